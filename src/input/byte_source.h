@@ -1,0 +1,34 @@
+// Gives the next bytes of an artifact. Nothing behind this interface knows what a line is.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace whyoom {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Fills up to `capacity` bytes and returns how many; 0 is the end, for good. May return fewer than
+  // asked for. After a failure returns 0 and problem() says why.
+  virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
+
+  // What went wrong, as one sentence for people; empty while nothing has.
+  virtual std::string_view problem() const { return {}; }
+};
+
+// A file of any kind that can be read from start to end (also a FIFO). Never null; a file that cannot
+// be opened gives no bytes and a problem().
+std::unique_ptr<ByteSource> OpenFile(const std::string& path);
+
+// The process's standard input, read with read(2); it is not closed.
+std::unique_ptr<ByteSource> OpenStandardInput();
+
+// Bytes in memory, handed out at most `chunk` at a time so that tests can try any chunking.
+// Borrows `bytes`, which must outlive the source.
+std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk = std::string_view::npos);
+
+}  // namespace whyoom

@@ -1,0 +1,15 @@
+// The one error type: whyoom itself cannot run (bad usage, bad rule data). Dirty input is never an
+// Error; it becomes a Problem in the report. Caught once, in cli/.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace whyoom {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace whyoom

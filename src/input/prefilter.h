@@ -1,0 +1,36 @@
+// Finds in raw bytes the places that any rule could care about, at the speed of memory.
+//
+// The literals come from the rule data (RuleSet::literals()); none is typed into code. Matching ignores
+// ASCII case, as RE2's FilteredRE2, which derives the literals, gives them in lower case.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace whyoom {
+
+class Prefilter {
+ public:
+  // No literal may be empty; with no literals nothing is ever found. Throws Error where the search
+  // engine refuses them.
+  explicit Prefilter(const std::vector<std::string>& literals);
+  ~Prefilter();
+  Prefilter(const Prefilter&) = delete;
+  Prefilter& operator=(const Prefilter&) = delete;
+
+  // The offset just past the first literal that ends in `block` at or after `from`; npos if none does.
+  // "First" is by end. Thread-safe on one Prefilter is not promised: one per thread.
+  std::size_t FindEnd(std::string_view block, std::size_t from) const;
+
+  // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.
+  std::size_t longest() const;
+
+ private:
+  struct Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,101 @@
+// The small typed language in which rule data states conditions and estimates: total, without loops or
+// side effects. Where something is not known, neither is what depends on it (three-valued logic).
+//
+//   largest.size_bytes > 0.5 * limit_bytes
+//   sum_of(size_bytes - bf16_bytes, dtype == 'f32')
+//   known(largest_free_block_bytes) and not known(free_bytes)
+//
+// Grammar, loosest first: `or`; `and`; `not`; == != < <= > >= (not chained); + -; * /; unary -; a number
+// (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false,
+// a name (letters, digits, _ and dots), a call, parentheses.
+//
+// Functions: known(x); default(x, y): x, or y where x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x); round(x);
+// matches(text, 'RE2') anywhere in the text; contains(text, part);
+// over the rows of a report, `condition` seeing the row's fields before the scope's names:
+//   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
+//   first_of(x, condition): x of the first row (rows come largest first) that meets it.
+// Without rows (no report, or an empty one) each of these is unknown. A row whose condition or x is unknown
+// does not count; first_of, max_of are unknown where no row counts, sum_of and count_of are 0.
+//
+// Logic is Kleene's: `false and unknown` is false, `true or unknown` is true. Everything else with an
+// unknown operand is unknown; so are division by zero and operands of the wrong type at run time.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/value.h"
+
+namespace whyoom {
+
+// What names mean. Borrowed for the time of one evaluation.
+class Scope {
+ public:
+  virtual ~Scope() = default;
+  virtual Value Get(std::string_view name) const = 0;  // Unknown for a name that has no value here
+  virtual std::size_t row_count() const { return 0; }
+  virtual Value GetInRow(std::size_t /*row*/, std::string_view /*name*/) const { return Unknown{}; }
+};
+
+// What is wrong with an expression or template, and where: `at` is a byte offset into its source.
+struct SyntaxFault {
+  std::size_t at = 0;
+  std::string what;  // e.g. "expected ')' after the arguments of 'sum_of'"
+  std::string hint;  // what would be right; may be empty
+};
+
+class Expression {
+ public:
+  Expression();  // always unknown
+  Expression(const Expression&) = default;
+
+  // Never throws; appends to `faults` everything wrong (unknown functions with a "did you mean", wrong
+  // numbers of arguments, bad RE2 in matches) and returns an expression that is always unknown then.
+  static Expression Compile(std::string_view source, std::vector<SyntaxFault>* faults);
+
+  Value Evaluate(const Scope& scope) const;
+  Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
+
+  const std::string& source() const;
+  std::set<std::string> names() const;  // all names it mentions, for checks across the rule data
+
+ private:
+  struct Node;
+  std::shared_ptr<const Node> root_;
+  std::shared_ptr<const std::string> source_;
+};
+
+// A sentence with holes: "One array takes {largest.size_bytes|size}, {largest.size_bytes / limit_bytes|percent} of the limit."
+// A hole is an expression and optionally one of the formats
+//   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (thousands not separated), text (the default:
+//   texts as they are, numbers as `number`), short (a text cut in the middle to 60 characters).
+// "{{" and "}}" are braces.
+class Template {
+ public:
+  static Template Compile(std::string_view source, std::vector<SyntaxFault>* faults);
+
+  // nullopt where a hole is unknown: what is not known is not said.
+  std::optional<std::string> Fill(const Scope& scope) const;
+  std::optional<std::string> FillInRow(const Scope& scope, std::size_t row) const;
+
+  const std::string& source() const;
+  std::set<std::string> names() const;
+
+ private:
+  struct Piece {
+    std::string text;        // literal text, used where there is no hole
+    bool is_hole = false;
+    Expression hole;
+    std::string format;
+  };
+  std::optional<std::string> Fill(const Scope& scope, const std::size_t* row) const;
+  std::vector<Piece> pieces_;
+  std::string source_;
+};
+
+}  // namespace whyoom

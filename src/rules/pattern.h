@@ -1,0 +1,66 @@
+// One pattern of the rule data: RE2 with two conveniences, so that a rule reads like the message it meets.
+//
+//   a single blank              any run of white space, line breaks included (logs wrap anywhere); `\x20` is a real blank
+//   %{size:used_bytes}          a named capture of a type, see below
+//
+// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes); bytes "17179869184", with or without thousands commas; integer "-?\d+";
+// name, a program's or module's ([\w.$<>-]+); device "0x1x0_HBM0"; word (\S+); text (up to 400 of anything but a line
+// break, as few as possible).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/expression.h"
+#include "rules/value.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace whyoom {
+
+struct Capture {
+  std::string name;
+  Value value;           // sizes, bytes and integers as numbers, else texts
+  std::size_t begin = 0;  // where in the text
+  std::size_t end = 0;
+};
+
+struct PatternMatch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::vector<Capture> captures;  // only groups that took part
+};
+
+class Pattern {
+ public:
+  Pattern() = default;
+
+  // Appends what is wrong to `faults` (offsets into `source`); matches nothing then.
+  static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults);
+
+  // The leftmost match that begins at or after `from`.
+  bool Find(std::string_view text, std::size_t from, PatternMatch* match) const;
+
+  const std::string& source() const { return source_; }
+  const std::vector<std::string>& capture_names() const { return names_; }
+
+  // Literals such that each match, with single blanks where the pattern has blanks, holds at least one of
+  // them; in lower case, as FilteredRE2 gives them. Empty where RE2 finds none of `min_length` or more: such
+  // a pattern cannot be found in raw bytes.
+  std::vector<std::string> Literals(std::size_t min_length) const;
+
+ private:
+  std::string source_;
+  std::string expanded_;         // RE2, blanks as they stand
+  std::shared_ptr<re2::RE2> re_;  // RE2, blanks as \s+
+  std::vector<std::string> names_;
+  std::vector<std::string> types_;  // by capture group, "" for a plain one
+};
+
+}  // namespace whyoom

@@ -1,0 +1,196 @@
+// What is known about failures. Loaded once, checked as a whole, never changed afterwards.
+// The data's form is described in rules/README.md and rules/schema.json.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/expression.h"
+#include "rules/pattern.h"
+#include "text/normalizer.h"
+
+namespace whyoom {
+
+struct Link {
+  std::string title;
+  std::string url;
+};
+
+// Something wrong with a rule file.
+struct Fault {
+  std::string file;
+  std::size_t line = 0;    // 1-based; 0 where the file as a whole is meant
+  std::size_t column = 0;  // 1-based, in bytes
+  std::string what;
+  std::string hint;  // what would be right; may be empty
+  std::string ToString() const;  // "file:line:column: what (hint)"
+};
+
+// A sentence that is said where `when` is true (or absent) and nothing in its holes is unknown.
+struct Sentence {
+  std::optional<Expression> when;
+  std::optional<Expression> row;  // said of the first row that meets it; none meets it: not said
+  std::string at;                 // the fact whose place in the log proves it; empty: the row's, or none
+  Template text;
+};
+
+struct Head {
+  std::string id;
+  Pattern pattern;
+  bool line_start = false;   // only at the start of a line, an exception's class aside: for heads without numbers
+  bool fragment = false;     // too little of the message for more than low confidence
+};
+
+struct DerivedFact {
+  std::string name;
+  Expression from;
+  std::optional<Expression> when;  // only then
+  bool replace = false;            // also where the log gave the fact
+  bool is_text = false;
+};
+
+struct RemedyUse {
+  std::string remedy;   // id in the catalogue
+  std::string section;  // place in the official page, "3.A"
+  int prior = 100;      // smaller first among equals
+};
+
+struct Scenario {
+  std::string id;
+  std::string title;
+  int priority = 0;  // where several hold, the highest wins
+  Expression when;
+  std::string about;               // what it means, for `explain`
+  std::vector<Sentence> why;       // for a diagnosis
+  std::vector<RemedyUse> remedies;
+};
+
+struct Example {
+  std::string text;
+  std::string why;  // for a no_match: why it must not
+  std::map<std::string, Value> facts;
+  std::optional<std::string> scenario;  // "" : the log cannot tell
+};
+
+struct Failure {
+  std::string code;
+  std::vector<std::string> aliases;
+  std::string title;
+  std::string category;
+  std::string phase;                     // "compile", "run"
+  std::vector<std::string> about;        // paragraphs for `explain`
+  std::vector<Link> links;
+  std::vector<Head> heads;
+  std::vector<Pattern> facts;            // looked for in the message after the head
+  std::string reader;                    // of the block below the message; empty: none
+  std::vector<std::string> contexts;     // ids of Context whose facts matter to it
+  std::vector<DerivedFact> derived;
+  std::vector<std::string> identity;     // facts that make two reports one failure
+  std::vector<std::string> absorbed_by;  // codes whose head inside this message is the cause
+  std::vector<std::string> consequence_of;  // codes that come before it in a report of both
+  std::vector<std::string> numbers;      // facts that make the confidence high
+  std::vector<Scenario> scenarios;
+  std::vector<Sentence> why;             // whatever the scenario
+  std::vector<RemedyUse> remedies;       // where the scenario is unknown or has none of its own
+  std::vector<Example> match;
+  std::vector<Example> no_match;
+};
+
+struct Remedy {
+  std::string id;
+  std::string title;     // imperative, short
+  std::string safety;    // safe, safe_slower, risky, changes_training
+  std::string safe_why;  // why it is or is not
+  int cost = 0;          // what it costs the user, see rules/README.md
+  bool inquiry = false;  // finds out more, saves nothing itself
+  std::string gain;
+  std::string telltale;  // in general, for `explain`
+  std::string note;      // preconditions and side effects
+  std::map<std::string, std::vector<Template>> how;  // by framework; "" is plain JAX, the default
+  std::vector<Link> links;
+  std::vector<Sentence> evidence;
+  std::vector<Sentence> ruled_out;     // the first that holds: not offered, for that reason
+  std::optional<Expression> saves;     // bytes
+  std::vector<std::string> with;       // remedies worth combining it with
+};
+
+// A line before the error whose captures become facts of it.
+struct Context {
+  std::string id;
+  Pattern pattern;
+  std::vector<Example> match;
+};
+
+struct Framework {
+  std::string id;
+  int priority = 0;  // the highest that is seen wins: MaxText is JAX too
+  std::vector<Pattern> signs;
+};
+
+struct Chip {
+  std::string id;             // "v5e"
+  std::vector<double> limits;  // usable bytes as printed; matched to two decimals of GiB
+};
+
+// A text that looks like a head but only quotes one: a source line, a search pattern. `pattern` must
+// match where the head's line begins and reach over the head's begin.
+struct Quotation {
+  std::string id;
+  Pattern pattern;
+};
+
+struct RuleFile {
+  std::string name;  // for faults
+  std::string text;
+};
+
+class RuleSet {
+ public:
+  // The rule files compiled into the program, in a fixed order.
+  static const std::vector<RuleFile>& BuiltIn();
+  static std::string_view SchemaText();
+
+  // Built-in data first, then `files`: an entry with an id already there replaces it. Everything wrong in
+  // all files is appended to `faults`; the set is usable only without faults.
+  static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults);
+
+  // Reads a rule file, or each *.json of a folder in order of name. Throws Error where that fails.
+  static std::vector<RuleFile> ReadFiles(const std::string& path);
+
+  const std::vector<Failure>& failures() const { return failures_; }  // in order of code
+  const Failure* FindFailure(std::string_view code_or_alias) const;   // case-insensitive; E0100 finds 0100
+  const Remedy* FindRemedy(std::string_view id) const;
+  const std::map<std::string, Remedy>& remedies() const { return remedies_; }
+  const std::vector<Affix>& affixes() const { return affixes_; }
+  const JsonLogKeys& json_keys() const { return json_keys_; }
+  const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
+  const std::vector<Chip>& chips() const { return chips_; }
+  const std::vector<Context>& contexts() const { return contexts_; }
+  const std::vector<Quotation>& quotations() const { return quotations_; }
+
+  // For the prefilter: of every head and context, sorted, each once.
+  const std::vector<std::string>& literals() const { return literals_; }
+
+  // SHA-256 of all rule data in use, in hex.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+ private:
+  friend class RuleSetBuilder;
+  std::vector<Failure> failures_;
+  std::map<std::string, Remedy> remedies_;
+  std::vector<Affix> affixes_;
+  JsonLogKeys json_keys_;
+  std::vector<Framework> frameworks_;
+  std::vector<Chip> chips_;
+  std::vector<Context> contexts_;
+  std::vector<Quotation> quotations_;
+  std::vector<std::string> literals_;
+  std::string fingerprint_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,48 @@
+// Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see the message alone.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "input/line_scanner.h"
+#include "text/line.h"
+
+namespace whyoom {
+
+// One prefix that a logger or scheduler puts before each line, or suffix behind it. Comes from rule data.
+struct Affix {
+  enum class Place { kPrefix, kSuffix };
+  std::string id;
+  Place place = Place::kPrefix;
+  // RE2, anchored at its place by the Normalizer. The whole match is removed. A group named `reporter`
+  // tells who printed the line; a group named `repeats` how often the line stands for others.
+  std::string pattern;
+};
+
+// Where loggers that write one JSON object a line keep the text and who wrote it: JSON pointers.
+struct JsonLogKeys {
+  std::vector<std::string> text;
+  std::vector<std::string> reporter;
+};
+
+class Normalizer {
+ public:
+  // Throws Error for a pattern that RE2 refuses.
+  Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json);
+  ~Normalizer();
+
+  // Appends to `lines` the one or more lines that `raw` holds: a JSON log record gives those of its text,
+  // a Python repr or JSON string with escaped line breaks one for each, a progress bar written with
+  // carriage returns one for each state. In this order, and again on what results, until nothing changes:
+  // JSON record, escape sequences (ANSI CSI, OSC) and control characters out, prefixes and suffixes off
+  // (several nested), Markdown quoting off (leading "> ", "- ", "* ", "# "; backticks; "**"), escaped line
+  // breaks cut. Indentation after the last prefix stays. A blank line gives a Line with empty text.
+  void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
+
+ private:
+  struct Patterns;
+  std::unique_ptr<Patterns> patterns_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,21 @@
+// Text that is safe to store, to print and to put into JSON.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace whyoom {
+
+// `bytes` as valid UTF-8: each invalid sequence becomes one U+FFFD.
+std::string ValidUtf8(std::string_view bytes);
+
+// For a terminal or any text channel: valid UTF-8 in which C0 (but not tab), DEL, C1, and the
+// bidirectional controls U+202A..202E and U+2066..2069, U+200E, U+200F and U+061C are replaced by U+FFFD;
+// line breaks (LF, CR, U+2028, U+2029) become one blank. A log's author never chooses what a terminal does.
+std::string Printable(std::string_view text);
+
+// Columns on a terminal: code points, wide ones (CJK, emoji) twice, combining ones not at all.
+std::size_t DisplayWidth(std::string_view utf8);
+
+}  // namespace whyoom
