@@ -15,7 +15,8 @@
 //   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
 //   first_of(x, condition): x of the first row (rows come largest first) that meets it.
 // Without rows (no report, or an empty one) each of these is unknown. A row whose condition or x is unknown
-// does not count; first_of, max_of are unknown where no row counts, sum_of and count_of are 0.
+// does not count; first_of, max_of and all_of are unknown where no row counts, sum_of and count_of are 0,
+// any_of is false. A function over the rows cannot stand inside another one: time stays linear in the rows.
 //
 // Logic is Kleene's: `false and unknown` is false, `true or unknown` is true. Everything else with an
 // unknown operand is unknown; so are division by zero and operands of the wrong type at run time.
@@ -24,6 +25,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,6 +51,12 @@ struct SyntaxFault {
   std::string hint;  // what would be right; may be empty
 };
 
+struct NameUse {
+  std::string name;
+  std::size_t at = 0;    // byte offset into the source
+  bool in_rows = false;  // inside a function over the rows
+};
+
 class Expression {
  public:
   Expression();  // always unknown
@@ -63,6 +71,7 @@ class Expression {
 
   const std::string& source() const;
   std::set<std::string> names() const;  // all names it mentions, for checks across the rule data
+  std::vector<NameUse> name_uses() const;  // the same in order of the source, with places
 
  private:
   struct Node;
@@ -85,12 +94,14 @@ class Template {
 
   const std::string& source() const;
   std::set<std::string> names() const;
+  std::vector<NameUse> name_uses() const;
 
  private:
   struct Piece {
     std::string text;        // literal text, used where there is no hole
     bool is_hole = false;
     Expression hole;
+    std::size_t hole_at = 0;  // of the expression in the source
     std::string format;
   };
   std::optional<std::string> Fill(const Scope& scope, const std::size_t* row) const;

@@ -48,6 +48,7 @@ class Pattern {
   bool Find(std::string_view text, std::size_t from, PatternMatch* match) const;
 
   const std::string& source() const { return source_; }
+  // Each once, in the order of the pattern; also those of a pattern that did not compile.
   const std::vector<std::string>& capture_names() const { return names_; }
 
   // Literals such that each match, with single blanks where the pattern has blanks, holds at least one of
@@ -60,7 +61,8 @@ class Pattern {
   std::string expanded_;         // RE2, blanks as they stand
   std::shared_ptr<re2::RE2> re_;  // RE2, blanks as \s+
   std::vector<std::string> names_;
-  std::vector<std::string> types_;  // by capture group, "" for a plain one
+  std::vector<std::string> group_names_;  // by capture group, "" for a plain one
+  std::vector<std::string> types_;        // the same
 };
 
 }  // namespace whyoom

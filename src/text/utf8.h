@@ -7,6 +7,21 @@
 
 namespace whyoom {
 
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+// One code point and how many bytes it takes.
+struct CodePoint {
+  char32_t code = kReplacement;
+  std::size_t length = 1;  // where not valid: of the longest begin of a sequence (W3C's maximal subpart)
+  bool valid = false;
+};
+
+// The code point that begins at bytes[at]; `at` must be inside.
+CodePoint DecodeUtf8(std::string_view bytes, std::size_t at);
+
+// Appends `code`; what is no Unicode scalar value becomes U+FFFD.
+void AppendUtf8(char32_t code, std::string* text);
+
 // `bytes` as valid UTF-8: each invalid sequence becomes one U+FFFD.
 std::string ValidUtf8(std::string_view bytes);
 

@@ -1,0 +1,99 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <sstream>
+
+namespace whyoom {
+namespace {
+
+constexpr const char* kAbout =
+    "Reads job logs, finds XLA TPU out-of-memory errors, and says which one it is, why it happened and what to do first.";
+
+constexpr const char* kFooter =
+    "More commands:\n"
+    "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
+    "  whyoom rules list|check|test|schema   the rule data: see it, check it, run its examples\n"
+    "\n"
+    "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole.\n"
+    "\n"
+    "Examples:\n"
+    "  whyoom train.log\n"
+    "  kubectl logs job/train | whyoom\n"
+    "  whyoom --format json logs/ | jq '.diagnoses[].code'\n";
+
+void AddCommon(CLI::App& app, Options* options) {
+  app.add_option("--rules", options->rules, "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")->type_name("FILE|DIR");
+  app.add_option("--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
+  static const std::map<std::string, ColorMode> kColors = {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+  app.add_option("--color", options->color, "auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->transform(CLI::CheckedTransformer(kColors).description(""))
+      ->type_name("WHEN");
+}
+
+// Runs CLI11 over the arguments; its own words for help and errors come back as text.
+std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  try {
+    app.parse(arguments);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = app.exit(error, out, err);
+    return EarlyExit{status == 0 ? 0 : 2, status == 0 ? out.str() : "whyoom: " + err.str()};
+  }
+}
+
+std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments, Options* options) {
+  CLI::App app(kAbout, "whyoom");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
+  app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")->type_name("PATH");
+  static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
+  app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.report/1)")
+      ->transform(CLI::CheckedTransformer(kFormats).description(""))
+      ->type_name("FORMAT");
+  AddCommon(app, options);
+  app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
+  return Parse(app, arguments);
+}
+
+std::optional<EarlyExit> ParseExplain(const std::vector<std::string>& arguments, Options* options) {
+  CLI::App app("What a code, scenario or remedy means and what to do. Without a topic: a list of them.", "whyoom explain");
+  app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")->type_name("TOPIC");
+  AddCommon(app, options);
+  options->command = Command::kExplain;
+  return Parse(app, arguments);
+}
+
+std::optional<EarlyExit> ParseRules(const std::vector<std::string>& arguments, Options* options) {
+  CLI::App app("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
+  const std::map<std::string, std::pair<Command, std::string>> commands = {
+      {"list", {Command::kRulesList, "Name all failures, remedies and other entries"}},
+      {"check", {Command::kRulesCheck, "Find everything wrong in rule files"}},
+      {"test", {Command::kRulesTest, "Check, then run each rule's own examples (exit status 1: some failed)"}},
+      {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files, for editors"}},
+  };
+  app.require_subcommand(1);
+  for (const auto& [name, command] : commands) {
+    CLI::App* sub = app.add_subcommand(name, command.second);
+    sub->add_option("file", options->rules, "Rule files or folders")->type_name("FILE|DIR");
+    AddCommon(*sub, options);
+    sub->callback([options, code = command.first] { options->command = code; });
+  }
+  return Parse(app, arguments);
+}
+
+}  // namespace
+
+std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options) {
+  // A file of the name of a command is given as ./explain; so a path can never hide a command, nor the other way round.
+  const std::string first = arguments.empty() ? "" : arguments[0];
+  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (first == "explain") return ParseExplain(rest, options);
+  if (first == "rules") return ParseRules(rest, options);
+  return ParseDiagnose(arguments, options);
+}
+
+}  // namespace whyoom

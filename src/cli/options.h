@@ -1,0 +1,34 @@
+// The command line, parsed. What each option means is said once, in options.cc, and --help is made from it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace whyoom {
+
+enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema };
+enum class Format { kText, kJson };
+enum class ColorMode { kAuto, kAlways, kNever };
+
+struct Options {
+  Command command = Command::kDiagnose;
+  std::vector<std::string> paths;        // of kDiagnose; "-" is standard input
+  std::string topic;                     // of kExplain; empty: list them
+  std::vector<std::string> rules;        // files and folders
+  Format format = Format::kText;
+  std::string output;                    // empty: standard output
+  ColorMode color = ColorMode::kAuto;
+  bool exit_zero = false;
+};
+
+// What to do instead of running: print `text` and end with `exit_status`.
+struct EarlyExit {
+  int exit_status = 0;
+  std::string text;
+};
+
+// Parses the arguments (without the program's name). Exactly one of the two comes back.
+std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options);
+
+}  // namespace whyoom

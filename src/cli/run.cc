@@ -1,0 +1,164 @@
+#include "cli/run.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <exception>
+
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "diagnose/diagnoser.h"
+#include "diagnose/merger.h"
+#include "diagnose/rule_test.h"
+#include "input/error.h"
+#include "input/walk.h"
+#include "report/explain_printer.h"
+#include "report/json_printer.h"
+#include "report/text_printer.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr int kNothing = 0;
+constexpr int kFound = 1;
+constexpr int kCouldNotRun = 2;
+constexpr int kNotAllRead = 3;
+
+std::vector<RuleFile> RuleFiles(const Options& options) {
+  std::vector<RuleFile> files;
+  for (const std::string& path : options.rules) {
+    std::vector<RuleFile> more = RuleSet::ReadFiles(path);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  return files;
+}
+
+std::string Listing(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n";
+  return text;
+}
+
+// Throws Error that lists every fault.
+RuleSet LoadRules(const Options& options) {
+  std::vector<Fault> faults;
+  RuleSet rules = RuleSet::Load(RuleFiles(options), &faults);
+  if (!faults.empty()) throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults", Listing(faults)));
+  return rules;
+}
+
+TextOptions ForText(const Options& options) {
+  const bool to_file = !options.output.empty();
+  return {TextWidth(to_file), UseColour(options.color, to_file)};
+}
+
+void Diagnose(const Engine& engine, const Artifact& artifact, Merger* merger, Report* report) {
+  const std::unique_ptr<ByteSource> source = artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path);
+  std::string framework;
+  std::uint64_t bytes = 0;
+  std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
+  if (!source->problem().empty()) report->problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
+  ++report->artifacts;
+  report->bytes += bytes;
+  merger->Add(artifact, std::move(drafts), framework);
+}
+
+int RunDiagnose(Options options) {
+  if (options.paths.empty()) {
+    if (InputIsTerminal()) throw Error("nothing to read: give a log file, or pipe one in (whyoom --help)");
+    options.paths = {"-"};
+  }
+  const RuleSet rules = LoadRules(options);
+  const Engine engine(rules);
+  Merger merger(rules);
+  Report report;
+  report.version = WHYOOM_VERSION;
+  report.rules_fingerprint = rules.fingerprint();
+  Walk(
+      options.paths, [&](const Artifact& artifact) { Diagnose(engine, artifact, &merger, &report); },
+      [&](const Problem& problem) { report.problems.push_back(problem); });
+  report.findings = merger.Finish();
+  WriteOutput(options.format == Format::kJson ? PrintJson(report) : PrintText(report, ForText(options)), options.output);
+  if (options.exit_zero) return kNothing;
+  if (!report.problems.empty()) return kNotAllRead;
+  return report.findings.empty() ? kNothing : kFound;
+}
+
+int RunExplain(const Options& options) {
+  const RuleSet rules = LoadRules(options);
+  if (options.topic.empty()) {
+    WriteOutput(ListTopics(rules, ForText(options)), options.output);
+    return kNothing;
+  }
+  const std::optional<std::string> text = Explain(rules, options.topic, ForText(options));
+  if (!text) {
+    const std::string near = SuggestTopic(rules, options.topic);
+    throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics", Printable(options.topic),
+                            near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+  }
+  WriteOutput(*text, options.output);
+  return kNothing;
+}
+
+int RunRulesCheck(const Options& options) {
+  std::vector<Fault> faults;
+  RuleSet::Load(RuleFiles(options), &faults);
+  if (faults.empty()) {
+    WriteOutput("The rule data is in order.\n", options.output);
+    return kNothing;
+  }
+  WriteOutput(Listing(faults), options.output);
+  return kCouldNotRun;
+}
+
+int RunRulesTest(const Options& options) {
+  const RuleTestResult result = TestRules(LoadRules(options));
+  std::string text;
+  for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
+  text += fmt::format("{} reported, {} validated, {} noisy, {} missing\n", result.reported, result.validated, result.noisy, result.missing);
+  WriteOutput(text, options.output);
+  return result.ok() ? kNothing : kFound;
+}
+
+int Dispatch(const Options& options) {
+  switch (options.command) {
+    case Command::kExplain:
+      return RunExplain(options);
+    case Command::kRulesList:
+      WriteOutput(ListTopics(LoadRules(options), ForText(options)), options.output);
+      return kNothing;
+    case Command::kRulesCheck:
+      return RunRulesCheck(options);
+    case Command::kRulesTest:
+      return RunRulesTest(options);
+    case Command::kRulesSchema:
+      WriteOutput(RuleSet::SchemaText(), options.output);
+      return kNothing;
+    default:
+      return RunDiagnose(options);
+  }
+}
+
+}  // namespace
+
+int Run(const std::vector<std::string>& arguments) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is told by write, and is no error
+  try {
+    Options options;
+    if (const std::optional<EarlyExit> early = ParseOptions(arguments, &options)) {
+      if (early->exit_status == 0) {
+        WriteOutput(early->text, "");
+      } else {
+        WriteError(early->text);
+      }
+      return early->exit_status;
+    }
+    return Dispatch(options);
+  } catch (const std::exception& error) {
+    WriteError(fmt::format("whyoom: {}\n", error.what()));
+    return kCouldNotRun;
+  }
+}
+
+}  // namespace whyoom

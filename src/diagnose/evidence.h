@@ -1,0 +1,39 @@
+// Facts from the log, each with the place that proves it. Collected without opinion.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "rules/value.h"
+
+namespace whyoom {
+
+struct Place {
+  std::uint64_t line = 0;    // 1-based; 0: not in the log (derived)
+  std::uint64_t offset = 0;  // bytes from the start of the artifact
+};
+
+struct Fact {
+  Value value;
+  Place place;
+};
+
+class Evidence {
+ public:
+  // Keeps what is there already unless `replace`; a log's first word on a fact is the one nearest to the head.
+  void Set(std::string_view name, Value value, Place place, bool replace = false);
+
+  const Fact* Find(std::string_view name) const;  // nullptr where not known
+  Value Get(std::string_view name) const;         // Unknown where not known
+  const std::map<std::string, Fact, std::less<>>& all() const { return facts_; }
+
+  // Adds what only `other` knows.
+  void Add(const Evidence& other);
+
+ private:
+  std::map<std::string, Fact, std::less<>> facts_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,43 @@
+#include "diagnose/finding_scope.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "diagnose/row_fields.h"
+
+namespace whyoom {
+
+FindingScope::FindingScope(const Finding& finding) : finding_(finding), order_(finding.allocations.size()) {
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    return finding.allocations[a].size_bytes.value_or(-1) > finding.allocations[b].size_bytes.value_or(-1);
+  });
+  std::map<std::pair<std::int64_t, std::string>, int> counts;
+  std::vector<std::pair<std::int64_t, std::string>> keys;
+  for (const std::size_t row : order_) {
+    const Allocation& allocation = finding.allocations[row];
+    keys.emplace_back(allocation.size_bytes.value_or(-1), WithoutLayouts(allocation.shape_text));
+    ++counts[keys.back()];
+  }
+  for (const auto& key : keys) same_size_count_.push_back(counts[key]);
+}
+
+Value FindingScope::Get(std::string_view name) const {
+  constexpr std::string_view kLargest = "largest.";
+  if (name.substr(0, kLargest.size()) == kLargest) {
+    return order_.empty() ? Value{Unknown{}} : GetInRow(0, name.substr(kLargest.size()));
+  }
+  if (name == "code") return finding_.failure->code;
+  if (name == "scenario") return finding_.scenario == nullptr ? Value{Unknown{}} : Value(finding_.scenario->id);
+  if (name == "framework") return finding_.framework.empty() ? Value{Unknown{}} : Value(finding_.framework);
+  return finding_.facts.Get(name);
+}
+
+Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {
+  if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
+  return RowField(RowAt(row), name);
+}
+
+}  // namespace whyoom

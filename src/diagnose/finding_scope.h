@@ -1,0 +1,32 @@
+// What the names in rule data mean for one finding: its facts, the report's rows, and what follows from each row alone.
+// The names are listed in rules/README.md.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/finding.h"
+#include "rules/expression.h"
+
+namespace whyoom {
+
+class FindingScope : public Scope {
+ public:
+  // Borrows the finding, which must not change while the scope is in use.
+  explicit FindingScope(const Finding& finding);
+
+  Value Get(std::string_view name) const override;
+  std::size_t row_count() const override { return order_.size(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override;
+
+  // The allocation behind a row; rows come largest first.
+  const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
+
+ private:
+  const Finding& finding_;
+  std::vector<std::size_t> order_;
+  std::vector<int> same_size_count_;  // by place in order_
+};
+
+}  // namespace whyoom

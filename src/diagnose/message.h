@@ -1,0 +1,72 @@
+// Finds the heads of failures in a few joined lines, and takes what the message after a head says.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/evidence.h"
+#include "input/prefilter.h"
+#include "rules/rule_set.h"
+#include "text/line.h"
+
+namespace whyoom {
+
+// Consecutive lines of one reporter as one text: messages are wrapped anywhere, so patterns look at the lines
+// joined, each run of white space as one blank.
+class JoinedLines {
+ public:
+  // The first `count` of `lines`. Stops early before a traceback's frame or a blank line behind the first line: no
+  // message goes on beyond those.
+  JoinedLines(const std::deque<Line>& lines, std::size_t count);
+
+  const std::string& text() const { return text_; }
+  std::size_t first_line_end() const { return first_line_end_; }  // of the text that comes from the first line
+  std::size_t line_count() const { return parts_.size(); }
+  Place PlaceOf(std::size_t position) const;
+  const std::string& line_before(std::size_t position) const;     // cleaned text of the line, see Quotation
+  std::size_t ColumnOf(std::size_t position) const;               // in the cleaned text of its line
+
+ private:
+  struct Part {
+    std::size_t begin;  // in text_
+    const Line* line;
+  };
+  const Part& PartOf(std::size_t position) const;
+  std::string text_;
+  std::vector<Part> parts_;
+  std::size_t first_line_end_ = 0;
+};
+
+struct HeadMatch {
+  const Failure* failure = nullptr;
+  const Head* head = nullptr;
+  PatternMatch match;
+};
+
+// Where a head may stand, by the rule data; nothing here knows a failure by name.
+class HeadFinder {
+ public:
+  explicit HeadFinder(const RuleSet& rules);
+
+  // Heads that begin in the first of the joined lines, in order of place; `line_before` is the reporter's line before
+  // that one. Quotations (source lines, search patterns) give none.
+  std::vector<HeadMatch> Find(const JoinedLines& joined, std::string_view line_before) const;
+
+  // Whether any rule's literal stands in `text`.
+  bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
+
+ private:
+  bool IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const;
+
+  const RuleSet& rules_;
+  Prefilter prefilter_;
+};
+
+// What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message
+// goes. `message` becomes the text a person would quote.
+void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message, std::size_t* end);
+
+}  // namespace whyoom

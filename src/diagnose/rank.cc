@@ -1,0 +1,100 @@
+#include "diagnose/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "diagnose/conclude.h"
+#include "diagnose/finding_scope.h"
+
+namespace whyoom {
+namespace {
+
+struct Candidate {
+  RankedRemedy ranked;
+  int prior = 0;
+};
+
+std::optional<std::int64_t> Estimate(const Remedy& remedy, const FindingScope& scope) {
+  if (!remedy.saves) return std::nullopt;
+  const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
+  if (!saves || !std::isfinite(*saves)) return std::nullopt;
+  return static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
+}
+
+std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const FindingScope& scope) {
+  auto steps = remedy.how.find(framework);
+  if (steps == remedy.how.end()) steps = remedy.how.find("");
+  std::vector<std::string> filled;
+  if (steps == remedy.how.end()) return filled;
+  for (const Template& step : steps->second) {
+    if (std::optional<std::string> text = step.Fill(scope)) filled.push_back(*std::move(text));
+  }
+  return filled;
+}
+
+// Smaller ranks higher; see the header for what each part means.
+auto Key(const Candidate& candidate, bool scenario_known) {
+  const RankedRemedy& ranked = candidate.ranked;
+  const int finds_out = !scenario_known && ranked.remedy->inquiry ? 0 : 1;
+  const int evidence = ranked.why.empty() ? 1 : 0;
+  const int sufficiency = !ranked.enough ? 1 : *ranked.enough ? 0 : 2;
+  return std::tuple(finds_out, evidence, sufficiency, ranked.remedy->cost, candidate.prior, ranked.remedy->id);
+}
+
+// Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes twice.
+void PairUp(double excess, std::vector<Candidate>* candidates) {
+  const auto alone_too_little = [](const Candidate& c) { return c.ranked.saves_bytes && c.ranked.enough == false && *c.ranked.saves_bytes > 0; };
+  for (Candidate& one : *candidates) {
+    if (!alone_too_little(one)) continue;
+    for (const Candidate& other : *candidates) {
+      const std::vector<std::string>& with = one.ranked.remedy->with;
+      if (!alone_too_little(other) || std::find(with.begin(), with.end(), other.ranked.remedy->id) == with.end()) continue;
+      if (static_cast<double>(*one.ranked.saves_bytes) + static_cast<double>(*other.ranked.saves_bytes) >= excess) {
+        one.ranked.enough_with.push_back(other.ranked.remedy->id);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void RankRemedies(const RuleSet& rules, Finding* finding) {
+  const FindingScope scope(*finding);
+  const bool own = finding->scenario != nullptr && !finding->scenario->remedies.empty();
+  const std::vector<RemedyUse>& uses = own ? finding->scenario->remedies : finding->failure->remedies;
+  const std::optional<double> excess = AsNumber(finding->facts.Get("excess_bytes"));
+
+  std::vector<Candidate> candidates;
+  std::vector<RuledOut> ruled_out;
+  for (const RemedyUse& use : uses) {
+    const Remedy* remedy = rules.FindRemedy(use.remedy);
+    if (remedy == nullptr) continue;  // the loader reports it
+    const std::vector<Reason> against = Reasons(remedy->ruled_out, *finding);
+    if (!against.empty()) {
+      ruled_out.push_back({remedy, against.front().text});
+      continue;
+    }
+    RankedRemedy ranked;
+    ranked.remedy = remedy;
+    ranked.section = use.section;
+    ranked.why = Reasons(remedy->evidence, *finding);
+    ranked.how = Steps(*remedy, finding->framework, scope);
+    ranked.saves_bytes = Estimate(*remedy, scope);
+    if (ranked.saves_bytes && excess) ranked.enough = static_cast<double>(*ranked.saves_bytes) >= *excess;
+    candidates.push_back({std::move(ranked), use.prior});
+  }
+  if (excess) PairUp(*excess, &candidates);
+  const bool known = finding->scenario != nullptr || finding->failure->scenarios.empty();
+  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) { return Key(a, known) < Key(b, known); });
+
+  finding->remedies.clear();
+  for (Candidate& candidate : candidates) {
+    candidate.ranked.rank = static_cast<int>(finding->remedies.size()) + 1;
+    finding->remedies.push_back(std::move(candidate.ranked));
+  }
+  finding->ruled_out = std::move(ruled_out);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,21 @@
+// Orders the remedies that the rule data allows for a finding. The estimates come from the rule data; the order from here
+// alone.
+//
+// What ranks higher, in this order of importance:
+//   1. where the scenario is not known: what finds it out;
+//   2. evidence in this log before none;
+//   3. an estimate that covers the excess, before no estimate, before one that does not;
+//   4. the lower cost to the user (rules/README.md, `cost`);
+//   5. the rule data's own order for the scenario (`prior`), then the id, so that the order is total.
+// A remedy whose `ruled_out` holds is not offered at all; the finding keeps the reason.
+#pragma once
+
+#include "diagnose/finding.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// Sets remedies and ruled_out. Call after Classify.
+void RankRemedies(const RuleSet& rules, Finding* finding);
+
+}  // namespace whyoom

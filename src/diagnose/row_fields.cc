@@ -1,0 +1,148 @@
+#include "diagnose/row_fields.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace whyoom {
+namespace {
+
+bool Holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+using Parts = std::vector<std::string_view>;
+
+bool HoldsAny(const std::string& text, const Parts& parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return Holds(text, part); });
+}
+
+template <typename Number>
+Value FromNumber(const std::optional<Number>& number) {
+  return number ? Value(static_cast<double>(*number)) : Value{Unknown{}};
+}
+
+Value FromText(const std::string& text) { return text.empty() ? Value{Unknown{}} : Value(text); }
+
+template <typename Function>
+Value FromArray(const Allocation& row, Function function) {
+  return row.array ? Value(function(*row.array)) : Value{Unknown{}};
+}
+
+std::optional<std::int64_t> Padding(const Allocation& row) {
+  if (row.padding_bytes) return row.padding_bytes;
+  if (row.unpadded_bytes || row.size_bytes) return 0;  // the compiler prints the line only where there is padding
+  return std::nullopt;
+}
+
+bool IsCallback(const Allocation& row) {
+  static const Parts kNames = {"debug_callback", "debug_print", "io_callback", "pure_callback", "outside_call", "host_callback"};
+  return HoldsAny(row.op_name, kNames) || HoldsAny(row.xla_label, kNames) || Holds(row.xla_label, "is_host_transfer=true") ||
+         Holds(row.xla_label, "xla_ffi_python") || Holds(row.xla_label, "_xla_host_transfer");
+}
+
+// The gradient part of a program, forward residuals included, by what JAX's transformations put into op names.
+bool InGradient(const Allocation& row) {
+  return HoldsAny(row.op_name, {"jvp(", "transpose(", "rematted", "checkpoint", "gradients/", "backward"});
+}
+
+bool IsArgument(const Allocation& row) {
+  static const re2::RE2 parameter(R"(^\S+ = (?:\S+ )?(?:copy|bitcast|parameter)[\w-]*\((?:\S+ )?%?param)");
+  if (row.kind == "parameter") return true;
+  const bool bare_name = !row.op_name.empty() && !Holds(row.op_name, "/") && !Holds(row.op_name, "(") && !Holds(row.op_name, ".");
+  return bare_name || re2::RE2::PartialMatch(row.xla_label, parameter);
+}
+
+bool IsStacked(const Allocation& row) {
+  if (!row.source_file.empty()) return false;
+  return Holds(row.xla_label, "AllocateBuffer") || (row.op_name.rfind("broadcast", 0) == 0 && !Holds(row.op_name, "/"));
+}
+
+bool IsConstant(const Allocation& row) {
+  static const re2::RE2 constant(R"((?:^|[ %])constant[\w.]* = |\bconstant\()");
+  return row.kind == "global" || row.kind == "constant" || re2::RE2::PartialMatch(row.xla_label, constant);
+}
+
+std::string FileName(const std::string& path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+Value Source(const Allocation& row) {
+  if (row.source_file.empty()) return Unknown{};
+  std::string source = FileName(row.source_file);
+  if (row.source_line) source += ":" + std::to_string(*row.source_line);
+  return source;
+}
+
+std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {
+  if (array.tiles.empty() || array.tiles[0].size() < from_end) return 1;
+  return array.tiles[0][array.tiles[0].size() - from_end];
+}
+
+using Field = std::function<Value(const Allocation&)>;
+
+const std::map<std::string_view, Field>& Fields() {
+  static const std::map<std::string_view, Field> fields = {
+      {"rank", [](const Allocation& row) { return Value(static_cast<double>(row.rank)); }},
+      {"size_bytes", [](const Allocation& row) { return FromNumber(row.size_bytes); }},
+      {"unpadded_bytes", [](const Allocation& row) { return FromNumber(row.unpadded_bytes); }},
+      {"padding_bytes", [](const Allocation& row) { return FromNumber(Padding(row)); }},
+      {"padding_factor", [](const Allocation& row) { return FromNumber(row.padding_factor); }},
+      {"shape", [](const Allocation& row) { return row.array ? Value(row.array->shape) : FromText(WithoutLayouts(row.shape_text)); }},
+      {"layout", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.layout; }); }},
+      {"dtype", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype; }); }},
+      {"elements", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(ElementCount(a)); }); }},
+      {"dims", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(a.dims.size()); }); }},
+      {"minor_dim", [](const Allocation& row) { return row.array ? FromNumber(MinorDim(*row.array)) : Value{Unknown{}}; }},
+      {"second_minor_dim", [](const Allocation& row) { return row.array ? FromNumber(SecondMinorDim(*row.array)) : Value{Unknown{}}; }},
+      {"tile_minor", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 1)); }); }},
+      {"tile_second_minor", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 2)); }); }},
+      {"op_name", [](const Allocation& row) { return FromText(row.op_name); }},
+      {"source", Source},
+      {"source_file", [](const Allocation& row) { return FromText(row.source_file); }},
+      {"source_line", [](const Allocation& row) { return FromNumber(row.source_line); }},
+      {"xla_label", [](const Allocation& row) { return FromText(row.xla_label); }},
+      {"kind", [](const Allocation& row) { return FromText(row.kind); }},
+      {"name", [](const Allocation& row) { return FromText(ShortName(row)); }},
+      {"element_bits", [](const Allocation& row) { return row.array ? FromNumber(ElementBits(row.array->dtype)) : Value{Unknown{}}; }},
+      {"is_float32", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "f32"; }); }},
+      {"is_bf16", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "bf16"; }); }},
+      {"in_backward", [](const Allocation& row) { return Value(HoldsAny(row.op_name, {"transpose(jvp", "transpose("})); }},
+      {"in_gradient", [](const Allocation& row) { return Value(InGradient(row)); }},
+      {"is_argument", [](const Allocation& row) { return Value(IsArgument(row)); }},
+      {"is_callback", [](const Allocation& row) { return Value(IsCallback(row)); }},
+      {"is_stacked", [](const Allocation& row) { return Value(IsStacked(row)); }},
+      {"is_constant", [](const Allocation& row) { return Value(IsConstant(row)); }},
+      {"replicated", [](const Allocation& row) { return Value(HoldsAny(row.xla_label, {"sharding={replicated}", "maximal device"})); }},
+      {"bf16_bytes", [](const Allocation& row) { return row.array ? FromNumber(BytesWithElementBits(*row.array, 16)) : Value{Unknown{}}; }},
+      {"best_layout_bytes", [](const Allocation& row) { return row.array ? FromNumber(BestLayoutBytes(*row.array)) : Value{Unknown{}}; }},
+  };
+  return fields;
+}
+
+}  // namespace
+
+Value RowField(const Allocation& row, std::string_view name) {
+  const auto field = Fields().find(name);
+  return field == Fields().end() ? Value{Unknown{}} : field->second(row);
+}
+
+std::string ShortName(const Allocation& row) {
+  // "jit(step)/jit(main)/transpose(jvp(loss))/mul" reads best by its end; a bare argument name is whole.
+  if (!row.op_name.empty()) {
+    std::string name = row.op_name.substr(0, row.op_name.find('['));
+    std::size_t slash = name.rfind('/');
+    if (slash != std::string::npos && slash > 0) {
+      const std::size_t before = name.rfind('/', slash - 1);
+      if (before != std::string::npos && name.size() - before <= 60) slash = before;
+      name = name.substr(slash + 1);
+    }
+    if (!name.empty()) return name;
+  }
+  const std::size_t equals = row.xla_label.find(" = ");
+  if (equals != std::string::npos && equals > 0) return row.xla_label.substr(row.xla_label[0] == '%' ? 1 : 0, row.xla_label[0] == '%' ? equals - 1 : equals);
+  return WithoutLayouts(row.shape_text);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,19 @@
+// What follows from one row of a report alone: the fields of a row that rule data may name. Each is a small function of
+// the row, listed with its meaning in rules/README.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diagnose/allocation.h"
+#include "rules/value.h"
+
+namespace whyoom {
+
+// Unknown for a name that is no field, and for a field that this row does not give.
+Value RowField(const Allocation& row, std::string_view name);
+
+// The shortest name that its reader knows it by: the last parts of the op name, else the instruction's name, else the shape.
+std::string ShortName(const Allocation& row);
+
+}  // namespace whyoom

@@ -1,0 +1,103 @@
+#include "diagnose/rule_test.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagnose/diagnoser.h"
+#include "diagnose/merger.h"
+
+namespace whyoom {
+namespace {
+
+std::vector<Finding> Diagnose(const Engine& engine, const std::string& text) {
+  const std::unique_ptr<ByteSource> source = OpenMemory(text);
+  std::string framework;
+  std::uint64_t bytes = 0;
+  std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
+  Merger merger(engine.rules());
+  merger.Add({"example", ""}, std::move(drafts), framework);
+  return merger.Finish();
+}
+
+std::string Show(const Value& value) {
+  if (const auto number = AsNumber(value)) return fmt::format("{}", *number);
+  if (const auto truth = AsBool(value)) return *truth ? "true" : "false";
+  const std::string* text = AsText(value);
+  return text == nullptr ? "unknown" : "'" + *text + "'";
+}
+
+// A size is printed rounded, so the byte below or above the decimal is the same.
+bool Same(const Value& got, const Value& want) {
+  const auto a = AsNumber(got);
+  const auto b = AsNumber(want);
+  return a && b ? std::abs(*a - *b) <= 1 : got == want;
+}
+
+std::string Codes(const std::vector<Finding>& findings) {
+  std::string codes;
+  for (const Finding& finding : findings) codes += (codes.empty() ? "" : ", ") + finding.failure->code;
+  return codes.empty() ? "nothing" : codes;
+}
+
+// What is wrong with the findings of an example that must match; empty where nothing is.
+std::string Complaint(const Failure& failure, const Example& example, const std::vector<Finding>& findings) {
+  if (findings.size() != 1 || findings[0].failure != &failure) return "gives " + Codes(findings);
+  const Finding& finding = findings[0];
+  for (const auto& [name, want] : example.facts) {
+    const Value got = finding.facts.Get(name);
+    if (!Same(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
+  }
+  if (!example.scenario) return {};
+  const std::string said = finding.scenario == nullptr ? "" : finding.scenario->id;
+  if (said != *example.scenario) {
+    return fmt::format("scenario is {}, not {}", said.empty() ? "not known" : said, example.scenario->empty() ? "not known" : *example.scenario);
+  }
+  return {};
+}
+
+std::string FirstLine(const std::string& text) { return text.substr(0, std::min<std::size_t>(text.find('\n'), 100)); }
+
+void TestFailure(const Engine& engine, const Failure& failure, RuleTestResult* result) {
+  for (const Example& example : failure.match) {
+    const std::string complaint = Complaint(failure, example, Diagnose(engine, example.text));
+    if (complaint.empty()) {
+      ++result->reported;
+    } else {
+      ++result->missing;
+      result->failures.push_back(fmt::format("{}: missing: \"{}\" {}", failure.code, FirstLine(example.text), complaint));
+    }
+  }
+  for (const Example& example : failure.no_match) {
+    bool noisy = false;
+    for (const Finding& finding : Diagnose(engine, example.text)) noisy = noisy || finding.failure == &failure;
+    ++(noisy ? result->noisy : result->validated);
+    if (noisy) result->failures.push_back(fmt::format("{}: noisy: \"{}\" ({})", failure.code, FirstLine(example.text), example.why));
+  }
+}
+
+void TestContext(const Context& context, RuleTestResult* result) {
+  for (const Example& example : context.match) {
+    PatternMatch match;
+    bool ok = context.pattern.Find(example.text, 0, &match);
+    for (const auto& [name, want] : example.facts) {
+      bool found = false;
+      for (const Capture& capture : match.captures) found = found || (capture.name == name && Same(capture.value, want));
+      ok = ok && found;
+    }
+    ++(ok ? result->reported : result->missing);
+    if (!ok) result->failures.push_back(fmt::format("context {}: missing: \"{}\"", context.id, FirstLine(example.text)));
+  }
+}
+
+}  // namespace
+
+RuleTestResult TestRules(const RuleSet& rules) {
+  RuleTestResult result;
+  const Engine engine(rules);
+  for (const Failure& failure : rules.failures()) TestFailure(engine, failure, &result);
+  for (const Context& context : rules.contexts()) TestContext(context, &result);
+  return result;
+}
+
+}  // namespace whyoom

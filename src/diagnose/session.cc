@@ -1,0 +1,152 @@
+#include "diagnose/session.h"
+
+#include <algorithm>
+
+namespace whyoom {
+namespace {
+
+// How many lines a wrapped message is looked for in. The longest seen has seven.
+constexpr std::size_t kLookAhead = 8;
+// How many lines are wanted after one that may matter: enough for the message, and, where a report is being read, for
+// what may stand between its parts.
+constexpr int kWantedAfterHit = 16;
+constexpr int kWantedInReport = 48;
+
+bool Conflict(const Failure& failure, const Evidence& a, const Evidence& b) {
+  return std::any_of(failure.identity.begin(), failure.identity.end(), [&](const std::string& name) {
+    const Fact* first = a.Find(name);
+    const Fact* second = b.Find(name);
+    return first != nullptr && second != nullptr && first->value != second->value;
+  });
+}
+
+bool Holds(const std::vector<std::string>& codes, const std::string& code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+}  // namespace
+
+Session::Session(const RuleSet& rules, const HeadFinder& finder, std::string reporter)
+    : rules_(rules), finder_(finder), reporter_(std::move(reporter)) {}
+
+void Session::Feed(Line line, std::vector<Draft>* done) {
+  if (line.after_gap) Flush(done);
+  if (lines_wanted_ > 0) --lines_wanted_;
+  if (finder_.MayMatter(line.text)) lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+  pending_.push_back(std::move(line));
+  if (pending_.size() >= kLookAhead) ProcessFront(done);
+}
+
+void Session::Flush(std::vector<Draft>* done) {
+  while (!pending_.empty()) ProcessFront(done);
+  for (OpenDraft& open : open_) Complete(open, done);
+  open_.clear();
+  line_before_.clear();
+  lines_wanted_ = 0;
+}
+
+void Session::ProcessFront(std::vector<Draft>* done) {
+  ++ordinal_;
+  const Line front = pending_.front();
+  const JoinedLines joined(pending_, kLookAhead);
+  const std::size_t open_before = open_.size();
+  if (finder_.MayMatter(joined.text())) {
+    TakeContexts(joined);
+    TakeHeads(joined, front);
+  }
+  if (open_.size() == open_before) FeedReader(front, 0);
+  CompleteFinished(done);
+  line_before_ = front.text;
+  pending_.pop_front();
+}
+
+void Session::TakeContexts(const JoinedLines& joined) {
+  for (const Context& context : rules_.contexts()) {
+    PatternMatch match;
+    if (!context.pattern.Find(joined.text(), 0, &match) || match.begin >= joined.first_line_end()) continue;
+    std::erase_if(contexts_, [&](const auto& known) { return known.first == &context; });
+    Evidence facts;
+    for (const Capture& capture : match.captures) facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+    contexts_.emplace_back(&context, std::move(facts));
+  }
+}
+
+void Session::TakeHeads(const JoinedLines& joined, const Line& front) {
+  for (const HeadMatch& head : finder_.Find(joined, line_before_)) {
+    OpenDraft open;
+    Draft& draft = open.draft;
+    std::size_t end = 0;
+    ReadMessage(joined, head, &draft.facts, &draft.message, &end);
+    if (MergeIntoOpen(head, draft.facts)) continue;
+    draft.failure = head.failure;
+    draft.fragment = head.head->fragment;
+    draft.reporter = reporter_;
+    draft.repeats = front.repeats;
+    draft.head = joined.PlaceOf(head.match.begin);
+    draft.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
+    open.message_end = ordinal_ + joined.line_count() - 1;
+    for (const auto& [context, facts] : contexts_) {
+      if (Holds(head.failure->contexts, context->id)) draft.facts.Add(facts);
+    }
+    if (!head.failure->reader.empty()) {
+      open.reader = std::make_unique<MemoryReportReader>();
+      for (OpenDraft& other : open_) {
+        if (other.draft.failure == head.failure) other.message_end = 0;  // its report ends where this one's begins
+      }
+    }
+    open_.push_back(std::move(open));
+    if (open_.back().reader != nullptr) FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
+    lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
+  }
+}
+
+// A message may hold several heads: the code's name and the sentence after it are one failure, and a sentence of one code
+// may be part of another's message. True where `head` starts nothing new.
+bool Session::MergeIntoOpen(const HeadMatch& head, const Evidence& facts) {
+  for (OpenDraft& open : open_) {
+    if (open.message_end < ordinal_) continue;
+    Draft& draft = open.draft;
+    if (draft.failure == head.failure && !Conflict(*head.failure, draft.facts, facts)) {
+      draft.facts.Add(facts);
+      draft.fragment = draft.fragment && head.head->fragment;
+      return true;
+    }
+    if (Holds(head.failure->absorbed_by, draft.failure->code)) return true;
+    if (Holds(draft.failure->absorbed_by, head.failure->code)) open.absorbed = true;
+  }
+  return false;
+}
+
+void Session::FeedReader(const Line& front, std::size_t from) {
+  for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+    if (open->reader == nullptr || open->absorbed) continue;
+    if (open->reader->Feed(front, from)) lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
+    return;  // only the newest: a report belongs to the head right above it
+  }
+}
+
+void Session::Complete(OpenDraft& open, std::vector<Draft>* done) {
+  if (open.absorbed) return;
+  if (open.reader != nullptr) {
+    open.reader->Finish(&open.draft.facts, &open.draft.rows);
+    open.draft.last_line = std::max(open.draft.last_line, open.reader->last_line());
+  }
+  done->push_back(std::move(open.draft));
+}
+
+void Session::CompleteFinished(std::vector<Draft>* done) {
+  std::vector<OpenDraft> still_open;
+  const auto reads = [](const OpenDraft& open) { return open.reader != nullptr && !open.reader->done() && !open.absorbed; };
+  const auto newest_reader = std::find_if(open_.rbegin(), open_.rend(), reads);
+  for (OpenDraft& open : open_) {
+    const bool is_newest = newest_reader != open_.rend() && &open == &*newest_reader;
+    if (is_newest || open.message_end > ordinal_) {
+      still_open.push_back(std::move(open));
+    } else {
+      Complete(open, done);
+    }
+  }
+  open_ = std::move(still_open);
+}
+
+}  // namespace whyoom

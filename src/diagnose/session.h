@@ -1,0 +1,75 @@
+// What one reporter (a process, rank or host) printed: its lines in order, whoever wrote in between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnose/allocation.h"
+#include "diagnose/evidence.h"
+#include "diagnose/memory_report_reader.h"
+#include "diagnose/message.h"
+#include "rules/rule_set.h"
+#include "text/line.h"
+
+namespace whyoom {
+
+// A failure as read from one reporter, before anything is concluded from it.
+struct Draft {
+  const Failure* failure = nullptr;
+  bool fragment = false;  // the head says too little for more than low confidence
+  std::string reporter;
+  int repeats = 1;
+  Place head;
+  std::uint64_t last_line = 0;
+  std::string message;
+  Evidence facts;
+  std::vector<Allocation> rows;
+};
+
+class Session {
+ public:
+  // Borrows both. `reporter` names who prints, empty where no prefix says.
+  Session(const RuleSet& rules, const HeadFinder& finder, std::string reporter);
+
+  // Takes the reporter's next line. Drafts that are complete are appended to `done`.
+  void Feed(Line line, std::vector<Draft>* done);
+
+  // No further line of this reporter follows directly: whatever is open ends here.
+  void Flush(std::vector<Draft>* done);
+
+  // Whether the lines directly after the last one may still belong to something.
+  bool active() const { return lines_wanted_ > 0; }
+
+ private:
+  struct OpenDraft {
+    Draft draft;
+    std::unique_ptr<MemoryReportReader> reader;
+    std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
+    bool absorbed = false;
+  };
+
+  void ProcessFront(std::vector<Draft>* done);
+  void TakeContexts(const JoinedLines& joined);
+  void TakeHeads(const JoinedLines& joined, const Line& front);
+  bool MergeIntoOpen(const HeadMatch& head, const Evidence& facts);
+  void FeedReader(const Line& front, std::size_t from);
+  void Complete(OpenDraft& open, std::vector<Draft>* done);
+  void CompleteFinished(std::vector<Draft>* done);
+
+  const RuleSet& rules_;
+  const HeadFinder& finder_;
+  std::string reporter_;
+  std::deque<Line> pending_;    // the line in process and those that a wrapped message may go on in
+  std::string line_before_;
+  std::uint64_t ordinal_ = 0;   // of the line in process, in this session
+  int lines_wanted_ = 0;
+  std::vector<OpenDraft> open_;
+  std::vector<std::pair<const Context*, Evidence>> contexts_;  // the newest of each
+};
+
+}  // namespace whyoom

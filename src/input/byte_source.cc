@@ -1,0 +1,97 @@
+#include "input/byte_source.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+// read(2) is allowed to refuse more than this on some systems.
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+
+std::string Failure(const char* doing, int error) {
+  return std::string(doing) + ": " + std::generic_category().message(error);
+}
+
+class DescriptorSource : public ByteSource {
+ public:
+  DescriptorSource(int descriptor, bool owned, std::string problem)
+      : descriptor_(descriptor), owned_(owned), ended_(descriptor < 0), problem_(std::move(problem)) {}
+  ~DescriptorSource() override {
+    if (owned_ && descriptor_ >= 0) close(descriptor_);
+  }
+  DescriptorSource(const DescriptorSource&) = delete;
+  DescriptorSource& operator=(const DescriptorSource&) = delete;
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    while (!ended_ && capacity > 0) {
+      const ssize_t got = read(descriptor_, buffer, std::min(capacity, kMostAtOnce));
+      if (got > 0) return static_cast<std::size_t>(got);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        // Whoever shares standard input with us may have made it non-blocking.
+        pollfd wait{descriptor_, POLLIN, 0};
+        poll(&wait, 1, -1);
+        continue;
+      }
+      if (got < 0) problem_ = Failure("cannot read it", errno);
+      ended_ = true;  // for good: a terminal would let one read on after its end
+    }
+    return 0;
+  }
+
+  std::string_view problem() const override { return problem_; }
+
+ private:
+  const int descriptor_;
+  const bool owned_;
+  bool ended_;
+  std::string problem_;
+};
+
+class MemorySource : public ByteSource {
+ public:
+  MemorySource(std::string_view bytes, std::size_t chunk) : bytes_(bytes), chunk_(std::max<std::size_t>(chunk, 1)) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    const std::size_t count = std::min({capacity, chunk_, bytes_.size()});
+    if (count > 0) std::memcpy(buffer, bytes_.data(), count);
+    bytes_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view bytes_;
+  const std::size_t chunk_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
+  int descriptor;
+  do {
+    descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, Failure("cannot open it", errno));
+#ifdef POSIX_FADV_SEQUENTIAL
+  posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only advice: failure changes nothing
+#endif
+  return std::make_unique<DescriptorSource>(descriptor, true, "");
+}
+
+std::unique_ptr<ByteSource> OpenStandardInput() {
+  return std::make_unique<DescriptorSource>(STDIN_FILENO, false, "");
+}
+
+std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk) {
+  return std::make_unique<MemorySource>(bytes, chunk);
+}
+
+}  // namespace whyoom

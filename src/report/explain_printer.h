@@ -1,0 +1,23 @@
+// What a code, a scenario or a remedy means, from the rule data alone: `whyoom explain`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/text_printer.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// Topics: a code or alias ("E1000", "0100", "E0100"), with a scenario ("E1000.2", "0101.fragmentation") or a place in the official page
+// ("E1000.3.C"), or the id of a remedy ("donate_buffers"). nullopt where there is no such topic.
+std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic, const TextOptions& options);
+
+// All topics, each with its title, for a reader who does not know them.
+std::string ListTopics(const RuleSet& rules, const TextOptions& options);
+
+// The topic nearest to a mistyped one; empty where none is near.
+std::string SuggestTopic(const RuleSet& rules, std::string_view topic);
+
+}  // namespace whyoom

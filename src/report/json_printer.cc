@@ -1,0 +1,181 @@
+#include "report/json_printer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Log text is cleaned where it is read; paths come from the file system and may hold anything.
+Json Text(const std::string& text) { return Printable(text); }
+
+void SetText(Json& object, const char* key, const std::string& text) {
+  if (!text.empty()) object[key] = Text(text);
+}
+
+template <typename Number>
+void SetNumber(Json& object, const char* key, const std::optional<Number>& number) {
+  if (number) object[key] = *number;
+}
+
+Json ToJson(const Value& value) {
+  if (const auto number = AsNumber(value)) {
+    constexpr double kExact = 9.2e18;
+    if (std::abs(*number) < kExact && *number == std::floor(*number)) return static_cast<std::int64_t>(*number);
+    return *number;
+  }
+  if (const auto truth = AsBool(value)) return *truth;
+  const std::string* text = AsText(value);
+  return text == nullptr ? Json(nullptr) : Text(*text);
+}
+
+const char* ToText(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::kHigh:
+      return "high";
+    case Confidence::kMedium:
+      return "medium";
+    default:
+      return "low";
+  }
+}
+
+Json WhereJson(const Where& where) {
+  Json json = {{"path", Text(where.artifact.path)}};
+  SetText(json, "member", where.artifact.member);
+  json["line"] = where.line;
+  json["last_line"] = where.last_line;
+  json["offset"] = where.offset;
+  return json;
+}
+
+Json ReasonJson(const Reason& reason) {
+  Json json = {{"text", Text(reason.text)}};
+  if (reason.line > 0) json["line"] = reason.line;
+  return json;
+}
+
+Json AllocationJson(const Allocation& row) {
+  Json json = {{"rank", row.rank}};
+  SetNumber(json, "size_bytes", row.size_bytes);
+  SetNumber(json, "unpadded_bytes", row.unpadded_bytes);
+  SetNumber(json, "padding_bytes", row.padding_bytes);
+  SetNumber(json, "padding_factor", row.padding_factor);
+  SetText(json, "shape", row.array ? row.array->shape : WithoutLayouts(row.shape_text));
+  if (row.array) {
+    SetText(json, "layout", row.array->layout);
+    SetText(json, "dtype", row.array->dtype);
+  }
+  SetText(json, "op_name", row.op_name);
+  SetText(json, "source_file", row.source_file);
+  SetNumber(json, "source_line", row.source_line);
+  SetText(json, "xla_label", row.xla_label);
+  SetText(json, "kind", row.kind);
+  SetText(json, "tag", row.tag);
+  if (row.place.line > 0) json["line"] = row.place.line;
+  return json;
+}
+
+Json RemedyJson(const RankedRemedy& ranked) {
+  const Remedy& remedy = *ranked.remedy;
+  Json json = {{"rank", ranked.rank}, {"id", remedy.id}, {"title", remedy.title}};
+  SetText(json, "section", ranked.section);
+  json["safety"] = remedy.safety;
+  SetText(json, "safety_why", remedy.safe_why);
+  json["gain"] = remedy.gain;
+  SetNumber(json, "saves_bytes", ranked.saves_bytes);
+  SetNumber(json, "enough", ranked.enough);
+  if (!ranked.enough_with.empty()) json["enough_with"] = ranked.enough_with;
+  SetText(json, "note", remedy.note);
+  json["why"] = Json::array();
+  for (const Reason& reason : ranked.why) json["why"].push_back(ReasonJson(reason));
+  json["how"] = Json::array();
+  for (const std::string& step : ranked.how) json["how"].push_back(Text(step));
+  json["links"] = Json::array();
+  for (const Link& link : remedy.links) json["links"].push_back({{"title", link.title}, {"url", link.url}});
+  return json;
+}
+
+void SetScenario(const Finding& finding, Json& json) {
+  if (finding.scenario != nullptr) {
+    std::string why;
+    for (const Reason& reason : finding.why) why += (why.empty() ? "" : " ") + reason.text;
+    json["scenario"] = {{"id", finding.scenario->id}, {"title", finding.scenario->title}, {"why", Text(why)}};
+  }
+  if (!finding.candidates.empty()) {
+    json["scenario_candidates"] = Json::array();
+    for (const Scenario* candidate : finding.candidates) {
+      json["scenario_candidates"].push_back({{"id", candidate->id}, {"title", candidate->title}});
+    }
+  }
+}
+
+Json FindingJson(const Finding& finding) {
+  const Failure& failure = *finding.failure;
+  Json json = {{"id", finding.id}, {"code", failure.code}};
+  if (!failure.aliases.empty()) json["aliases"] = failure.aliases;
+  json["title"] = failure.title;
+  json["category"] = failure.category;
+  SetScenario(finding, json);
+  json["confidence"] = ToText(finding.confidence);
+  json["message"] = Text(finding.message);
+  json["where"] = WhereJson(finding.where);
+  if (!finding.also.empty()) {
+    json["also"] = Json::array();
+    for (const Where& where : finding.also) json["also"].push_back(WhereJson(where));
+    if (finding.also_left_out > 0) json["also_left_out"] = finding.also_left_out;
+  }
+  json["occurrences"] = finding.occurrences();
+  json["hosts"] = Json::array();
+  for (const std::string& host : finding.hosts) json["hosts"].push_back(Text(host));
+  SetText(json, "framework", finding.framework);
+  json["facts"] = Json::object();
+  for (const auto& [name, fact] : finding.facts.all()) json["facts"][name] = ToJson(fact.value);
+  json["why"] = Json::array();
+  for (const Reason& reason : finding.why) json["why"].push_back(ReasonJson(reason));
+  json["allocations"] = Json::array();
+  for (const Allocation& row : finding.allocations) json["allocations"].push_back(AllocationJson(row));
+  json["remedies"] = Json::array();
+  for (const RankedRemedy& ranked : finding.remedies) json["remedies"].push_back(RemedyJson(ranked));
+  if (!finding.ruled_out.empty()) {
+    json["ruled_out"] = Json::array();
+    for (const RuledOut& out : finding.ruled_out) {
+      json["ruled_out"].push_back({{"id", out.remedy->id}, {"title", out.remedy->title}, {"why", Text(out.why)}});
+    }
+  }
+  json["links"] = Json::array();
+  for (const Link& link : failure.links) json["links"].push_back({{"title", link.title}, {"url", link.url}});
+  return json;
+}
+
+}  // namespace
+
+std::string PrintJson(const Report& report) {
+  Json json = {{"schema", "whyoom.report/1"}, {"tool", {{"version", report.version}, {"rules", report.rules_fingerprint}}}};
+  json["diagnoses"] = Json::array();
+  std::map<std::string, int> by_code;
+  for (const Finding& finding : report.findings) {
+    json["diagnoses"].push_back(FindingJson(finding));
+    ++by_code[finding.failure->code];
+  }
+  Json problems = Json::array();
+  for (const Problem& problem : report.problems) {
+    Json entry = {{"path", Text(problem.path)}};
+    SetText(entry, "member", problem.member);
+    entry["what"] = Text(problem.what);
+    problems.push_back(std::move(entry));
+  }
+  json["summary"] = {{"artifacts", report.artifacts}, {"bytes", report.bytes}, {"diagnoses", report.findings.size()}};
+  json["summary"]["by_code"] = Json::object();
+  for (const auto& [code, count] : by_code) json["summary"]["by_code"][code] = count;
+  json["summary"]["problems"] = std::move(problems);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace whyoom

@@ -1,0 +1,268 @@
+#include "report/text_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "report/layout.h"
+#include "report/style.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kIndent = 6;            // of everything beside a label: "why   "
+constexpr std::size_t kFullRemedies = 3;      // explained; the others are named
+constexpr std::size_t kReasonsPerRemedy = 2;  // the strongest come first
+constexpr std::size_t kBarRows = 5;
+
+std::optional<double> Number(const Finding& finding, std::string_view fact) { return AsNumber(finding.facts.Get(fact)); }
+
+std::optional<std::string> TextFact(const Finding& finding, std::string_view fact) {
+  const Fact* found = finding.facts.Find(fact);
+  const std::string* text = found == nullptr ? nullptr : AsText(found->value);
+  return text == nullptr ? std::nullopt : std::optional(Printable(*text));
+}
+
+std::string Size(double bytes) { return FormatSize(static_cast<std::int64_t>(bytes)); }
+
+std::string SafetyText(const std::string& safety) {
+  if (safety == "safe") return "results stay the same";
+  if (safety == "safe_slower") return "same results, slower";
+  if (safety == "risky") return "may change results";
+  return "changes the training";
+}
+
+class Page {
+ public:
+  Page(const TextOptions& options) : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
+
+  void PrintFinding(const Finding& finding);
+  void PrintClosing(const Report& report);
+  void Separator() { out_ += '\n' + style_.Faint(Repeat("─", width_)) + "\n\n"; }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  static std::string Repeat(std::string_view text, std::size_t times) {
+    std::string result;
+    for (std::size_t i = 0; i < times; ++i) result += text;
+    return result;
+  }
+  // A paragraph beside `label`, which stands in front of the first line only.
+  void Beside(std::string_view label, std::string_view text) {
+    const std::string lead = style_.Label(label) + std::string(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
+    out_ += Hanging(lead, kIndent, text, width_);
+  }
+  // `text` wrapped behind `column` blanks.
+  void Indented(std::size_t column, std::string_view text) { out_ += Hanging(std::string(column, ' '), column, text, width_); }
+  void Blank() { out_ += '\n'; }
+
+  void PrintVerdict(const Finding& finding);
+  void PrintBudget(const Finding& finding);
+  void PrintWhy(const Finding& finding);
+  void PrintAllocations(const Finding& finding);
+  void PrintRemedies(const Finding& finding);
+  void PrintRemedy(const RankedRemedy& ranked);
+  void PrintMore(const Finding& finding);
+
+  std::size_t width_;
+  Style style_;
+  std::string out_;
+};
+
+void Page::PrintVerdict(const Finding& finding) {
+  const Failure& failure = *finding.failure;
+  const std::string code = failure.code;
+  out_ += style_.Error(code) + "  " + style_.Strong(failure.title) + "\n";
+  const std::size_t column = DisplayWidth(code) + 2;
+  if (finding.scenario != nullptr) {
+    const std::string id = finding.scenario->id;
+    const std::string label = std::isdigit(static_cast<unsigned char>(id[0])) != 0 ? "scenario " + id + ": " : "";
+    Indented(column, label + finding.scenario->title);
+  } else if (!finding.candidates.empty()) {
+    std::string list;
+    for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
+    Indented(column, "The log cannot tell which: " + list + ".");
+  }
+  if (finding.confidence == Confidence::kLow) Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
+
+  std::string facts = Printable(finding.where.artifact.path);
+  if (!finding.where.artifact.member.empty()) facts += " › " + Printable(finding.where.artifact.member);
+  facts += fmt::format(":{}", finding.where.line);
+  for (const std::string_view name : {"module", "program"}) {
+    if (const auto text = TextFact(finding, name)) facts += " · " + Shorten(*text, 40);
+  }
+  if (const auto limit = Number(finding, "limit_bytes")) {
+    const auto chip = TextFact(finding, "chip");
+    facts += " · " + Size(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
+  }
+  if (!finding.framework.empty()) facts += " · " + finding.framework;
+  if (finding.occurrences() > 1) facts += fmt::format(" · {} reporters", finding.occurrences());
+  Indented(0, facts);
+}
+
+void Page::PrintBudget(const Finding& finding) {
+  const auto need = Number(finding, "need_bytes");
+  const auto have = Number(finding, "have_bytes");
+  if (!need || !have || *need <= 0) return;
+  const bool compile = finding.failure->phase == "compile";
+  const std::string needed = Size(*need) + (compile ? " needed" : " asked for");
+  const std::string over = *need > *have ? Size(*need - *have) + " too much" : "";
+  const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
+  const std::size_t columns = width_ > used + 10 ? std::min<std::size_t>(44, width_ - used) : 10;
+  const double whole = std::max(*need, *have);
+  Blank();
+  out_ += "  " + style_.Strong(needed) + "  ";
+  const auto fits = static_cast<std::size_t>(static_cast<double>(columns) * std::min(*need, *have) / whole);
+  const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * *need / whole) - std::min(fits, columns);
+  out_ += style_.Good(Repeat("█", fits)) + style_.Error(Repeat("▒", beyond)) + std::string(columns - std::min(columns, fits + beyond), ' ');
+  out_ += "  " + style_.Error(over) + "\n";
+  const std::string word = compile ? " usable" : " free";
+  const std::string mark = "▲ " + Size(*have) + word;
+  const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
+  out_ += std::string(std::min(start, width_ - std::min(width_, DisplayWidth(mark))), ' ') + style_.Faint(mark) + "\n";
+}
+
+void Page::PrintWhy(const Finding& finding) {
+  if (finding.why.empty() && !finding.message.empty()) {
+    Blank();
+    Beside("says", Shorten(Printable(finding.message), 240));
+    return;
+  }
+  bool first = true;
+  for (const Reason& reason : finding.why) {
+    if (first) Blank();
+    std::string text = Printable(reason.text);
+    if (reason.line > 0) text += fmt::format(" (line {})", reason.line);
+    Beside(first ? "why" : "", text);
+    first = false;
+  }
+}
+
+void Page::PrintAllocations(const Finding& finding) {
+  std::vector<const Allocation*> rows;
+  for (const Allocation& row : finding.allocations) {
+    if (row.size_bytes && *row.size_bytes >= (std::int64_t{1} << 20)) rows.push_back(&row);
+  }
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const Allocation* a, const Allocation* b) { return *a->size_bytes > *b->size_bytes; });
+  Blank();
+  const double whole = std::max(static_cast<double>(*rows[0]->size_bytes), Number(finding, "limit_bytes").value_or(0));
+  constexpr std::size_t kBar = 16;
+  Beside("takes", fmt::format("the largest allocations{}", Number(finding, "limit_bytes") ? ", a full bar being the limit" : ""));
+  for (std::size_t i = 0; i < std::min(rows.size(), kBarRows); ++i) {
+    const Allocation& row = *rows[i];
+    const std::string size = Size(static_cast<double>(*row.size_bytes));
+    std::string name = row.op_name.empty() ? row.xla_label : row.op_name;
+    const std::size_t slash = name.rfind('/');
+    if (slash != std::string::npos && slash + 1 < name.size()) name = name.substr(slash + 1);
+    std::string text = Printable(row.array ? row.array->shape : WithoutLayouts(row.shape_text)) + "  " + Printable(name);
+    if (!row.source_file.empty()) {
+      const std::size_t folder = row.source_file.rfind('/');
+      text += "  " + Printable(folder == std::string::npos ? row.source_file : row.source_file.substr(folder + 1));
+      if (row.source_line) text += fmt::format(":{}", *row.source_line);
+    }
+    const double share = static_cast<double>(*row.size_bytes);
+    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}", size) + "  " + style_.Good(Bar(share, whole, kBar)) + "  " +
+            Shorten(text, width_ - std::min(width_ - 10, kIndent + 10 + 2 + kBar + 2)) + "\n";
+  }
+  if (rows.size() > kBarRows) Indented(kIndent + 12, fmt::format("and {} more (--format json has all)", rows.size() - kBarRows));
+}
+
+void Page::PrintRemedy(const RankedRemedy& ranked) {
+  const Remedy& remedy = *ranked.remedy;
+  std::string verdict;
+  if (ranked.saves_bytes && *ranked.saves_bytes > 0) verdict += "saves about " + Size(static_cast<double>(*ranked.saves_bytes)) + " · ";
+  if (ranked.enough == true) verdict += "should be enough · ";
+  if (ranked.enough == false && ranked.enough_with.empty()) verdict += "not enough alone · ";
+  if (ranked.enough == false && !ranked.enough_with.empty()) verdict += "enough together with " + ranked.enough_with.front() + " · ";
+  verdict += remedy.inquiry ? "finds out more" : SafetyText(remedy.safety);
+  const std::string number = fmt::format("{}", ranked.rank);
+  out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') + style_.Strong(remedy.title) + "\n";
+  constexpr std::size_t kColumn = kIndent + 3;
+  for (const std::string& line : Wrap(verdict, width_ - kColumn)) out_ += std::string(kColumn, ' ') + style_.Good(line) + "\n";
+  for (std::size_t i = 0; i < std::min(ranked.why.size(), kReasonsPerRemedy); ++i) {
+    std::string text = Printable(ranked.why[i].text);
+    if (ranked.why[i].line > 0) text += fmt::format(" (line {})", ranked.why[i].line);
+    Indented(kColumn, text);
+  }
+  for (const std::string& step : ranked.how) out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(step), width_);
+}
+
+void Page::PrintRemedies(const Finding& finding) {
+  if (finding.remedies.empty()) return;
+  Blank();
+  out_ += style_.Label("do") + "\n";
+  for (std::size_t i = 0; i < std::min(finding.remedies.size(), kFullRemedies); ++i) {
+    if (i > 0) Blank();
+    PrintRemedy(finding.remedies[i]);
+  }
+  std::string others;
+  for (std::size_t i = kFullRemedies; i < finding.remedies.size(); ++i) {
+    others += fmt::format("{}{} {}", others.empty() ? "" : " · ", finding.remedies[i].rank, finding.remedies[i].remedy->title);
+  }
+  if (!others.empty()) {
+    Blank();
+    Beside("then", others);
+  }
+  std::string out;
+  for (const RuledOut& ruled_out : finding.ruled_out) {
+    out += fmt::format("{}{} ({})", out.empty() ? "" : " · ", ruled_out.remedy->title, Printable(ruled_out.why));
+  }
+  if (!out.empty()) Beside("not", "worth trying here: " + out);
+}
+
+void Page::PrintMore(const Finding& finding) {
+  Blank();
+  std::string topic = finding.failure->code;
+  if (finding.scenario != nullptr) topic += "." + finding.scenario->id;
+  std::string text = "whyoom explain " + topic;
+  if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
+  Beside("more", text);
+  if (finding.also.empty()) return;
+  std::string places;
+  for (std::size_t i = 0; i < std::min<std::size_t>(finding.also.size(), 5); ++i) {
+    const Where& where = finding.also[i];
+    places += fmt::format("{}{}:{}", places.empty() ? "" : ", ", Printable(where.artifact.path + (where.artifact.member.empty() ? "" : " › " + where.artifact.member)), where.line);
+  }
+  const std::uint64_t rest = finding.also.size() - std::min<std::size_t>(finding.also.size(), 5) + finding.also_left_out;
+  Beside("also", places + (rest > 0 ? fmt::format(" and {} more", rest) : ""));
+}
+
+void Page::PrintFinding(const Finding& finding) {
+  PrintVerdict(finding);
+  PrintBudget(finding);
+  PrintWhy(finding);
+  PrintAllocations(finding);
+  PrintRemedies(finding);
+  PrintMore(finding);
+}
+
+void Page::PrintClosing(const Report& report) {
+  if (report.findings.empty()) {
+    out_ += fmt::format("No out-of-memory error found in {} ({}).\n", report.artifacts == 1 ? "1 input" : fmt::format("{} inputs", report.artifacts),
+                        FormatSize(static_cast<std::int64_t>(report.bytes)));
+  }
+  for (const Problem& problem : report.problems) {
+    out_ += Hanging(style_.Warning("could not read "), 15,
+                    Printable(problem.path + (problem.member.empty() ? "" : " › " + problem.member) + ": " + problem.what), width_);
+  }
+}
+
+}  // namespace
+
+std::string PrintText(const Report& report, const TextOptions& options) {
+  Page page(options);
+  bool first = true;
+  for (const Finding& finding : report.findings) {
+    if (!first) page.Separator();
+    page.PrintFinding(finding);
+    first = false;
+  }
+  page.PrintClosing(report);
+  return page.Take();
+}
+
+}  // namespace whyoom

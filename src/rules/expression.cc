@@ -1,0 +1,274 @@
+// Evaluation. Everything unknown, of the wrong type or not finite yields Unknown; nothing here can fail.
+#include "rules/expression.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "rules/expression_node.h"
+
+namespace whyoom {
+namespace internal {
+namespace {
+
+Value Finite(double number) { return std::isfinite(number) ? Value(number) : Value(Unknown{}); }
+
+class Evaluator {
+ public:
+  Evaluator(const Scope& scope, const std::size_t* row) : scope_(scope), row_(row) {}
+
+  Value Run(const ExpressionNode& node) const {
+    switch (node.kind) {
+      case NodeKind::kLiteral:
+        return node.literal;
+      case NodeKind::kName:
+        return Name(node.name);
+      case NodeKind::kOr:
+        return Logic(node, true);
+      case NodeKind::kAnd:
+        return Logic(node, false);
+      case NodeKind::kNot: {
+        const std::optional<bool> truth = AsBool(Operand(node, 0));
+        return truth ? Value(!*truth) : Value(Unknown{});
+      }
+      case NodeKind::kCompare:
+        return Compare(node);
+      case NodeKind::kSum:
+      case NodeKind::kProduct:
+        return Arithmetic(node);
+      case NodeKind::kNegate: {
+        const std::optional<double> number = AsNumber(Operand(node, 0));
+        return number ? Value(-*number) : Value(Unknown{});
+      }
+      case NodeKind::kCall:
+        return Call(node);
+    }
+    return Unknown{};
+  }
+
+ private:
+  Value Operand(const ExpressionNode& node, std::size_t index) const { return Run(*node.operands[index]); }
+
+  Value Name(const std::string& name) const {
+    if (row_ != nullptr) {
+      Value value = scope_.GetInRow(*row_, name);
+      if (IsKnown(value)) return value;
+    }
+    return scope_.Get(name);
+  }
+
+  // Kleene: the deciding truth decides whatever else is unknown.
+  Value Logic(const ExpressionNode& node, bool deciding) const {
+    bool all_known = true;
+    for (const auto& operand : node.operands) {
+      const std::optional<bool> truth = AsBool(Run(*operand));
+      if (!truth) {
+        all_known = false;
+      } else if (*truth == deciding) {
+        return deciding;
+      }
+    }
+    return all_known ? Value(!deciding) : Value(Unknown{});
+  }
+
+  Value Compare(const ExpressionNode& node) const {
+    const Value left = Operand(node, 0);
+    const Value right = Operand(node, 1);
+    if (!IsKnown(left) || !IsKnown(right) || left.index() != right.index()) return Unknown{};
+    if (node.comparison == Comparison::kEqual) return left == right;
+    if (node.comparison == Comparison::kNotEqual) return left != right;
+    const std::optional<double> a = AsNumber(left);
+    const std::optional<double> b = AsNumber(right);
+    if (!a || !b) return Unknown{};
+    switch (node.comparison) {
+      case Comparison::kLess:
+        return *a < *b;
+      case Comparison::kLessOrEqual:
+        return *a <= *b;
+      case Comparison::kGreater:
+        return *a > *b;
+      default:
+        return *a >= *b;
+    }
+  }
+
+  Value Arithmetic(const ExpressionNode& node) const {
+    double result = node.kind == NodeKind::kProduct ? 1.0 : 0.0;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const std::optional<double> number = AsNumber(Operand(node, i));
+      if (!number) return Unknown{};
+      switch (node.ops[i]) {
+        case '+':
+          result += *number;
+          break;
+        case '-':
+          result -= *number;
+          break;
+        case '*':
+          result *= *number;
+          break;
+        default:
+          if (*number == 0.0) return Unknown{};
+          result /= *number;
+      }
+    }
+    return Finite(result);
+  }
+
+  Value Call(const ExpressionNode& node) const {
+    switch (node.function) {
+      case Function::kKnown:
+        return IsKnown(Operand(node, 0));
+      case Function::kDefault: {
+        Value value = Operand(node, 0);
+        return IsKnown(value) ? value : Operand(node, 1);
+      }
+      case Function::kIf: {
+        const std::optional<bool> condition = AsBool(Operand(node, 0));
+        return condition ? Operand(node, *condition ? 1 : 2) : Value(Unknown{});
+      }
+      case Function::kMatches: {
+        const Value text = Operand(node, 0);
+        if (AsText(text) == nullptr) return Unknown{};
+        return re2::RE2::PartialMatch(*AsText(text), *node.regex);
+      }
+      case Function::kContains: {
+        const Value text = Operand(node, 0);
+        const Value part = Operand(node, 1);
+        if (AsText(text) == nullptr || AsText(part) == nullptr) return Unknown{};
+        return AsText(text)->find(*AsText(part)) != std::string::npos;
+      }
+      case Function::kMin:
+      case Function::kMax:
+      case Function::kFloor:
+      case Function::kCeil:
+      case Function::kRound:
+        return Numeric(node);
+      default:
+        return OverRows(node);
+    }
+  }
+
+  Value Numeric(const ExpressionNode& node) const {
+    const std::optional<double> first = AsNumber(Operand(node, 0));
+    const std::optional<double> last = AsNumber(Operand(node, node.operands.size() - 1));
+    if (!first || !last) return Unknown{};
+    switch (node.function) {
+      case Function::kMin:
+        return std::min(*first, *last);
+      case Function::kMax:
+        return std::max(*first, *last);
+      case Function::kFloor:
+        return std::floor(*first);
+      case Function::kCeil:
+        return std::ceil(*first);
+      default:
+        return std::round(*first);
+    }
+  }
+
+  Value OverRows(const ExpressionNode& node) const {
+    const std::size_t rows = scope_.row_count();
+    if (rows == 0) return Unknown{};
+    const bool has_x = node.operands.size() == 2;
+    const ExpressionNode& condition = *node.operands.back();
+    Tally tally;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const Evaluator in_row(scope_, &row);
+      const std::optional<bool> met = AsBool(in_row.Run(condition));
+      if (!met) continue;
+      if (!*met) {
+        ++tally.failed;
+        continue;
+      }
+      Value x = has_x ? in_row.Run(*node.operands[0]) : Value(true);
+      if (!IsKnown(x)) continue;
+      if (node.function == Function::kFirstOf) return x;
+      if (node.function == Function::kAnyOf) return true;
+      const std::optional<double> number = AsNumber(x);
+      if (node.function != Function::kCountOf && node.function != Function::kAllOf && !number) continue;
+      ++tally.met;
+      tally.sum += number.value_or(0);
+      tally.max = tally.met == 1 ? number.value_or(0) : std::max(tally.max, number.value_or(0));
+    }
+    return tally.Result(node.function);
+  }
+
+  struct Tally {
+    std::size_t met = 0;
+    std::size_t failed = 0;
+    double sum = 0;
+    double max = 0;
+
+    Value Result(Function function) const {
+      switch (function) {
+        case Function::kCountOf:
+          return static_cast<double>(met);
+        case Function::kSumOf:
+          return Finite(sum);
+        case Function::kMaxOf:
+          return met > 0 ? Value(max) : Value(Unknown{});
+        case Function::kAnyOf:
+          return false;
+        case Function::kAllOf:
+          return met + failed > 0 ? Value(failed == 0) : Value(Unknown{});
+        default:
+          return Unknown{};
+      }
+    }
+  };
+
+  const Scope& scope_;
+  const std::size_t* row_;
+};
+
+}  // namespace
+
+Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::size_t* row) {
+  return Evaluator(scope, row).Run(node);
+}
+
+void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses) {
+  if (node.kind == NodeKind::kName) uses->push_back({node.name, node.at, in_rows});
+  const bool over_rows = node.kind == NodeKind::kCall && node.function >= Function::kCountOf;
+  for (const auto& operand : node.operands) CollectNames(*operand, in_rows || over_rows, uses);
+}
+
+}  // namespace internal
+
+Expression::Expression() : source_(std::make_shared<const std::string>()) {}
+
+Expression Expression::Compile(std::string_view source, std::vector<SyntaxFault>* faults) {
+  Expression expression;
+  expression.source_ = std::make_shared<const std::string>(source);
+  std::unique_ptr<internal::ExpressionNode> tree = internal::ParseExpression(source, faults);
+  if (tree != nullptr) expression.root_ = std::make_shared<const Node>(Node{std::move(tree)});
+  return expression;
+}
+
+Value Expression::Evaluate(const Scope& scope) const {
+  return root_ == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root_->tree, scope, nullptr);
+}
+
+Value Expression::EvaluateInRow(const Scope& scope, std::size_t row) const {
+  return root_ == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root_->tree, scope, &row);
+}
+
+const std::string& Expression::source() const { return *source_; }
+
+std::set<std::string> Expression::names() const {
+  std::set<std::string> names;
+  for (const NameUse& use : name_uses()) names.insert(use.name);
+  return names;
+}
+
+std::vector<NameUse> Expression::name_uses() const {
+  std::vector<NameUse> uses;
+  if (root_ != nullptr) internal::CollectNames(*root_->tree, false, &uses);
+  return uses;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,93 @@
+// The tree behind an Expression, and what makes one of source text. Internal to the expression language.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/expression.h"
+#include "rules/value.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace whyoom::internal {
+
+enum class NodeKind {
+  kLiteral,
+  kName,
+  kOr,       // any number of operands: a chain must not become a deep tree
+  kAnd,      // the same
+  kNot,
+  kCompare,  // two operands
+  kSum,      // any number of operands, ops[i] in front of the i-th; ops[0] is always +
+  kProduct,  // the same with * and /
+  kNegate,
+  kCall,
+};
+
+enum class Comparison { kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
+
+enum class Function {
+  kKnown,
+  kDefault,
+  kIf,
+  kMin,
+  kMax,
+  kFloor,
+  kCeil,
+  kRound,
+  kMatches,
+  kContains,
+  kCountOf,
+  kSumOf,
+  kMaxOf,
+  kAnyOf,
+  kAllOf,
+  kFirstOf,
+};
+
+struct FunctionInfo {
+  std::string_view name;
+  Function function;
+  std::size_t arguments;
+  bool over_rows;
+};
+
+// In the order of the header's comment.
+const std::vector<FunctionInfo>& Functions();
+
+struct ExpressionNode {
+  NodeKind kind = NodeKind::kLiteral;
+  Value literal;
+  std::string name;
+  std::size_t at = 0;  // of a name, in the source
+  Comparison comparison = Comparison::kEqual;
+  Function function = Function::kKnown;
+  std::string ops;
+  std::vector<std::unique_ptr<ExpressionNode>> operands;
+  std::unique_ptr<re2::RE2> regex;  // of matches()
+
+  ExpressionNode();
+  ~ExpressionNode();
+};
+
+// nullptr where anything was added to `faults`.
+std::unique_ptr<ExpressionNode> ParseExpression(std::string_view source, std::vector<SyntaxFault>* faults);
+
+// `row` is nullptr outside of rows.
+Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::size_t* row);
+
+void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses);
+
+}  // namespace whyoom::internal
+
+namespace whyoom {
+
+struct Expression::Node {
+  std::unique_ptr<internal::ExpressionNode> tree;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,322 @@
+// Recursive descent, one function a level of the grammar.
+#include <re2/re2.h>
+
+#include <utility>
+
+#include "rules/expression_lexer.h"
+#include "rules/expression_node.h"
+#include "rules/suggest.h"
+
+namespace whyoom::internal {
+namespace {
+
+// Parsing and evaluation recurse; no honest expression comes near these.
+constexpr int kMaxDepth = 100;
+constexpr std::size_t kMaxSource = 64 * 1024;
+
+using NodePtr = std::unique_ptr<ExpressionNode>;
+
+NodePtr Make(NodeKind kind) {
+  NodePtr node = std::make_unique<ExpressionNode>();
+  node->kind = kind;
+  return node;
+}
+
+const FunctionInfo* FindFunction(std::string_view name) {
+  for (const FunctionInfo& info : Functions()) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> FunctionNames() {
+  std::vector<std::string> names;
+  for (const FunctionInfo& info : Functions()) names.emplace_back(info.name);
+  return names;
+}
+
+class Parser {
+ public:
+  Parser(std::vector<Token> tokens, std::vector<SyntaxFault>* faults) : tokens_(std::move(tokens)), faults_(faults) {}
+
+  NodePtr Run() {
+    NodePtr node = Or();
+    if (node != nullptr && Peek().kind != TokenKind::kEnd) {
+      Fail(Peek().at, "expected an operator or the end, found " + Shown(Peek()), "");
+    }
+    return node;
+  }
+
+ private:
+  // Each of these gives nullptr once a syntax fault is reported: what follows it would be guesswork.
+
+  NodePtr Or() { return Chain(NodeKind::kOr, "or", &Parser::And); }
+  NodePtr And() { return Chain(NodeKind::kAnd, "and", &Parser::Not); }
+
+  NodePtr Chain(NodeKind kind, std::string_view word, NodePtr (Parser::*operand)()) {
+    NodePtr first = (this->*operand)();
+    if (first == nullptr || !IsWord(word)) return first;
+    NodePtr node = Make(kind);
+    node->operands.push_back(std::move(first));
+    while (IsWord(word)) {
+      Take();
+      NodePtr next = (this->*operand)();
+      if (next == nullptr) return nullptr;
+      node->operands.push_back(std::move(next));
+    }
+    return node;
+  }
+
+  NodePtr Not() {
+    if (!IsWord("not")) return Compare();
+    return Nested([this] {
+      Take();
+      return Wrap(NodeKind::kNot, Not());
+    });
+  }
+
+  NodePtr Compare() {
+    NodePtr left = Sum();
+    Comparison comparison;
+    if (left == nullptr || !IsComparison(&comparison)) return left;
+    Take();
+    NodePtr right = Sum();
+    if (right == nullptr) return nullptr;
+    NodePtr node = Make(NodeKind::kCompare);
+    node->comparison = comparison;
+    node->operands.push_back(std::move(left));
+    node->operands.push_back(std::move(right));
+    if (IsComparison(&comparison)) {
+      return Fail(Peek().at, "comparisons cannot be chained", "write a < b and b < c");
+    }
+    return node;
+  }
+
+  NodePtr Sum() { return Arithmetic(NodeKind::kSum, "+-", &Parser::Product); }
+  NodePtr Product() { return Arithmetic(NodeKind::kProduct, "*/", &Parser::Unary); }
+
+  NodePtr Arithmetic(NodeKind kind, std::string_view ops, NodePtr (Parser::*operand)()) {
+    NodePtr first = (this->*operand)();
+    if (first == nullptr || !IsOneOf(ops)) return first;
+    NodePtr node = Make(kind);
+    node->ops = ops[0];
+    node->operands.push_back(std::move(first));
+    while (IsOneOf(ops)) {
+      node->ops += Take().text[0];
+      NodePtr next = (this->*operand)();
+      if (next == nullptr) return nullptr;
+      node->operands.push_back(std::move(next));
+    }
+    return node;
+  }
+
+  NodePtr Unary() {
+    if (!IsOneOf("-")) return Primary();
+    return Nested([this] {
+      Take();
+      return Wrap(NodeKind::kNegate, Unary());
+    });
+  }
+
+  NodePtr Primary() {
+    const Token token = Take();
+    switch (token.kind) {
+      case TokenKind::kNumber:
+        return Literal(token.number);
+      case TokenKind::kText:
+        return Literal(token.text);
+      case TokenKind::kName:
+        return Peek().kind == TokenKind::kOpen ? Call(token) : Name(token);
+      case TokenKind::kOpen:
+        return Parenthesis();
+      default:
+        return Fail(token.at, "expected a number, a text, a name or '(', found " + Shown(token), "");
+    }
+  }
+
+  NodePtr Literal(Value value) {
+    NodePtr node = Make(NodeKind::kLiteral);
+    node->literal = std::move(value);
+    return node;
+  }
+
+  NodePtr Name(const Token& token) {
+    if (token.text == "true" || token.text == "false") return Literal(token.text == "true");
+    NodePtr node = Make(NodeKind::kName);
+    node->name = token.text;
+    node->at = token.at;
+    return node;
+  }
+
+  NodePtr Parenthesis() {
+    return Nested([this]() -> NodePtr {
+      NodePtr node = Or();
+      if (node == nullptr) return node;
+      if (Peek().kind != TokenKind::kClose) return Fail(Peek().at, "expected ')', found " + Shown(Peek()), "");
+      Take();
+      return node;
+    });
+  }
+
+  NodePtr Call(const Token& name) {
+    const FunctionInfo* info = FindFunction(name.text);
+    if (info == nullptr) Report(name.at, "unknown function '" + name.text + "'", Suggestion(name.text));
+    const bool over_rows = info != nullptr && info->over_rows;
+    if (over_rows && in_rows_) {
+      Report(name.at, "'" + name.text + "' cannot stand inside another function over the rows",
+             "compute it as a derived fact first");
+    }
+    NodePtr node = Make(NodeKind::kCall);
+    const bool outer = std::exchange(in_rows_, in_rows_ || over_rows);
+    node = Nested([&] { return Arguments(name, node.get()) ? std::move(node) : NodePtr(); });
+    in_rows_ = outer;
+    if (node == nullptr) return nullptr;
+    if (info != nullptr) CheckCall(name, *info, node.get());
+    return node;
+  }
+
+  bool Arguments(const Token& name, ExpressionNode* node) {
+    Take();  // the parenthesis
+    if (Peek().kind == TokenKind::kClose) {
+      Take();
+      return true;
+    }
+    while (true) {
+      const std::size_t begin = Peek().at;
+      NodePtr argument = Or();
+      if (argument == nullptr) return false;
+      argument_at_ = begin;
+      node->operands.push_back(std::move(argument));
+      const Token token = Take();
+      if (token.kind == TokenKind::kClose) return true;
+      if (token.kind != TokenKind::kComma) {
+        Fail(token.at, "expected ',' or ')' after an argument of '" + name.text + "', found " + Shown(token), "");
+        return false;
+      }
+    }
+  }
+
+  void CheckCall(const Token& name, const FunctionInfo& info, ExpressionNode* node) {
+    node->function = info.function;
+    if (node->operands.size() != info.arguments) {
+      Report(name.at,
+             "'" + name.text + "' takes " + std::to_string(info.arguments) +
+                 (info.arguments == 1 ? " argument, not " : " arguments, not ") + std::to_string(node->operands.size()),
+             "");
+      return;
+    }
+    if (info.function != Function::kMatches) return;
+    const std::string* regex = AsText(node->operands[1]->literal);
+    if (node->operands[1]->kind != NodeKind::kLiteral || regex == nullptr) {
+      Report(argument_at_, "the second argument of 'matches' must be a text", "write matches(name, 'RE2')");
+      return;
+    }
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    node->regex = std::make_unique<re2::RE2>(*regex, options);
+    if (!node->regex->ok()) {
+      Report(argument_at_, "'matches' has a pattern that RE2 refuses: " + node->regex->error(), "");
+    }
+  }
+
+  std::string Suggestion(const std::string& name) const {
+    const std::string meant = DidYouMean(name, FunctionNames());
+    return meant.empty() ? "functions are " + Listing(FunctionNames()) : meant;
+  }
+
+  template <typename Parse>
+  NodePtr Nested(const Parse& parse) {
+    if (depth_ >= kMaxDepth) {
+      return Fail(Peek().at, "nested more than " + std::to_string(kMaxDepth) + " levels deep", "");
+    }
+    ++depth_;
+    NodePtr node = parse();
+    --depth_;
+    return node;
+  }
+
+  NodePtr Wrap(NodeKind kind, NodePtr operand) {
+    if (operand == nullptr) return nullptr;
+    NodePtr node = Make(kind);
+    node->operands.push_back(std::move(operand));
+    return node;
+  }
+
+  const Token& Peek() const { return tokens_[next_]; }
+  const Token& Take() {
+    const Token& token = tokens_[next_];
+    if (next_ + 1 < tokens_.size()) ++next_;
+    return token;
+  }
+  bool IsWord(std::string_view word) const { return Peek().kind == TokenKind::kWord && Peek().text == word; }
+  bool IsOneOf(std::string_view ops) const {
+    return Peek().kind == TokenKind::kOperator && Peek().text.size() == 1 &&
+           ops.find(Peek().text[0]) != std::string_view::npos;
+  }
+
+  bool IsComparison(Comparison* comparison) const {
+    constexpr std::pair<std::string_view, Comparison> kAll[] = {
+        {"==", Comparison::kEqual},       {"!=", Comparison::kNotEqual}, {"<", Comparison::kLess},
+        {"<=", Comparison::kLessOrEqual}, {">", Comparison::kGreater},   {">=", Comparison::kGreaterOrEqual}};
+    if (Peek().kind != TokenKind::kOperator) return false;
+    for (const auto& [text, kind] : kAll) {
+      if (Peek().text != text) continue;
+      *comparison = kind;
+      return true;
+    }
+    return false;
+  }
+
+  static std::string Shown(const Token& token) {
+    if (token.kind == TokenKind::kEnd) return "the end";
+    return token.kind == TokenKind::kText ? "a text" : "'" + token.text + "'";
+  }
+
+  void Report(std::size_t at, std::string what, std::string hint) {
+    faults_->push_back({at, std::move(what), std::move(hint)});
+  }
+  std::nullptr_t Fail(std::size_t at, std::string what, std::string hint) {
+    Report(at, std::move(what), std::move(hint));
+    return nullptr;
+  }
+
+  std::vector<Token> tokens_;
+  std::vector<SyntaxFault>* faults_;
+  std::size_t next_ = 0;
+  std::size_t argument_at_ = 0;  // where the last argument of the call in hand begins
+  int depth_ = 0;
+  bool in_rows_ = false;
+};
+
+}  // namespace
+
+ExpressionNode::ExpressionNode() = default;
+ExpressionNode::~ExpressionNode() = default;
+
+const std::vector<FunctionInfo>& Functions() {
+  static const std::vector<FunctionInfo> functions = {
+      {"known", Function::kKnown, 1, false},       {"default", Function::kDefault, 2, false},
+      {"if", Function::kIf, 3, false},             {"min", Function::kMin, 2, false},
+      {"max", Function::kMax, 2, false},           {"floor", Function::kFloor, 1, false},
+      {"ceil", Function::kCeil, 1, false},         {"round", Function::kRound, 1, false},
+      {"matches", Function::kMatches, 2, false},   {"contains", Function::kContains, 2, false},
+      {"count_of", Function::kCountOf, 1, true},   {"sum_of", Function::kSumOf, 2, true},
+      {"max_of", Function::kMaxOf, 2, true},       {"any_of", Function::kAnyOf, 1, true},
+      {"all_of", Function::kAllOf, 1, true},       {"first_of", Function::kFirstOf, 2, true},
+  };
+  return functions;
+}
+
+std::unique_ptr<ExpressionNode> ParseExpression(std::string_view source, std::vector<SyntaxFault>* faults) {
+  const std::size_t faults_before = faults->size();
+  if (source.size() > kMaxSource) {
+    faults->push_back({0, "the expression is longer than " + std::to_string(kMaxSource) + " bytes", ""});
+    return nullptr;
+  }
+  std::vector<Token> tokens = Tokenize(source, faults);
+  if (faults->size() != faults_before) return nullptr;
+  std::unique_ptr<ExpressionNode> node = Parser(std::move(tokens), faults).Run();
+  return faults->size() == faults_before ? std::move(node) : nullptr;
+}
+
+}  // namespace whyoom::internal

@@ -1,0 +1,363 @@
+#include "rules/json_positions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Bytes of the UTF-8 sequence at `at`; 0 where there is none.
+std::size_t Utf8Length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U; };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool is_long = first != 0xE0 || byte(1) >= 0xA0;
+    const bool is_surrogate = first == 0xED && byte(1) >= 0xA0;
+    return continues(1) && continues(2) && is_long && !is_surrogate ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool in_range = (first != 0xF0 || byte(1) >= 0x90) && (first != 0xF4 || byte(1) <= 0x8F);
+    return continues(1) && continues(2) && continues(3) && in_range ? 4 : 0;
+  }
+  return 0;
+}
+
+void AppendUtf8(std::uint32_t point, std::string* out) {
+  const auto add = [&](std::uint32_t byte) { *out += static_cast<char>(byte); };
+  if (point < 0x80) {
+    add(point);
+  } else if (point < 0x800) {
+    add(0xC0 | (point >> 6));
+    add(0x80 | (point & 0x3F));
+  } else if (point < 0x10000) {
+    add(0xE0 | (point >> 12));
+    add(0x80 | ((point >> 6) & 0x3F));
+    add(0x80 | (point & 0x3F));
+  } else {
+    add(0xF0 | (point >> 18));
+    add(0x80 | ((point >> 12) & 0x3F));
+    add(0x80 | ((point >> 6) & 0x3F));
+    add(0x80 | (point & 0x3F));
+  }
+}
+
+std::optional<std::uint32_t> HexUnit(std::string_view text, std::size_t at) {
+  if (at + 4 > text.size()) return std::nullopt;
+  std::uint32_t unit = 0;
+  const std::from_chars_result result = std::from_chars(text.data() + at, text.data() + at + 4, unit, 16);
+  if (result.ec != std::errc() || result.ptr != text.data() + at + 4) return std::nullopt;
+  return unit;
+}
+
+// What stands at the backslash `at` of a JSON string: its length in the text and what it means.
+struct Escape {
+  std::size_t length = 0;  // 0: not an escape
+  std::string meaning;
+};
+
+Escape ReadEscape(std::string_view text, std::size_t at) {
+  constexpr std::string_view kLetters = "\"\\/bfnrt";
+  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+  Escape escape;
+  if (at + 1 >= text.size()) return escape;
+  if (const std::size_t letter = kLetters.find(text[at + 1]); letter != kLetters.npos) {
+    return {2, std::string(1, kMeanings[letter])};
+  }
+  if (text[at + 1] != 'u') return escape;
+  const std::optional<std::uint32_t> unit = HexUnit(text, at + 2);
+  if (!unit || (*unit >= 0xDC00 && *unit <= 0xDFFF)) return escape;
+  if (*unit < 0xD800 || *unit > 0xDBFF) {
+    escape.length = 6;
+    AppendUtf8(*unit, &escape.meaning);
+    return escape;
+  }
+  const std::optional<std::uint32_t> low = text.substr(at + 6, 2) == "\\u" ? HexUnit(text, at + 8) : std::nullopt;
+  if (!low || *low < 0xDC00 || *low > 0xDFFF) return escape;
+  escape.length = 12;
+  AppendUtf8(0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00), &escape.meaning);
+  return escape;
+}
+
+}  // namespace
+
+// Reads the text once. The first thing that is no JSON ends it.
+class JsonScanner {
+ public:
+  JsonScanner(JsonDocument* document, const JsonDocument::Limits& limits)
+      : document_(*document), text_(document->text_), limits_(limits) {}
+
+  void Run() {
+    if (text_.size() > limits_.bytes) {
+      Fail(0, "the file is larger than " + std::to_string(limits_.bytes >> 20) + " MiB");
+      return;
+    }
+    if (text_.starts_with("\xEF\xBB\xBF")) {
+      Fail(0, "the file begins with a byte order mark", "save it as UTF-8 without one");
+      return;
+    }
+    SkipBlanks();
+    nlohmann::json value;
+    if (!ReadValue("", at_, &value)) return;
+    SkipBlanks();
+    if (at_ < text_.size()) {
+      Fail(at_, "expected the end of the file, found " + Found());
+      return;
+    }
+    document_.value_ = std::move(value);
+  }
+
+ private:
+  bool Fail(std::size_t offset, std::string what, std::string hint = "") {
+    document_.faults_.push_back({offset, std::move(what), std::move(hint)});
+    return false;
+  }
+
+  std::string Found() const {
+    if (at_ >= text_.size()) return "the end of the file";
+    const unsigned char c = static_cast<unsigned char>(text_[at_]);
+    return c > 0x20 && c < 0x7F ? "'" + std::string(1, text_[at_]) + "'" : "a byte that JSON does not have here";
+  }
+
+  void SkipBlanks() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
+
+  bool Accept(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  bool ReadValue(const std::string& pointer, std::size_t key_offset, nlohmann::json* value) {
+    if (++values_ > limits_.values) return Fail(at_, "more than " + std::to_string(limits_.values) + " values");
+    document_.offsets_[pointer] = {key_offset, at_};
+    const char c = at_ < text_.size() ? text_[at_] : '\0';
+    if (c == '{') return Nested(pointer, value, &JsonScanner::ReadObject);
+    if (c == '[') return Nested(pointer, value, &JsonScanner::ReadArray);
+    if (c == '"') {
+      std::string text;
+      if (!ReadString(&text)) return false;
+      *value = std::move(text);
+      return true;
+    }
+    if (c == '-' || IsDigit(c)) return ReadNumber(value);
+    return ReadWord(value);
+  }
+
+  bool Nested(const std::string& pointer, nlohmann::json* value,
+              bool (JsonScanner::*read)(const std::string&, nlohmann::json*)) {
+    if (depth_ >= limits_.depth) return Fail(at_, "nested more than " + std::to_string(limits_.depth) + " levels deep");
+    ++depth_;
+    ++at_;
+    const bool good = (this->*read)(pointer, value);
+    --depth_;
+    return good;
+  }
+
+  bool ReadObject(const std::string& pointer, nlohmann::json* value) {
+    *value = nlohmann::json::object();
+    SkipBlanks();
+    if (Accept('}')) return true;
+    while (true) {
+      SkipBlanks();
+      const std::size_t key_offset = at_;
+      if (at_ >= text_.size() || text_[at_] != '"') {
+        const bool after_comma = !value->empty() && at_ < text_.size() && text_[at_] == '}';
+        return Fail(at_, "expected a key in double quotes, found " + Found(), after_comma ? "remove the comma before it" : "");
+      }
+      std::string key;
+      if (!ReadString(&key)) return false;
+      SkipBlanks();
+      if (!Accept(':')) return Fail(at_, "expected ':' after the key '" + key + "', found " + Found());
+      SkipBlanks();
+      nlohmann::json member;
+      if (value->contains(key)) {
+        // Its value still has to be JSON, but must not take the place of the first.
+        Fail(key_offset, "the key '" + key + "' stands in this object twice");
+        if (!ReadValue(pointer + "/" + PointerToken(key) + "/\x01twice", key_offset, &member)) return false;
+      } else {
+        if (!ReadValue(pointer + "/" + PointerToken(key), key_offset, &member)) return false;
+        (*value)[key] = std::move(member);
+      }
+      SkipBlanks();
+      if (Accept('}')) return true;
+      if (!Accept(',')) return Fail(at_, "expected ',' or '}' after a value of an object, found " + Found());
+    }
+  }
+
+  bool ReadArray(const std::string& pointer, nlohmann::json* value) {
+    *value = nlohmann::json::array();
+    SkipBlanks();
+    if (Accept(']')) return true;
+    while (true) {
+      SkipBlanks();
+      if (at_ < text_.size() && text_[at_] == ']') {
+        return Fail(at_, "expected a value, found ']'", "remove the comma before it");
+      }
+      nlohmann::json element;
+      if (!ReadValue(pointer + "/" + std::to_string(value->size()), at_, &element)) return false;
+      value->push_back(std::move(element));
+      SkipBlanks();
+      if (Accept(']')) return true;
+      if (!Accept(',')) return Fail(at_, "expected ',' or ']' after a value of an array, found " + Found());
+    }
+  }
+
+  bool ReadString(std::string* out) {
+    const std::size_t begin = at_++;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        ++at_;
+        return true;
+      }
+      if (c == '\\') {
+        const Escape escape = ReadEscape(text_, at_);
+        if (escape.length == 0) {
+          return Fail(at_, "not an escape sequence of JSON", "a backslash of a pattern is written twice: \"\\\\d\"");
+        }
+        *out += escape.meaning;
+        at_ += escape.length;
+        continue;
+      }
+      if (c == '\n') break;
+      if (static_cast<unsigned char>(c) < 0x20) return Fail(at_, "a control character inside a string", "write it as \\u00XX");
+      const std::size_t length = Utf8Length(text_, at_);
+      if (length == 0) return Fail(at_, "the text is not valid UTF-8");
+      *out += text_.substr(at_, length);
+      at_ += length;
+    }
+    return Fail(begin, "the string that begins here has no end on its line", "close it with a double quote");
+  }
+
+  bool ReadNumber(nlohmann::json* value) {
+    const std::size_t begin = at_;
+    Accept('-');
+    const std::size_t digits = at_;
+    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
+    bool good = at_ > digits && (text_[digits] != '0' || at_ == digits + 1);
+    bool whole = true;
+    if (good && Accept('.')) good = ReadDigits(&whole);
+    if (good && (Accept('e') || Accept('E'))) {
+      if (!Accept('+')) Accept('-');
+      good = ReadDigits(&whole);
+    }
+    if (!good) return Fail(begin, "not a number of JSON");
+    std::int64_t integer = 0;
+    const char* first = text_.data() + begin;
+    const char* last = text_.data() + at_;
+    if (whole && std::from_chars(first, last, integer).ec == std::errc()) {
+      *value = integer;
+      return true;
+    }
+    double number = 0;
+    const std::from_chars_result result = std::from_chars(first, last, number);
+    if (result.ec != std::errc() || !std::isfinite(number)) return Fail(begin, "the number is too large or too small");
+    *value = number;
+    return true;
+  }
+
+  bool ReadDigits(bool* whole) {
+    *whole = false;
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
+    return at_ > begin;
+  }
+
+  bool ReadWord(nlohmann::json* value) {
+    const std::pair<std::string_view, nlohmann::json> kWords[] = {{"true", true}, {"false", false}, {"null", nullptr}};
+    for (const auto& [word, meaning] : kWords) {
+      if (!text_.substr(at_).starts_with(word)) continue;
+      at_ += word.size();
+      *value = meaning;
+      return true;
+    }
+    return Fail(at_, "expected a value, found " + Found());
+  }
+
+  JsonDocument& document_;
+  std::string_view text_;
+  const JsonDocument::Limits& limits_;
+  std::size_t at_ = 0;
+  std::size_t values_ = 0;
+  int depth_ = 0;
+};
+
+JsonDocument JsonDocument::Parse(std::string_view text) { return Parse(text, Limits{}); }
+
+JsonDocument JsonDocument::Parse(std::string_view text, const Limits& limits) {
+  JsonDocument document;
+  document.text_ = text;
+  document.line_starts_.push_back(0);
+  for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1)) {
+    document.line_starts_.push_back(at + 1);
+  }
+  JsonScanner(&document, limits).Run();
+  return document;
+}
+
+JsonPlace JsonDocument::PlaceAt(std::size_t offset) const {
+  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
+  return {static_cast<std::size_t>(next - line_starts_.begin()), offset - *(next - 1) + 1};
+}
+
+const JsonDocument::Offsets& JsonDocument::Find(std::string pointer) const {
+  static const Offsets kStart;
+  while (true) {
+    const auto found = offsets_.find(pointer);
+    if (found != offsets_.end()) return found->second;
+    if (pointer.empty()) return kStart;
+    const std::size_t slash = pointer.rfind('/');
+    pointer.resize(slash == pointer.npos ? 0 : slash);
+  }
+}
+
+JsonPlace JsonDocument::PlaceOf(const std::string& pointer) const { return PlaceAt(Find(pointer).value); }
+
+JsonPlace JsonDocument::PlaceOfKey(const std::string& pointer) const { return PlaceAt(Find(pointer).key); }
+
+JsonPlace JsonDocument::PlaceInText(const std::string& pointer, std::size_t at) const {
+  std::size_t offset = Find(pointer).value;
+  if (offset < text_.size() && text_[offset] == '[') {
+    for (std::size_t piece = 0;; ++piece) {
+      const std::string element = pointer + "/" + std::to_string(piece);
+      if (!offsets_.contains(element)) return PlaceAt(offset);
+      const nlohmann::json& text = value_.at(nlohmann::json::json_pointer(element));
+      const std::size_t length = text.is_string() ? text.get_ref<const std::string&>().size() : 0;
+      if (at <= length) return PlaceInText(element, at);
+      at -= length + 1;
+    }
+  }
+  if (offset >= text_.size() || text_[offset] != '"') return PlaceAt(offset);
+  ++offset;
+  while (at > 0 && offset < text_.size() && text_[offset] != '"') {
+    const Escape escape = text_[offset] == '\\' ? ReadEscape(text_, offset) : Escape{1, "x"};
+    if (escape.length == 0 || escape.meaning.size() > at) break;
+    at -= escape.meaning.size();
+    offset += escape.length;
+  }
+  return PlaceAt(offset);
+}
+
+std::string PointerToken(std::string_view key) {
+  std::string token;
+  for (char c : key) {
+    if (c == '~') {
+      token += "~0";
+    } else if (c == '/') {
+      token += "~1";
+    } else {
+      token += c;
+    }
+  }
+  return token;
+}
+
+}  // namespace whyoom

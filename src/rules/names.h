@@ -1,0 +1,20 @@
+// The names that expressions may use without any pattern of the rule data giving them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace whyoom {
+
+// Fields of a row of a report; also as largest.FIELD.
+const std::vector<std::string>& RowFields();
+
+// Known whatever the failure: code, scenario, …, largest.FIELD.
+const std::vector<std::string>& BuiltInNames();
+
+// Readers that a rule may name, and the facts that each gives.
+const std::vector<std::string>& ReaderNames();
+const std::vector<std::string>& ReaderFacts(std::string_view reader);  // none for an unknown one
+
+}  // namespace whyoom

@@ -1,0 +1,32 @@
+// Checks the form of a rule file against rules/schema.json, and says what is wrong in words of the file.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace whyoom {
+
+struct SchemaFault {
+  std::string pointer;  // JSON pointer to the value, or to the member whose key is meant
+  bool at_key = false;
+  std::string what;
+  std::string hint;
+};
+
+class SchemaCheck {
+ public:
+  // Throws Error for a schema that is none.
+  explicit SchemaCheck(std::string_view schema);
+  ~SchemaCheck();
+
+  std::vector<SchemaFault> Run(const nlohmann::json& value) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,189 @@
+#include "rules/schema_explain.h"
+
+#include <algorithm>
+#include <set>
+
+#include "rules/json_positions.h"
+#include "rules/suggest.h"
+
+namespace whyoom {
+namespace {
+
+using nlohmann::json;
+
+const json& Resolve(const json& schema, const json& node) {
+  const json* at = &node;
+  // A definition may refer to another one; more often than this only in a circle.
+  for (int hops = 0; hops < 8 && at->is_object() && at->contains("$ref"); ++hops) {
+    at = &schema.at(json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
+  }
+  return *at;
+}
+
+// The schema node for member or element `step` of what `node` describes; nullptr where there is none.
+const json* Descend(const json& node, const std::string& step, bool is_array) {
+  if (is_array) return node.contains("items") ? &node["items"] : nullptr;
+  if (node.contains("properties") && node["properties"].contains(step)) return &node["properties"][step];
+  const bool open = node.contains("additionalProperties") && node["additionalProperties"].is_object();
+  return open ? &node["additionalProperties"] : nullptr;
+}
+
+std::string TypeName(const std::string& type) {
+  if (type == "null") return "null";
+  if (type == "boolean") return "true or false";
+  return (type == "array" || type == "object" || type == "integer" ? "an " : "a ") + (type == "string" ? "text" : type);
+}
+
+std::string TypeOf(const json& value) {
+  switch (value.type()) {
+    case json::value_t::null:
+      return "null";
+    case json::value_t::boolean:
+      return value.get<bool>() ? "true" : "false";
+    case json::value_t::string:
+      return "a text";
+    case json::value_t::array:
+      return "an array";
+    case json::value_t::object:
+      return "an object";
+    default:
+      return "a number";
+  }
+}
+
+bool HasType(const json& value, const std::string& type) {
+  if (type == "string") return value.is_string();
+  if (type == "array") return value.is_array();
+  if (type == "object") return value.is_object();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "null") return value.is_null();
+  if (type == "integer") return value.is_number_integer();
+  return value.is_number();
+}
+
+std::string Shown(const json& value) {
+  constexpr std::size_t kMost = 40;
+  if (!value.is_string()) return value.is_structured() ? TypeOf(value) : value.dump();
+  const std::string& text = value.get_ref<const std::string&>();
+  return text.size() <= kMost ? "'" + text + "'" : "the text";
+}
+
+class Explainer {
+ public:
+  Explainer(const json& node, const json& value, std::string pointer)
+      : node_(node), value_(value), pointer_(std::move(pointer)) {}
+
+  std::vector<SchemaFault> Run() {
+    if (!CheckType()) return faults_;
+    CheckEnum();
+    CheckKeys();
+    CheckSize();
+    CheckRange();
+    if (node_.contains("pattern") && value_.is_string()) {
+      // The one that says "address": schema.json has no other.
+      Add(Shown(value_) + " does not match " + node_["pattern"].get<std::string>(), Description(node_));
+    }
+    return faults_;
+  }
+
+ private:
+  void Add(std::string what, std::string hint) { faults_.push_back({pointer_, false, std::move(what), std::move(hint)}); }
+
+  static std::string Description(const json& node) { return node.is_object() ? node.value("description", "") : ""; }
+
+  bool CheckType() {
+    if (!node_.contains("type")) return true;
+    const json& type = node_["type"];
+    const std::vector<std::string> types = type.is_array() ? type.get<std::vector<std::string>>()
+                                                           : std::vector<std::string>{type.get<std::string>()};
+    std::string expected;
+    for (const std::string& name : types) {
+      if (HasType(value_, name)) return true;
+      expected += (expected.empty() ? "" : " or ") + TypeName(name);
+    }
+    Add("expected " + expected + ", found " + TypeOf(value_), Description(node_));
+    return false;
+  }
+
+  void CheckEnum() {
+    if (!node_.contains("enum")) return;
+    const json& allowed = node_["enum"];
+    if (std::find(allowed.begin(), allowed.end(), value_) != allowed.end()) return;
+    const std::vector<std::string> words = allowed.get<std::vector<std::string>>();
+    const std::string meant = value_.is_string() ? DidYouMean(value_.get<std::string>(), words) : "";
+    Add(Shown(value_) + " is not allowed here", (meant.empty() ? "" : meant + " ") + "allowed: " + Listing(words));
+  }
+
+  void CheckKeys() {
+    if (!value_.is_object()) return;
+    std::set<std::string> meant_keys;
+    if (node_.value("additionalProperties", json(true)) == json(false)) {
+      std::vector<std::string> known;
+      for (const auto& [key, unused] : node_["properties"].items()) {
+        if (!value_.contains(key)) known.push_back(key);
+      }
+      for (const auto& [key, unused] : value_.items()) {
+        if (node_["properties"].contains(key)) continue;
+        const std::string nearest = Nearest(key, known);
+        meant_keys.insert(nearest);
+        faults_.push_back({pointer_ + "/" + PointerToken(key), true, "unknown key '" + key + "'",
+                           nearest.empty() ? "keys are " + AllKeys() : "did you mean '" + nearest + "'?"});
+      }
+    }
+    for (const json& key : node_.value("required", json::array())) {
+      const std::string name = key.get<std::string>();
+      // A key that is there, but misspelt, is said once.
+      if (value_.contains(name) || meant_keys.contains(name)) continue;
+      const bool described = node_.contains("properties") && node_["properties"].contains(name);
+      Add("the key '" + name + "' is missing", described ? Description(node_["properties"][name]) : "");
+    }
+  }
+
+  std::string AllKeys() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, unused] : node_["properties"].items()) keys.push_back(key);
+    return Listing(keys);
+  }
+
+  void CheckSize() {
+    if (value_.is_array() && value_.size() < node_.value("minItems", std::size_t{0})) {
+      Add("the array is empty", "give at least one entry");
+    }
+    if (value_.is_string() && value_.get_ref<const std::string&>().size() < node_.value("minLength", std::size_t{0})) {
+      Add("the text is empty", Description(node_));
+    }
+  }
+
+  void CheckRange() {
+    if (!value_.is_number()) return;
+    const bool low = node_.contains("minimum") && value_ < node_["minimum"];
+    const bool high = node_.contains("maximum") && value_ > node_["maximum"];
+    if (!low && !high) return;
+    const std::string most = node_.contains("maximum") ? " to " + node_["maximum"].dump() : " or more";
+    Add(Shown(value_) + " is out of range", "allowed: " + node_.value("minimum", json(0)).dump() + most);
+  }
+
+  const json& node_;
+  const json& value_;
+  std::string pointer_;
+  std::vector<SchemaFault> faults_;
+};
+
+}  // namespace
+
+std::vector<SchemaFault> ExplainFailure(const json& schema, const json& root, const std::vector<std::string>& path) {
+  const json* node = &Resolve(schema, schema);
+  const json* value = &root;
+  std::string pointer;
+  for (const std::string& step : path) {
+    const json* next = Descend(*node, step, value->is_array());
+    pointer += "/" + PointerToken(step);
+    const json::json_pointer below("/" + PointerToken(step));
+    if (next == nullptr || !value->contains(below)) return {};
+    node = &Resolve(schema, *next);
+    value = &value->at(below);
+  }
+  return Explainer(*node, *value, pointer).Run();
+}
+
+}  // namespace whyoom

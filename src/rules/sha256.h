@@ -1,0 +1,12 @@
+// SHA-256 (FIPS 180-4), for a fingerprint of the rule data.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace whyoom {
+
+// In lower-case hex.
+std::string Sha256Hex(std::string_view data);
+
+}  // namespace whyoom

@@ -1,0 +1,69 @@
+#include "rules/suggest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <numeric>
+
+namespace whyoom {
+namespace {
+
+// Longer names are never typing errors of a name; the distance takes time in proportion to both lengths.
+constexpr std::size_t kMaxLength = 80;
+
+char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// Edit distance in which two swapped neighbours count once, letter case not at all.
+std::size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> now(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) && Lower(a[i - 2]) == Lower(b[j - 1])) {
+        now[j] = std::min(now[j], before[j - 2] + 1);
+      }
+    }
+    before.swap(last);
+    last.swap(now);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string Nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  if (name.empty() || name.size() > kMaxLength) return "";
+  const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
+  std::size_t best = limit + 1;
+  std::string nearest;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kMaxLength) continue;
+    const std::size_t distance = Distance(name, candidate);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string nearest = Nearest(name, candidates);
+  return nearest.empty() ? "" : "did you mean '" + nearest + "'?";
+}
+
+std::string Listing(const std::vector<std::string>& words) {
+  std::string listing;
+  for (const std::string& word : words) {
+    if (!listing.empty()) listing += ", ";
+    listing += word;
+  }
+  return listing;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,192 @@
+// Sentences with holes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "rules/expression.h"
+#include "rules/suggest.h"
+#include "text/quantity.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::array<std::string_view, 6> kFormats = {"size", "percent", "times", "number", "text", "short"};
+constexpr std::size_t kShortLength = 60;
+constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: above, not every integer is a double
+
+bool IsWhole(double number) { return std::abs(number) <= kLargestInteger && number == std::nearbyint(number); }
+
+std::string Whole(double number) { return fmt::format("{}", static_cast<std::int64_t>(number)); }
+
+std::string FormatNumber(double number) {
+  if (IsWhole(number)) return Whole(number);
+  if (std::abs(number) > kLargestInteger) return fmt::format("{:.6g}", number);
+  if (std::abs(number) < 0.01) return fmt::format("{:.2g}", number);
+  std::string text = fmt::format("{:.2f}", number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+// One decimal below `limit`, where it says something.
+std::string FormatRounded(double number, double limit) {
+  const double tenths = std::round(number * 10) / 10;
+  if (std::abs(number) < limit && !IsWhole(tenths)) return fmt::format("{:.1f}", tenths);
+  return FormatNumber(std::round(number));
+}
+
+std::string FormatBytes(double bytes) {
+  constexpr double kMost = 9.2e18;  // within int64
+  return FormatSize(static_cast<std::int64_t>(std::llround(std::min(std::max(bytes, -kMost), kMost))));
+}
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Cut in the middle, because names differ at both ends. Never inside a character.
+std::string Shorten(const std::string& text) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!IsContinuation(text[i])) starts.push_back(i);
+  }
+  if (starts.size() <= kShortLength) return text;
+  const std::size_t head = kShortLength / 2;
+  const std::size_t tail = kShortLength - head - 1;
+  return text.substr(0, starts[head]) + "…" + text.substr(starts[starts.size() - tail]);
+}
+
+std::string AsPlainText(const Value& value) {
+  if (const std::string* text = AsText(value)) return *text;
+  if (const std::optional<bool> truth = AsBool(value)) return *truth ? "true" : "false";
+  return FormatNumber(AsNumber(value).value_or(0));
+}
+
+std::optional<std::string> Format(const Value& value, const std::string& format) {
+  if (!IsKnown(value)) return std::nullopt;
+  if (format == "text") return AsPlainText(value);
+  if (format == "short") return Shorten(AsPlainText(value));
+  const std::optional<double> number = AsNumber(value);
+  if (!number) return std::nullopt;
+  if (format == "size") return FormatBytes(*number);
+  if (format == "percent") return FormatRounded(*number * 100, 1) + " %";
+  if (format == "times") return FormatRounded(*number, 10) + " ×";
+  return FormatNumber(*number);
+}
+
+// Where the hole that begins at `begin` (behind its brace) ends, and where its format begins; npos where not.
+struct HoleBounds {
+  std::size_t end = std::string_view::npos;
+  std::size_t bar = std::string_view::npos;
+};
+
+HoleBounds FindHole(std::string_view source, std::size_t begin) {
+  HoleBounds bounds;
+  bool in_text = false;
+  for (std::size_t i = begin; i < source.size(); ++i) {
+    const char c = source[i];
+    if (c == '\'') in_text = !in_text;  // a doubled quote leaves and enters again
+    if (in_text) continue;
+    if (c == '{') break;
+    if (c == '|') bounds.bar = i;
+    if (c == '}') {
+      bounds.end = i;
+      break;
+    }
+  }
+  if (bounds.bar > bounds.end) bounds.bar = std::string_view::npos;
+  return bounds;
+}
+
+// The format that stands from `at` to the end of `source`.
+std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<SyntaxFault>* faults) {
+  at = std::min(source.find_first_not_of(' ', at), source.size());
+  const std::string format(source.substr(at, source.find_last_not_of(' ') + 1 - at));
+  const std::vector<std::string> known(kFormats.begin(), kFormats.end());
+  if (std::find(known.begin(), known.end(), format) == known.end()) {
+    const std::string meant = DidYouMean(format, known);
+    faults->push_back(
+        {at, "unknown format '" + format + "'", meant.empty() ? "formats are " + Listing(known) : meant});
+  }
+  return format;
+}
+
+}  // namespace
+
+Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* faults) {
+  Template result;
+  result.source_ = source;
+  Piece literal;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const char c = source[i];
+    const bool is_brace = c == '{' || c == '}';
+    if (!is_brace || (i + 1 < source.size() && source[i + 1] == c)) {
+      literal.text += c;
+      i += is_brace ? 1 : 0;
+      continue;
+    }
+    const HoleBounds bounds = c == '{' ? FindHole(source, i + 1) : HoleBounds{};
+    if (bounds.end == std::string_view::npos) {
+      const char* what = c == '{' ? "'{' without '}'" : "'}' without '{'";
+      faults->push_back({i, what, "write '{{' and '}}' for braces themselves"});
+      return result;
+    }
+    if (!literal.text.empty()) result.pieces_.push_back(std::exchange(literal, Piece()));
+    Piece hole;
+    hole.is_hole = true;
+    hole.hole_at = i + 1;
+    const std::size_t faults_before = faults->size();
+    hole.hole = Expression::Compile(source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1), faults);
+    for (std::size_t f = faults_before; f < faults->size(); ++f) (*faults)[f].at += hole.hole_at;
+    hole.format = bounds.bar == std::string_view::npos
+                      ? "text"
+                      : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, faults);
+    result.pieces_.push_back(std::move(hole));
+    i = bounds.end;
+  }
+  if (!literal.text.empty()) result.pieces_.push_back(std::move(literal));
+  return result;
+}
+
+std::optional<std::string> Template::Fill(const Scope& scope) const { return Fill(scope, nullptr); }
+
+std::optional<std::string> Template::FillInRow(const Scope& scope, std::size_t row) const { return Fill(scope, &row); }
+
+std::optional<std::string> Template::Fill(const Scope& scope, const std::size_t* row) const {
+  std::string text;
+  for (const Piece& piece : pieces_) {
+    if (!piece.is_hole) {
+      text += piece.text;
+      continue;
+    }
+    const Value value = row == nullptr ? piece.hole.Evaluate(scope) : piece.hole.EvaluateInRow(scope, *row);
+    const std::optional<std::string> filled = Format(value, piece.format);
+    if (!filled) return std::nullopt;
+    text += *filled;
+  }
+  return text;
+}
+
+const std::string& Template::source() const { return source_; }
+
+std::set<std::string> Template::names() const {
+  std::set<std::string> names;
+  for (const Piece& piece : pieces_) names.merge(piece.hole.names());
+  return names;
+}
+
+std::vector<NameUse> Template::name_uses() const {
+  std::vector<NameUse> uses;
+  for (const Piece& piece : pieces_) {
+    for (NameUse use : piece.hole.name_uses()) {
+      use.at += piece.hole_at;
+      uses.push_back(std::move(use));
+    }
+  }
+  return uses;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,139 @@
+#include "text/utf8.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace whyoom {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// Unicode 14, joined over unassigned code points; small scripts that no log of ours is written in are left out.
+constexpr Range kCombining[] = {
+    {0x300, 0x36F},     {0x483, 0x489},     {0x591, 0x5BD},     {0x5BF, 0x5BF},     {0x5C1, 0x5C2},
+    {0x610, 0x61A},     {0x64B, 0x65F},     {0x670, 0x670},     {0x6D6, 0x6DC},     {0x93C, 0x93C},
+    {0x941, 0x948},     {0x94D, 0x94D},     {0xE31, 0xE31},     {0xE34, 0xE3A},     {0xE47, 0xE4E},
+    {0x1AB0, 0x1AFF},   {0x1DC0, 0x1DFF},   {0x200B, 0x200F},   {0x202A, 0x202E},   {0x2060, 0x206F},
+    {0x20D0, 0x20F0},   {0x2DE0, 0x2DFF},   {0x302A, 0x302D},   {0x3099, 0x309A},   {0xFE00, 0xFE0F},
+    {0xFE20, 0xFE2F},   {0xFEFF, 0xFEFF},   {0x1F3FB, 0x1F3FF}, {0xE0001, 0xE01EF},
+};
+
+constexpr Range kWide[] = {
+    {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},   {0x23F0, 0x23F0},
+    {0x23F3, 0x23F3},   {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
+    {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},   {0x26C4, 0x26C5},
+    {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},   {0x26F2, 0x26F3},   {0x26F5, 0x26F5},
+    {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},   {0x270A, 0x270B},   {0x2728, 0x2728},
+    {0x274C, 0x274C},   {0x274E, 0x274E},   {0x2753, 0x2755},   {0x2757, 0x2757},   {0x2795, 0x2797},
+    {0x27B0, 0x27B0},   {0x27BF, 0x27BF},   {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},
+    {0x2E80, 0x303E},   {0x3041, 0x3247},   {0x3250, 0x4DBF},   {0x4E00, 0xA4C6},   {0xA960, 0xA97C},
+    {0xAC00, 0xD7A3},   {0xF900, 0xFAD9},   {0xFE10, 0xFE19},   {0xFE30, 0xFE6B},   {0xFF01, 0xFF60},
+    {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FB}, {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E},
+    {0x1F191, 0x1F19A}, {0x1F200, 0x1F320}, {0x1F32D, 0x1F335}, {0x1F337, 0x1F37C}, {0x1F37E, 0x1F393},
+    {0x1F3A0, 0x1F3CA}, {0x1F3CF, 0x1F3D3}, {0x1F3E0, 0x1F3F0}, {0x1F3F4, 0x1F3F4}, {0x1F3F8, 0x1F43E},
+    {0x1F440, 0x1F440}, {0x1F442, 0x1F4FC}, {0x1F4FF, 0x1F53D}, {0x1F54B, 0x1F54E}, {0x1F550, 0x1F567},
+    {0x1F57A, 0x1F57A}, {0x1F595, 0x1F596}, {0x1F5A4, 0x1F5A4}, {0x1F5FB, 0x1F64F}, {0x1F680, 0x1F6C5},
+    {0x1F6CC, 0x1F6CC}, {0x1F6D0, 0x1F6D2}, {0x1F6D5, 0x1F6DF}, {0x1F6EB, 0x1F6EC}, {0x1F6F4, 0x1F6FC},
+    {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1F93A}, {0x1F93C, 0x1F945}, {0x1F947, 0x1F9FF}, {0x1FA70, 0x1FAF6},
+    {0x20000, 0x3FFFD},
+};
+
+template <std::size_t kCount>
+bool IsIn(const Range (&ranges)[kCount], char32_t code) {
+  const Range* after = std::upper_bound(std::begin(ranges), std::end(ranges), code,
+                                        [](char32_t wanted, const Range& range) { return wanted < range.first; });
+  return after != std::begin(ranges) && code <= std::prev(after)->last;
+}
+
+bool IsBidiControl(char32_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0x200E ||
+         code == 0x200F || code == 0x61C;
+}
+
+bool IsControl(char32_t code) { return (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0); }
+
+bool IsLineBreak(char32_t code) { return code == '\n' || code == '\r' || code == 0x2028 || code == 0x2029; }
+
+}  // namespace
+
+CodePoint DecodeUtf8(std::string_view bytes, std::size_t at) {
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(bytes[index]); };
+  const unsigned lead = byte(at);
+  if (lead < 0x80) return {lead, 1, true};
+  if (lead < 0xC2 || lead > 0xF4) return {};
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  // The second byte's range keeps out overlong forms, surrogates and what is past U+10FFFF.
+  unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  char32_t code = lead & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (at + i >= bytes.size() || byte(at + i) < low || byte(at + i) > high) return {kReplacement, i, false};
+    code = code << 6 | (byte(at + i) & 0x3Fu);
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {code, length, true};
+}
+
+void AppendUtf8(char32_t code, std::string* text) {
+  const auto put = [text](char32_t byte) { text->push_back(static_cast<char>(byte)); };
+  if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) code = kReplacement;
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+std::string ValidUtf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  for (std::size_t at = 0; at < bytes.size();) {
+    const CodePoint point = DecodeUtf8(bytes, at);
+    AppendUtf8(point.code, &text);
+    at += point.length;
+  }
+  return text;
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable;
+  printable.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = DecodeUtf8(text, at);
+    at += point.length;
+    if (IsLineBreak(point.code)) {
+      if (point.code == '\r' && at < text.size() && text[at] == '\n') ++at;  // CRLF is one line break
+      printable.push_back(' ');
+    } else {
+      AppendUtf8(IsControl(point.code) || IsBidiControl(point.code) ? kReplacement : point.code, &printable);
+    }
+  }
+  return printable;
+}
+
+std::size_t DisplayWidth(std::string_view utf8) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < utf8.size();) {
+    const CodePoint point = DecodeUtf8(utf8, at);
+    at += point.length;
+    if (IsIn(kCombining, point.code)) continue;
+    width += IsIn(kWide, point.code) ? 2 : 1;
+  }
+  return width;
+}
+
+}  // namespace whyoom

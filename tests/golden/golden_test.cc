@@ -1,0 +1,93 @@
+// Real logs in, the whole output out. Each case is a folder of testdata/cases:
+//   log            what the program reads
+//   source.md      where the log comes from, and the right answer, written by hand: lines "- code: E1000", "- scenario: 2"
+//                  ("none", "cannot tell"), "- first: shard_tensor"
+//   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
+// The right answer is checked against the output on its own, so that blessing a wrong one fails.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::vector<fs::path> Cases() {
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases")) cases.push_back(entry.path());
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+// "- name: value" of source.md; empty where it is not there.
+std::string Stated(const std::string& source, const std::string& name) {
+  std::smatch match;
+  const std::regex line("(?:^|\\n)- " + name + ": ([^\\n]+)");
+  return std::regex_search(source, match, line) ? match[1].str() : "";
+}
+
+// The fingerprint of the rule data changes with each edit of a rule and says nothing about a case.
+std::string WithoutFingerprint(const std::string& text) {
+  return std::regex_replace(text, std::regex("\"rules\": \"[0-9a-f]{64}\""), "\"rules\": \"…\"");
+}
+
+void CheckAgainst(const fs::path& expected, const std::string& got) {
+  INFO(expected);
+  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(expected, std::ios::binary) << got;
+  CHECK(got == ReadText(expected.string()));
+}
+
+void CheckRightAnswer(const std::string& source, const json& report) {
+  const std::string code = Stated(source, "code");
+  const std::string scenario = Stated(source, "scenario");
+  REQUIRE(!code.empty());
+  if (code == "none") {
+    CHECK(report["diagnoses"].empty());
+    return;
+  }
+  REQUIRE(report["diagnoses"].size() >= 1);
+  const json& first = report["diagnoses"][0];
+  CHECK(first["code"] == code);
+  if (scenario == "cannot tell") {
+    CHECK(!first.contains("scenario"));
+    CHECK(first["scenario_candidates"].size() >= 2);
+  } else if (!scenario.empty()) {
+    REQUIRE(first.contains("scenario"));
+    CHECK(first["scenario"]["id"] == scenario);
+  }
+  const std::string remedy = Stated(source, "first");
+  if (!remedy.empty()) {
+    REQUIRE(!first["remedies"].empty());
+    CHECK(first["remedies"][0]["id"] == remedy);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("real logs give the right answers", "[golden]") {
+  const std::vector<fs::path> cases = Cases();
+  REQUIRE(cases.size() >= 12);
+  for (const fs::path& folder : cases) {
+    INFO(folder);
+    const ProcessResult text = RunWhyoom({"log"}, "", folder.string());
+    const ProcessResult data = RunWhyoom({"--format", "json", "log"}, "", folder.string());
+    CHECK(text.err.empty());
+    CHECK(data.err.empty());
+    const json report = json::parse(data.out);
+    const int status = report["diagnoses"].empty() ? 0 : 1;
+    CHECK(text.exit_status == status);
+    CHECK(data.exit_status == status);
+    CheckRightAnswer(ReadText((folder / "source.md").string()), report);
+    CheckAgainst(folder / "expected.txt", text.out);
+    CheckAgainst(folder / "expected.json", WithoutFingerprint(data.out));
+  }
+}

@@ -1,0 +1,278 @@
+#include "input/line_scanner.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+struct Given {
+  std::uint64_t number;
+  std::uint64_t offset;
+  std::string bytes;
+  bool after_gap;
+  bool cut;
+  bool operator==(const Given&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Given& line) {
+  return out << line.number << "@" << line.offset << (line.after_gap ? " gap" : "") << (line.cut ? " cut" : "") << " \""
+             << line.bytes << "\"";
+}
+
+LineScanner::Limits SmallLimits(std::size_t block, std::size_t before, std::size_t line) {
+  LineScanner::Limits limits;
+  limits.block_bytes = block;
+  limits.before_bytes = before;
+  limits.line_bytes = line;
+  return limits;
+}
+
+// `adjacent` of the n-th call is bit n % 64 of `turns`.
+std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& literals, const LineScanner::Limits& limits,
+                        std::size_t chunk, std::uint64_t turns = 0) {
+  const auto source = OpenMemory(log, chunk);
+  const Prefilter prefilter(literals);
+  LineScanner scanner(*source, prefilter, limits);
+  std::vector<Given> given;
+  RawLine line;
+  for (std::size_t n = 0; scanner.Next((turns >> n % 64 & 1) != 0, &line); ++n) {
+    given.push_back({line.number, line.offset, std::string(line.bytes), line.after_gap, line.cut});
+  }
+  CHECK_FALSE(scanner.Next(true, &line));
+  CHECK_FALSE(scanner.Next(false, &line));
+  if ((turns & 1) == 0) CHECK(scanner.bytes_read() == log.size());
+  return given;
+}
+
+// The contract in plain words, on the whole log at once.
+struct Reference {
+  struct Piece {
+    Given given;
+    std::size_t end;  // past its line feed
+  };
+  std::vector<Piece> pieces;
+  std::vector<std::size_t> hits;  // ends, ascending
+
+  Reference(const std::string& log, const std::vector<std::string>& literals, std::size_t line_bytes) {
+    std::uint64_t number = 1;
+    for (std::size_t start = 0; start < log.size(); ++number) {
+      const std::size_t feed = std::min(log.find('\n', start), log.size());
+      const bool cut = feed - start > line_bytes;
+      for (std::size_t at = start; at == start || at < feed; at += line_bytes) {
+        const std::size_t end = std::min(at + line_bytes, feed);
+        pieces.push_back({{number, at, log.substr(at, end - at), false, cut}, end == feed ? feed + 1 : end});
+      }
+      start = feed + 1;
+    }
+    for (const std::string& literal : literals) {
+      for (std::size_t at = log.find(literal); at != std::string::npos; at = log.find(literal, at + 1)) {
+        hits.push_back(at + literal.size());
+      }
+    }
+    std::sort(hits.begin(), hits.end());
+  }
+
+  std::vector<Given> Lines(std::size_t before, std::uint64_t turns) const {
+    std::vector<Given> lines;
+    std::size_t next = 0;       // index of the first piece not given
+    std::size_t wanted = 0;     // pieces are given up to the one that ends past this
+    std::size_t last_end = 0;
+    for (std::size_t n = 0; next < pieces.size(); ++n) {
+      const std::size_t at = pieces[next].given.offset;
+      if ((turns >> n % 64 & 1) == 0 && wanted <= at) {
+        const auto hit = std::upper_bound(hits.begin(), hits.end(), at);
+        if (hit == hits.end()) break;
+        wanted = *hit;
+        while (pieces[next].end < wanted && pieces[next].given.offset + before < wanted) ++next;
+      }
+      Given given = pieces[next].given;
+      given.after_gap = given.offset != last_end;
+      last_end = pieces[next++].end;
+      lines.push_back(given);
+    }
+    return lines;
+  }
+};
+
+TEST_CASE("only the lines up to a hit are handed out", "[input]") {
+  const std::string log = "one\ntwo\nthree\nfour boom\nfive\nsix\n";
+  const auto lines = Scan(log, {"boom"}, SmallLimits(1024, 12, 1024), 1024);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] == Given{4, 14, "four boom", true, false});
+
+  const auto context = Scan(log, {"boom"}, SmallLimits(1024, 15, 1024), 1024);
+  REQUIRE(context.size() == 2);
+  CHECK(context[0] == Given{3, 8, "three", true, false});
+  CHECK(context[1] == Given{4, 14, "four boom", false, false});
+}
+
+TEST_CASE("adjacent lines follow the hit, whatever they hold", "[input]") {
+  const std::string log = "a\nboom\nb\n\nc boom\nd";
+  const auto source = OpenMemory(log);
+  const Prefilter prefilter({"boom"});
+  LineScanner scanner(*source, prefilter, SmallLimits(64, 0, 64));
+  RawLine line;
+  REQUIRE(scanner.Next(false, &line));
+  CHECK(line.bytes == "boom");
+  CHECK(line.after_gap);
+  REQUIRE(scanner.Next(true, &line));
+  CHECK(line.bytes == "b");
+  CHECK_FALSE(line.after_gap);
+  REQUIRE(scanner.Next(true, &line));
+  CHECK(line.bytes == "");
+  CHECK(line.number == 4);
+  REQUIRE(scanner.Next(false, &line));
+  CHECK(line.bytes == "c boom");
+  CHECK_FALSE(line.after_gap);  // the line before it was handed out
+  REQUIRE(scanner.Next(true, &line));
+  CHECK(line.bytes == "d");
+  CHECK(line.number == 6);
+  CHECK_FALSE(scanner.Next(true, &line));
+}
+
+TEST_CASE("the first line can be asked for without a hit", "[input]") {
+  const auto lines = Scan("a\nb\nc", {"nothing"}, SmallLimits(4, 4, 4), 1, ~std::uint64_t{0});
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == Given{1, 0, "a", false, false});
+  CHECK(lines[2] == Given{3, 4, "c", false, false});
+}
+
+TEST_CASE("a hit that spans two blocks is found", "[input]") {
+  const std::string word = "RESOURCE_EXHAUSTED";
+  for (std::size_t at = 0; at < 70; ++at) {
+    const std::string log = std::string(at, 'x') + "\n" + word + ": full\nend\n";
+    const auto lines = Scan(log, {"resource_exhausted"}, SmallLimits(16, 0, 64), 16);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].number == 2);
+    CHECK(lines[0].bytes == word + ": full");
+  }
+}
+
+TEST_CASE("no input, no lines", "[input]") {
+  CHECK(Scan("", {"boom"}, SmallLimits(8, 8, 8), 3).empty());
+  CHECK(Scan("", {"boom"}, SmallLimits(8, 8, 8), 3, ~std::uint64_t{0}).empty());
+  CHECK(Scan("quiet\n", {"boom"}, SmallLimits(8, 8, 8), 3).empty());
+  CHECK(Scan("boom\n", {}, SmallLimits(8, 8, 8), 3).empty());
+}
+
+TEST_CASE("a last line without a line feed is a line", "[input]") {
+  for (const std::string log : {"x\nboom", "x\nboom\n"}) {
+    const auto lines = Scan(log, {"boom"}, SmallLimits(8, 0, 8), 3);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0] == Given{2, 2, "boom", true, false});
+  }
+}
+
+TEST_CASE("carriage returns are left to the normalizer", "[input]") {
+  const auto lines = Scan("a\r\nboom\rbar\r\n", {"boom"}, SmallLimits(8, 0, 16), 5);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].bytes == "boom\rbar\r");
+}
+
+TEST_CASE("a long line comes in pieces", "[input]") {
+  const std::string log = "short\n" + std::string(10, 'a') + std::string(10, 'b') + "boom\nend\n";
+  const auto lines = Scan(log, {"boom"}, SmallLimits(7, 100, 10), 3);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0] == Given{1, 0, "short", false, false});
+  CHECK(lines[1] == Given{2, 6, "aaaaaaaaaa", false, true});
+  CHECK(lines[2] == Given{2, 16, "bbbbbbbbbb", false, true});
+  CHECK(lines[3] == Given{2, 26, "boom", false, true});
+}
+
+TEST_CASE("a line of just the limit is no long line", "[input]") {
+  const auto lines = Scan("0123456789\nboom", {"boom"}, SmallLimits(3, 100, 10), 2);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == Given{1, 0, "0123456789", false, false});
+}
+
+TEST_CASE("a piece in the middle of a long line is after a gap", "[input]") {
+  const std::string log = std::string(95, 'a') + "boom" + std::string(50, 'a');
+  const auto lines = Scan(log, {"boom"}, SmallLimits(8, 0, 10), 7);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] == Given{1, 90, "aaaaaboom" + std::string(1, 'a'), true, true});
+}
+
+std::string RandomLog(std::mt19937* random) {
+  // Few letters, so that hits, half hits and empty lines are frequent.
+  std::string log;
+  const std::size_t size = (*random)() % 600;
+  const std::size_t letters = 3 + (*random)() % 20;
+  while (log.size() < size) {
+    const std::size_t pick = (*random)() % (letters + 4);
+    if (pick == 0) {
+      log += "boom";
+    } else if (pick == 1) {
+      log += "bo";
+    } else if (pick == 2) {
+      log += '\n';
+    } else {
+      log += static_cast<char>('b' + pick % 16);
+    }
+  }
+  return log;
+}
+
+TEST_CASE("the same lines come whatever the chunking", "[input]") {
+  std::mt19937 random(20261120);
+  const std::vector<std::string> literals = {"boom", "oomb", "kb", "cdefghi"};
+  for (int round = 0; round < 3000; ++round) {
+    const std::string log = RandomLog(&random);
+    const std::size_t before = random() % 80;
+    const std::size_t line_bytes = 1 + random() % 60;
+    // A third of the rounds asks for no adjacent line, the others mix.
+    const std::uint64_t turns =
+        round % 3 == 0 ? 0 : (std::uint64_t{random()} << 32 | random()) & (std::uint64_t{random()} << 32 | random());
+    const auto expected = Reference(log, literals, line_bytes).Lines(before, turns);
+    for (const std::size_t block : {std::size_t{1}, std::size_t{1 + random() % 40}, std::size_t{4096}}) {
+      const std::size_t chunk = 1 + random() % 30;
+      CAPTURE(log, before, line_bytes, turns, block, chunk);
+      const auto lines = Scan(log, literals, SmallLimits(block, before, line_bytes), chunk, turns);
+      REQUIRE(lines == expected);
+    }
+  }
+}
+
+TEST_CASE("line numbers are right far behind the last hit", "[input]") {
+  std::string log;
+  for (int i = 0; i < 300000; ++i) log += "step " + std::to_string(i) + "\n";
+  log += "boom\n";
+  const auto lines = Scan(log, {"boom"}, LineScanner::Limits(), 10000);
+  REQUIRE(lines.size() > 100);
+  CHECK(lines.back() == Given{300001, log.size() - 5, "boom", false, false});
+  CHECK(lines.front().after_gap);
+  CHECK(lines.front().offset + (64 << 10) >= log.size() - 1);
+  CHECK(lines.front().bytes == "step " + std::to_string(lines.front().number - 1));
+}
+
+// Gives the same bytes for ever, up to a size that no test could hold in memory.
+class Endless : public ByteSource {
+ public:
+  explicit Endless(std::uint64_t size) : left_(size) {}
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(capacity, left_));
+    std::fill(buffer, buffer + count, 'x');
+    left_ -= count;
+    return count;
+  }
+
+ private:
+  std::uint64_t left_;
+};
+
+TEST_CASE("a huge line without a line feed is passed over", "[input]") {
+  Endless source(std::uint64_t{300} << 20);
+  const Prefilter prefilter({"boom"});
+  LineScanner scanner(source, prefilter);
+  RawLine line;
+  CHECK_FALSE(scanner.Next(false, &line));
+  CHECK(scanner.bytes_read() == std::uint64_t{300} << 20);
+}
+
+}  // namespace
+}  // namespace whyoom

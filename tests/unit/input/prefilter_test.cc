@@ -1,0 +1,89 @@
+#include "input/prefilter.h"
+
+#include <algorithm>
+#include <cctype>
+#include <random>
+
+#include "catch.h"
+#include "input/error.h"
+
+namespace whyoom {
+namespace {
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::size_t PlainFindEnd(const std::vector<std::string>& literals, const std::string& block, std::size_t from) {
+  std::size_t first = std::string::npos;
+  for (const std::string& literal : literals) {
+    const std::size_t begin = from + 1 - std::min(from + 1, literal.size());
+    const std::size_t at = Lower(block).find(Lower(literal), begin);
+    if (at != std::string::npos) first = std::min(first, at + literal.size());
+  }
+  return first;
+}
+
+TEST_CASE("the prefilter finds what a plain search finds", "[input]") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> literals;
+    for (std::size_t i = 0, count = 1 + random() % 8; i < count; ++i) {
+      std::string literal;
+      for (std::size_t j = 0, length = 1 + random() % 9; j < length; ++j) literal += static_cast<char>('a' + random() % 3);
+      literals.push_back(literal);
+    }
+    std::string block;
+    const std::size_t letters = 3 + random() % 8;
+    for (std::size_t i = 0, size = random() % 400; i < size; ++i) {
+      block += static_cast<char>((random() % 2 == 0 ? 'a' : 'A') + random() % letters);
+    }
+    const Prefilter prefilter(literals);
+    for (std::size_t from = 0; from <= block.size(); from += 1 + random() % 20) {
+      CAPTURE(literals, block, from);
+      REQUIRE(prefilter.FindEnd(block, from) == PlainFindEnd(literals, block, from));
+    }
+  }
+}
+
+TEST_CASE("literals are no patterns", "[input]") {
+  const Prefilter prefilter({"a.c(", std::string("n\0l", 3), "total hbm usage >= "});
+  CHECK(prefilter.FindEnd("xabc(", 0) == std::string::npos);
+  CHECK(prefilter.FindEnd("xa.C(", 0) == 5);
+  CHECK(prefilter.FindEnd(std::string_view("n\0l", 3), 0) == 3);
+  CHECK(prefilter.FindEnd("] Total HBM usage >= 1G", 0) == 21);
+  CHECK(prefilter.longest() == 19);
+}
+
+TEST_CASE("the search goes on behind an end", "[input]") {
+  const Prefilter prefilter({"oom"});
+  const std::string_view block = "oom oom";
+  CHECK(prefilter.FindEnd(block, 0) == 3);
+  CHECK(prefilter.FindEnd(block, 2) == 3);  // its last byte is at 2
+  CHECK(prefilter.FindEnd(block, 3) == 7);
+  CHECK(prefilter.FindEnd(block, 7) == std::string_view::npos);
+  CHECK(prefilter.FindEnd(block, 99) == std::string_view::npos);
+}
+
+TEST_CASE("without literals nothing is found", "[input]") {
+  const Prefilter prefilter({});
+  CHECK(prefilter.longest() == 0);
+  CHECK(prefilter.FindEnd("anything", 0) == std::string_view::npos);
+  CHECK(prefilter.FindEnd("", 0) == std::string_view::npos);
+}
+
+TEST_CASE("an empty literal is refused", "[input]") { CHECK_THROWS_AS(Prefilter({"ok", ""}), Error); }
+
+TEST_CASE("many literals, as rule data gives them", "[input]") {
+  std::vector<std::string> literals;
+  for (int i = 0; i < 500; ++i) literals.push_back("literal number " + std::to_string(i) + ";");
+  const Prefilter prefilter(literals);
+  std::string block(100000, '.');
+  block += "Literal Number 321; and Literal Number 7;";
+  CHECK(prefilter.FindEnd(block, 0) == 100000 + 19);
+  CHECK(prefilter.FindEnd(block, 100000 + 19) == block.size());
+}
+
+}  // namespace
+}  // namespace whyoom
