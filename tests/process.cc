@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstring>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

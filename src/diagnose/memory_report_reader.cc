@@ -279,11 +279,24 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   }
 }
 
+// The report does not name its module, but JAX's op names begin with the function it was made of: "jit(step)/…" is of the
+// module jit_step.
+void MemoryReportReader::SetModule() {
+  static const re2::RE2 function(R"(^p?jit\(([\w<>.-]+)\)/)");
+  std::string name;
+  for (const Allocation& row : rows_) {
+    if (!re2::RE2::PartialMatch(row.op_name, function, &name)) continue;
+    facts_.Set("module", "jit_" + name, row.place);
+    return;
+  }
+}
+
 void MemoryReportReader::Finish(Evidence* facts, std::vector<Allocation>* rows) {
   Close();
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].rank = static_cast<int>(i) + 1;
   if (!rows_.empty() && facts_.Find("list_seen") == nullptr) facts_.Set("list_seen", true, rows_.front().place);
   if (facts_.Find("list_seen") != nullptr) facts_.Set("listed", static_cast<double>(rows_.size()), {});
+  SetModule();
   facts->Add(facts_);
   *rows = std::move(rows_);
 }

@@ -40,6 +40,7 @@ class MemoryReportReader {
   void SetField(const std::string& label, const std::string& value);
   void SetTotal(const std::string& label, const std::string& value);
   void SetHloTemp(const std::string& value);
+  void SetModule();
   void SetSize(std::string_view fact, std::string_view value);
   Allocation& Row();
 

@@ -1,5 +1,6 @@
 #include "diagnose/row_fields.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -70,9 +71,8 @@ std::string FileName(const std::string& path) {
 
 Value Source(const Allocation& row) {
   if (row.source_file.empty()) return Unknown{};
-  std::string source = FileName(row.source_file);
-  if (row.source_line) source += ":" + std::to_string(*row.source_line);
-  return source;
+  const std::string file = FileName(row.source_file);
+  return row.source_line ? fmt::format("{}:{}", file, *row.source_line) : file;
 }
 
 std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {

@@ -86,9 +86,7 @@ std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
   return std::make_unique<DescriptorSource>(descriptor, true, "");
 }
 
-std::unique_ptr<ByteSource> OpenStandardInput() {
-  return std::make_unique<DescriptorSource>(STDIN_FILENO, false, "");
-}
+std::unique_ptr<ByteSource> OpenStandardInput() { return std::make_unique<DescriptorSource>(STDIN_FILENO, false, ""); }
 
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk) {
   return std::make_unique<MemorySource>(bytes, chunk);

@@ -148,8 +148,7 @@ void LineScanner::State::GoToContext() {
   const char* begin = At(cursor.offset);
   const void* feed = std::memchr(begin, '\n', static_cast<std::size_t>(hit.offset - cursor.offset));
   const std::uint64_t line_end =
-      feed == nullptr ? hit.offset
-                      : cursor.offset + static_cast<std::uint64_t>(static_cast<const char*>(feed) - begin);
+      feed == nullptr ? hit.offset : cursor.offset + static_cast<std::uint64_t>(static_cast<const char*>(feed) - begin);
   const std::uint64_t inside = cursor.offset - cursor.line_start;
   const std::uint64_t piece_start = cursor.line_start + (inside + piece - 1) / piece * piece;
   if (inside == 0) {

@@ -15,16 +15,17 @@ struct RawLine {
   std::uint64_t number = 0;  // 1-based
   std::uint64_t offset = 0;  // of bytes[0] in the artifact
   std::string_view bytes;    // without the line feed; valid until the next call of Next
-  bool after_gap = false;    // the line before this one was not handed out (also true for the first line if it is not line 1)
-  bool cut = false;          // a piece of a line longer than Limits::line_bytes; number stays that of the line
+  bool after_gap =
+      false;         // the line before this one was not handed out (also true for the first line if it is not line 1)
+  bool cut = false;  // a piece of a line longer than Limits::line_bytes; number stays that of the line
 };
 
 class LineScanner {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{1} << 20;   // asked from the source at a time
+    std::size_t block_bytes = std::size_t{1} << 20;    // asked from the source at a time
     std::size_t before_bytes = std::size_t{64} << 10;  // of context handed out before a hit
-    std::size_t line_bytes = std::size_t{1} << 20;    // longer lines come in pieces
+    std::size_t line_bytes = std::size_t{1} << 20;     // longer lines come in pieces
   };
 
   // Borrows both, for its lifetime.

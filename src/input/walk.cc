@@ -25,8 +25,8 @@ class Walker {
       root_ = fs::canonical(name, error);
       return Folder(name);
     }
-    const bool readable_kind =
-        fs::is_regular_file(status) || fs::is_fifo(status) || fs::is_character_file(status) || fs::is_block_file(status);
+    const bool readable_kind = fs::is_regular_file(status) || fs::is_fifo(status) || fs::is_character_file(status) ||
+                               fs::is_block_file(status);
     File(name, status, readable_kind, error);
   }
 

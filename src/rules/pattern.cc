@@ -29,7 +29,7 @@ constexpr std::array<CaptureType, 7> kTypes = {{
     {"size", R"(-?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?(?:[KMGTPE](?:iB|B)?|B)\b)?)"},
     {"bytes", R"(\d{1,3}(?:,\d{3})+|\d+)"},
     {"integer", R"(-?\d+)"},
-    {"name", R"([\w.$<>-]+)"},
+    {"name", R"([\w$<>-]+(?:\.[\w$<>-]+)*)"},
     {"device", R"(\d+(?:x\d+)+_\w+)"},
     {"word", R"(\S+)"},
     {"text", R"([^\n]{0,400}?)"},
@@ -81,6 +81,8 @@ class Expander {
         Blank(rest);
       } else if (rest.starts_with("%{")) {
         TypedCapture(rest);
+      } else if (rest.starts_with("{0,")) {
+        Repetition(rest);
       } else {
         if (rest[0] == '(') Group(rest);
         Copy(1);
@@ -88,7 +90,7 @@ class Expander {
     }
   }
 
-  std::string plain;    // blanks as they stand
+  std::string plain;    // blanks as they stand; matches at least what `spacing` does with single blanks
   std::string spacing;  // blanks as \s+
   std::vector<std::string> group_names;
   std::vector<std::string> types;
@@ -125,6 +127,16 @@ class Expander {
     at_ += length;
   }
 
+  // For literals, any number of times will do as well as up to 400, and compiles in no time.
+  void Repetition(std::string_view rest) {
+    const std::size_t end = rest.find_first_not_of("0123456789", 3);
+    const bool bounded = end != rest.npos && end > 4 && rest[end] == '}';
+    if (!bounded) return Copy(1);
+    plain += "*";
+    spacing += rest.substr(0, end + 1);
+    at_ += end + 1;
+  }
+
   void Group(std::string_view rest) {
     std::string name;
     for (std::string_view opening : {"(?P<", "(?<"}) {
@@ -148,9 +160,9 @@ class Expander {
     if (known == nullptr) {
       faults_->push_back({at_ + 2, "unknown capture type '" + std::string(type) + "'", TypeHint(type)});
     }
-    const std::string group = "(" + std::string(known != nullptr ? known->regex : "") + ")";
-    plain += group;
-    spacing += group;
+    const std::string_view regex = known != nullptr ? known->regex : "";
+    plain += type == "text" ? "([^\\n]*?)" : "(" + std::string(regex) + ")";
+    spacing += "(" + std::string(regex) + ")";
     group_names.emplace_back(name);
     types.emplace_back(type);
     at_ += end + 1;

@@ -4,7 +4,7 @@
 //   %{size:used_bytes}          a named capture of a type, see below
 //
 // Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes); bytes "17179869184", with or without thousands commas; integer "-?\d+";
-// name, a program's or module's ([\w.$<>-]+); device "0x1x0_HBM0"; word (\S+); text (up to 400 of anything but a line
+// name, a program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up to 400 of anything but a line
 // break, as few as possible).
 #pragma once
 
@@ -47,6 +47,7 @@ class Pattern {
   // The leftmost match that begins at or after `from`.
   bool Find(std::string_view text, std::size_t from, PatternMatch* match) const;
 
+  bool ok() const { return re_ != nullptr; }  // false: it did not compile, or is no pattern yet
   const std::string& source() const { return source_; }
   // Each once, in the order of the pattern; also those of a pattern that did not compile.
   const std::vector<std::string>& capture_names() const { return names_; }
@@ -58,7 +59,7 @@ class Pattern {
 
  private:
   std::string source_;
-  std::string expanded_;         // RE2, blanks as they stand
+  std::string expanded_;         // RE2 for Literals, blanks as they stand
   std::shared_ptr<re2::RE2> re_;  // RE2, blanks as \s+
   std::vector<std::string> names_;
   std::vector<std::string> group_names_;  // by capture group, "" for a plain one

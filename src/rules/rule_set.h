@@ -130,6 +130,7 @@ struct Framework {
   std::string id;
   int priority = 0;  // the highest that is seen wins: MaxText is JAX too
   std::vector<Pattern> signs;
+  std::vector<std::string> examples;  // lines that show a sign of it
 };
 
 struct Chip {
@@ -142,6 +143,14 @@ struct Chip {
 struct Quotation {
   std::string id;
   Pattern pattern;
+  std::vector<std::string> examples;  // lines that only quote
+};
+
+// A line that has an affix, and what is left of it without.
+struct AffixExample {
+  std::string affix;  // its id
+  std::string text;
+  std::string leaves;
 };
 
 struct RuleFile {
@@ -172,11 +181,12 @@ class RuleSet {
   const std::vector<Chip>& chips() const { return chips_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
+  const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
 
-  // For the prefilter: of every head and context, sorted, each once.
+  // For the prefilter: of every head and context, and of facts that have a long one; sorted, each once.
   const std::vector<std::string>& literals() const { return literals_; }
 
-  // SHA-256 of all rule data in use, in hex.
+  // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
@@ -189,6 +199,7 @@ class RuleSet {
   std::vector<Chip> chips_;
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;
+  std::vector<AffixExample> affix_examples_;
   std::vector<std::string> literals_;
   std::string fingerprint_;
 };

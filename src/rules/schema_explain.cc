@@ -1,5 +1,7 @@
 #include "rules/schema_explain.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <set>
 
@@ -79,10 +81,7 @@ class Explainer {
     CheckKeys();
     CheckSize();
     CheckRange();
-    if (node_.contains("pattern") && value_.is_string()) {
-      // The one that says "address": schema.json has no other.
-      Add(Shown(value_) + " does not match " + node_["pattern"].get<std::string>(), Description(node_));
-    }
+    CheckPattern();
     return faults_;
   }
 
@@ -152,6 +151,13 @@ class Explainer {
     if (value_.is_string() && value_.get_ref<const std::string&>().size() < node_.value("minLength", std::size_t{0})) {
       Add("the text is empty", Description(node_));
     }
+  }
+
+  void CheckPattern() {
+    if (!node_.contains("pattern") || !value_.is_string()) return;
+    const std::string pattern = node_["pattern"].get<std::string>();
+    if (re2::RE2::PartialMatch(value_.get_ref<const std::string&>(), pattern)) return;
+    Add(Shown(value_) + " does not match " + pattern, Description(node_));
   }
 
   void CheckRange() {

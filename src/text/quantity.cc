@@ -81,7 +81,8 @@ std::optional<std::int64_t> ParseSize(std::string_view text) {
 
   std::int64_t bytes = 0;
   const auto part = static_cast<std::int64_t>(std::floor(fraction * static_cast<long double>(*unit) + 0.5L));
-  const bool over = whole == kMax || __builtin_mul_overflow(whole, *unit, &bytes) || __builtin_add_overflow(bytes, part, &bytes);
+  const bool over =
+      whole == kMax || __builtin_mul_overflow(whole, *unit, &bytes) || __builtin_add_overflow(bytes, part, &bytes);
   if (over) return negative ? kMin : kMax;
   return negative ? -bytes : bytes;
 }

@@ -85,7 +85,10 @@ Walked WalkAll(const Scratch& scratch, const std::vector<std::string>& paths) {
   const std::size_t skip = scratch.path.string().size() + 1;
   Walked walked;
   Walk(
-      paths, [&](const Artifact& artifact) { walked.artifacts.push_back(artifact.path == "-" ? "-" : artifact.path.substr(skip)); },
+      paths,
+      [&](const Artifact& artifact) {
+        walked.artifacts.push_back(artifact.path == "-" ? "-" : artifact.path.substr(skip));
+      },
       [&](const Problem& problem) { walked.problems.push_back(problem.path.substr(skip) + ": " + problem.what); });
   return walked;
 }
@@ -93,7 +96,8 @@ Walked WalkAll(const Scratch& scratch, const std::vector<std::string>& paths) {
 TEST_CASE("a walk goes by name and in the order given", "[input]") {
   const Scratch scratch;
   const std::string last = scratch.Write("z.log", "");
-  for (const char* name : {"job/b.log", "job/a/2.log", "job/a/10.log", "job/c.log", "job/B.log"}) scratch.Write(name, "");
+  for (const char* name : {"job/b.log", "job/a/2.log", "job/a/10.log", "job/c.log", "job/B.log"})
+    scratch.Write(name, "");
   const Walked walked = WalkAll(scratch, {last, "-", (scratch.path / "job").string()});
   CHECK(walked.artifacts ==
         std::vector<std::string>{"z.log", "-", "job/B.log", "job/a/10.log", "job/a/2.log", "job/b.log", "job/c.log"});
@@ -112,10 +116,10 @@ TEST_CASE("what a walk cannot hand on it tells", "[input]") {
   const std::string job = (scratch.path / "job").string();
   const Walked walked = WalkAll(scratch, {job, (scratch.path / "missing").string()});
   CHECK(walked.artifacts == std::vector<std::string>{"job/a.log", "job/linked.log"});
-  CHECK(walked.problems ==
-        std::vector<std::string>{"job/dangling: there is no such file or folder",
-                                 "job/other: it is a symbolic link to a folder and was not followed",
-                                 "job/pipe: it is neither a file nor a folder", "missing: there is no such file or folder"});
+  CHECK(walked.problems == std::vector<std::string>{"job/dangling: there is no such file or folder",
+                                                    "job/other: it is a symbolic link to a folder and was not followed",
+                                                    "job/pipe: it is neither a file nor a folder",
+                                                    "missing: there is no such file or folder"});
 
   CHECK(WalkAll(scratch, {job + "/other"}).artifacts == std::vector<std::string>{"job/other/b.log"});
   CHECK(WalkAll(scratch, {job + "/pipe"}).artifacts == std::vector<std::string>{"job/pipe"});

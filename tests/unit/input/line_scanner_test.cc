@@ -34,8 +34,8 @@ LineScanner::Limits SmallLimits(std::size_t block, std::size_t before, std::size
 }
 
 // `adjacent` of the n-th call is bit n % 64 of `turns`.
-std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& literals, const LineScanner::Limits& limits,
-                        std::size_t chunk, std::uint64_t turns = 0) {
+std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& literals,
+                        const LineScanner::Limits& limits, std::size_t chunk, std::uint64_t turns = 0) {
   const auto source = OpenMemory(log, chunk);
   const Prefilter prefilter(literals);
   LineScanner scanner(*source, prefilter, limits);
@@ -80,8 +80,8 @@ struct Reference {
 
   std::vector<Given> Lines(std::size_t before, std::uint64_t turns) const {
     std::vector<Given> lines;
-    std::size_t next = 0;       // index of the first piece not given
-    std::size_t wanted = 0;     // pieces are given up to the one that ends past this
+    std::size_t next = 0;    // index of the first piece not given
+    std::size_t wanted = 0;  // pieces are given up to the one that ends past this
     std::size_t last_end = 0;
     for (std::size_t n = 0; next < pieces.size(); ++n) {
       const std::size_t at = pieces[next].given.offset;

@@ -31,7 +31,8 @@ TEST_CASE("the prefilter finds what a plain search finds", "[input]") {
     std::vector<std::string> literals;
     for (std::size_t i = 0, count = 1 + random() % 8; i < count; ++i) {
       std::string literal;
-      for (std::size_t j = 0, length = 1 + random() % 9; j < length; ++j) literal += static_cast<char>('a' + random() % 3);
+      for (std::size_t j = 0, length = 1 + random() % 9; j < length; ++j)
+        literal += static_cast<char>('a' + random() % 3);
       literals.push_back(literal);
     }
     std::string block;

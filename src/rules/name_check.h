@@ -1,0 +1,43 @@
+// Collects the names that the rule data uses and the facts that it gives, and says afterwards which names
+// nothing gives. Afterwards, because order in a file means nothing.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rules/expression.h"
+#include "rules/rule_node.h"
+
+namespace whyoom {
+
+class NameCheck {
+ public:
+  // For `owner`, a failure's code, or empty: a remedy, which may use the facts of all failures.
+  void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
+  void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
+
+  void Give(const std::string& owner, const std::string& fact);
+
+  // What this failure gives is not known in full (an unknown context, say): nothing is said about it.
+  void Forgive(const std::string& owner);
+
+  void Run() const;
+
+ private:
+  struct Entry {
+    std::string owner;
+    RuleNode at;
+    NameUse use;
+    bool in_row = false;
+  };
+  std::vector<std::string> Candidates(const Entry& entry) const;
+
+  std::vector<Entry> entries_;
+  std::map<std::string, std::set<std::string>> facts_;
+  std::set<std::string> all_facts_;
+  std::set<std::string> forgiven_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,269 @@
+// The entries of rule files as what the rest of the program works with.
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/names.h"
+#include "rules/rule_loader.h"
+#include "rules/suggest.h"
+#include "text/quantity.h"
+
+namespace whyoom {
+namespace {
+
+std::vector<Link> BuildLinks(const RuleNode& node) {
+  std::vector<Link> links;
+  for (const RuleNode& item : node.Items()) links.push_back({item["title"].Text(), item["url"].Text()});
+  return links;
+}
+
+Example BuildExample(const RuleNode& node) {
+  Example example;
+  example.text = node["text"].Lines();
+  example.why = node["why"].Text();
+  for (const auto& [name, value] : node["facts"].Members()) example.facts[name] = value.Scalar();
+  if (node["scenario"].exists()) example.scenario = node["scenario"].is_null() ? "" : node["scenario"].Text();
+  return example;
+}
+
+std::vector<Example> BuildAllExamples(const RuleNode& node) {
+  std::vector<Example> examples;
+  for (const RuleNode& item : node.Items()) examples.push_back(BuildExample(item));
+  return examples;
+}
+
+// An entry that is a pattern, or an object with one.
+RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
+
+void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen) {
+  if (!id.empty() && !seen->insert(id).second) node.Report("the id '" + id + "' is in use already in this failure");
+}
+
+}  // namespace
+
+Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
+  Expression expression = node.AsExpression();
+  names_.Use(owner, node, expression.name_uses(), in_row);
+  return expression;
+}
+
+std::optional<Expression> RuleSetBuilder::UseOptionalExpression(const std::string& owner, const RuleNode& node,
+                                                                bool in_row) {
+  return node.exists() ? std::optional<Expression>(UseExpression(owner, node, in_row)) : std::nullopt;
+}
+
+Sentence RuleSetBuilder::BuildSentence(const std::string& owner, const RuleNode& node) {
+  Sentence sentence;
+  const bool in_row = node["row"].exists();
+  sentence.when = UseOptionalExpression(owner, node["when"], false);
+  sentence.row = UseOptionalExpression(owner, node["row"], true);
+  sentence.at = node["at"].Text();
+  names_.UseFact(owner, node["at"]);
+  sentence.text = node["text"].AsTemplate();
+  names_.Use(owner, node["text"], sentence.text.name_uses(), in_row);
+  return sentence;
+}
+
+std::vector<Sentence> RuleSetBuilder::BuildSentences(const std::string& owner, const RuleNode& node) {
+  std::vector<Sentence> sentences;
+  for (const RuleNode& item : node.Items()) sentences.push_back(BuildSentence(owner, item));
+  return sentences;
+}
+
+std::vector<RemedyUse> RuleSetBuilder::BuildRemedyUses(const RuleNode& node) {
+  std::vector<RemedyUse> uses;
+  for (const RuleNode& item : node.Items()) {
+    remedy_references_.push_back(item["id"]);
+    uses.push_back({item["id"].Text(), item["section"].Text(), item["prior"].Int(RemedyUse().prior)});
+  }
+  return uses;
+}
+
+void RuleSetBuilder::BuildFailure(const RuleNode& node) {
+  Failure failure;
+  failure.code = node["code"].Text();
+  failure.aliases = node["aliases"].Words();
+  failure.title = node["title"].Text();
+  failure.category = node["category"].Text();
+  failure.phase = node["phase"].Text();
+  failure.about = node["about"].Words();
+  if (node["about"].exists() && node["about"].json().is_string()) failure.about = {node["about"].Text()};
+  failure.links = BuildLinks(node["links"]);
+  failure.absorbed_by = node["absorbed_by"].Words();
+  failure.consequence_of = node["consequence_of"].Words();
+  failure.identity = node["identity"].Words();
+  failure.numbers = node["numbers"].Words();
+  for (const char* key : {"absorbed_by", "consequence_of"}) {
+    for (const RuleNode& item : node[key].Items()) code_references_.push_back(item);
+  }
+  for (const char* key : {"identity", "numbers"}) {
+    for (const RuleNode& item : node[key].Items()) names_.UseFact(failure.code, item);
+  }
+  BuildHeads(node, &failure);
+  BuildFacts(node, &failure);
+  BuildScenarios(node, &failure);
+  failure.why = BuildSentences(failure.code, node["why"]);
+  failure.remedies = BuildRemedyUses(node["remedies"]);
+  BuildExamples(node["examples"], &failure);
+  set_.failures_.push_back(std::move(failure));
+}
+
+void RuleSetBuilder::BuildHeads(const RuleNode& node, Failure* failure) {
+  std::set<std::string> ids;
+  for (const RuleNode& item : node["heads"].Items()) {
+    Head head;
+    head.id = item["id"].Text();
+    ReportTwice(item["id"], head.id, &ids);
+    head.pattern = PatternNode(item).AsPattern();
+    head.line_start = item["line_start"].Bool();
+    head.fragment = item["fragment"].Bool();
+    CollectLiterals(head.pattern, PatternNode(item), "head");
+    failure->heads.push_back(std::move(head));
+  }
+}
+
+void RuleSetBuilder::BuildFacts(const RuleNode& node, Failure* failure) {
+  for (const RuleNode& item : node["facts"].Items()) {
+    failure->facts.push_back(PatternNode(item).AsPattern());
+    CollectLiterals(failure->facts.back());
+  }
+  failure->reader = node["reader"].Text();
+  const std::vector<std::string>& readers = ReaderNames();
+  if (!failure->reader.empty() && std::find(readers.begin(), readers.end(), failure->reader) == readers.end()) {
+    const std::string meant = DidYouMean(failure->reader, readers);
+    node["reader"].Report("unknown reader '" + failure->reader + "'",
+                          meant.empty() ? "readers are " + Listing(readers) : meant);
+    names_.Forgive(failure->code);
+  }
+  failure->contexts = node["contexts"].Words();
+  for (const RuleNode& item : node["contexts"].Items()) context_references_[failure->code].push_back(item);
+  for (const RuleNode& item : node["derived"].Items()) {
+    DerivedFact derived;
+    derived.name = item["fact"].Text();
+    derived.from = UseExpression(failure->code, item["from"], false);
+    derived.when = UseOptionalExpression(failure->code, item["when"], false);
+    derived.replace = item["replace"].Bool();
+    derived.is_text = item["is_text"].Bool();
+    failure->derived.push_back(std::move(derived));
+  }
+}
+
+void RuleSetBuilder::BuildScenarios(const RuleNode& node, Failure* failure) {
+  std::set<std::string> ids;
+  for (const RuleNode& item : node["scenarios"].Items()) {
+    Scenario scenario;
+    scenario.id = item["id"].Text();
+    ReportTwice(item["id"], scenario.id, &ids);
+    scenario.title = item["title"].Text();
+    scenario.priority = item["priority"].Int(0);
+    scenario.when = UseExpression(failure->code, item["when"], false);
+    scenario.about = item["about"].Text();
+    scenario.why = BuildSentences(failure->code, item["why"]);
+    scenario.remedies = BuildRemedyUses(item["remedies"]);
+    failure->scenarios.push_back(std::move(scenario));
+  }
+}
+
+void RuleSetBuilder::BuildExamples(const RuleNode& node, Failure* failure) {
+  failure->match = BuildAllExamples(node["match"]);
+  failure->no_match = BuildAllExamples(node["no_match"]);
+  std::vector<std::string> ids;
+  for (const Scenario& scenario : failure->scenarios) ids.push_back(scenario.id);
+  for (const RuleNode& item : node["match"].Items()) {
+    const std::string id = item["scenario"].Text();
+    if (id.empty() || std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
+    item["scenario"].Report("unknown scenario '" + id + "'", DidYouMean(id, ids));
+  }
+}
+
+void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
+  Remedy remedy;
+  remedy.id = node["id"].Text();
+  remedy.title = node["title"].Text();
+  remedy.safety = node["safety"].Text();
+  remedy.safe_why = node["safe_why"].Text();
+  remedy.cost = node["cost"].Int(0);
+  remedy.inquiry = node["inquiry"].Bool();
+  remedy.gain = node["gain"].Text();
+  remedy.telltale = node["telltale"].Text();
+  remedy.note = node["note"].Text();
+  for (const auto& [framework, steps] : node["how"].Members()) {
+    std::vector<Template>& how = remedy.how[framework == "jax" ? "" : framework];
+    for (const RuleNode& step : steps.Items()) {
+      how.push_back(step.AsTemplate());
+      names_.Use("", step, how.back().name_uses(), false);
+    }
+  }
+  remedy.links = BuildLinks(node["links"]);
+  remedy.evidence = BuildSentences("", node["evidence"]);
+  remedy.ruled_out = BuildSentences("", node["ruled_out"]);
+  remedy.saves = UseOptionalExpression("", node["saves"], false);
+  remedy.with = node["with"].Words();
+  for (const RuleNode& item : node["with"].Items()) remedy_references_.push_back(item);
+  set_.remedies_.emplace(remedy.id, remedy);
+}
+
+void RuleSetBuilder::BuildContext(const RuleNode& node) {
+  Context context;
+  context.id = node["id"].Text();
+  context.pattern = node["pattern"].AsPattern();
+  CollectLiterals(context.pattern, node["pattern"], "context");
+  context.match = BuildAllExamples(node["examples"]["match"]);
+  set_.contexts_.push_back(std::move(context));
+}
+
+void RuleSetBuilder::BuildFramework(const RuleNode& node) {
+  Framework framework;
+  framework.id = node["id"].Text();
+  framework.priority = node["priority"].Int(0);
+  for (const RuleNode& item : node["signs"].Items()) framework.signs.push_back(item.AsPattern());
+  for (const RuleNode& item : node["examples"].Items()) framework.examples.push_back(item.Lines());
+  set_.frameworks_.push_back(std::move(framework));
+}
+
+void RuleSetBuilder::BuildChip(const RuleNode& node) {
+  Chip chip;
+  chip.id = node["id"].Text();
+  for (const RuleNode& item : node["limits"].Items()) {
+    if (item.json().is_number()) chip.limits.push_back(AsNumber(item.Scalar()).value_or(0));
+    const std::optional<std::int64_t> limit = ParseSize(item.Text());
+    if (limit) {
+      chip.limits.push_back(static_cast<double>(*limit));
+    } else if (!item.Text().empty()) {
+      item.Report("'" + item.Text() + "' is no size", "write it as a message prints it: 15.75G");
+    }
+  }
+  set_.chips_.push_back(std::move(chip));
+}
+
+void RuleSetBuilder::BuildQuotation(const RuleNode& node) {
+  Quotation quotation;
+  quotation.id = node["id"].Text();
+  quotation.pattern = node["pattern"].AsPattern();
+  for (const RuleNode& item : node["examples"].Items()) quotation.examples.push_back(item.Lines());
+  set_.quotations_.push_back(std::move(quotation));
+}
+
+void RuleSetBuilder::BuildAffix(const RuleNode& node) {
+  Affix affix;
+  affix.id = node["id"].Text();
+  affix.place = node["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
+  affix.pattern = node["pattern"].Text();
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  const re2::RE2 re(affix.pattern, options);
+  if (!re.ok()) node["pattern"].Report("RE2 refuses the pattern: " + re.error());
+  const std::vector<RuleNode> examples = node["examples"].Items();
+  const std::vector<RuleNode> leaves = node["leaves"].Items();
+  if (examples.size() != leaves.size() && !examples.empty() && !leaves.empty()) {
+    node["leaves"].Report(std::to_string(leaves.size()) + " leaves for " + std::to_string(examples.size()) + " examples",
+                          "give what is left of each example, in their order");
+  }
+  for (std::size_t i = 0; i < std::min(examples.size(), leaves.size()); ++i) {
+    set_.affix_examples_.push_back({affix.id, examples[i].Text(), leaves[i].Text()});
+  }
+  set_.affixes_.push_back(std::move(affix));
+}
+
+}  // namespace whyoom

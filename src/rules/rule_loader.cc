@@ -1,0 +1,231 @@
+#include "rules/rule_loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/names.h"
+#include "rules/schema_check.h"
+#include "rules/sha256.h"
+#include "rules/suggest.h"
+
+namespace whyoom {
+namespace {
+
+// Shorter literals hit too often in raw bytes.
+constexpr std::size_t kHeadLiteral = 6;
+// Facts are only looked for where a literal of theirs is rare; they find heads that are wrapped hard.
+constexpr std::size_t kFactLiteral = 12;
+
+struct SectionInfo {
+  const char* name;
+  const char* id_key;
+};
+constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"},   {"contexts", "id"}, {"frameworks", "id"},
+                                     {"chips", "id"},      {"quotations", "id"}, {"affixes", "id"}};
+
+template <typename Map>
+std::vector<std::string> Keys(const Map& map) {
+  std::vector<std::string> keys;
+  for (const auto& entry : map) keys.push_back(entry.first);
+  return keys;
+}
+
+void AddOnce(const std::vector<std::string>& words, std::vector<std::string>* to) {
+  for (const std::string& word : words) {
+    if (std::find(to->begin(), to->end(), word) == to->end()) to->push_back(word);
+  }
+}
+
+}  // namespace
+
+RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
+                              const std::vector<RuleFile>& files, std::vector<Fault>* faults) {
+  RuleSetBuilder builder;
+  builder.Read(schema, built_in, files);
+  builder.Merge();
+  for (const auto& [id, node] : builder.sections_["contexts"]) builder.BuildContext(node);
+  for (const auto& [id, node] : builder.sections_["failures"]) builder.BuildFailure(node);
+  for (const auto& [id, node] : builder.sections_["remedies"]) builder.BuildRemedy(node);
+  for (const auto& [id, node] : builder.sections_["frameworks"]) builder.BuildFramework(node);
+  for (const auto& [id, node] : builder.sections_["chips"]) builder.BuildChip(node);
+  for (const auto& [id, node] : builder.sections_["quotations"]) builder.BuildQuotation(node);
+  for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
+  std::stable_sort(builder.set_.frameworks_.begin(), builder.set_.frameworks_.end(),
+                   [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
+  if (builder.all_read_) builder.CheckReferences();
+  builder.ReduceLiterals();
+  builder.Fingerprint();
+  const std::vector<Fault> found = builder.sink_.Sorted();
+  faults->insert(faults->end(), found.begin(), found.end());
+  return std::move(builder.set_);
+}
+
+void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
+                          const std::vector<RuleFile>& files) {
+  files_.reserve(built_in.size() + files.size());  // nodes point into it
+  const auto parse = [this](const RuleFile& file, bool is_built_in) {
+    files_.push_back({file.name, is_built_in, files_.size(), JsonDocument::Parse(file.text)});
+  };
+  for (const RuleFile& file : built_in) parse(file, true);
+  for (const RuleFile& file : files) parse(file, false);
+
+  const SchemaCheck check(schema);
+  for (const LoadedFile& file : files_) {
+    for (const JsonFault& fault : file.document.faults()) {
+      sink_.Add(file, file.document.PlaceAt(fault.offset), fault.what, fault.hint);
+    }
+    if (file.document.value().is_null() && !file.document.faults().empty()) {
+      all_read_ = false;
+      continue;
+    }
+    for (const SchemaFault& fault : check.Run(file.document.value())) {
+      const JsonPlace place =
+          fault.at_key ? file.document.PlaceOfKey(fault.pointer) : file.document.PlaceOf(fault.pointer);
+      sink_.Add(file, place, fault.what, fault.hint);
+    }
+  }
+}
+
+void RuleSetBuilder::Merge() {
+  for (const LoadedFile& file : files_) {
+    const RuleNode root = RuleNode::Root(&file, &sink_);
+    for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
+    AddJsonKeys(root["json_logs"]);
+  }
+}
+
+void RuleSetBuilder::MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key) {
+  Section& entries = sections_[section];
+  for (const RuleNode& node : root[section].Items()) {
+    const RuleNode id_node = node[id_key];
+    const std::string id = id_node.Text();
+    if (id.empty()) continue;
+    const auto [found, is_new] = entries.emplace(id, node);
+    if (is_new) continue;
+    if (found->second.file().built_in != node.file().built_in) {
+      found->second = node;
+      continue;
+    }
+    const JsonPlace first = found->second[id_key].place();
+    id_node.Report("the " + id_key + " '" + id + "' is in use already",
+                   "by " + found->second.file().name + ":" + std::to_string(first.line) + ":" +
+                       std::to_string(first.column));
+  }
+}
+
+void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
+  for (const char* key : {"text", "reporter"}) {
+    for (const RuleNode& item : node[key].Items()) {
+      const std::string pointer = item.Text();
+      if (!pointer.empty() && pointer[0] != '/') item.Report("'" + pointer + "' is no JSON pointer", "write /" + pointer);
+    }
+  }
+  AddOnce(node["text"].Words(), &set_.json_keys_.text);
+  AddOnce(node["reporter"].Words(), &set_.json_keys_.reporter);
+}
+
+void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
+  if (!pattern.ok()) return;  // that has been reported
+  const std::vector<std::string> literals = pattern.Literals(kHeadLiteral);
+  if (literals.empty()) {
+    node.Report("this " + std::string(what) + " holds no literal of " + std::to_string(kHeadLiteral) +
+                    " characters or more",
+                "the prefilter could not find it in raw bytes");
+  }
+  literals_.insert(literals.begin(), literals.end());
+}
+
+void RuleSetBuilder::CollectLiterals(const Pattern& fact) {
+  const std::vector<std::string> literals = fact.Literals(kFactLiteral);
+  literals_.insert(literals.begin(), literals.end());
+}
+
+void RuleSetBuilder::CheckReferences() {
+  for (const RuleNode& node : remedy_references_) {
+    const std::string id = node.Text();
+    if (id.empty() || set_.remedies_.contains(id)) continue;
+    node.Report("unknown remedy '" + id + "'", DidYouMean(id, Keys(set_.remedies_)));
+  }
+  const std::vector<std::string> contexts = Keys(sections_["contexts"]);
+  for (const auto& [code, nodes] : context_references_) {
+    for (const RuleNode& node : nodes) {
+      const std::string id = node.Text();
+      if (id.empty() || sections_["contexts"].contains(id)) continue;
+      node.Report("unknown context '" + id + "'", DidYouMean(id, contexts));
+      names_.Forgive(code);
+    }
+  }
+  CheckCodes();
+  GiveFacts();
+  names_.Run();
+}
+
+void RuleSetBuilder::CheckCodes() {
+  std::vector<std::string> known;
+  std::map<std::string, std::string> owner_of;
+  for (const Failure& failure : set_.failures_) {
+    known.push_back(failure.code);
+    owner_of.emplace(failure.code, failure.code);
+  }
+  for (const Failure& failure : set_.failures_) {
+    for (const RuleNode& alias : sections_["failures"].at(failure.code)["aliases"].Items()) {
+      const auto [owner, is_new] = owner_of.emplace(alias.Text(), failure.code);
+      if (!is_new && owner->second != failure.code) {
+        alias.Report("'" + alias.Text() + "' names the failure '" + owner->second + "' already");
+      }
+    }
+  }
+  for (const RuleNode& node : code_references_) {
+    const std::string code = node.Text();
+    if (!code.empty() && set_.FindFailure(code) == nullptr) {
+      node.Report("unknown code '" + code + "'", DidYouMean(code, known));
+    }
+  }
+  const auto canonical = [this](std::vector<std::string>* codes) {
+    for (std::string& code : *codes) {
+      if (const Failure* failure = set_.FindFailure(code)) code = failure->code;
+    }
+  };
+  for (Failure& failure : set_.failures_) {
+    canonical(&failure.absorbed_by);
+    canonical(&failure.consequence_of);
+  }
+}
+
+void RuleSetBuilder::GiveFacts() {
+  for (const Failure& failure : set_.failures_) {
+    const auto give = [&](const std::vector<std::string>& facts) {
+      for (const std::string& fact : facts) names_.Give(failure.code, fact);
+    };
+    for (const Head& head : failure.heads) give(head.pattern.capture_names());
+    for (const Pattern& fact : failure.facts) give(fact.capture_names());
+    for (const DerivedFact& derived : failure.derived) give({derived.name});
+    give(ReaderFacts(failure.reader));
+    for (const Context& context : set_.contexts_) {
+      const std::vector<std::string>& used = failure.contexts;
+      if (std::find(used.begin(), used.end(), context.id) != used.end()) give(context.pattern.capture_names());
+    }
+  }
+}
+
+void RuleSetBuilder::ReduceLiterals() {
+  // Where a literal is found, so are its parts: one that holds another one finds nothing more.
+  for (const std::string& literal : literals_) {
+    const bool redundant = std::any_of(literals_.begin(), literals_.end(), [&](const std::string& part) {
+      return part.size() < literal.size() && literal.find(part) != std::string::npos;
+    });
+    if (!redundant) set_.literals_.push_back(literal);
+  }
+}
+
+void RuleSetBuilder::Fingerprint() {
+  // Of the data in use, not of the files: layout and order of the files mean nothing.
+  nlohmann::json all = nlohmann::json::object();
+  for (const auto& [section, entries] : sections_) {
+    for (const auto& [id, node] : entries) all[section][id] = node.json();
+  }
+  all["json_logs"] = {{"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}};
+  set_.fingerprint_ = Sha256Hex(all.dump());
+}
+
+}  // namespace whyoom

@@ -1,0 +1,71 @@
+// Makes a RuleSet of rule files: reads, merges, checks. Works in steps, each of which goes on after faults, so
+// that everything wrong is said at once.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/name_check.h"
+#include "rules/rule_node.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+class RuleSetBuilder {
+ public:
+  // RuleSet::Load with the built-in data given.
+  static RuleSet Build(std::string_view schema, const std::vector<RuleFile>& built_in,
+                       const std::vector<RuleFile>& files, std::vector<Fault>* faults);
+
+ private:
+  // Entries of one section by id; what replaces an entry takes its place.
+  using Section = std::map<std::string, RuleNode>;
+
+  void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files);
+  void Merge();
+  void MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key);
+  void AddJsonKeys(const RuleNode& node);
+
+  void BuildFailure(const RuleNode& node);
+  void BuildHeads(const RuleNode& node, Failure* failure);
+  void BuildFacts(const RuleNode& node, Failure* failure);
+  void BuildScenarios(const RuleNode& node, Failure* failure);
+  void BuildExamples(const RuleNode& node, Failure* failure);
+  void BuildRemedy(const RuleNode& node);
+  void BuildContext(const RuleNode& node);
+  void BuildFramework(const RuleNode& node);
+  void BuildChip(const RuleNode& node);
+  void BuildQuotation(const RuleNode& node);
+  void BuildAffix(const RuleNode& node);
+
+  Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
+  std::optional<Expression> UseOptionalExpression(const std::string& owner, const RuleNode& node, bool in_row);
+  Sentence BuildSentence(const std::string& owner, const RuleNode& node);
+  std::vector<Sentence> BuildSentences(const std::string& owner, const RuleNode& node);
+  std::vector<RemedyUse> BuildRemedyUses(const RuleNode& node);
+  void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // at least one
+  void CollectLiterals(const Pattern& fact);
+
+  void CheckReferences();
+  void CheckCodes();
+  void GiveFacts();
+  void ReduceLiterals();
+  void Fingerprint();
+
+  FaultSink sink_;
+  std::vector<LoadedFile> files_;
+  bool all_read_ = true;  // else what refers to another entry cannot be judged
+  std::map<std::string, Section> sections_;
+  NameCheck names_;
+  // What refers to entries that may come later.
+  std::vector<RuleNode> remedy_references_;
+  std::vector<RuleNode> code_references_;
+  std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
+  std::set<std::string> literals_;
+  RuleSet set_;
+};
+
+}  // namespace whyoom

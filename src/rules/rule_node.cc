@@ -1,0 +1,140 @@
+#include "rules/rule_node.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace whyoom {
+namespace {
+
+// Who reads more than these?
+constexpr std::size_t kMostFaults = 1000;
+
+}  // namespace
+
+void FaultSink::Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint) {
+  if (faults_.size() >= kMostFaults) return;
+  faults_.push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint)}});
+}
+
+std::vector<Fault> FaultSink::Sorted() const {
+  std::vector<std::pair<std::size_t, Fault>> sorted = faults_;
+  const auto key = [](const std::pair<std::size_t, Fault>& entry) {
+    const Fault& fault = entry.second;
+    return std::tie(entry.first, fault.line, fault.column, fault.what, fault.hint);
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::vector<Fault> faults;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i == 0 || key(sorted[i]) != key(sorted[i - 1])) faults.push_back(sorted[i].second);
+  }
+  return faults;
+}
+
+RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value)
+    : file_(file), sink_(sink), pointer_(std::move(pointer)), value_(value) {}
+
+RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) { return {file, sink, "", &file->document.value()}; }
+
+RuleNode RuleNode::operator[](const std::string& key) const {
+  const bool has = is_object() && value_->contains(key);
+  return {file_, sink_, pointer_ + "/" + PointerToken(key), has ? &(*value_)[key] : nullptr};
+}
+
+std::vector<RuleNode> RuleNode::Items() const {
+  std::vector<RuleNode> items;
+  if (!exists() || !value_->is_array()) return items;
+  for (std::size_t i = 0; i < value_->size(); ++i) {
+    items.push_back({file_, sink_, pointer_ + "/" + std::to_string(i), &(*value_)[i]});
+  }
+  return items;
+}
+
+std::vector<std::pair<std::string, RuleNode>> RuleNode::Members() const {
+  std::vector<std::pair<std::string, RuleNode>> members;
+  if (!is_object()) return members;
+  for (const auto& [key, unused] : value_->items()) members.emplace_back(key, (*this)[key]);
+  return members;
+}
+
+std::string RuleNode::Joined(char separator) const {
+  if (!exists()) return "";
+  if (value_->is_string()) return value_->get<std::string>();
+  std::string joined;
+  bool first = true;
+  for (const RuleNode& item : Items()) {
+    if (!std::exchange(first, false)) joined += separator;
+    if (item.value_->is_string()) joined += item.value_->get_ref<const std::string&>();
+  }
+  return joined;
+}
+
+std::string RuleNode::Text() const { return Joined(' '); }
+
+std::string RuleNode::Lines() const { return Joined('\n'); }
+
+std::vector<std::string> RuleNode::Words() const {
+  std::vector<std::string> words;
+  for (const RuleNode& item : Items()) words.push_back(item.Text());
+  return words;
+}
+
+bool RuleNode::Bool() const { return exists() && value_->is_boolean() && value_->get<bool>(); }
+
+int RuleNode::Int(int otherwise) const {
+  if (!exists() || !value_->is_number_integer()) return otherwise;
+  constexpr std::int64_t kLeast = std::numeric_limits<int>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp(value_->get<std::int64_t>(), kLeast, kMost));
+}
+
+Value RuleNode::Scalar() const {
+  if (!exists()) return Unknown{};
+  if (value_->is_boolean()) return value_->get<bool>();
+  if (value_->is_number()) return value_->get<double>();
+  if (value_->is_string()) return value_->get<std::string>();
+  return Unknown{};
+}
+
+void RuleNode::ReportAll(const std::vector<SyntaxFault>& faults) const {
+  for (const SyntaxFault& fault : faults) ReportAt(fault.at, fault.what, fault.hint);
+}
+
+Expression RuleNode::AsExpression() const {
+  const std::string source = Text();
+  if (source.empty()) return Expression();
+  std::vector<SyntaxFault> faults;
+  Expression expression = Expression::Compile(source, &faults);
+  ReportAll(faults);
+  return expression;
+}
+
+std::optional<Expression> RuleNode::AsOptionalExpression() const {
+  return exists() ? std::optional<Expression>(AsExpression()) : std::nullopt;
+}
+
+Template RuleNode::AsTemplate() const {
+  std::vector<SyntaxFault> faults;
+  Template text = Template::Compile(Text(), &faults);
+  ReportAll(faults);
+  return text;
+}
+
+Pattern RuleNode::AsPattern() const {
+  const std::string source = Text();
+  if (source.empty()) return Pattern();
+  std::vector<SyntaxFault> faults;
+  Pattern pattern = Pattern::Compile(source, &faults);
+  ReportAll(faults);
+  return pattern;
+}
+
+void RuleNode::Report(std::string what, std::string hint) const {
+  sink_->Add(*file_, place(), std::move(what), std::move(hint));
+}
+
+void RuleNode::ReportAt(std::size_t byte_of_text, std::string what, std::string hint) const {
+  sink_->Add(*file_, file_->document.PlaceInText(pointer_, byte_of_text), std::move(what), std::move(hint));
+}
+
+}  // namespace whyoom

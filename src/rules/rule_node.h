@@ -1,0 +1,78 @@
+// One value of a rule file while it is read: where it stands, and what is wrong with it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rules/expression.h"
+#include "rules/json_positions.h"
+#include "rules/pattern.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+struct LoadedFile {
+  std::string name;
+  bool built_in = false;
+  std::size_t order = 0;  // among all files, for the order of faults
+  JsonDocument document;
+};
+
+// Collects faults, and gives them in the order of the files.
+class FaultSink {
+ public:
+  void Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
+  std::size_t size() const { return faults_.size(); }
+  std::vector<Fault> Sorted() const;  // each once
+
+ private:
+  std::vector<std::pair<std::size_t, Fault>> faults_;  // with LoadedFile::order
+};
+
+// Borrows file and sink. The schema has spoken about the form already: what does not have it reads as
+// empty here, without another fault.
+class RuleNode {
+ public:
+  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value);
+  static RuleNode Root(const LoadedFile* file, FaultSink* sink);
+
+  const LoadedFile& file() const { return *file_; }
+  const nlohmann::json& json() const { return *value_; }
+  bool exists() const { return value_ != nullptr; }
+  bool is_object() const { return exists() && value_->is_object(); }
+  bool is_null() const { return exists() && value_->is_null(); }
+  JsonPlace place() const { return file_->document.PlaceOf(pointer_); }
+
+  RuleNode operator[](const std::string& key) const;  // may not exist
+  std::vector<RuleNode> Items() const;                // of an array
+  std::vector<std::pair<std::string, RuleNode>> Members() const;  // of an object
+
+  std::string Text() const;   // a string, or strings joined with one blank
+  std::string Lines() const;  // a string, or strings joined with line breaks
+  std::vector<std::string> Words() const;
+  bool Bool() const;
+  int Int(int otherwise) const;
+  Value Scalar() const;
+
+  Expression AsExpression() const;
+  std::optional<Expression> AsOptionalExpression() const;
+  Template AsTemplate() const;
+  Pattern AsPattern() const;
+
+  void Report(std::string what, std::string hint = "") const;
+  void ReportAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
+
+ private:
+  std::string Joined(char separator) const;
+  void ReportAll(const std::vector<SyntaxFault>& faults) const;
+
+  const LoadedFile* file_;
+  FaultSink* sink_;
+  std::string pointer_;
+  const nlohmann::json* value_;  // nullptr where it does not exist
+};
+
+}  // namespace whyoom

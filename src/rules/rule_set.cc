@@ -1,0 +1,114 @@
+#include "rules/rule_set.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "input/error.h"
+#include "rules/builtin.h"
+#include "rules/rule_loader.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::string_view kSchemaName = "schema.json";
+
+bool SameButForCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+// "E0100" for "0100" and the other way round: both are written.
+bool SameCode(std::string_view code, std::string_view wanted) {
+  const auto digits = [](std::string_view text) {
+    return text.size() == 5 && (text[0] == 'E' || text[0] == 'e') ? text.substr(1) : text;
+  };
+  const auto is_number = [](std::string_view text) {
+    return text.size() == 4 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return SameButForCase(code, wanted) || (is_number(digits(code)) && digits(code) == digits(wanted));
+}
+
+RuleFile ReadFile(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error("cannot open the rule file " + path.string());
+  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (stream.bad()) throw Error("cannot read the rule file " + path.string());
+  return {path.string(), std::move(text)};
+}
+
+}  // namespace
+
+std::string Fault::ToString() const {
+  std::string text = file;
+  if (line > 0) text += ":" + std::to_string(line) + ":" + std::to_string(column);
+  text += ": " + what;
+  return hint.empty() ? text : text + " (" + hint + ")";
+}
+
+const std::vector<RuleFile>& RuleSet::BuiltIn() {
+  static const std::vector<RuleFile> files = [] {
+    std::vector<RuleFile> all;
+    for (const EmbeddedFile& file : EmbeddedFiles()) {
+      if (file.name != kSchemaName) all.push_back({"rules/" + std::string(file.name), std::string(file.text)});
+    }
+    return all;
+  }();
+  return files;
+}
+
+std::string_view RuleSet::SchemaText() {
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.name == kSchemaName) return file.text;
+  }
+  return "";
+}
+
+RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults) {
+  return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults);
+}
+
+std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw Error("there is no rule file or folder " + path);
+  if (!std::filesystem::is_directory(status)) return {ReadFile(path)};
+  std::vector<std::filesystem::path> paths;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::filesystem::path& file = entry->path();
+    if (file.extension() == ".json" && file.filename() != kSchemaName) paths.push_back(file);
+  }
+  if (error) throw Error("cannot read the folder of rule files " + path + ": " + error.message());
+  if (paths.empty()) throw Error("there is no *.json in the folder of rule files " + path);
+  std::sort(paths.begin(), paths.end());
+  std::vector<RuleFile> files;
+  for (const std::filesystem::path& file : paths) files.push_back(ReadFile(file));
+  return files;
+}
+
+const Failure* RuleSet::FindFailure(std::string_view code_or_alias) const {
+  for (const Failure& failure : failures_) {
+    if (SameButForCase(failure.code, code_or_alias)) return &failure;
+  }
+  for (const Failure& failure : failures_) {
+    for (const std::string& alias : failure.aliases) {
+      if (SameButForCase(alias, code_or_alias)) return &failure;
+    }
+  }
+  for (const Failure& failure : failures_) {
+    if (SameCode(failure.code, code_or_alias)) return &failure;
+  }
+  return nullptr;
+}
+
+const Remedy* RuleSet::FindRemedy(std::string_view id) const {
+  const auto found = remedies_.find(std::string(id));
+  return found != remedies_.end() ? &found->second : nullptr;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,128 @@
+#include "text/json_record.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "input/error.h"
+#include "text/cleaning.h"
+
+namespace whyoom {
+namespace {
+
+using nlohmann::json;
+
+// Deeper objects are no log records, and building them would cost more than they say.
+constexpr int kMostDepth = 64;
+
+// How often a key may occur in a record before its value in the raw bytes is not looked for any more.
+constexpr int kMostOccurrences = 4;
+
+bool IsTooDeep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMostDepth) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// The object in `text`, which may be an element of an array; empty if there is none.
+std::string_view Object(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t[,");
+  const std::size_t end = text.find_last_not_of(" \t\r],");
+  if (begin == std::string_view::npos || end <= begin || text[begin] != '{' || text[end] != '}') return {};
+  return text.substr(begin, end + 1 - begin);
+}
+
+std::size_t SkipBlanks(std::string_view text, std::size_t at) {
+  return std::min(text.find_first_not_of(" \t", at), text.size());
+}
+
+// The JSON string that begins behind the quote at `at` - 1, unescaped, with the way back.
+MappedText ReadString(const MappedText& line, std::size_t at) {
+  const std::string_view text = line.text;
+  Rewriter rewriter(line);
+  std::size_t kept = at;
+  while ((at = text.find_first_of("\"\\", at)) != std::string_view::npos && text[at] != '"') {
+    std::string meaning;
+    const std::size_t length = Unescape(text, at, &meaning);
+    rewriter.Keep(kept, at);
+    rewriter.Put(meaning, at);
+    at += length;
+    kept = at;
+  }
+  rewriter.Keep(kept, std::min(at, text.size()));
+  return rewriter.Take();
+}
+
+// Where the value of `key` stands in the line. The parser does not tell, and a value's place is wanted
+// only for a finding's byte offset: where the search fails, the line's begin stands for it.
+MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
+  const std::string_view text = line.text;
+  const std::string quoted = "\"" + key + "\"";
+  std::size_t at = text.find(quoted);
+  for (int i = 0; i < kMostOccurrences && at != std::string_view::npos; ++i) {
+    std::size_t colon = SkipBlanks(text, at + quoted.size());
+    const std::size_t quote = colon < text.size() && text[colon] == ':' ? SkipBlanks(text, colon + 1) : text.size();
+    if (quote < text.size() && text[quote] == '"') {
+      MappedText found = ReadString(line, quote + 1);
+      if (found.text == value) return found;
+    }
+    at = text.find(quoted, at + 1);
+  }
+  return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
+}
+
+}  // namespace
+
+JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
+  const auto compile = [](const std::vector<std::string>& from, std::vector<Key>* to) {
+    for (const std::string& text : from) {
+      try {
+        const json::json_pointer pointer(text);
+        to->push_back({pointer, pointer.empty() ? "" : pointer.back()});
+      } catch (const json::exception&) {
+        throw Error("'" + text + "' is no JSON pointer");
+      }
+    }
+  };
+  compile(keys.text, &text_);
+  compile(keys.reporter, &reporter_);
+}
+
+bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
+  const std::string_view object = Object(line.text);
+  if (object.empty() || IsTooDeep(object)) return false;
+  const json parsed = json::parse(object, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_discarded() || !parsed.is_object()) return false;
+  std::vector<const std::string*> seen;
+  for (const Key& key : text_) {
+    const json* value = parsed.contains(key.pointer) ? &parsed.at(key.pointer) : nullptr;
+    if (value == nullptr || !value->is_string()) continue;
+    const auto* text = value->get_ptr<const std::string*>();
+    // Collectors copy a text from one key to another.
+    if (std::any_of(seen.begin(), seen.end(), [&](const std::string* other) { return *other == *text; })) continue;
+    seen.push_back(text);
+    record->texts.push_back(Locate(line, key.name, *text));
+  }
+  if (seen.empty()) return false;
+  for (const Key& key : reporter_) {
+    const json* value = parsed.contains(key.pointer) ? &parsed.at(key.pointer) : nullptr;
+    if (value == nullptr || !(value->is_string() || value->is_number_integer())) continue;
+    record->reporter = value->is_string() ? value->get<std::string>() : value->dump();
+    if (!record->reporter.empty()) break;
+  }
+  return true;
+}
+
+}  // namespace whyoom

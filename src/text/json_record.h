@@ -1,0 +1,36 @@
+// Log records that are one JSON object a line.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "text/mapped_text.h"
+#include "text/normalizer.h"
+
+namespace whyoom {
+
+class JsonRecordReader {
+ public:
+  // Throws Error for what is no JSON pointer.
+  explicit JsonRecordReader(const JsonLogKeys& keys);
+
+  struct Record {
+    std::vector<MappedText> texts;  // each different one, in order of the keys; line breaks are still in them
+    std::string reporter;
+  };
+
+  // False if `line` is no JSON object, alone or as an element of an array that has one a line, or holds no text under
+  // the keys.
+  bool Read(const MappedText& line, Record* record) const;
+
+ private:
+  struct Key {
+    nlohmann::json::json_pointer pointer;
+    std::string name;  // the last part
+  };
+  std::vector<Key> text_;
+  std::vector<Key> reporter_;
+};
+
+}  // namespace whyoom

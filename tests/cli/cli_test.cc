@@ -1,0 +1,208 @@
+// The program as a user runs it: arguments, streams, exit status.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+
+namespace {
+
+const std::string kFailure =
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There are 6.43M free.; (0x0x1_HBM0)\n";
+
+std::string CaseLog(const std::string& name) { return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log"; }
+
+}  // namespace
+
+TEST_CASE("the exit status says what happened", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string good = scratch.Write("good.log", "all is well\n");
+  const std::string bad = scratch.Write("bad.log", kFailure);
+  CHECK(RunWhyoom({good}).exit_status == 0);
+  CHECK(RunWhyoom({bad}).exit_status == 1);
+  CHECK(RunWhyoom({bad, good}).exit_status == 1);
+  CHECK(RunWhyoom({bad, "--exit-zero"}).exit_status == 0);
+  CHECK(RunWhyoom({"--no-such-option"}).exit_status == 2);
+  CHECK(RunWhyoom({"--format", "yaml", good}).exit_status == 2);
+  CHECK(RunWhyoom({"--rules", scratch.path() + "/none.json", good}).exit_status == 2);
+  CHECK(RunWhyoom({scratch.path() + "/none.log"}).exit_status == 3);
+  CHECK(RunWhyoom({scratch.path() + "/none.log", "--exit-zero"}).exit_status == 0);
+}
+
+TEST_CASE("what could not be read is told, and loses nothing else", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string bad = scratch.Write("bad.log", kFailure);
+  const ProcessResult text = RunWhyoom({scratch.path() + "/none.log", bad});
+  CHECK(text.exit_status == 3);
+  CHECK(text.out.find("0100") != std::string::npos);
+  CHECK(text.out.find("could not read") != std::string::npos);
+  const json report = json::parse(RunWhyoom({"--format", "json", scratch.path() + "/none.log", bad}).out);
+  CHECK(report["diagnoses"].size() == 1);
+  REQUIRE(report["summary"]["problems"].size() == 1);
+  CHECK(report["summary"]["problems"][0]["path"] == scratch.path() + "/none.log");
+}
+
+TEST_CASE("standard input by dash and by pipe", "[cli]") {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--format", "json", "-"}, {"--format", "json"}}) {
+    const ProcessResult result = RunWhyoom(arguments, kFailure);
+    CHECK(result.exit_status == 1);
+    const json report = json::parse(result.out);
+    CHECK(report["diagnoses"][0]["where"]["path"] == "-");
+    CHECK(report["diagnoses"][0]["where"]["line"] == 1);
+    CHECK(report["summary"]["bytes"] == kFailure.size());
+  }
+  CHECK(RunWhyoom({}, "").exit_status == 0);
+}
+
+TEST_CASE("folders are read in a fixed order", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("b/rank1.log", "[rank1] " + kFailure);
+  scratch.Write("a/rank0.log", "[rank0] " + kFailure);
+  scratch.Write("c/quiet.log", "all is well\n");
+  const ProcessResult result = RunWhyoom({"--format", "json", "."}, "", scratch.path());
+  const json report = json::parse(result.out);
+  REQUIRE(report["diagnoses"].size() == 1);
+  CHECK(report["diagnoses"][0]["occurrences"] == 2);
+  CHECK(report["diagnoses"][0]["hosts"] == json::array({"rank0", "rank1"}));
+  CHECK(report["diagnoses"][0]["where"]["path"] == "./a/rank0.log");
+  CHECK(report["summary"]["artifacts"] == 3);
+}
+
+TEST_CASE("the JSON is the contract", "[cli]") {
+  const json report = json::parse(RunWhyoom({"--format", "json", CaseLog("compile-padded-points")}).out);
+  CHECK(report["schema"] == "whyoom.report/1");
+  CHECK(report["tool"]["rules"].get<std::string>().size() == 64);
+  const json& diagnosis = report["diagnoses"].at(0);
+  CHECK(diagnosis["code"] == "E1000");
+  CHECK(diagnosis["scenario"]["id"] == "2");
+  CHECK(diagnosis["confidence"] == "high");
+  CHECK(diagnosis["framework"] == "jax");
+  CHECK(diagnosis["facts"]["used_bytes"] == 24578087780);
+  CHECK(diagnosis["facts"]["limit_bytes"] == 16911433728);
+  CHECK(diagnosis["facts"]["module"] == "jit_rotate_tracks");
+  CHECK(diagnosis["facts"]["chip"] == "v5e");
+  const json& row = diagnosis["allocations"].at(0);
+  CHECK(row["shape"] == "f32[11999232,4,2]");
+  CHECK(row["layout"] == "{1,2,0:T(2,128)}");
+  CHECK(row["dtype"] == "f32");
+  CHECK(row["padding_factor"] == 32.0);
+  const json& remedy = diagnosis["remedies"].at(0);
+  for (const char* key : {"rank", "id", "title", "section", "safety", "gain", "saves_bytes", "enough", "note", "why", "how", "links"}) {
+    INFO(key);
+    CHECK(remedy.contains(key));
+  }
+  // The offset leads to the head itself.
+  const std::string log = ReadText(CaseLog("compile-padded-points"));
+  CHECK(log.compare(diagnosis["where"]["offset"].get<std::size_t>(), 31, "Ran out of memory in memory spa") == 0);
+}
+
+TEST_CASE("output is the same bytes whatever the environment", "[cli]") {
+  const std::string log = CaseLog("compile-unrolled-blocks");
+  const std::string plain = RunWhyoom({log}).out;
+  CHECK(RunWhyoom({log}, "", "/", {"LC_ALL=tr_TR.UTF-8", "TZ=Asia/Tokyo", "COLUMNS=200"}).out == plain);
+  CHECK(plain.find('\x1b') == std::string::npos);
+  CHECK(RunWhyoom({"--color", "always", log}).out.find('\x1b') != std::string::npos);
+  CHECK(RunWhyoom({log}, "", ".", {"FORCE_COLOR=1"}).out.find('\x1b') != std::string::npos);
+  CHECK(RunWhyoom({log}, "", ".", {"FORCE_COLOR=1", "NO_COLOR=1"}).out == plain);
+}
+
+TEST_CASE("text fits 80 columns", "[cli]") {
+  for (const char* name : {"compile-padded-points", "compile-unrolled-blocks", "compile-short-message", "buffer-eight-hosts", "program-too-large"}) {
+    const ProcessResult result = RunWhyoom({"log"}, "", std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name);
+    std::size_t begin = 0;
+    while (begin < result.out.size()) {
+      const std::size_t end = result.out.find('\n', begin);
+      const std::string line = result.out.substr(begin, end - begin);
+      const auto columns = static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      INFO(line);
+      CHECK((columns <= 80 || line.find("http") != std::string::npos));
+      begin = end + 1;
+    }
+  }
+}
+
+TEST_CASE("a log's author chooses nothing on the terminal", "[cli]") {
+  const std::string evil =
+      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G.\n"
+      "  Largest program allocations in hbm:\n  1. Size: 9.00G\n     Operator: op_name=\"jit(f)/\x1b]0;owned\x07/\x1b[2J\xc2\x9b/\xe2\x80\xae" "evil\"\n"
+      "     Shape: f32[8,8]{1,0:T(8,128)}\n     XLA label: \x1b[31mfusion\n     Allocation type: HLO temp\n";
+  const ScratchFolder scratch;
+  scratch.Write("evil\x1b[31m.log", evil);
+  for (const char* format : {"text", "json"}) {
+    const ProcessResult result = RunWhyoom({"--format", format, "."}, "", scratch.path());
+    CHECK(result.exit_status == 1);
+    for (const char c : result.out) CHECK((static_cast<unsigned char>(c) >= 0x20 || c == '\n'));
+    CHECK(result.out.find("\xc2\x9b") == std::string::npos);
+    CHECK(result.out.find("\xe2\x80\xae") == std::string::npos);
+  }
+}
+
+TEST_CASE("explain knows codes, scenarios, places and remedies", "[cli]") {
+  for (const char* topic : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.1", "E1000.1.sparsecore", "E1000.2", "E1000.3", "E1000.3.C", "E1000.3.c", "0100", "E0100",
+                            "0100.fragmentation", "0101.true_oom", "E1001", "tpu.vmem", "donate_buffers"}) {
+    INFO(topic);
+    const ProcessResult result = RunWhyoom({"explain", topic});
+    CHECK(result.exit_status == 0);
+    CHECK(result.out.size() > 100);
+  }
+  const ProcessResult section = RunWhyoom({"explain", "E1000.3.C"});
+  CHECK(section.out.find("align_dims") != std::string::npos);
+  CHECK(section.out.find("donate_buffers") == std::string::npos);
+  const ProcessResult unknown = RunWhyoom({"explain", "E100O"});
+  CHECK(unknown.exit_status == 2);
+  CHECK(unknown.err.find("did you mean 'E1000'") != std::string::npos);
+  CHECK(RunWhyoom({"explain"}).out.find("E1000") != std::string::npos);
+}
+
+TEST_CASE("rule data is a product", "[cli]") {
+  const ScratchFolder scratch;
+  CHECK(RunWhyoom({"rules", "check"}).exit_status == 0);
+  CHECK(RunWhyoom({"rules", "test"}).exit_status == 0);
+  CHECK(RunWhyoom({"rules", "list"}).out.find("E1000") != std::string::npos);
+  CHECK_NOTHROW(json::parse(RunWhyoom({"rules", "schema"}).out));
+
+  const std::string rule = R"({"format": "whyoom.rules/1", "failures": [{"code": "X1", "title": "a new failure", "category": "New", "phase": "run",
+    "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
+    "examples": {"match": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "no_match": []}}]})";
+  const std::string file = scratch.Write("x1.json", rule);
+  CHECK(RunWhyoom({"rules", "test", file}).exit_status == 0);
+  const ProcessResult found = RunWhyoom({"--format", "json", "--rules", file, "-"}, "ERROR flux capacitor drained to 1.00G\n");
+  CHECK(found.exit_status == 1);
+  CHECK(json::parse(found.out)["diagnoses"][0]["code"] == "X1");
+
+  std::string wrong = rule;
+  wrong.replace(wrong.find("3221225472"), 10, "1");
+  const ProcessResult failing = RunWhyoom({"rules", "test", scratch.Write("wrong.json", wrong)});
+  CHECK(failing.exit_status == 1);
+  CHECK(failing.out.find("1 missing") != std::string::npos);
+
+  std::string broken = rule;
+  broken.replace(broken.find("\"heads\""), 7, "\"heds\"");
+  const std::string broken_file = scratch.Write("broken.json", broken);
+  const ProcessResult faults = RunWhyoom({"rules", "check", broken_file});
+  CHECK(faults.exit_status == 2);
+  CHECK(faults.out.find("broken.json:2:") != std::string::npos);
+  CHECK(faults.out.find("heads") != std::string::npos);
+  CHECK(RunWhyoom({"--rules", broken_file, "-"}, kFailure).exit_status == 2);
+}
+
+TEST_CASE("a closed pipe is no error", "[cli]") {
+  const std::string command = std::string(WHYOOM_BINARY) + " " + CaseLog("compile-padded-points") + " | true; exit ${PIPESTATUS[0]}";
+  const ProcessResult result = RunProcess({"/bin/bash", "-c", command});
+  CHECK(result.exit_status == 1);
+  CHECK(result.err.empty());
+}
+
+TEST_CASE("--output writes a file", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string target = scratch.path() + "/report.json";
+  const ProcessResult result = RunWhyoom({"--format", "json", "--output", target, "-"}, kFailure);
+  CHECK(result.exit_status == 1);
+  CHECK(result.out.empty());
+  CHECK(json::parse(ReadText(target))["diagnoses"].size() == 1);
+  CHECK(RunWhyoom({"--output", scratch.path() + "/no/such/folder/file", "-"}, kFailure).exit_status == 2);
+}

@@ -1,0 +1,143 @@
+// Verdicts and ranking from hand-written facts and hand-written rule data.
+#include "diagnose/conclude.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "diagnose/rank.h"
+
+using namespace whyoom;
+
+namespace {
+
+const char* const kRules = R"({"format": "whyoom.rules/1",
+"failures": [{
+  "code": "T1", "title": "test", "category": "Test", "phase": "run", "about": ["test"], "links": [{"title": "t", "url": "https://example.org"}],
+  "heads": ["test failure of %{size:need_bytes} in %{size:limit_bytes}"],
+  "derived": [{"fact": "excess_bytes", "from": "need_bytes - limit_bytes"},
+              {"fact": "twice_bytes", "from": "2 * excess_bytes", "when": "excess_bytes > 100"}],
+  "numbers": ["need_bytes", "limit_bytes"], "identity": ["need_bytes"],
+  "scenarios": [
+    {"id": "big", "title": "big", "priority": 2, "when": "largest.size_bytes > 0.5 * limit_bytes", "about": "big",
+     "why": [{"row": "size_bytes > 0.5 * limit_bytes", "text": "{shape} takes {size_bytes|size}"}, {"text": "never said: {free_bytes}"}],
+     "remedies": [{"id": "free_lunch", "section": "1", "prior": 9}, {"id": "costly", "section": "1", "prior": 1}, {"id": "no_evidence", "section": "1", "prior": 0},
+                  {"id": "too_little", "section": "1", "prior": 0}, {"id": "also_little", "section": "1", "prior": 0}, {"id": "impossible", "section": "1", "prior": 0}]},
+    {"id": "sum", "title": "sum", "when": "largest.size_bytes <= 0.5 * limit_bytes", "about": "sum", "why": []},
+    {"id": "never", "title": "never", "when": "need_bytes < 0", "about": "never", "why": []},
+    {"id": "any", "title": "any", "priority": 1, "when": "largest.size_bytes > 0", "about": "any", "why": []}],
+  "remedies": [{"id": "no_evidence", "section": "0", "prior": 1}, {"id": "look", "section": "0", "prior": 2}],
+  "examples": {"match": [{"text": ["test failure of 2.00G in 1.00G"]}], "no_match": []}}],
+"remedies": [
+  {"id": "free_lunch", "title": "free", "safety": "safe", "cost": 0, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["Do it for {largest.shape}.", "never said: {free_bytes}"], "vllm": ["Do it in vLLM."]}, "links": [{"title": "t", "url": "https://example.org"}],
+   "evidence": [{"at": "limit_bytes", "text": "evident"}], "saves": "excess_bytes + 1"},
+  {"id": "costly", "title": "costly", "safety": "changes_training", "cost": 5, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}], "evidence": [{"text": "evident"}], "saves": "10 * excess_bytes"},
+  {"id": "no_evidence", "title": "none", "safety": "safe", "cost": 0, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}]},
+  {"id": "too_little", "title": "little", "safety": "safe", "cost": 0, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}], "evidence": [{"text": "evident"}], "saves": "0.6 * excess_bytes", "with": ["also_little"]},
+  {"id": "also_little", "title": "little too", "safety": "safe", "cost": 1, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}], "evidence": [{"text": "evident"}], "saves": "0.5 * excess_bytes"},
+  {"id": "impossible", "title": "impossible", "safety": "safe", "cost": 0, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}], "evidence": [{"text": "evident"}],
+   "ruled_out": [{"when": "largest.dtype == 'bf16'", "text": "it is {largest.dtype} already"}]},
+  {"id": "look", "title": "look", "safety": "safe", "cost": 0, "inquiry": true, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}]}
+]})";
+
+const RuleSet& Rules() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    RuleSet loaded = RuleSet::Load({{"test.json", kRules}}, &faults);
+    for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
+    REQUIRE(faults.empty());
+    return loaded;
+  }();
+  return rules;
+}
+
+Finding MakeFinding(double need, double limit, const std::string& shape = "", std::int64_t size = 0) {
+  Finding finding;
+  finding.failure = Rules().FindFailure("T1");
+  REQUIRE(finding.failure != nullptr);
+  if (need != 0) finding.facts.Set("need_bytes", need, {3, 30});
+  if (limit != 0) finding.facts.Set("limit_bytes", limit, {4, 40});
+  if (!shape.empty()) {
+    Allocation row;
+    row.rank = 1;
+    row.size_bytes = size;
+    row.shape_text = shape;
+    row.array = ParseArrayShape(shape);
+    row.place = {7, 70};
+    finding.allocations.push_back(row);
+  }
+  DeriveFacts(Rules(), &finding);
+  Classify(false, &finding);
+  RankRemedies(Rules(), &finding);
+  return finding;
+}
+
+std::vector<std::string> Ids(const Finding& finding) {
+  std::vector<std::string> ids;
+  for (const RankedRemedy& ranked : finding.remedies) ids.push_back(ranked.remedy->id);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("derived facts follow from known ones only", "[diagnose]") {
+  CHECK(MakeFinding(300, 100).facts.Get("excess_bytes") == Value(200.0));
+  CHECK(MakeFinding(300, 100).facts.Get("twice_bytes") == Value(400.0));
+  CHECK(MakeFinding(150, 100).facts.Get("twice_bytes") == Value(Unknown{}));
+  CHECK(MakeFinding(150, 0).facts.Get("excess_bytes") == Value(Unknown{}));
+}
+
+TEST_CASE("the scenario is the highest of those that hold; else those not excluded are candidates", "[diagnose]") {
+  const Finding big = MakeFinding(300, 100, "f32[30]{0}", 60);
+  REQUIRE(big.scenario != nullptr);
+  CHECK(big.scenario->id == "big");
+  REQUIRE(big.why.size() == 1);
+  CHECK(big.why[0].text == "f32[30] takes 60 B");
+  CHECK(big.why[0].line == 7);
+  CHECK(MakeFinding(300, 100, "f32[30]{0}", 50).scenario->id == "any");
+  const Finding unknown = MakeFinding(300, 100);
+  CHECK(unknown.scenario == nullptr);
+  REQUIRE(unknown.candidates.size() == 3);  // "never" is excluded by the numbers
+  CHECK(unknown.candidates[0]->id == "big");
+}
+
+TEST_CASE("confidence is in the numbers", "[diagnose]") {
+  CHECK(MakeFinding(300, 100).confidence == Confidence::kHigh);
+  CHECK(MakeFinding(300, 0).confidence == Confidence::kMedium);
+  CHECK(MakeFinding(0, 0).confidence == Confidence::kLow);
+}
+
+TEST_CASE("evidence, then sufficiency, then cost order the remedies", "[diagnose]") {
+  const Finding finding = MakeFinding(300, 100, "f32[30]{0}", 60);
+  CHECK(Ids(finding) == std::vector<std::string>{"free_lunch", "costly", "impossible", "too_little", "also_little", "no_evidence"});
+  const RankedRemedy& first = finding.remedies[0];
+  CHECK(first.rank == 1);
+  CHECK(first.saves_bytes == 201);
+  CHECK(first.enough == true);
+  REQUIRE(first.why.size() == 1);
+  CHECK(first.why[0].line == 4);
+  CHECK(first.how == std::vector<std::string>{"Do it for f32[30]."});
+  CHECK_FALSE(finding.remedies[2].enough);
+  CHECK(finding.remedies[3].enough == false);
+  CHECK(finding.remedies[3].enough_with == std::vector<std::string>{"also_little"});
+  CHECK(finding.remedies[4].enough_with.empty());
+}
+
+TEST_CASE("what cannot help is not offered, and the reason is kept", "[diagnose]") {
+  const Finding finding = MakeFinding(300, 100, "bf16[30]{0}", 60);
+  CHECK(Ids(finding) == std::vector<std::string>{"free_lunch", "costly", "too_little", "also_little", "no_evidence"});
+  REQUIRE(finding.ruled_out.size() == 1);
+  CHECK(finding.ruled_out[0].remedy->id == "impossible");
+  CHECK(finding.ruled_out[0].why == "it is bf16 already");
+}
+
+TEST_CASE("where the scenario is not known, finding it out comes first", "[diagnose]") {
+  CHECK(Ids(MakeFinding(300, 100)) == std::vector<std::string>{"look", "no_evidence"});
+}

@@ -1,0 +1,226 @@
+// What a report meets on its way from the job to the reader must not change a single line of it.
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "input/line_scanner.h"
+#include "unit/text/rule_affixes.h"
+
+namespace whyoom {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const Lines& Report() {
+  static const Lines report = {
+      "Traceback (most recent call last):",
+      "  File \"/home/a/train.py\", line 12, in <module>",
+      "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom:",
+      "XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 22.89G of 15.75G hbm. Exceeded hbm "
+      "capacity by 7.14G.",
+      "",
+      "Total hbm usage >= 23.14G:",
+      "    reserved        258.00M ",
+      "    program          22.89G ",
+      "    arguments            0B ",
+      "",
+      "Output size 0B; shares 0B with arguments.",
+      "",
+      "Program hbm requirement 22.89G:",
+      "    global           132.0K",
+      "    HLO temp         22.89G (98.6% utilization: Unpadded (624.13M) Padded (22.57G), 1.4% fragmentation "
+      "(327.66M))",
+      "",
+      "  Largest program allocations in hbm:",
+      "",
+      "  1. Size: 11.44G",
+      "     Operator: op_type=\"mul\" op_name=\"jit(t)/mul[ dimension=4\\n  ]\" source_file=\"/home/a/train.py\" "
+      "source_line=9",
+      "     Shape: f32[11999232,4,2]{1,2,0:T(2,128)S(5)}",
+      "     Unpadded size: 366.19M",
+      "     Extra memory due to padding: 11.08G (32.0x expansion)",
+      "     XLA label: %fusion.7 = f32[11999232,4,2]{1,2,0:T(2,128)} fusion(%bitcast.3406), kind=kLoop",
+      "     Allocation type: HLO temp",
+      "     ==========================",
+      "",
+      "  2. Size: 2.32G",
+      "     Operator: op_name=\"params_and_buffers[\\'w\\']\" stack_frame_id=459",
+      "     XLA label: register allocator spill slots call depth 2",
+      "     Allocation type: scoped",
+  };
+  return report;
+}
+
+std::string Clock(std::size_t n) {
+  char text[64];
+  std::snprintf(text, sizeof text, "2026-11-20T12:%02zu:%02zu.%06zu", n / 60 % 60, n % 60, n * 7919 % 1000000);
+  return text;
+}
+
+std::string Number(std::size_t n, int width, char fill) {
+  std::string text = std::to_string(n);
+  while (text.size() < static_cast<std::size_t>(width)) text.insert(text.begin(), fill);
+  return text;
+}
+
+std::string Escaped(const std::string& text, const std::string& quoted) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      if (c == '\\' || quoted.find(c) != std::string::npos) escaped += '\\';
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string Joined(const Lines& lines) {
+  std::string log;
+  for (const std::string& line : lines) log += line + "\n";
+  return log;
+}
+
+// All lines of a log, cleaned.
+std::vector<Line> Read(const std::string& log) {
+  const auto source = OpenMemory(log, 997);
+  const Prefilter prefilter({"unused"});
+  LineScanner scanner(*source, prefilter);
+  std::vector<Line> lines;
+  RawLine raw;
+  while (scanner.Next(true, &raw)) RuleNormalizer().Normalize(raw, &lines);
+  return lines;
+}
+
+Lines ReadTexts(const std::string& log) {
+  Lines texts;
+  for (const Line& line : Read(log)) texts.push_back(line.text);
+  return texts;
+}
+
+using Rewrite = std::function<std::string(std::size_t, const std::string&)>;
+
+std::string EachLine(const Rewrite& rewrite) {
+  Lines lines;
+  for (std::size_t n = 0; n < Report().size(); ++n) lines.push_back(rewrite(n, Report()[n]));
+  return Joined(lines);
+}
+
+Rewrite Prefixed(const std::string& prefix) {
+  return [prefix](std::size_t, const std::string& line) { return prefix + line; };
+}
+
+TEST_CASE("every line in a disguise comes out as it went in", "[text]") {
+  const std::vector<std::pair<std::string, Rewrite>> disguises = {
+      {"plain", Prefixed("")},
+      {"crlf", [](std::size_t, const std::string& line) { return line + "\r"; }},
+      {"ansi", [](std::size_t n,
+                  const std::string& line) { return "\x1b[2m" + Clock(n) + "\x1b[0m \x1b[31m" + line + "\x1b[0m"; }},
+      {"glog",
+       [](std::size_t n, const std::string& line) {
+         return "E1120 12:" + Number(n / 60, 2, '0') + ":" + Number(n % 60, 2, '0') + "." +
+                Number(n * 7919 % 1000000, 6, '0') + " " + Number(4000 + n % 3, 7, ' ') +
+                " pjrt_client.cc:" + std::to_string(100 + n) + "] " + line;
+       }},
+      {"timestamp", [](std::size_t n, const std::string& line) { return Clock(n) + "Z " + line; }},
+      {"python_logging",
+       [](std::size_t n, const std::string& line) {
+         return "2026-11-20 12:00:" + Number(n % 60, 2, '0') + "," + Number(n, 3, '0') + " - trainer - ERROR - " + line;
+       }},
+      {"ray", Prefixed("\x1b[36m(TrainWorker pid=70231, ip=10.0.3.7)\x1b[0m ")},
+      {"k8s",
+       [](std::size_t n, const std::string& line) { return "[pod/train-abc12/worker] " + Clock(n) + "123Z " + line; }},
+      {"cri", [](std::size_t n, const std::string& line) { return Clock(n) + "123Z stderr F " + line; }},
+      {"srun", Prefixed("3: ")},
+      {"torchrun", Prefixed("[default0]:")},
+      {"mpirun", Prefixed("[1,0]<stderr>:")},
+      {"syslog", Prefixed("Nov 20 12:00:05 tpu-vm-3 train.sh[8123]: ")},
+      {"vllm", Prefixed("(EngineCore_DP0 pid=896988) ERROR 02-10 19:23:35 [core.py:2498] ")},
+      {"tensorflow",
+       Prefixed("2020-05-04 09:05:40.719785: E    1578 tensorflow/compiler/xla/xla_client/xla_util.cc:76] ")},
+      {"quote", Prefixed("> > ")},
+      {"markdown", Prefixed("> **[rank3]** ")},
+      {"compose", Prefixed("worker-0  | ")},
+      {"jenkins", Prefixed("[2026-11-20T12:00:00.000Z] [rank3]: ")},
+      {"json_lines",
+       [](std::size_t n, const std::string& line) {
+         return R"({"insertId": "a1", "resource": {"type": "k8s_container"}, "textPayload": ")" + Escaped(line, "\"") +
+                R"(\n", "timestamp": ")" + Clock(n) + "Z\"}";
+       }},
+      {"docker_json",
+       [](std::size_t, const std::string& line) {
+         return R"({"log":")" + Escaped(line, "\"") + R"(\n","stream":"stderr"})";
+       }},
+      {"docker_json_of_glog",
+       [](std::size_t, const std::string& line) {
+         return R"({"log":"\u001b[36m(pid=, ip=10.68.9.4)\u001b[0m I0320 12:00:00.1 2163 deepsea.cc:2163] )" +
+                Escaped(line, "\"") + R"( [repeated 5x across cluster]\n"})";
+       }},
+      {"notebook", [](std::size_t, const std::string& line) { return "      \"" + Escaped(line, "\"") + "\\n\","; }},
+      {"html",
+       [](std::size_t, const std::string& line) {
+         std::string html;
+         for (const char c : line) {
+           html += c == '>'    ? "&gt;"
+                   : c == '<'  ? "&lt;"
+                   : c == '"'  ? "&quot;"
+                   : c == '\'' ? "&#39;"
+                               : std::string(1, c);
+         }
+         return html;
+       }},
+  };
+  for (const auto& [name, rewrite] : disguises) {
+    CAPTURE(name);
+    CHECK(ReadTexts(EachLine(rewrite)) == Report());
+  }
+}
+
+TEST_CASE("a report in one line comes out in its own", "[text]") {
+  std::string whole = Joined(Report());
+  whole.pop_back();
+  Lines expected = Report();
+  expected.insert(expected.begin(), "ERROR worker failed: ");
+  // repr() escapes a single quote only where the text holds both kinds, as this one does.
+  CHECK(ReadTexts("ERROR worker failed: '" + Escaped(whole, "'") + "'\n") == expected);
+  CHECK(ReadTexts("ERROR worker failed: \"" + Escaped(whole, "\"") + "\"\n") == expected);
+  CHECK(ReadTexts("[rank3] ERROR worker failed: '" + Escaped(whole, "'") + "'\n") == expected);
+  CHECK(ReadTexts("{\"message\": \"" + Escaped(whole + "\n", "\"") + "\"}\n") == Report());
+  const std::string twice = Escaped("{\"message\": \"" + Escaped(whole, "\"") + "\"}", "\"");
+  CHECK(ReadTexts("{\"log\": \"" + twice + "\"}\n") == Report());
+}
+
+TEST_CASE("no disguise is mistaken for a part of the log", "[text]") {
+  const auto lines = Read("\x80\xFF not text \x80\x81\n" + Joined(Report()) + "\xC3\x28\n");
+  REQUIRE(lines.size() == Report().size() + 2);
+  for (std::size_t i = 0; i < Report().size(); ++i) CHECK(lines[i + 1].text == Report()[i]);
+}
+
+TEST_CASE("interleaved ranks can be told apart", "[text]") {
+  std::string log;
+  for (std::size_t n = 0; n < Report().size(); ++n) {
+    log += "[rank1] step=" + std::to_string(n) + " loss=2.31\n[rank0] " + Report()[n] + "\n";
+  }
+  Lines rank0;
+  for (const Line& line : Read(log)) {
+    REQUIRE((line.reporter == "rank0" || line.reporter == "rank1"));
+    if (line.reporter == "rank0") rank0.push_back(line.text);
+  }
+  CHECK(rank0 == Report());
+}
+
+TEST_CASE("the way back survives every prefix", "[text]") {
+  const std::string log = EachLine(Prefixed("\x1b[36m(TrainWorker pid=70231)\x1b[0m E1120 12:00:00.1 1 a.cc:1] "));
+  for (const Line& line : Read(log)) {
+    for (std::size_t at = 0; at < line.text.size(); ++at) {
+      REQUIRE(log[static_cast<std::size_t>(line.RawOffset(at))] == line.text[at]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace whyoom

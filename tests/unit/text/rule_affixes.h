@@ -1,0 +1,53 @@
+// The affixes of the rule data, read without the rules layer.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "text/normalizer.h"
+
+namespace whyoom {
+
+inline const nlohmann::json& AffixData() {
+  static const nlohmann::json data = nlohmann::json::parse(std::ifstream(WHYOOM_SOURCE_DIR "/rules/affixes.json"));
+  return data;
+}
+
+inline const Normalizer& RuleNormalizer() {
+  static const Normalizer normalizer = [] {
+    std::vector<Affix> affixes;
+    for (const auto& entry : AffixData()["affixes"]) {
+      const auto place = entry["place"] == "prefix" ? Affix::Place::kPrefix : Affix::Place::kSuffix;
+      affixes.push_back({entry["id"], place, entry["pattern"]});
+    }
+    const auto& logs = AffixData()["json_logs"];
+    return Normalizer(affixes, {logs["text"], logs["reporter"]});
+  }();
+  return normalizer;
+}
+
+inline std::vector<Line> NormalizeLine(std::string_view bytes) {
+  RawLine raw;
+  raw.number = 7;
+  raw.offset = 1000;
+  raw.bytes = bytes;
+  std::vector<Line> lines;
+  RuleNormalizer().Normalize(raw, &lines);
+  return lines;
+}
+
+inline std::vector<std::string> Texts(std::string_view bytes) {
+  std::vector<std::string> texts;
+  for (const Line& line : NormalizeLine(bytes)) texts.push_back(line.text);
+  return texts;
+}
+
+// The one line that `bytes` hold.
+inline std::string Text(std::string_view bytes) {
+  const auto texts = Texts(bytes);
+  return texts.size() == 1 ? texts[0] : "not one line but " + std::to_string(texts.size());
+}
+
+}  // namespace whyoom
