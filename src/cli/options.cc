@@ -23,7 +23,9 @@ constexpr const char* kFooter =
     "  whyoom --format json logs/ | jq '.diagnoses[].code'\n";
 
 void AddCommon(CLI::App& app, Options* options) {
-  app.add_option("--rules", options->rules, "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")->type_name("FILE|DIR");
+  app.add_option("--rules", options->rules, "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
+      ->type_name("FILE|DIR")
+      ->allow_extra_args(false);  // the next word is a path to read, not a second rule file
   app.add_option("--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
   static const std::map<std::string, ColorMode> kColors = {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
   app.add_option("--color", options->color, "auto (on a terminal, unless NO_COLOR is set), always or never")

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxDrafts = 100000;
 }  // namespace
 
 Engine::Engine(const RuleSet& rules)
-    : rules_(rules), normalizer_(rules.affixes(), rules.json_keys()), finder_(rules), prefilter_(rules.literals()) {}
+    : rules_(rules), normalizer_(rules.affixes(), rules.json_keys()), prefilter_(rules.literals()), finder_(rules, prefilter_) {}
 
 void Diagnoser::SeeFramework(const std::string& text) {
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();

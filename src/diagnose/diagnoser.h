@@ -28,8 +28,8 @@ class Engine {
  private:
   const RuleSet& rules_;
   Normalizer normalizer_;
-  HeadFinder finder_;
   Prefilter prefilter_;
+  HeadFinder finder_;
 };
 
 class Diagnoser {

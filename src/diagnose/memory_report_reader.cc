@@ -25,10 +25,10 @@ constexpr std::size_t kMaxRows = 4096;
 const re2::RE2& LabelPattern() {
   static const re2::RE2 pattern(
       R"((?:^|[^\w.])()"
-      R"(Total \w+ usage >=|Program \w+ requirement|Output size|; shares|Heap allocator status:|Persistent allocations)"
+      R"(Total \w+ usage >=|Program \w+ requirement|Output size|Heap allocator status:|Persistent allocations)"
       R"(|Largest program allocations in \w+|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
       R"(|Extra memory due to padding:|XLA label:|Allocation type:|Tag:|={10,})"
-      R"(|(?:reserved(?:\([^)\n]{0,80}\))?|program|arguments|output|global|scoped|HLO temp|overlays|heap allocations(?: \([^)\n]{0,80}\))?)\s+(?:)" WHYOOM_SIZE
+      R"(|(?:reserved(?:\([^)\n]{0,80}\))?|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations(?: \([^)\n]{0,80}\))?)\s+(?:)" WHYOOM_SIZE
       R"(|unknown size))"
       R"())");
   return pattern;
@@ -151,7 +151,7 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   continued_ = 0;
   value_.clear();
   // A total carries its size inside the match; the label is what stands before the size.
-  static const re2::RE2 total(R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|heap allocations).*?\s+()" WHYOOM_SIZE
+  static const re2::RE2 total(R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
                               R"(|unknown size))");
   std::string name;
   std::string size;
@@ -179,7 +179,7 @@ void MemoryReportReader::Close() {
     block_ = Block::kOther;
   } else if (label == "Output size") {
     SetSize("output_bytes", value);
-  } else if (label == "; shares") {
+  } else if (label == "shares") {
     SetSize("shared_output_bytes", value);
   } else if (StartsWith(label, "Largest program allocations")) {
     in_list_ = label.find("hbm") != label.npos;

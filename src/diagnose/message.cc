@@ -68,8 +68,6 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
   return {line.number, line.RawOffset(ColumnOf(position))};
 }
 
-HeadFinder::HeadFinder(const RuleSet& rules) : rules_(rules), prefilter_(rules.literals()) {}
-
 bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const {
   const std::string& line = joined.line_before(begin);
   std::string context(line_before);

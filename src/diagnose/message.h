@@ -49,7 +49,8 @@ struct HeadMatch {
 // Where a head may stand, by the rule data; nothing here knows a failure by name.
 class HeadFinder {
  public:
-  explicit HeadFinder(const RuleSet& rules);
+  // Borrows both; the prefilter is that of the rules' literals.
+  HeadFinder(const RuleSet& rules, const Prefilter& prefilter) : rules_(rules), prefilter_(prefilter) {}
 
   // Heads that begin in the first of the joined lines, in order of place; `line_before` is the reporter's line before
   // that one. Quotations (source lines, search patterns) give none.
@@ -62,7 +63,7 @@ class HeadFinder {
   bool IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const;
 
   const RuleSet& rules_;
-  Prefilter prefilter_;
+  const Prefilter& prefilter_;
 };
 
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message

@@ -37,10 +37,11 @@ std::vector<std::string> Steps(const Remedy& remedy, const std::string& framewor
 // Smaller ranks higher; see the header for what each part means.
 auto Key(const Candidate& candidate, bool scenario_known) {
   const RankedRemedy& ranked = candidate.ranked;
-  const int finds_out = !scenario_known && ranked.remedy->inquiry ? 0 : 1;
-  const int evidence = ranked.why.empty() ? 1 : 0;
+  const int finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty() ? 0 : 1;
+  const int unsupported = ranked.why.empty() && ranked.enough != true ? 1 : 0;
   const int sufficiency = !ranked.enough ? 1 : *ranked.enough ? 0 : 2;
-  return std::tuple(finds_out, evidence, sufficiency, ranked.remedy->cost, candidate.prior, ranked.remedy->id);
+  const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;
+  return std::tuple(finds_out, unsupported, sufficiency, cost, candidate.prior, ranked.remedy->id);
 }
 
 // Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes twice.

@@ -15,8 +15,12 @@ namespace {
 
 constexpr std::size_t kIndent = 6;            // of everything beside a label: "why   "
 constexpr std::size_t kFullRemedies = 3;      // explained; the others are named
-constexpr std::size_t kReasonsPerRemedy = 2;  // the strongest come first
+constexpr std::size_t kStepsOfFirst = 3;      // of the first remedy; the others explained show one
+constexpr std::size_t kNamedRemedies = 6;     // beyond those explained
+constexpr std::size_t kNamedRuledOut = 3;
 constexpr std::size_t kBarRows = 5;
+constexpr std::size_t kPlaces = 5;
+constexpr std::size_t kMaxGroups = 256;        // a list of different rows beyond that is no compiler's
 
 std::optional<double> Number(const Finding& finding, std::string_view fact) { return AsNumber(finding.facts.Get(fact)); }
 
@@ -28,6 +32,10 @@ std::optional<std::string> TextFact(const Finding& finding, std::string_view fac
 
 std::string Size(double bytes) { return FormatSize(static_cast<std::int64_t>(bytes)); }
 
+std::string Name(const Artifact& artifact) {
+  return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
+}
+
 std::string SafetyText(const std::string& safety) {
   if (safety == "safe") return "results stay the same";
   if (safety == "safe_slower") return "same results, slower";
@@ -35,9 +43,15 @@ std::string SafetyText(const std::string& safety) {
   return "changes the training";
 }
 
+struct AllocationGroup {
+  const Allocation* first;
+  std::string shape;
+  std::size_t count;
+};
+
 class Page {
  public:
-  Page(const TextOptions& options) : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
+  explicit Page(const TextOptions& options) : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
 
   void PrintFinding(const Finding& finding);
   void PrintClosing(const Report& report);
@@ -58,6 +72,9 @@ class Page {
   // `text` wrapped behind `column` blanks.
   void Indented(std::size_t column, std::string_view text) { out_ += Hanging(std::string(column, ' '), column, text, width_); }
   void Blank() { out_ += '\n'; }
+
+  // The first `most` of `items` in one paragraph, and how many there are beyond.
+  void List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most);
 
   void PrintVerdict(const Finding& finding);
   void PrintBudget(const Finding& finding);
@@ -88,10 +105,8 @@ void Page::PrintVerdict(const Finding& finding) {
   }
   if (finding.confidence == Confidence::kLow) Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
 
-  std::string facts = Printable(finding.where.artifact.path);
-  if (!finding.where.artifact.member.empty()) facts += " › " + Printable(finding.where.artifact.member);
-  facts += fmt::format(":{}", finding.where.line);
-  for (const std::string_view name : {"module", "program"}) {
+  std::string facts = Name(finding.where.artifact) + fmt::format(":{}", finding.where.line);
+  for (const std::string_view name : {"module", "program", "device"}) {
     if (const auto text = TextFact(finding, name)) facts += " · " + Shorten(*text, 40);
   }
   if (const auto limit = Number(finding, "limit_bytes")) {
@@ -109,7 +124,8 @@ void Page::PrintBudget(const Finding& finding) {
   if (!need || !have || *need <= 0) return;
   const bool compile = finding.failure->phase == "compile";
   const std::string needed = Size(*need) + (compile ? " needed" : " asked for");
-  const std::string over = *need > *have ? Size(*need - *have) + " too much" : "";
+  const double excess = Number(finding, "excess_bytes").value_or(*need - *have);  // as printed, where it is: the others are rounded
+  const std::string over = excess > 0 ? Size(excess) + " too much" : "";
   const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
   const std::size_t columns = width_ > used + 10 ? std::min<std::size_t>(44, width_ - used) : 10;
   const double whole = std::max(*need, *have);
@@ -119,8 +135,8 @@ void Page::PrintBudget(const Finding& finding) {
   const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * *need / whole) - std::min(fits, columns);
   out_ += style_.Good(Repeat("█", fits)) + style_.Error(Repeat("▒", beyond)) + std::string(columns - std::min(columns, fits + beyond), ' ');
   out_ += "  " + style_.Error(over) + "\n";
-  const std::string word = compile ? " usable" : " free";
-  const std::string mark = "▲ " + Size(*have) + word;
+  const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
+  const std::string mark = "▲ " + Size(*have) + (compile ? " usable" : in_pieces ? " free in one piece" : " free");
   const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
   out_ += std::string(std::min(start, width_ - std::min(width_, DisplayWidth(mark))), ' ') + style_.Faint(mark) + "\n";
 }
@@ -141,34 +157,59 @@ void Page::PrintWhy(const Finding& finding) {
   }
 }
 
-void Page::PrintAllocations(const Finding& finding) {
-  std::vector<const Allocation*> rows;
+// Rows of one size and shape are one line: a deep model has dozens.
+std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
+  std::vector<AllocationGroup> groups;
   for (const Allocation& row : finding.allocations) {
-    if (row.size_bytes && *row.size_bytes >= (std::int64_t{1} << 20)) rows.push_back(&row);
-  }
-  if (rows.empty()) return;
-  std::stable_sort(rows.begin(), rows.end(), [](const Allocation* a, const Allocation* b) { return *a->size_bytes > *b->size_bytes; });
-  Blank();
-  const double whole = std::max(static_cast<double>(*rows[0]->size_bytes), Number(finding, "limit_bytes").value_or(0));
-  constexpr std::size_t kBar = 16;
-  Beside("takes", fmt::format("the largest allocations{}", Number(finding, "limit_bytes") ? ", a full bar being the limit" : ""));
-  for (std::size_t i = 0; i < std::min(rows.size(), kBarRows); ++i) {
-    const Allocation& row = *rows[i];
-    const std::string size = Size(static_cast<double>(*row.size_bytes));
-    std::string name = row.op_name.empty() ? row.xla_label : row.op_name;
-    const std::size_t slash = name.rfind('/');
-    if (slash != std::string::npos && slash + 1 < name.size()) name = name.substr(slash + 1);
-    std::string text = Printable(row.array ? row.array->shape : WithoutLayouts(row.shape_text)) + "  " + Printable(name);
-    if (!row.source_file.empty()) {
-      const std::size_t folder = row.source_file.rfind('/');
-      text += "  " + Printable(folder == std::string::npos ? row.source_file : row.source_file.substr(folder + 1));
-      if (row.source_line) text += fmt::format(":{}", *row.source_line);
+    if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
+    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
+      return group.shape == shape && group.first->size_bytes == row.size_bytes;
+    });
+    if (same != groups.end()) {
+      ++same->count;
+    } else if (groups.size() < kMaxGroups) {
+      groups.push_back({&row, shape, 1});
     }
-    const double share = static_cast<double>(*row.size_bytes);
-    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}", size) + "  " + style_.Good(Bar(share, whole, kBar)) + "  " +
-            Shorten(text, width_ - std::min(width_ - 10, kIndent + 10 + 2 + kBar + 2)) + "\n";
   }
-  if (rows.size() > kBarRows) Indented(kIndent + 12, fmt::format("and {} more (--format json has all)", rows.size() - kBarRows));
+  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) { return *a.first->size_bytes > *b.first->size_bytes; });
+  return groups;
+}
+
+std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1); }
+
+std::string Describe(const AllocationGroup& group) {
+  const Allocation& row = *group.first;
+  std::string text = (group.count > 1 ? fmt::format("{} × ", group.count) : "") + Printable(group.shape);
+  if (!row.source_file.empty()) {
+    text += "  " + Printable(LastPart(row.source_file));
+    if (row.source_line) text += fmt::format(":{}", *row.source_line);
+  } else {
+    text += "  " + Printable(LastPart(row.op_name.empty() ? row.xla_label : row.op_name));
+  }
+  return text;
+}
+
+void Page::PrintAllocations(const Finding& finding) {
+  const std::vector<AllocationGroup> groups = GroupsOf(finding);
+  if (groups.empty()) return;
+  Blank();
+  const std::optional<double> limit = Number(finding, "limit_bytes");
+  const double whole = std::max(static_cast<double>(*groups[0].first->size_bytes), limit.value_or(0));
+  Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
+  constexpr std::size_t kBar = 12;
+  constexpr std::size_t kColumn = kIndent + 10 + 2 + kBar + 2;
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i >= kBarRows) {
+      left_out += groups[i].count;
+      continue;
+    }
+    const auto size = static_cast<double>(*groups[i].first->size_bytes);
+    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", Size(size)) + style_.Good(Bar(size, whole, kBar)) + "  " +
+            Shorten(Describe(groups[i]), width_ - std::min(width_ - 10, kColumn)) + "\n";
+  }
+  if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
 }
 
 void Page::PrintRemedy(const RankedRemedy& ranked) {
@@ -183,12 +224,13 @@ void Page::PrintRemedy(const RankedRemedy& ranked) {
   out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') + style_.Strong(remedy.title) + "\n";
   constexpr std::size_t kColumn = kIndent + 3;
   for (const std::string& line : Wrap(verdict, width_ - kColumn)) out_ += std::string(kColumn, ' ') + style_.Good(line) + "\n";
-  for (std::size_t i = 0; i < std::min(ranked.why.size(), kReasonsPerRemedy); ++i) {
-    std::string text = Printable(ranked.why[i].text);
-    if (ranked.why[i].line > 0) text += fmt::format(" (line {})", ranked.why[i].line);
+  if (!ranked.why.empty()) {
+    std::string text = Printable(ranked.why[0].text);
+    if (ranked.why[0].line > 0) text += fmt::format(" (line {})", ranked.why[0].line);
     Indented(kColumn, text);
   }
-  for (const std::string& step : ranked.how) out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(step), width_);
+  const std::size_t steps = std::min(ranked.how.size(), ranked.rank == 1 ? kStepsOfFirst : 1);
+  for (std::size_t i = 0; i < steps; ++i) out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(ranked.how[i]), width_);
 }
 
 void Page::PrintRemedies(const Finding& finding) {
@@ -199,19 +241,22 @@ void Page::PrintRemedies(const Finding& finding) {
     if (i > 0) Blank();
     PrintRemedy(finding.remedies[i]);
   }
-  std::string others;
+  std::vector<std::string> others;
   for (std::size_t i = kFullRemedies; i < finding.remedies.size(); ++i) {
-    others += fmt::format("{}{} {}", others.empty() ? "" : " · ", finding.remedies[i].rank, finding.remedies[i].remedy->title);
+    others.push_back(fmt::format("{} {}", finding.remedies[i].rank, finding.remedies[i].remedy->title));
   }
-  if (!others.empty()) {
-    Blank();
-    Beside("then", others);
-  }
-  std::string out;
-  for (const RuledOut& ruled_out : finding.ruled_out) {
-    out += fmt::format("{}{} ({})", out.empty() ? "" : " · ", ruled_out.remedy->title, Printable(ruled_out.why));
-  }
-  if (!out.empty()) Beside("not", "worth trying here: " + out);
+  if (!others.empty()) Blank();
+  List("then", "", others, kNamedRemedies);
+  std::vector<std::string> out;
+  for (const RuledOut& ruled_out : finding.ruled_out) out.push_back(ruled_out.remedy->title + " (" + Printable(ruled_out.why) + ")");
+  List("not", "worth trying here: ", out, kNamedRuledOut);
+}
+
+void Page::List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most) {
+  if (items.empty()) return;
+  for (std::size_t i = 0; i < std::min(items.size(), most); ++i) text += (i == 0 ? "" : " · ") + items[i];
+  if (items.size() > most) text += fmt::format(" · and {} more", items.size() - most);
+  Beside(label, text);
 }
 
 void Page::PrintMore(const Finding& finding) {
@@ -221,14 +266,12 @@ void Page::PrintMore(const Finding& finding) {
   std::string text = "whyoom explain " + topic;
   if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
   Beside("more", text);
-  if (finding.also.empty()) return;
-  std::string places;
-  for (std::size_t i = 0; i < std::min<std::size_t>(finding.also.size(), 5); ++i) {
-    const Where& where = finding.also[i];
-    places += fmt::format("{}{}:{}", places.empty() ? "" : ", ", Printable(where.artifact.path + (where.artifact.member.empty() ? "" : " › " + where.artifact.member)), where.line);
+  std::vector<std::string> places;
+  for (const Where& where : finding.also) {
+    const bool same = where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
+    places.push_back(same ? fmt::format("line {}", where.line) : Name(where.artifact) + fmt::format(":{}", where.line));
   }
-  const std::uint64_t rest = finding.also.size() - std::min<std::size_t>(finding.also.size(), 5) + finding.also_left_out;
-  Beside("also", places + (rest > 0 ? fmt::format(" and {} more", rest) : ""));
+  List("also", "", places, kPlaces);
 }
 
 void Page::PrintFinding(const Finding& finding) {
@@ -246,8 +289,7 @@ void Page::PrintClosing(const Report& report) {
                         FormatSize(static_cast<std::int64_t>(report.bytes)));
   }
   for (const Problem& problem : report.problems) {
-    out_ += Hanging(style_.Warning("could not read "), 15,
-                    Printable(problem.path + (problem.member.empty() ? "" : " › " + problem.member) + ": " + problem.what), width_);
+    out_ += Hanging(style_.Warning("could not read "), 15, Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
   }
 }
 

@@ -9,9 +9,9 @@
 // (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false,
 // a name (letters, digits, _ and dots), a call, parentheses.
 //
-// Functions: known(x); default(x, y): x, or y where x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x); round(x);
-// matches(text, 'RE2') anywhere in the text; contains(text, part);
-// over the rows of a report, `condition` seeing the row's fields before the scope's names:
+// Functions: known(x); default(x, y): x, or y where x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
+// round(x); matches(text, 'RE2') anywhere in the text; contains(text, part); over the rows of a report, `condition`
+// seeing the row's fields before the scope's names:
 //   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
 //   first_of(x, condition): x of the first row (rows come largest first) that meets it.
 // Without rows (no report, or an empty one) each of these is unknown. A row whose condition or x is unknown
@@ -61,6 +61,7 @@ class Expression {
  public:
   Expression();  // always unknown
   Expression(const Expression&) = default;
+  Expression& operator=(const Expression&) = default;
 
   // Never throws; appends to `faults` everything wrong (unknown functions with a "did you mean", wrong
   // numbers of arguments, bad RE2 in matches) and returns an expression that is always unknown then.
@@ -70,7 +71,7 @@ class Expression {
   Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
 
   const std::string& source() const;
-  std::set<std::string> names() const;  // all names it mentions, for checks across the rule data
+  std::set<std::string> names() const;     // all names it mentions, for checks across the rule data
   std::vector<NameUse> name_uses() const;  // the same in order of the source, with places
 
  private:
@@ -79,10 +80,11 @@ class Expression {
   std::shared_ptr<const std::string> source_;
 };
 
-// A sentence with holes: "One array takes {largest.size_bytes|size}, {largest.size_bytes / limit_bytes|percent} of the limit."
-// A hole is an expression and optionally one of the formats
-//   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (thousands not separated), text (the default:
-//   texts as they are, numbers as `number`), short (a text cut in the middle to 60 characters).
+// A sentence with holes: "One array takes {largest.size_bytes|size}, {largest.size_bytes / limit_bytes|percent} of the
+// limit." A hole is an expression and optionally one of the formats
+//   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (thousands not
+//   separated), text (the default: texts as they are, numbers as `number`), short (a text cut in the middle to 60
+//   characters).
 // "{{" and "}}" are braces.
 class Template {
  public:
@@ -98,7 +100,7 @@ class Template {
 
  private:
   struct Piece {
-    std::string text;        // literal text, used where there is no hole
+    std::string text;  // literal text, used where there is no hole
     bool is_hole = false;
     Expression hole;
     std::size_t hole_at = 0;  // of the expression in the source

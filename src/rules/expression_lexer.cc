@@ -84,7 +84,8 @@ class Lexer {
       if (source_.substr(at_).starts_with(op)) return Add(TokenKind::kOperator, at_, op);
     }
     const unsigned char c = static_cast<unsigned char>(source_[at_]);
-    const std::string shown = c > 0x20 && c < 0x7F ? std::string(1, source_[at_]) : "a character that no expression has";
+    const std::string shown =
+        c > 0x20 && c < 0x7F ? std::string(1, source_[at_]) : "a character that no expression has";
     return Fail(at_, c > 0x20 && c < 0x7F ? "unexpected '" + shown + "'" : "unexpected " + shown,
                 HintFor(source_.substr(at_)));
   }

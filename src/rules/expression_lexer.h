@@ -25,7 +25,7 @@ enum class TokenKind {
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::size_t at = 0;
-  std::string text;    // as written; of a text: its content
+  std::string text;  // as written; of a text: its content
   double number = 0;
 };
 

@@ -18,8 +18,8 @@ namespace whyoom::internal {
 enum class NodeKind {
   kLiteral,
   kName,
-  kOr,       // any number of operands: a chain must not become a deep tree
-  kAnd,      // the same
+  kOr,   // any number of operands: a chain must not become a deep tree
+  kAnd,  // the same
   kNot,
   kCompare,  // two operands
   kSum,      // any number of operands, ops[i] in front of the i-th; ops[0] is always +

@@ -170,7 +170,8 @@ class JsonScanner {
       const std::size_t key_offset = at_;
       if (at_ >= text_.size() || text_[at_] != '"') {
         const bool after_comma = !value->empty() && at_ < text_.size() && text_[at_] == '}';
-        return Fail(at_, "expected a key in double quotes, found " + Found(), after_comma ? "remove the comma before it" : "");
+        return Fail(at_, "expected a key in double quotes, found " + Found(),
+                    after_comma ? "remove the comma before it" : "");
       }
       std::string key;
       if (!ReadString(&key)) return false;
@@ -228,7 +229,8 @@ class JsonScanner {
         continue;
       }
       if (c == '\n') break;
-      if (static_cast<unsigned char>(c) < 0x20) return Fail(at_, "a control character inside a string", "write it as \\u00XX");
+      if (static_cast<unsigned char>(c) < 0x20)
+        return Fail(at_, "a control character inside a string", "write it as \\u00XX");
       const std::size_t length = Utf8Length(text_, at_);
       if (length == 0) return Fail(at_, "the text is not valid UTF-8");
       *out += text_.substr(at_, length);

@@ -4,13 +4,13 @@ namespace whyoom {
 
 const std::vector<std::string>& RowFields() {
   static const std::vector<std::string> fields = {
-      "rank",         "size_bytes",       "unpadded_bytes", "padding_bytes",     "padding_factor",
-      "shape",        "layout",           "dtype",          "elements",          "dims",
-      "minor_dim",    "second_minor_dim", "tile_minor",     "tile_second_minor", "op_name",
-      "source",       "source_file",      "source_line",    "xla_label",         "kind",
-      "name",         "element_bits",     "is_float32",     "is_bf16",           "in_backward",
-      "in_gradient",  "is_argument",      "is_callback",    "is_stacked",        "is_constant",
-      "replicated",   "same_size_count",  "bf16_bytes",     "best_layout_bytes",
+      "rank",        "size_bytes",       "unpadded_bytes", "padding_bytes",     "padding_factor",
+      "shape",       "layout",           "dtype",          "elements",          "dims",
+      "minor_dim",   "second_minor_dim", "tile_minor",     "tile_second_minor", "op_name",
+      "source",      "source_file",      "source_line",    "xla_label",         "kind",
+      "name",        "element_bits",     "is_float32",     "is_bf16",           "in_backward",
+      "in_gradient", "is_argument",      "is_callback",    "is_stacked",        "is_constant",
+      "replicated",  "same_size_count",  "bf16_bytes",     "best_layout_bytes",
   };
   return fields;
 }

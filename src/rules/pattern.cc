@@ -173,17 +173,21 @@ class Expander {
   std::size_t at_ = 0;
 };
 
-// What RE2 complains of, found again in the source as far as it stands there.
+// What RE2 complains of, found again in the source; where it only stands in what became of the source, without it.
 SyntaxFault Refusal(const re2::RE2& re, std::string_view source) {
-  const std::string_view argument(re.error_arg().data(), re.error_arg().size());
+  const std::string argument(re.error_arg());
   const std::size_t at = argument.empty() ? source.npos : source.find(argument);
-  return {at == source.npos ? 0 : at, "RE2 refuses the pattern: " + re.error(), ""};
+  std::string error = re.error();
+  const std::string tail = ": " + argument;
+  if (at == source.npos && error.ends_with(tail)) error.resize(error.size() - tail.size());
+  return {at == source.npos ? 0 : at, "RE2 refuses the pattern: " + error, ""};
 }
 
 Value CaptureValue(const std::string& type, std::string_view text) {
   if (type == "size") {
     std::string flat(text);
-    std::replace_if(flat.begin(), flat.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+    std::replace_if(
+        flat.begin(), flat.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
     const std::optional<std::int64_t> bytes = ParseSize(flat);
     return bytes ? Value(static_cast<double>(*bytes)) : Value(Unknown{});
   }
@@ -202,8 +206,7 @@ Value CaptureValue(const std::string& type, std::string_view text) {
 std::vector<std::string> Necessary(const re2::FilteredRE2& filter, const std::vector<std::string>& atoms) {
   std::vector<int> by_length(atoms.size());
   std::iota(by_length.begin(), by_length.end(), 0);
-  std::stable_sort(by_length.begin(), by_length.end(),
-                   [&](int a, int b) { return atoms[a].size() < atoms[b].size(); });
+  std::stable_sort(by_length.begin(), by_length.end(), [&](int a, int b) { return atoms[a].size() < atoms[b].size(); });
   const auto refuses = [&](std::vector<int> present) {
     std::sort(present.begin(), present.end());
     std::vector<int> passing;

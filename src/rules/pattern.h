@@ -1,11 +1,12 @@
 // One pattern of the rule data: RE2 with two conveniences, so that a rule reads like the message it meets.
 //
-//   a single blank              any run of white space, line breaks included (logs wrap anywhere); `\x20` is a real blank
+//   a single blank              any run of white space, line breaks included (logs wrap anywhere); `\x20` is a real
+//   blank
 //   %{size:used_bytes}          a named capture of a type, see below
 //
-// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes); bytes "17179869184", with or without thousands commas; integer "-?\d+";
-// name, a program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up to 400 of anything but a line
-// break, as few as possible).
+// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes); bytes "17179869184", with or without thousands commas;
+// integer "-?\d+"; name, a program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text
+// (up to 400 of anything but a line break, as few as possible).
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ namespace whyoom {
 
 struct Capture {
   std::string name;
-  Value value;           // sizes, bytes and integers as numbers, else texts
+  Value value;            // sizes, bytes and integers as numbers, else texts
   std::size_t begin = 0;  // where in the text
   std::size_t end = 0;
 };
@@ -59,7 +60,7 @@ class Pattern {
 
  private:
   std::string source_;
-  std::string expanded_;         // RE2 for Literals, blanks as they stand
+  std::string expanded_;          // RE2 for Literals, blanks as they stand
   std::shared_ptr<re2::RE2> re_;  // RE2, blanks as \s+
   std::vector<std::string> names_;
   std::vector<std::string> group_names_;  // by capture group, "" for a plain one

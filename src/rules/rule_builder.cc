@@ -257,8 +257,9 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   const std::vector<RuleNode> examples = node["examples"].Items();
   const std::vector<RuleNode> leaves = node["leaves"].Items();
   if (examples.size() != leaves.size() && !examples.empty() && !leaves.empty()) {
-    node["leaves"].Report(std::to_string(leaves.size()) + " leaves for " + std::to_string(examples.size()) + " examples",
-                          "give what is left of each example, in their order");
+    node["leaves"].Report(
+        std::to_string(leaves.size()) + " leaves for " + std::to_string(examples.size()) + " examples",
+        "give what is left of each example, in their order");
   }
   for (std::size_t i = 0; i < std::min(examples.size(), leaves.size()); ++i) {
     set_.affix_examples_.push_back({affix.id, examples[i].Text(), leaves[i].Text()});

@@ -20,8 +20,9 @@ struct SectionInfo {
   const char* name;
   const char* id_key;
 };
-constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"},   {"contexts", "id"}, {"frameworks", "id"},
-                                     {"chips", "id"},      {"quotations", "id"}, {"affixes", "id"}};
+constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},
+                                     {"frameworks", "id"}, {"chips", "id"},    {"quotations", "id"},
+                                     {"affixes", "id"}};
 
 template <typename Map>
 std::vector<std::string> Keys(const Map& map) {
@@ -107,9 +108,9 @@ void RuleSetBuilder::MergeSection(const RuleNode& root, const std::string& secti
       continue;
     }
     const JsonPlace first = found->second[id_key].place();
-    id_node.Report("the " + id_key + " '" + id + "' is in use already",
-                   "by " + found->second.file().name + ":" + std::to_string(first.line) + ":" +
-                       std::to_string(first.column));
+    id_node.Report(
+        "the " + id_key + " '" + id + "' is in use already",
+        "by " + found->second.file().name + ":" + std::to_string(first.line) + ":" + std::to_string(first.column));
   }
 }
 
@@ -117,7 +118,8 @@ void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
   for (const char* key : {"text", "reporter"}) {
     for (const RuleNode& item : node[key].Items()) {
       const std::string pointer = item.Text();
-      if (!pointer.empty() && pointer[0] != '/') item.Report("'" + pointer + "' is no JSON pointer", "write /" + pointer);
+      if (!pointer.empty() && pointer[0] != '/')
+        item.Report("'" + pointer + "' is no JSON pointer", "write /" + pointer);
     }
   }
   AddOnce(node["text"].Words(), &set_.json_keys_.text);
@@ -128,9 +130,9 @@ void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& nod
   if (!pattern.ok()) return;  // that has been reported
   const std::vector<std::string> literals = pattern.Literals(kHeadLiteral);
   if (literals.empty()) {
-    node.Report("this " + std::string(what) + " holds no literal of " + std::to_string(kHeadLiteral) +
-                    " characters or more",
-                "the prefilter could not find it in raw bytes");
+    node.Report(
+        "this " + std::string(what) + " holds no literal of " + std::to_string(kHeadLiteral) + " characters or more",
+        "the prefilter could not find it in raw bytes");
   }
   literals_.insert(literals.begin(), literals.end());
 }

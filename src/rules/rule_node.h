@@ -46,8 +46,8 @@ class RuleNode {
   bool is_null() const { return exists() && value_->is_null(); }
   JsonPlace place() const { return file_->document.PlaceOf(pointer_); }
 
-  RuleNode operator[](const std::string& key) const;  // may not exist
-  std::vector<RuleNode> Items() const;                // of an array
+  RuleNode operator[](const std::string& key) const;              // may not exist
+  std::vector<RuleNode> Items() const;                            // of an array
   std::vector<std::pair<std::string, RuleNode>> Members() const;  // of an object
 
   std::string Text() const;   // a string, or strings joined with one blank

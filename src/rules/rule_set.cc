@@ -17,9 +17,8 @@ namespace {
 constexpr std::string_view kSchemaName = "schema.json";
 
 bool SameButForCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 // "E0100" for "0100" and the other way round: both are written.

@@ -27,7 +27,7 @@ struct Fault {
   std::size_t line = 0;    // 1-based; 0 where the file as a whole is meant
   std::size_t column = 0;  // 1-based, in bytes
   std::string what;
-  std::string hint;  // what would be right; may be empty
+  std::string hint;              // what would be right; may be empty
   std::string ToString() const;  // "file:line:column: what (hint)"
 };
 
@@ -42,8 +42,8 @@ struct Sentence {
 struct Head {
   std::string id;
   Pattern pattern;
-  bool line_start = false;   // only at the start of a line, an exception's class aside: for heads without numbers
-  bool fragment = false;     // too little of the message for more than low confidence
+  bool line_start = false;  // only at the start of a line, an exception's class aside: for heads without numbers
+  bool fragment = false;    // too little of the message for more than low confidence
 };
 
 struct DerivedFact {
@@ -65,8 +65,8 @@ struct Scenario {
   std::string title;
   int priority = 0;  // where several hold, the highest wins
   Expression when;
-  std::string about;               // what it means, for `explain`
-  std::vector<Sentence> why;       // for a diagnosis
+  std::string about;          // what it means, for `explain`
+  std::vector<Sentence> why;  // for a diagnosis
   std::vector<RemedyUse> remedies;
 };
 
@@ -82,21 +82,21 @@ struct Failure {
   std::vector<std::string> aliases;
   std::string title;
   std::string category;
-  std::string phase;                     // "compile", "run"
-  std::vector<std::string> about;        // paragraphs for `explain`
+  std::string phase;               // "compile", "run"
+  std::vector<std::string> about;  // paragraphs for `explain`
   std::vector<Link> links;
   std::vector<Head> heads;
-  std::vector<Pattern> facts;            // looked for in the message after the head
-  std::string reader;                    // of the block below the message; empty: none
-  std::vector<std::string> contexts;     // ids of Context whose facts matter to it
+  std::vector<Pattern> facts;         // looked for in the message after the head
+  std::string reader;                 // of the block below the message; empty: none
+  std::vector<std::string> contexts;  // ids of Context whose facts matter to it
   std::vector<DerivedFact> derived;
-  std::vector<std::string> identity;     // facts that make two reports one failure
-  std::vector<std::string> absorbed_by;  // codes whose head inside this message is the cause
+  std::vector<std::string> identity;        // facts that make two reports one failure
+  std::vector<std::string> absorbed_by;     // codes whose head inside this message is the cause
   std::vector<std::string> consequence_of;  // codes that come before it in a report of both
-  std::vector<std::string> numbers;      // facts that make the confidence high
+  std::vector<std::string> numbers;         // facts that make the confidence high
   std::vector<Scenario> scenarios;
-  std::vector<Sentence> why;             // whatever the scenario
-  std::vector<RemedyUse> remedies;       // where the scenario is unknown or has none of its own
+  std::vector<Sentence> why;        // whatever the scenario
+  std::vector<RemedyUse> remedies;  // where the scenario is unknown or has none of its own
   std::vector<Example> match;
   std::vector<Example> no_match;
 };
@@ -109,14 +109,14 @@ struct Remedy {
   int cost = 0;          // what it costs the user, see rules/README.md
   bool inquiry = false;  // finds out more, saves nothing itself
   std::string gain;
-  std::string telltale;  // in general, for `explain`
-  std::string note;      // preconditions and side effects
+  std::string telltale;                              // in general, for `explain`
+  std::string note;                                  // preconditions and side effects
   std::map<std::string, std::vector<Template>> how;  // by framework; "" is plain JAX, the default
   std::vector<Link> links;
   std::vector<Sentence> evidence;
-  std::vector<Sentence> ruled_out;     // the first that holds: not offered, for that reason
-  std::optional<Expression> saves;     // bytes
-  std::vector<std::string> with;       // remedies worth combining it with
+  std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
+  std::optional<Expression> saves;  // bytes
+  std::vector<std::string> with;    // remedies worth combining it with
 };
 
 // A line before the error whose captures become facts of it.
@@ -134,7 +134,7 @@ struct Framework {
 };
 
 struct Chip {
-  std::string id;             // "v5e"
+  std::string id;              // "v5e"
   std::vector<double> limits;  // usable bytes as printed; matched to two decimals of GiB
 };
 

@@ -70,7 +70,8 @@ std::vector<SchemaFault> SchemaCheck::Run(const nlohmann::json& value) const {
     }
     faults.insert(faults.end(), words.begin(), words.end());
   }
-  if (faults.empty()) faults.push_back({"", false, "the file does not have the form that rules/schema.json describes", ""});
+  if (faults.empty())
+    faults.push_back({"", false, "the file does not have the form that rules/schema.json describes", ""});
   return faults;
 }
 

@@ -86,15 +86,17 @@ class Explainer {
   }
 
  private:
-  void Add(std::string what, std::string hint) { faults_.push_back({pointer_, false, std::move(what), std::move(hint)}); }
+  void Add(std::string what, std::string hint) {
+    faults_.push_back({pointer_, false, std::move(what), std::move(hint)});
+  }
 
   static std::string Description(const json& node) { return node.is_object() ? node.value("description", "") : ""; }
 
   bool CheckType() {
     if (!node_.contains("type")) return true;
     const json& type = node_["type"];
-    const std::vector<std::string> types = type.is_array() ? type.get<std::vector<std::string>>()
-                                                           : std::vector<std::string>{type.get<std::string>()};
+    const std::vector<std::string> types =
+        type.is_array() ? type.get<std::vector<std::string>>() : std::vector<std::string>{type.get<std::string>()};
     std::string expected;
     for (const std::string& name : types) {
       if (HasType(value_, name)) return true;

@@ -108,8 +108,7 @@ std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<S
   const std::vector<std::string> known(kFormats.begin(), kFormats.end());
   if (std::find(known.begin(), known.end(), format) == known.end()) {
     const std::string meant = DidYouMean(format, known);
-    faults->push_back(
-        {at, "unknown format '" + format + "'", meant.empty() ? "formats are " + Listing(known) : meant});
+    faults->push_back({at, "unknown format '" + format + "'", meant.empty() ? "formats are " + Listing(known) : meant});
   }
   return format;
 }

@@ -25,6 +25,7 @@ std::size_t MarkerLength(std::string_view text, std::size_t at) {
     return next == ' ' ? 2 : 1;
   }
   if (text.substr(at, 4) == "\xE2\x80\xA2 ") return 4;  // a bullet
+  if (text.substr(at, 3) == "** ") return 3;            // emphasis that was closed on another line
   if (first == '-' || first == '*') return At(text, at + 1) == ' ' ? 2 : 0;
   std::size_t end = at;
   while (end < at + 6 && At(text, end) == '#') ++end;

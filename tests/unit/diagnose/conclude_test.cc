@@ -15,6 +15,7 @@ const char* const kRules = R"({"format": "whyoom.rules/1",
 "failures": [{
   "code": "T1", "title": "test", "category": "Test", "phase": "run", "about": ["test"], "links": [{"title": "t", "url": "https://example.org"}],
   "heads": ["test failure of %{size:need_bytes} in %{size:limit_bytes}"],
+  "facts": ["%{size:free_bytes} are free here"],
   "derived": [{"fact": "excess_bytes", "from": "need_bytes - limit_bytes"},
               {"fact": "twice_bytes", "from": "2 * excess_bytes", "when": "excess_bytes > 100"}],
   "numbers": ["need_bytes", "limit_bytes"], "identity": ["need_bytes"],
@@ -44,6 +45,7 @@ const char* const kRules = R"({"format": "whyoom.rules/1",
    "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}], "evidence": [{"text": "evident"}],
    "ruled_out": [{"when": "largest.dtype == 'bf16'", "text": "it is {largest.dtype} already"}]},
   {"id": "look", "title": "look", "safety": "safe", "cost": 0, "inquiry": true, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
+   "evidence": [{"text": "no list"}],
    "how": {"jax": ["x"]}, "links": [{"title": "t", "url": "https://example.org"}]}
 ]})";
 

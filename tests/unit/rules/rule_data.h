@@ -1,0 +1,86 @@
+// Rule data for tests that must not depend on rules/*.json.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/rule_loader.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+inline RuleFile BaseRules() {
+  return {"base.json", R"json({
+  "format": "whyoom.rules/1",
+  "failures": [{
+    "code": "E1000", "aliases": ["HbmOom"], "title": "out of memory", "category": "Compile", "phase": "compile",
+    "about": [["One", "paragraph."], "Another."],
+    "links": [{"title": "docs", "url": "https://example.com/"}],
+    "heads": [{"id": "used", "pattern": "Ran out of memory\\. Used %{size:used_bytes} of %{size:limit_bytes}"},
+              {"id": "name", "pattern": "CompileTimeHbmOom", "line_start": true, "fragment": true},
+              "(?:HostName|DeviceName)Failure"],
+    "facts": ["Exceeded by %{size:excess_bytes}", "tag %{word:tag}", {"pattern": "a long literal of %{word:thing}"}],
+    "reader": "memory_report",
+    "contexts": ["remat"],
+    "derived": [{"fact": "excess_bytes", "from": "used_bytes - limit_bytes", "when": "known(used_bytes)"},
+                {"fact": "label", "from": "default(tag, 'none')", "replace": true, "is_text": true}],
+    "identity": ["used_bytes"], "numbers": ["used_bytes", "limit_bytes"],
+    "absorbed_by": ["e0100"],
+    "scenarios": [{
+      "id": "2", "title": "one is too large", "priority": 10, "when": "largest.size_bytes > 0.5 * limit_bytes",
+      "about": ["for", "explain"],
+      "why": [{"text": "One takes {size_bytes|size}.", "row": "rank == 1"},
+              {"text": ["All take", "{total_bytes|size}."], "when": "known(total_bytes)", "at": "total_bytes"}],
+      "remedies": [{"id": "shard", "section": "2", "prior": 20}, {"id": "bf16", "section": "3.A"}]
+    }],
+    "why": [{"text": "{before_bytes|size} before."}],
+    "remedies": [{"id": "shard", "section": "2", "prior": 1}],
+    "examples": {
+      "match": [{"text": ["Ran out of memory.", "Used 2G of 1G"], "facts": {"used_bytes": 2147483648, "tag": "x"}, "scenario": "2"},
+                {"text": "CompileTimeHbmOom", "scenario": null}, {"text": "HostNameFailure"}],
+      "no_match": [{"text": "all is well", "why": "it says so"}]
+    }
+  }, {
+    "code": "0100", "title": "allocation", "category": "Runtime", "phase": "run",
+    "heads": ["Error allocating device buffer"],
+    "consequence_of": ["HbmOom"],
+    "examples": {"match": [{"text": "Error allocating device buffer"}]}
+  }],
+  "remedies": [{
+    "id": "shard", "title": "Shard it", "safety": "safe", "safe_why": "It is.", "cost": 1, "gain": "much", "telltale": "big",
+    "note": "none", "how": {"jax": ["Shard {largest.name|short}.", ["then", "run"]], "keras": ["Use it."]},
+    "links": [{"title": "docs", "url": "https://example.com/"}],
+    "evidence": [{"when": "used_bytes > limit_bytes", "at": "used_bytes", "text": "too much"}],
+    "ruled_out": [{"when": "listed == 0", "text": "nothing to shard"}],
+    "saves": "sum_of(size_bytes, replicated)", "with": ["bf16"]
+  }, {
+    "id": "bf16", "title": "Use bf16", "safety": "changes_training", "safe_why": "Less precise.", "cost": 4, "inquiry": true,
+    "gain": "half", "telltale": "f32", "note": "none", "how": {"jax": ["astype"]}, "links": []
+  }],
+  "contexts": [{"id": "remat", "pattern": "rematerialization from %{size:before_bytes}",
+                "examples": {"match": [{"text": "rematerialization from 5G", "facts": {"before_bytes": 5368709120}}]}}],
+  "frameworks": [{"id": "jax", "priority": 1, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
+                 {"id": "keras", "priority": 5, "signs": ["keras"], "examples": ["keras"]}],
+  "chips": [{"id": "v5e", "limits": ["15.75G", 16911433728]}],
+  "quotations": [{"id": "grep", "pattern": "^grep ", "examples": ["grep x"]}],
+  "affixes": [{"id": "rank", "place": "prefix", "pattern": "\\[(?P<reporter>rank\\d+)\\]: ", "examples": ["[rank0]: x"], "leaves": ["x"]},
+              {"id": "times", "place": "suffix", "pattern": " x\\d+", "examples": ["a x5"], "leaves": ["a"]}],
+  "json_logs": {"text": ["/message"], "reporter": ["/host"]}
+})json"};
+}
+
+// Loads `files` over `built_in`; faults as text, one a line.
+inline std::string Load(const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files, RuleSet* set) {
+  std::vector<Fault> faults;
+  *set = RuleSetBuilder::Build(RuleSet::SchemaText(), built_in, files, &faults);
+  std::string text;
+  for (const Fault& fault : faults) text += fault.ToString() + "\n";
+  return text;
+}
+
+inline std::string LoadFaults(const std::string& user_text) {
+  RuleSet set;
+  return Load({BaseRules()}, {{"user.json", user_text}}, &set);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,185 @@
+// What is wrong with a rule file, in text and out.
+#include <algorithm>
+#include <string>
+
+#include "catch.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
+  CHECK(LoadFaults(R"({
+  "format": "whyoom.rules/1",
+  "failures": [{
+    "code": "X1", "title": "t", "category": "c", "phase": "compiles",
+    "heads": [{"pattern": "a long enough head %{size:used_bytes}", "fragmnt": true},
+              "short", "unbalanced head ("],
+    "reader": "memory_reports",
+    "absorbed_by": ["E100"],
+    "scenarios": [
+      {"id": "1", "title": "one", "when": "used_bytes >> 5", "remedies": [{"id": "shardd", "section": "1"}]},
+      {"id": "1", "title": "two", "when": "summ_of(1, true) > 2"}],
+    "examples": {"match": [{"text": "a long enough head 5G", "scenario": "3"}]}
+  }],
+  "remedies": [{
+    "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 9, "gain": "g", "telltale": "t", "note": "n",
+    "how": {"jax": ["Takes {used_bytes|bites}."]},
+    "links": [{"title": "t", "url": "http://example.com"}]
+  }]
+})") == "user.json:4:59: 'compiles' is not allowed here (did you mean 'compile'? allowed: compile, run)\n"
+        "user.json:5:68: unknown key 'fragmnt' (did you mean 'fragment'?)\n"
+        "user.json:6:15: this head holds no literal of 6 characters or more (the prefilter could not find it in raw "
+        "bytes)\n"
+        "user.json:6:25: RE2 refuses the pattern: missing )\n"
+        "user.json:7:15: unknown reader 'memory_reports' (did you mean 'memory_report'?)\n"
+        "user.json:8:21: unknown code 'E100' (did you mean 'E1000'?)\n"
+        "user.json:10:56: expected a number, a text, a name or '(', found '>'\n"
+        "user.json:10:82: unknown remedy 'shardd' (did you mean 'shard'?)\n"
+        "user.json:11:14: the id '1' is in use already in this failure\n"
+        "user.json:11:44: unknown function 'summ_of' (did you mean 'sum_of'?)\n"
+        "user.json:12:74: unknown scenario '3' (did you mean '1'?)\n"
+        "user.json:15:73: 9 is out of range (allowed: 0 to 6)\n"
+        "user.json:16:40: unknown format 'bites' (formats are size, percent, times, number, text, short)\n"
+        "user.json:17:37: 'http://example.com' does not match ^https:// (An address that begins with https://)\n");
+}
+
+TEST_CASE("rule faults: names that nothing gives", "[rules]") {
+  CHECK(LoadFaults(R"({
+  "format": "whyoom.rules/1",
+  "failures": [{
+    "code": "X1", "title": "t", "category": "c", "phase": "run",
+    "heads": ["a long enough head %{size:used_bytes}"],
+    "facts": ["%{size:limit_bytes} is the limit"],
+    "derived": [{"fact": "excess_bytes", "from": "used_bytes - limt_bytes"}],
+    "identity": ["moduel"],
+    "scenarios": [{"id": "1", "title": "one", "when": "excess_bytes > 0 and total_bytes > 0 and before_bytes > 0",
+      "why": [{"text": "A \"{largest.size_byts|size}\" one.", "when": "size_bytes > 0", "at": "used_byte"},
+              {"text": "{size_bytes|size} {framework} {largest.name}", "row": "any_of(dtype == 'f32') and rnk == 1"}]}],
+    "examples": {"match": [{"text": "a long enough head 5G"}]}
+  }]
+})") == "user.json:7:64: unknown name 'limt_bytes' (did you mean 'limit_bytes'?)\n"
+        "user.json:8:19: unknown name 'moduel'\n"
+        "user.json:9:77: unknown name 'total_bytes'\n"
+        "user.json:9:97: unknown name 'before_bytes'\n"
+        "user.json:10:30: unknown name 'largest.size_byts' (did you mean 'largest.size_bytes'?)\n"
+        "user.json:10:72: 'size_bytes' is a field of a row, and this is not said of a row (write largest.size_bytes, "
+        "or a function over the rows)\n"
+        "user.json:10:96: unknown name 'used_byte' (did you mean 'used_bytes'?)\n"
+        "user.json:11:107: unknown name 'rnk' (did you mean 'rank'?)\n");
+}
+
+TEST_CASE("rule faults: a remedy may use the facts of every failure", "[rules]") {
+  const std::string remedy = R"({"format": "whyoom.rules/1", "remedies": [{
+    "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t", "note": "n",
+    "how": {"jax": ["now"]}, "links": [],
+    "saves": "total_bytes + before_bytes + label + )";
+  CHECK(LoadFaults(remedy + "1\"}]}") == "");
+  CHECK(LoadFaults(remedy + "lable\"}]}") == "user.json:4:52: unknown name 'lable' (did you mean 'label'?)\n");
+}
+
+TEST_CASE("rule faults: one cause is said once", "[rules]") {
+  const std::string begin = R"({"format": "whyoom.rules/1", "failures": [{
+    "code": "X1", "title": "t", "category": "c", "phase": "run", )";
+  const std::string end = R"(,
+    "numbers": ["used_bytes"], "examples": {"match": [{"text": "a long enough head 5G"}]}}]})";
+  // A misspelt key is not also a missing one.
+  CHECK(LoadFaults(begin + R"("heds": ["a long enough head %{size:used_bytes}"])" + end) ==
+        "user.json:2:66: unknown key 'heds' (did you mean 'heads'?)\n"
+        "user.json:3:18: unknown name 'used_bytes'\n");
+  // The names of a pattern with faults are names.
+  CHECK(LoadFaults(begin + R"("heads": ["a long enough head (%{size:used_bytes}"])" + end) ==
+        "user.json:2:77: RE2 refuses the pattern: missing )\n");
+  // What an unknown context gives is not known.
+  CHECK(LoadFaults(begin + R"("heads": ["a long enough head"], "contexts": ["remta"])" + end) ==
+        "user.json:2:112: unknown context 'remta' (did you mean 'remat'?)\n");
+  // Where a file cannot be read, nothing is said about what others refer to.
+  RuleSet set;
+  CHECK(Load({BaseRules()},
+             {{"a.json", begin + R"("heads": ["a long enough head"], "contexts": ["other"])" + end}, {"b.json", "{"}},
+             &set) == "b.json:1:2: expected a key in double quotes, found the end of the file\n");
+}
+
+TEST_CASE("rule faults: the form", "[rules]") {
+  CHECK(LoadFaults("[]") ==
+        "user.json:1:1: expected an object, found an array (What whyoom knows about failures; rules/README.md tells "
+        "how to write it.)\n");
+  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing (The version of this form.)\n");
+  CHECK(LoadFaults(R"({"format": "whyoom.rules/2"})") ==
+        "user.json:1:12: 'whyoom.rules/2' is not allowed here (did you mean 'whyoom.rules/1'? allowed: "
+        "whyoom.rules/1)\n");
+  CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
+        "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
+        "user.json:1:43: unknown key 'zzz' (keys are $schema, affixes, chips, contexts, failures, format, frameworks, "
+        "json_logs, quotations, remedies)\n"
+        "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
+  CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
+ "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],
+ "json_logs": {"text": ["message"]},
+ "affixes": [{"id": "a", "place": "front", "pattern": "(", "examples": ["b"], "leaves": ["b", "c"]}],
+ "quotations": [{"id": "q", "pattern": "q"}]})") ==
+        "user.json:2:19: the text is empty (Its name, such as v5e.)\n"
+        "user.json:2:33: the array is empty (give at least one entry)\n"
+        "user.json:2:45: expected a text, found a number (Its name, such as v5e.)\n"
+        "user.json:2:69: the key 'id' is missing (Its name, such as v5e.)\n"
+        "user.json:2:112: 'much' is no size (write it as a message prints it: 15.75G)\n"
+        "user.json:3:25: 'message' is no JSON pointer (write /message)\n"
+        "user.json:4:35: 'front' is not allowed here (allowed: prefix, suffix)\n"
+        "user.json:4:55: RE2 refuses the pattern: missing ): (\n"
+        "user.json:4:89: 2 leaves for 1 examples (give what is left of each example, in their order)\n"
+        "user.json:5:17: the key 'examples' is missing (Lines that only quote.)\n");
+}
+
+TEST_CASE("rule faults: names of failures", "[rules]") {
+  CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "failures": [{
+    "code": "X1", "aliases": ["hbm", "HbmOom"], "title": "t", "category": "c", "phase": "run", "heads": ["a long enough head"],
+    "examples": {"match": [{"text": "a long enough head"}]}}]})") ==
+        "user.json:2:38: 'HbmOom' names the failure 'E1000' already\n");
+}
+
+TEST_CASE("rule faults: as text", "[rules]") {
+  CHECK(Fault{"a.json", 3, 5, "what", "hint"}.ToString() == "a.json:3:5: what (hint)");
+  CHECK(Fault{"a.json", 3, 5, "what", ""}.ToString() == "a.json:3:5: what");
+  CHECK(Fault{"a.json", 0, 0, "what", ""}.ToString() == "a.json: what");
+}
+
+TEST_CASE("rule faults: hostile files are faults", "[rules]") {
+  CHECK(LoadFaults("") == "user.json:1:1: expected a value, found the end of the file\n");
+  CHECK(LoadFaults(std::string("\0\0", 2)) ==
+        "user.json:1:1: expected a value, found a byte that JSON does not have here\n");
+  CHECK(LoadFaults("{\"format\": \"\xFF\"}") == "user.json:1:13: the text is not valid UTF-8\n");
+  CHECK(LoadFaults("{\"chips\":" + std::string(1000, '[')) == "user.json:1:73: nested more than 64 levels deep\n");
+  CHECK(LoadFaults("{\"format\": \"" + std::string(10'000'000, 'x') + "\"}") ==
+        "user.json:1:1: the file is larger than 4 MiB\n");
+  CHECK(LoadFaults("null") ==
+        "user.json:1:1: expected an object, found null (What whyoom knows about failures; rules/README.md tells how "
+        "to write it.)\n");
+  const std::string begin = R"({"format": "whyoom.rules/1", "remedies": [{
+    "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 99999999999999999999, "gain": "g",
+    "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
+  const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
+  CHECK(nested ==
+        "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 a local change without effect on "
+        "results, 2 slower steps, 3 lasting slowness or uncertain, 4 precision, 5 other training or another task, 6 "
+        "another model.)\n"
+        "user.json:3:184: nested more than 100 levels deep\n");
+  // A large file full of faults is not a large output.
+  std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";
+  for (int i = 0; i < 20'000; ++i) many += ",0";
+  const std::string faults = LoadFaults(many + "]}");
+  CHECK(std::count(faults.begin(), faults.end(), '\n') == 1000);
+}
+
+TEST_CASE("rule faults: a rule file cut anywhere, or with any byte changed, is no crash", "[rules]") {
+  const std::string text = BaseRules().text;
+  RuleSet set;
+  for (std::size_t i = 0; i < text.size(); i += 97) {
+    CHECK(Load({}, {{"x", text.substr(0, i)}}, &set) != "");
+    std::string changed = text;
+    changed[i] = static_cast<char>(changed[i] ^ (i % 2 == 0 ? 0x01 : 0x11));
+    Load({}, {{"x", changed}}, &set);
+  }
+}
+
+}  // namespace
+}  // namespace whyoom

@@ -1,0 +1,163 @@
+#include "rules/rule_loader.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "catch.h"
+#include "input/error.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+RuleSet Base() {
+  RuleSet set;
+  CHECK(Load({BaseRules()}, {}, &set) == "");
+  return set;
+}
+
+TEST_CASE("rules: the built-in data has no fault", "[rules]") {
+  std::vector<Fault> faults;
+  const RuleSet set = RuleSet::Load({}, &faults);
+  for (const Fault& fault : faults) {
+    INFO(fault.ToString());
+    CHECK(false);
+  }
+  CHECK_FALSE(set.failures().empty());
+}
+
+TEST_CASE("rules: failures are read whole", "[rules]") {
+  const RuleSet set = Base();
+  REQUIRE(set.failures().size() == 2);
+  CHECK(set.failures()[0].code == "0100");
+  const Failure& failure = set.failures()[1];
+  CHECK(failure.about == std::vector<std::string>{"One paragraph.", "Another."});
+  CHECK(failure.links.at(0).url == "https://example.com/");
+  REQUIRE(failure.heads.size() == 3);
+  CHECK(failure.heads[1].id == "name");
+  CHECK((failure.heads[1].line_start && failure.heads[1].fragment && !failure.heads[0].fragment));
+  CHECK(failure.facts.size() == 3);
+  CHECK(failure.absorbed_by == std::vector<std::string>{"0100"});
+  CHECK(set.failures()[0].consequence_of == std::vector<std::string>{"E1000"});
+  CHECK(failure.derived.at(0).when.has_value());
+  CHECK((failure.derived.at(1).replace && failure.derived.at(1).is_text));
+  REQUIRE(failure.scenarios.size() == 1);
+  CHECK(failure.scenarios[0].about == "for explain");
+  CHECK(failure.scenarios[0].why.at(1).text.source() == "All take {total_bytes|size}.");
+  CHECK(failure.scenarios[0].remedies.at(0).prior == 20);
+  CHECK(failure.scenarios[0].remedies.at(1).prior == 100);
+  REQUIRE(failure.match.size() == 3);
+  CHECK(failure.match[0].text == "Ran out of memory.\nUsed 2G of 1G");
+  CHECK(failure.match[0].facts.at("used_bytes") == Value(2147483648.0));
+  CHECK(failure.match[0].facts.at("tag") == Value(std::string("x")));
+  CHECK(failure.match[0].scenario == "2");
+  CHECK(failure.match[1].scenario == "");
+  CHECK(failure.match[2].scenario == std::nullopt);
+  CHECK(failure.no_match.at(0).why == "it says so");
+}
+
+TEST_CASE("rules: the other sections", "[rules]") {
+  const RuleSet set = Base();
+  const Remedy* remedy = set.FindRemedy("shard");
+  REQUIRE(remedy != nullptr);
+  CHECK(remedy->how.at("").at(1).source() == "then run");
+  CHECK(remedy->how.at("keras").size() == 1);
+  CHECK(remedy->saves.has_value());
+  CHECK(remedy->ruled_out.size() == 1);
+  CHECK(set.FindRemedy("bf16")->inquiry);
+  CHECK(set.FindRemedy("nothing") == nullptr);
+  CHECK(set.frameworks().at(0).id == "keras");
+  CHECK(set.chips().at(0).limits == std::vector<double>{16911433728.0, 16911433728.0});
+  CHECK(set.contexts().at(0).match.at(0).facts.at("before_bytes") == Value(5368709120.0));
+  CHECK(set.quotations().at(0).examples == std::vector<std::string>{"grep x"});
+  REQUIRE(set.affixes().size() == 2);
+  CHECK(set.affixes()[1].place == Affix::Place::kSuffix);
+  CHECK(set.affix_examples().at(0).leaves == "x");
+  CHECK(set.json_keys().text == std::vector<std::string>{"/message"});
+}
+
+TEST_CASE("rules: a failure is found by any of its names", "[rules]") {
+  const RuleSet set = Base();
+  for (const char* name : {"E1000", "e1000", "1000", "HbmOom", "hbmoom"}) {
+    INFO(name);
+    REQUIRE(set.FindFailure(name) != nullptr);
+    CHECK(set.FindFailure(name)->code == "E1000");
+  }
+  for (const char* name : {"0100", "E0100", "e0100"}) {
+    INFO(name);
+    REQUIRE(set.FindFailure(name) != nullptr);
+    CHECK(set.FindFailure(name)->code == "0100");
+  }
+  for (const char* name : {"", "100", "E100", "E", "x"}) CHECK(set.FindFailure(name) == nullptr);
+}
+
+TEST_CASE("rules: literals for the prefilter", "[rules]") {
+  CHECK(Base().literals() == std::vector<std::string>{"a long literal of", "compiletimehbmoom", "devicenamefailure",
+                                                      "error allocating device buffer", "exceeded by ",
+                                                      "hostnamefailure", "ran out of memory. used",
+                                                      "rematerialization from"});
+}
+
+TEST_CASE("rules: an entry of the user replaces one with its id", "[rules]") {
+  RuleSet set;
+  const RuleFile user{"user.json", R"({"format": "whyoom.rules/1",
+    "chips": [{"id": "v5e", "limits": ["1G"]}, {"id": "mine", "limits": ["2G"]}],
+    "failures": [{"code": "0100", "title": "mine", "category": "c", "phase": "run", "heads": ["Something else"],
+                  "examples": {"match": [{"text": "Something else"}]}}],
+    "json_logs": {"text": ["/message", "/msg"]}})"};
+  CHECK(Load({BaseRules()}, {user}, &set) == "");
+  CHECK(set.failures().size() == 2);
+  CHECK(set.FindFailure("0100")->title == "mine");
+  REQUIRE(set.chips().size() == 2);
+  CHECK(set.chips()[0].id == "mine");
+  CHECK(set.chips()[1].limits == std::vector<double>{1073741824.0});
+  CHECK(set.json_keys().text == std::vector<std::string>{"/message", "/msg"});
+}
+
+TEST_CASE("rules: an id twice among equals is a fault", "[rules]") {
+  RuleSet set;
+  const std::string chips = R"({"format": "whyoom.rules/1",
+ "chips": [{"id": "mine", "limits": ["2G"]}]})";
+  CHECK(Load({BaseRules()}, {{"a.json", chips}, {"b.json", chips}}, &set) ==
+        "b.json:2:19: the id 'mine' is in use already (by a.json:2:19)\n");
+  CHECK(Load({BaseRules(), {"c.json", chips}, {"d.json", chips}}, {}, &set) ==
+        "d.json:2:19: the id 'mine' is in use already (by c.json:2:19)\n");
+  CHECK(Load({BaseRules(), {"c.json", chips}}, {{"a.json", chips}}, &set) == "");
+}
+
+TEST_CASE("rules: the fingerprint is that of the data", "[rules]") {
+  const auto fingerprint = [](const std::vector<RuleFile>& files) {
+    RuleSet set;
+    CHECK(Load({BaseRules()}, files, &set) == "");
+    return set.fingerprint();
+  };
+  const std::string a = R"({"format": "whyoom.rules/1", "chips": [{"id": "a", "limits": ["2G"]}]})";
+  const std::string a_spread =
+      "{\n\"chips\": [{\"limits\":\n[\"2G\"], \"id\": \"a\"}], \"format\": \"whyoom.rules/1\"}\n";
+  const std::string b = R"({"format": "whyoom.rules/1", "chips": [{"id": "b", "limits": ["2G"]}]})";
+  CHECK(fingerprint({}).size() == 64);
+  CHECK(fingerprint({}) == fingerprint({}));
+  CHECK(fingerprint({{"x", a}}) != fingerprint({}));
+  CHECK(fingerprint({{"x", a}}) != fingerprint({{"x", b}}));
+  CHECK(fingerprint({{"x", a}}) == fingerprint({{"y", a_spread}}));
+  CHECK(fingerprint({{"x", a}, {"y", b}}) == fingerprint({{"x", b}, {"y", a}}));
+}
+
+TEST_CASE("rules: reading files", "[rules]") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "whyoom_rule_loader_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "empty");
+  for (const char* name : {"b.json", "a.json", "schema.json", "note.txt"}) std::ofstream(folder / name) << name;
+  const std::vector<RuleFile> files = RuleSet::ReadFiles(folder.string());
+  REQUIRE(files.size() == 2);
+  CHECK(files[0].text == "a.json");
+  CHECK(files[1].name == (folder / "b.json").string());
+  CHECK(RuleSet::ReadFiles((folder / "note.txt").string()).at(0).text == "note.txt");
+  CHECK_THROWS_AS(RuleSet::ReadFiles((folder / "empty").string()), Error);
+  CHECK_THROWS_AS(RuleSet::ReadFiles((folder / "missing").string()), Error);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace whyoom
