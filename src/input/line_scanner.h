@@ -37,7 +37,9 @@ class LineScanner {
   // whatever is in it; else the scanner goes on to the first line not yet given that lies within
   // before_bytes before the next hit (whole lines only) — which may be the adjacent one — and gives from there on
   // each line up to and including the one that holds the hit, before it looks for the next hit again.
-  // Lines come in order, each at most once. The same lines come whatever the chunking of the source.
+  // Lines come in order, each at most once; false once is false for good. A piece of a long line counts as a line, and
+  // "within before_bytes" is measured from a line's start to the hit's end. The same lines come whatever the chunking
+  // of the source.
   bool Next(bool adjacent, RawLine* line);
 
   std::uint64_t bytes_read() const;

@@ -22,7 +22,8 @@ class Prefilter {
   Prefilter& operator=(const Prefilter&) = delete;
 
   // The offset just past the first literal that ends in `block` at or after `from`; npos if none does.
-  // "First" is by end. Thread-safe on one Prefilter is not promised: one per thread.
+  // "First" is by end; "at or after" means its last byte, so a literal may begin before `from`, and a search from an
+  // end found finds the next one. Thread-safe on one Prefilter is not promised: one per thread.
   std::size_t FindEnd(std::string_view block, std::size_t from) const;
 
   // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.

@@ -32,12 +32,13 @@ class Normalizer {
   Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json);
   ~Normalizer();
 
-  // Appends to `lines` the one or more lines that `raw` holds: a JSON log record gives those of its text,
+  // Appends to `lines` the one or more lines that `raw` holds: a JSON log record gives those of its texts,
   // a Python repr or JSON string with escaped line breaks one for each, a progress bar written with
-  // carriage returns one for each state. In this order, and again on what results, until nothing changes:
-  // JSON record, escape sequences (ANSI CSI, OSC) and control characters out, prefixes and suffixes off
+  // carriage returns one for each state. In this order, and again on what results, until nothing changes (eight
+  // times at most): JSON record, escape sequences (ANSI CSI, OSC) and control characters out, prefixes and suffixes off
   // (several nested), Markdown quoting off (leading "> ", "- ", "* ", "# "; backticks; "**"), escaped line
-  // breaks cut. Indentation after the last prefix stays. A blank line gives a Line with empty text.
+  // breaks cut, HTML references decoded. Indentation after the last prefix stays. A blank line gives a Line with empty
+  // text. One raw line gives some 65,000 lines at most; the last one then holds the rest.
   void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
 
  private:
