@@ -7,8 +7,8 @@
 
 #include <array>
 #include <csignal>
-#include <cstring>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -28,7 +28,8 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void Exec(const std::vector<std::string>& arguments, const std::string& folder, const std::vector<std::string>& environment) {
+[[noreturn]] void Exec(const std::vector<std::string>& arguments, const std::string& folder,
+                       const std::vector<std::string>& environment) {
   for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS"}) unsetenv(name);
   for (const std::string& setting : environment) putenv(strdup(setting.c_str()));
   std::vector<char*> argv;

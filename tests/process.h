@@ -10,14 +10,14 @@ struct ProcessResult {
   std::string err;
 };
 
-// Runs `arguments` (the program first) in `folder` with `input` on standard input. The environment is the caller's, less what
-// colours output, plus `environment` ("NAME=value").
-ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& input = "", const std::string& folder = ".",
-                         const std::vector<std::string>& environment = {});
+// Runs `arguments` (the program first) in `folder` with `input` on standard input. The environment is the caller's,
+// less what colours output, plus `environment` ("NAME=value").
+ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& input = "",
+                         const std::string& folder = ".", const std::vector<std::string>& environment = {});
 
 // The same for the whyoom under test.
-ProcessResult RunWhyoom(std::vector<std::string> arguments, const std::string& input = "", const std::string& folder = ".",
-                        const std::vector<std::string>& environment = {});
+ProcessResult RunWhyoom(std::vector<std::string> arguments, const std::string& input = "",
+                        const std::string& folder = ".", const std::vector<std::string>& environment = {});
 
 // The text of a file; fails the test where it cannot be read.
 std::string ReadText(const std::string& path);

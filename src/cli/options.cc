@@ -8,7 +8,8 @@ namespace whyoom {
 namespace {
 
 constexpr const char* kAbout =
-    "Reads job logs, finds XLA TPU out-of-memory errors, and says which one it is, why it happened and what to do first.";
+    "Reads job logs, finds XLA TPU out-of-memory errors, and says which one it is, why it happened and what to do "
+    "first.";
 
 constexpr const char* kFooter =
     "More commands:\n"
@@ -23,11 +24,13 @@ constexpr const char* kFooter =
     "  whyoom --format json logs/ | jq '.diagnoses[].code'\n";
 
 void AddCommon(CLI::App& app, Options* options) {
-  app.add_option("--rules", options->rules, "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
+  app.add_option("--rules", options->rules,
+                 "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);  // the next word is a path to read, not a second rule file
   app.add_option("--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
-  static const std::map<std::string, ColorMode> kColors = {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+  static const std::map<std::string, ColorMode> kColors = {
+      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
   app.add_option("--color", options->color, "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->transform(CLI::CheckedTransformer(kColors).description(""))
       ->type_name("WHEN");
@@ -51,7 +54,8 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
   CLI::App app(kAbout, "whyoom");
   app.footer(kFooter);
   app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
-  app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")->type_name("PATH");
+  app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")
+      ->type_name("PATH");
   static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
   app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.report/1)")
       ->transform(CLI::CheckedTransformer(kFormats).description(""))
@@ -62,15 +66,18 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
 }
 
 std::optional<EarlyExit> ParseExplain(const std::vector<std::string>& arguments, Options* options) {
-  CLI::App app("What a code, scenario or remedy means and what to do. Without a topic: a list of them.", "whyoom explain");
-  app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")->type_name("TOPIC");
+  CLI::App app("What a code, scenario or remedy means and what to do. Without a topic: a list of them.",
+               "whyoom explain");
+  app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
+      ->type_name("TOPIC");
   AddCommon(app, options);
   options->command = Command::kExplain;
   return Parse(app, arguments);
 }
 
 std::optional<EarlyExit> ParseRules(const std::vector<std::string>& arguments, Options* options) {
-  CLI::App app("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
+  CLI::App app("The rule data as a product. Files given after the command are added to what is built in.",
+               "whyoom rules");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list", {Command::kRulesList, "Name all failures, remedies and other entries"}},
       {"check", {Command::kRulesCheck, "Find everything wrong in rule files"}},

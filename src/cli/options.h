@@ -13,11 +13,11 @@ enum class ColorMode { kAuto, kAlways, kNever };
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;        // of kDiagnose; "-" is standard input
-  std::string topic;                     // of kExplain; empty: list them
-  std::vector<std::string> rules;        // files and folders
+  std::vector<std::string> paths;  // of kDiagnose; "-" is standard input
+  std::string topic;               // of kExplain; empty: list them
+  std::vector<std::string> rules;  // files and folders
   Format format = Format::kText;
-  std::string output;                    // empty: standard output
+  std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
 };

@@ -44,7 +44,9 @@ std::string Listing(const std::vector<Fault>& faults) {
 RuleSet LoadRules(const Options& options) {
   std::vector<Fault> faults;
   RuleSet rules = RuleSet::Load(RuleFiles(options), &faults);
-  if (!faults.empty()) throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults", Listing(faults)));
+  if (!faults.empty())
+    throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
+                            Listing(faults)));
   return rules;
 }
 
@@ -58,7 +60,8 @@ void Diagnose(const Engine& engine, const Artifact& artifact, Merger* merger, Re
   std::string framework;
   std::uint64_t bytes = 0;
   std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
-  if (!source->problem().empty()) report->problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
+  if (!source->problem().empty())
+    report->problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
   ++report->artifacts;
   report->bytes += bytes;
   merger->Add(artifact, std::move(drafts), framework);
@@ -79,7 +82,8 @@ int RunDiagnose(Options options) {
       options.paths, [&](const Artifact& artifact) { Diagnose(engine, artifact, &merger, &report); },
       [&](const Problem& problem) { report.problems.push_back(problem); });
   report.findings = merger.Finish();
-  WriteOutput(options.format == Format::kJson ? PrintJson(report) : PrintText(report, ForText(options)), options.output);
+  WriteOutput(options.format == Format::kJson ? PrintJson(report) : PrintText(report, ForText(options)),
+              options.output);
   if (options.exit_zero) return kNothing;
   if (!report.problems.empty()) return kNotAllRead;
   return report.findings.empty() ? kNothing : kFound;
@@ -94,8 +98,8 @@ int RunExplain(const Options& options) {
   const std::optional<std::string> text = Explain(rules, options.topic, ForText(options));
   if (!text) {
     const std::string near = SuggestTopic(rules, options.topic);
-    throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics", Printable(options.topic),
-                            near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+    throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics",
+                            Printable(options.topic), near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
   }
   WriteOutput(*text, options.output);
   return kNothing;
@@ -116,7 +120,8 @@ int RunRulesTest(const Options& options) {
   const RuleTestResult result = TestRules(LoadRules(options));
   std::string text;
   for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
-  text += fmt::format("{} reported, {} validated, {} noisy, {} missing\n", result.reported, result.validated, result.noisy, result.missing);
+  text += fmt::format("{} reported, {} validated, {} noisy, {} missing\n", result.reported, result.validated,
+                      result.noisy, result.missing);
   WriteOutput(text, options.output);
   return result.ok() ? kNothing : kFound;
 }

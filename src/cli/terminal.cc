@@ -47,7 +47,8 @@ bool UseColour(ColorMode mode, bool to_file) {
 
 std::size_t TextWidth(bool to_file) {
   winsize size{};
-  if (to_file || isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  if (to_file || isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return 80;
   return std::clamp<std::size_t>(size.ws_col, 60, 120);
 }
 

@@ -11,8 +11,8 @@
 namespace whyoom {
 
 struct Allocation {
-  int rank = 0;                               // 1 is the largest
-  std::optional<std::int64_t> size_bytes;     // with padding
+  int rank = 0;                            // 1 is the largest
+  std::optional<std::int64_t> size_bytes;  // with padding
   std::optional<std::int64_t> unpadded_bytes;
   std::optional<std::int64_t> padding_bytes;  // as printed; nullopt where the row prints none
   std::optional<double> padding_factor;       // 32 for "32.0x expansion"

@@ -68,7 +68,8 @@ class Reader {
 
   std::string_view Word() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
 
@@ -91,7 +92,8 @@ bool ReadLayoutProperties(Reader& reader, ArrayShape* shape) {
       std::vector<std::int64_t> numbers;
       if (!reader.Numbers(')', &numbers)) return false;
       if (kind == 'T' && shape->tiles.size() < kMaxRank) shape->tiles.push_back(std::move(numbers));
-      if (kind == 'S' && !numbers.empty()) shape->memory_space = static_cast<int>(std::min<std::int64_t>(numbers[0], 1 << 20));
+      if (kind == 'S' && !numbers.empty())
+        shape->memory_space = static_cast<int>(std::min<std::int64_t>(numbers[0], 1 << 20));
     }
   }
   return true;
@@ -175,8 +177,22 @@ std::optional<int> ElementBits(std::string_view dtype) {
   if (dtype.substr(0, 2) == "f8") return 8;
   if (dtype.substr(0, 2) == "f4") return 4;
   static constexpr std::array<std::pair<std::string_view, int>, 16> kTypes = {{
-      {"f16", 16}, {"f32", 32}, {"f64", 64}, {"s2", 2},  {"s4", 4},  {"s8", 8},   {"s16", 16},  {"s32", 32},
-      {"s64", 64}, {"u2", 2},   {"u4", 4},   {"u8", 8},  {"u16", 16}, {"u32", 32}, {"u64", 64}, {"c64", 64},
+      {"f16", 16},
+      {"f32", 32},
+      {"f64", 64},
+      {"s2", 2},
+      {"s4", 4},
+      {"s8", 8},
+      {"s16", 16},
+      {"s32", 32},
+      {"s64", 64},
+      {"u2", 2},
+      {"u4", 4},
+      {"u8", 8},
+      {"u16", 16},
+      {"u32", 32},
+      {"u64", 64},
+      {"c64", 64},
   }};
   for (const auto& [name, bits] : kTypes) {
     if (dtype == name) return bits;
@@ -208,7 +224,8 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
   if (!ElementBits(shape.dtype)) return std::nullopt;
   if (shape.tiles.empty() || shape.minor_to_major.empty()) return BitsToBytes(ElementCount(shape), bits);
   std::vector<std::int64_t> tile = shape.tiles[0];
-  // Elements narrower than a 32-bit word are packed along the rows, so a tile has at least as many rows as fit one word.
+  // Elements narrower than a 32-bit word are packed along the rows, so a tile has at least as many rows as fit one
+  // word.
   if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
   return BitsToBytes(TiledElements(MinorFirst(shape), tile), bits);
 }

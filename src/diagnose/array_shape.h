@@ -15,13 +15,13 @@
 namespace whyoom {
 
 struct ArrayShape {
-  std::string dtype;                        // "f32"
-  std::vector<std::int64_t> dims;           // as printed, major to minor in the user's order
-  std::vector<int> minor_to_major;          // empty where no layout is printed
+  std::string dtype;                             // "f32"
+  std::vector<std::int64_t> dims;                // as printed, major to minor in the user's order
+  std::vector<int> minor_to_major;               // empty where no layout is printed
   std::vector<std::vector<std::int64_t>> tiles;  // {{8,128},{2,1}}
-  int memory_space = 0;                     // of "S(5)"; 0 is HBM
-  std::string shape;                        // "f32[11999232,4,2]"
-  std::string layout;                       // "{1,2,0:T(2,128)}", empty where none is printed
+  int memory_space = 0;                          // of "S(5)"; 0 is HBM
+  std::string shape;                             // "f32[11999232,4,2]"
+  std::string layout;                            // "{1,2,0:T(2,128)}", empty where none is printed
 };
 
 // The first array shape that `text` begins with (after blanks). nullopt for tuples and anything else.
@@ -39,8 +39,8 @@ std::int64_t ElementCount(const ArrayShape& shape);  // saturates at the range o
 std::optional<std::int64_t> PaddedBytes(const ArrayShape& shape);
 std::optional<std::int64_t> UnpaddedBytes(const ArrayShape& shape);
 
-// Bytes if the elements took `bits` each, in the tile the compiler uses for that width: same lanes, and rows as before (at
-// least as many as fit one 32-bit word).
+// Bytes if the elements took `bits` each, in the tile the compiler uses for that width: same lanes, and rows as before
+// (at least as many as fit one 32-bit word).
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 
 // Bytes if the dimensions were ordered so that padding is least, the compiler choosing the tile for that order as it

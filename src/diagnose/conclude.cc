@@ -72,7 +72,8 @@ void Classify(bool fragment, Finding* finding) {
     const FindingScope scope(*finding);
     for (const Scenario& scenario : failure.scenarios) {
       const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
-      if (holds == true && (finding->scenario == nullptr || scenario.priority > finding->scenario->priority)) finding->scenario = &scenario;
+      if (holds == true && (finding->scenario == nullptr || scenario.priority > finding->scenario->priority))
+        finding->scenario = &scenario;
       if (!holds) finding->candidates.push_back(&scenario);
     }
   }
@@ -86,7 +87,8 @@ void Classify(bool fragment, Finding* finding) {
   finding->why = Reasons(failure.why, *finding);
   if (finding->scenario != nullptr) {
     std::vector<Reason> more = Reasons(finding->scenario->why, *finding);
-    finding->why.insert(finding->why.begin(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    finding->why.insert(finding->why.begin(), std::make_move_iterator(more.begin()),
+                        std::make_move_iterator(more.end()));
   }
 }
 

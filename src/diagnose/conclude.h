@@ -11,8 +11,8 @@ namespace whyoom {
 void DeriveFacts(const RuleSet& rules, Finding* finding);
 
 // Sets the scenario, or the candidates where the log cannot tell; the reasons; the confidence.
-// A scenario holds where its condition is true. Where several hold, the highest priority wins. Where none holds, those whose
-// condition is not false are the candidates.
+// A scenario holds where its condition is true. Where several hold, the highest priority wins. Where none holds, those
+// whose condition is not false are the candidates.
 void Classify(bool fragment, Finding* finding);
 
 // The sentences that hold for this finding, filled, each with the line that proves it.

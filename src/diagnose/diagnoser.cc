@@ -16,7 +16,10 @@ constexpr std::size_t kMaxDrafts = 100000;
 }  // namespace
 
 Engine::Engine(const RuleSet& rules)
-    : rules_(rules), normalizer_(rules.affixes(), rules.json_keys()), prefilter_(rules.literals()), finder_(rules, prefilter_) {}
+    : rules_(rules),
+      normalizer_(rules.affixes(), rules.json_keys()),
+      prefilter_(rules.literals()),
+      finder_(rules, prefilter_) {}
 
 void Diagnoser::SeeFramework(const std::string& text) {
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();
@@ -60,7 +63,8 @@ bool Diagnoser::wants_adjacent() const {
 
 std::vector<Draft> Diagnoser::Finish() {
   for (auto& [reporter, session] : sessions_) session.Flush(&drafts_);
-  std::stable_sort(drafts_.begin(), drafts_.end(), [](const Draft& a, const Draft& b) { return a.head.offset < b.head.offset; });
+  std::stable_sort(drafts_.begin(), drafts_.end(),
+                   [](const Draft& a, const Draft& b) { return a.head.offset < b.head.offset; });
   return std::move(drafts_);
 }
 
@@ -69,7 +73,8 @@ std::string Diagnoser::framework() const {
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
-std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework, std::uint64_t* bytes) {
+std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework,
+                                std::uint64_t* bytes) {
   LineScanner scanner(source, engine.prefilter());
   Diagnoser diagnoser(engine);
   RawLine line;

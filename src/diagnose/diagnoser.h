@@ -1,5 +1,5 @@
-// Reads one artifact's lines into drafts of failures: cleans them, tells the reporters apart, and says which further lines
-// it wants to see.
+// Reads one artifact's lines into drafts of failures: cleans them, tells the reporters apart, and says which further
+// lines it wants to see.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class Diagnoser {
   const Engine& engine_;
   std::map<std::string, Session> sessions_;  // by reporter
   std::vector<Draft> drafts_;
-  std::vector<Line> lines_;                  // of the raw line at hand
+  std::vector<Line> lines_;                    // of the raw line at hand
   std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
   std::uint64_t lines_since_activity_ = 0;
 };

@@ -47,20 +47,20 @@ struct Where {
 
 struct Finding {
   std::string id;
-  const Failure* failure = nullptr;      // borrowed from the rule set, as are all rules below
-  const Scenario* scenario = nullptr;    // null where the log cannot tell
+  const Failure* failure = nullptr;         // borrowed from the rule set, as are all rules below
+  const Scenario* scenario = nullptr;       // null where the log cannot tell
   std::vector<const Scenario*> candidates;  // then: those it leaves open
   Confidence confidence = Confidence::kLow;
   std::string message;
   Where where;
-  std::vector<Where> also;               // further places of the same failure, in order
-  std::uint64_t also_left_out = 0;       // places beyond the ones kept
-  std::set<std::string> hosts;           // reporters by name
-  std::set<std::string> replicas;        // "replica 0 partition 34", where no prefix names the reporter
+  std::vector<Where> also;                 // further places of the same failure, in order
+  std::uint64_t also_left_out = 0;         // places beyond the ones kept
+  std::set<std::string> hosts;             // reporters by name
+  std::set<std::string> replicas;          // "replica 0 partition 34", where no prefix names the reporter
   std::set<std::string> silent_artifacts;  // artifacts with a report on lines that name no reporter
   std::set<std::string> naming_artifacts;  // artifacts with a report on lines that name one
-  int repeats = 0;                       // reporters that are only counted ("[repeated 5x across cluster]")
-  std::string framework;                 // empty: not seen
+  int repeats = 0;                         // reporters that are only counted ("[repeated 5x across cluster]")
+  std::string framework;                   // empty: not seen
   Evidence facts;
   std::vector<Allocation> allocations;
   std::vector<Reason> why;

@@ -86,7 +86,8 @@ std::string Quoted(std::string_view text, std::string_view key) {
 
 // Copying may lose line breaks: "arguments 0BOutput size 0B; …". A blank makes the label a word again.
 std::string WithLostLineBreaks(std::string_view text) {
-  static const re2::RE2 glued(R"(([\w.:)])(Output size |Program \w+ requirement |Total \w+ usage |Largest program |HLO temp ))");
+  static const re2::RE2 glued(
+      R"(([\w.:)])(Output size |Program \w+ requirement |Total \w+ usage |Largest program |HLO temp ))");
   std::string separated(text);
   re2::RE2::GlobalReplace(&separated, glued, R"(\1 \2)");
   return separated;
@@ -104,7 +105,8 @@ std::string LabelName(std::string_view label) {
 
 bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
   if (done_) return false;
-  const std::string separated = WithLostLineBreaks(std::string_view(line.text).substr(std::min(from, line.text.size())));
+  const std::string separated =
+      WithLostLineBreaks(std::string_view(line.text).substr(std::min(from, line.text.size())));
   const std::string_view text = separated;
   re2::StringPiece rest = Piece(text);
   re2::StringPiece found;
@@ -115,7 +117,8 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     const std::string_view before = text.substr(value_begin, begin - value_begin);
     if (any) value_ += before;
-    if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr && label.find("hbm") != label.npos) {
+    if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr &&
+        label.find("hbm") != label.npos) {
       Close();
       done_ = true;
       return any;
@@ -151,8 +154,9 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   continued_ = 0;
   value_.clear();
   // A total carries its size inside the match; the label is what stands before the size.
-  static const re2::RE2 total(R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
-                              R"(|unknown size))");
+  static const re2::RE2 total(
+      R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
+      R"(|unknown size))");
   std::string name;
   std::string size;
   if (re2::RE2::FullMatch(Piece(label), total, &name, &size)) {
@@ -207,12 +211,12 @@ void MemoryReportReader::SetTotal(const std::string& label, const std::string& v
     return;
   }
   static const std::map<std::pair<Block, std::string>, std::string_view> kFacts = {
-      {{Block::kTotal, "reserved"}, "system_reserved_bytes"},  {{Block::kNone, "reserved"}, "system_reserved_bytes"},
-      {{Block::kTotal, "program"}, "program_bytes"},           {{Block::kNone, "program"}, "program_bytes"},
-      {{Block::kTotal, "arguments"}, "arguments_bytes"},       {{Block::kNone, "arguments"}, "arguments_bytes"},
-      {{Block::kPersistent, "arguments"}, "arguments_bytes"},  {{Block::kPersistent, "output"}, "output_bytes"},
-      {{Block::kTotal, "heap allocations"}, "heap_bytes"},     {{Block::kRequirement, "global"}, "global_bytes"},
-      {{Block::kRequirement, "scoped"}, "scoped_bytes"},       {{Block::kRequirement, "overlays"}, "overlays_bytes"},
+      {{Block::kTotal, "reserved"}, "system_reserved_bytes"}, {{Block::kNone, "reserved"}, "system_reserved_bytes"},
+      {{Block::kTotal, "program"}, "program_bytes"},          {{Block::kNone, "program"}, "program_bytes"},
+      {{Block::kTotal, "arguments"}, "arguments_bytes"},      {{Block::kNone, "arguments"}, "arguments_bytes"},
+      {{Block::kPersistent, "arguments"}, "arguments_bytes"}, {{Block::kPersistent, "output"}, "output_bytes"},
+      {{Block::kTotal, "heap allocations"}, "heap_bytes"},    {{Block::kRequirement, "global"}, "global_bytes"},
+      {{Block::kRequirement, "scoped"}, "scoped_bytes"},      {{Block::kRequirement, "overlays"}, "overlays_bytes"},
   };
   const auto fact = kFacts.find({block_, label});
   if (fact != kFacts.end()) SetSize(fact->second, value);
@@ -220,7 +224,8 @@ void MemoryReportReader::SetTotal(const std::string& label, const std::string& v
 
 void MemoryReportReader::SetHloTemp(const std::string& value) {
   SetSize("hlo_temp_bytes", value);
-  static const re2::RE2 details(R"(([\d.]+)% utilization(?:: Unpadded \(([^)]+)\) Padded \(([^)]+)\))?(?:,\s*([\d.]+)% fragmentation \(([^)]+)\))?)");
+  static const re2::RE2 details(
+      R"(([\d.]+)% utilization(?:: Unpadded \(([^)]+)\) Padded \(([^)]+)\))?(?:,\s*([\d.]+)% fragmentation \(([^)]+)\))?)");
   std::string utilization, unpadded, padded, percent, fragmentation;
   if (!re2::RE2::PartialMatch(value, details, &utilization, &unpadded, &padded, &percent, &fragmentation)) return;
   facts_.Set("utilization_percent", std::strtod(utilization.c_str(), nullptr), place_);
@@ -279,8 +284,8 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   }
 }
 
-// The report does not name its module, but JAX's op names begin with the function it was made of: "jit(step)/…" is of the
-// module jit_step.
+// The report does not name its module, but JAX's op names begin with the function it was made of: "jit(step)/…" is of
+// the module jit_step.
 void MemoryReportReader::SetModule() {
   static const re2::RE2 function(R"(^p?jit\(([\w<>.-]+)\)/)");
   std::string name;

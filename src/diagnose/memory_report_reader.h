@@ -2,9 +2,9 @@
 // the largest allocations.
 //
 // The layout has been stable since 2019, but what reaches a reader is not: lines are wrapped, flattened into one, cut,
-// unnumbered, or mixed with other output. So the reader looks for the report's labels wherever they stand in a line, takes
-// what follows up to the next label as the value, and lets a value that is visibly unfinished go on in the next line.
-// Layouts: see docs of the failures in rules/hbm_compile.json.
+// unnumbered, or mixed with other output. So the reader looks for the report's labels wherever they stand in a line,
+// takes what follows up to the next label as the value, and lets a value that is visibly unfinished go on in the next
+// line. Layouts: see docs of the failures in rules/hbm_compile.json.
 #pragma once
 
 #include <cstddef>

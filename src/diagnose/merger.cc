@@ -15,8 +15,8 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMaxAlso = 100;
-// A partial report is compared with this many newest findings of its code; more different failures of one code in one run
-// are rare, and the full comparison would be quadratic.
+// A partial report is compared with this many newest findings of its code; more different failures of one code in one
+// run are rare, and the full comparison would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
 
 std::string Text(const Value& value) {
@@ -87,7 +87,8 @@ Merger::Entry* Merger::FindSame(const Draft& draft, const Finding& finding) {
     // A report without any identifying number says only that it happened again: that is the same failure in the same
     // artifact, but not across artifacts.
     const bool tells = !identity.empty() && !Identity(entries[i].finding).empty();
-    if (tells || same_artifact || (identity.empty() && entries[i].finding.message == finding.message)) return &entries[i];
+    if (tells || same_artifact || (identity.empty() && entries[i].finding.message == finding.message))
+      return &entries[i];
   }
   return nullptr;
 }

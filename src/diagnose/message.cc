@@ -25,7 +25,8 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count) {
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
-    if (i > 0 && (line.after_gap || line.text.find_first_not_of(" \t") == std::string::npos || EndsMessage(line.text))) break;
+    if (i > 0 && (line.after_gap || line.text.find_first_not_of(" \t") == std::string::npos || EndsMessage(line.text)))
+      break;
     if (!text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line});
     for (const char c : std::string_view(line.text).substr(0, kMaxJoined)) {
@@ -87,7 +88,8 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
     for (const Head& head : failure.heads) {
       HeadMatch found{&failure, &head, {}};
       for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
-        if (!head.pattern.Find(joined.text(), from, &found.match) || found.match.begin >= joined.first_line_end()) break;
+        if (!head.pattern.Find(joined.text(), from, &found.match) || found.match.begin >= joined.first_line_end())
+          break;
         const re2::StringPiece before(joined.text().data(), found.match.begin);
         if (head.line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
         if (IsQuoted(joined, line_before, found.match.begin)) continue;
@@ -96,14 +98,17 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
     }
   }
   std::stable_sort(heads.begin(), heads.end(), [](const HeadMatch& a, const HeadMatch& b) {
-    return std::pair(a.match.begin, -static_cast<long>(a.match.end)) < std::pair(b.match.begin, -static_cast<long>(b.match.end));
+    return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
+           std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
   return heads;
 }
 
-void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message, std::size_t* end) {
+void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message,
+                 std::size_t* end) {
   const auto take = [&](const PatternMatch& match) {
-    for (const Capture& capture : match.captures) facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+    for (const Capture& capture : match.captures)
+      facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   };
   take(head.match);
   // A second message of the same wording is another report's; what it says is not this one's.

@@ -26,8 +26,8 @@ class JoinedLines {
   std::size_t first_line_end() const { return first_line_end_; }  // of the text that comes from the first line
   std::size_t line_count() const { return parts_.size(); }
   Place PlaceOf(std::size_t position) const;
-  const std::string& line_before(std::size_t position) const;     // cleaned text of the line, see Quotation
-  std::size_t ColumnOf(std::size_t position) const;               // in the cleaned text of its line
+  const std::string& line_before(std::size_t position) const;  // cleaned text of the line, see Quotation
+  std::size_t ColumnOf(std::size_t position) const;            // in the cleaned text of its line
 
  private:
   struct Part {
@@ -68,6 +68,7 @@ class HeadFinder {
 
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message
 // goes. `message` becomes the text a person would quote.
-void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message, std::size_t* end);
+void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message,
+                 std::size_t* end);
 
 }  // namespace whyoom

@@ -44,14 +44,18 @@ auto Key(const Candidate& candidate, bool scenario_known) {
   return std::tuple(finds_out, unsupported, sufficiency, cost, candidate.prior, ranked.remedy->id);
 }
 
-// Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes twice.
+// Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes
+// twice.
 void PairUp(double excess, std::vector<Candidate>* candidates) {
-  const auto alone_too_little = [](const Candidate& c) { return c.ranked.saves_bytes && c.ranked.enough == false && *c.ranked.saves_bytes > 0; };
+  const auto alone_too_little = [](const Candidate& c) {
+    return c.ranked.saves_bytes && c.ranked.enough == false && *c.ranked.saves_bytes > 0;
+  };
   for (Candidate& one : *candidates) {
     if (!alone_too_little(one)) continue;
     for (const Candidate& other : *candidates) {
       const std::vector<std::string>& with = one.ranked.remedy->with;
-      if (!alone_too_little(other) || std::find(with.begin(), with.end(), other.ranked.remedy->id) == with.end()) continue;
+      if (!alone_too_little(other) || std::find(with.begin(), with.end(), other.ranked.remedy->id) == with.end())
+        continue;
       if (static_cast<double>(*one.ranked.saves_bytes) + static_cast<double>(*other.ranked.saves_bytes) >= excess) {
         one.ranked.enough_with.push_back(other.ranked.remedy->id);
       }
@@ -88,7 +92,8 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
   }
   if (excess) PairUp(*excess, &candidates);
   const bool known = finding->scenario != nullptr || finding->failure->scenarios.empty();
-  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) { return Key(a, known) < Key(b, known); });
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const Candidate& a, const Candidate& b) { return Key(a, known) < Key(b, known); });
 
   finding->remedies.clear();
   for (Candidate& candidate : candidates) {

@@ -1,9 +1,10 @@
-// Orders the remedies that the rule data allows for a finding. The estimates come from the rule data; the order from here
-// alone.
+// Orders the remedies that the rule data allows for a finding. The estimates come from the rule data; the order from
+// here alone.
 //
 // What ranks higher, in this order of importance:
 //   1. where the scenario is not known: what finds it out, if this log speaks for it;
-//   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does not;
+//   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
+//   not;
 //   3. an estimate that covers the excess, before no estimate, before one that does not;
 //   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`);
 //   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;

@@ -37,9 +37,11 @@ std::optional<std::int64_t> Padding(const Allocation& row) {
 }
 
 bool IsCallback(const Allocation& row) {
-  static const Parts kNames = {"debug_callback", "debug_print", "io_callback", "pure_callback", "outside_call", "host_callback"};
-  return HoldsAny(row.op_name, kNames) || HoldsAny(row.xla_label, kNames) || Holds(row.xla_label, "is_host_transfer=true") ||
-         Holds(row.xla_label, "xla_ffi_python") || Holds(row.xla_label, "_xla_host_transfer");
+  static const Parts kNames = {"debug_callback", "debug_print",  "io_callback",
+                               "pure_callback",  "outside_call", "host_callback"};
+  return HoldsAny(row.op_name, kNames) || HoldsAny(row.xla_label, kNames) ||
+         Holds(row.xla_label, "is_host_transfer=true") || Holds(row.xla_label, "xla_ffi_python") ||
+         Holds(row.xla_label, "_xla_host_transfer");
 }
 
 // The gradient part of a program, forward residuals included, by what JAX's transformations put into op names.
@@ -50,7 +52,8 @@ bool InGradient(const Allocation& row) {
 bool IsArgument(const Allocation& row) {
   static const re2::RE2 parameter(R"(^\S+ = (?:\S+ )?(?:copy|bitcast|parameter)[\w-]*\((?:\S+ )?%?param)");
   if (row.kind == "parameter") return true;
-  const bool bare_name = !row.op_name.empty() && !Holds(row.op_name, "/") && !Holds(row.op_name, "(") && !Holds(row.op_name, ".");
+  const bool bare_name =
+      !row.op_name.empty() && !Holds(row.op_name, "/") && !Holds(row.op_name, "(") && !Holds(row.op_name, ".");
   return bare_name || re2::RE2::PartialMatch(row.xla_label, parameter);
 }
 
@@ -80,6 +83,20 @@ std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {
   return array.tiles[0][array.tiles[0].size() - from_end];
 }
 
+bool InBackward(const Allocation& row) { return Holds(row.op_name, "transpose("); }
+
+// Made in the forward pass of a gradient: what the backward pass may still wait for.
+bool IsForward(const Allocation& row) { return InGradient(row) && !InBackward(row); }
+
+// What a loop keeps of each of its steps for the backward pass.
+bool IsLoopResidual(const Allocation& row) {
+  return IsStacked(row) || (IsForward(row) && Holds(row.xla_label, "dynamic-update-slice"));
+}
+
+bool IsCollective(const Allocation& row) {
+  return HoldsAny(row.xla_label, {"all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute"});
+}
+
 using Field = std::function<Value(const Allocation&)>;
 
 const std::map<std::string_view, Field>& Fields() {
@@ -89,15 +106,32 @@ const std::map<std::string_view, Field>& Fields() {
       {"unpadded_bytes", [](const Allocation& row) { return FromNumber(row.unpadded_bytes); }},
       {"padding_bytes", [](const Allocation& row) { return FromNumber(Padding(row)); }},
       {"padding_factor", [](const Allocation& row) { return FromNumber(row.padding_factor); }},
-      {"shape", [](const Allocation& row) { return row.array ? Value(row.array->shape) : FromText(WithoutLayouts(row.shape_text)); }},
+      {"shape",
+       [](const Allocation& row) {
+         return row.array ? Value(row.array->shape) : FromText(WithoutLayouts(row.shape_text));
+       }},
       {"layout", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.layout; }); }},
       {"dtype", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype; }); }},
-      {"elements", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(ElementCount(a)); }); }},
-      {"dims", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(a.dims.size()); }); }},
-      {"minor_dim", [](const Allocation& row) { return row.array ? FromNumber(MinorDim(*row.array)) : Value{Unknown{}}; }},
-      {"second_minor_dim", [](const Allocation& row) { return row.array ? FromNumber(SecondMinorDim(*row.array)) : Value{Unknown{}}; }},
-      {"tile_minor", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 1)); }); }},
-      {"tile_second_minor", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 2)); }); }},
+      {"elements",
+       [](const Allocation& row) {
+         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(ElementCount(a)); });
+       }},
+      {"dims",
+       [](const Allocation& row) {
+         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(a.dims.size()); });
+       }},
+      {"minor_dim",
+       [](const Allocation& row) { return row.array ? FromNumber(MinorDim(*row.array)) : Value{Unknown{}}; }},
+      {"second_minor_dim",
+       [](const Allocation& row) { return row.array ? FromNumber(SecondMinorDim(*row.array)) : Value{Unknown{}}; }},
+      {"tile_minor",
+       [](const Allocation& row) {
+         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 1)); });
+       }},
+      {"tile_second_minor",
+       [](const Allocation& row) {
+         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 2)); });
+       }},
       {"op_name", [](const Allocation& row) { return FromText(row.op_name); }},
       {"source", Source},
       {"source_file", [](const Allocation& row) { return FromText(row.source_file); }},
@@ -105,18 +139,40 @@ const std::map<std::string_view, Field>& Fields() {
       {"xla_label", [](const Allocation& row) { return FromText(row.xla_label); }},
       {"kind", [](const Allocation& row) { return FromText(row.kind); }},
       {"name", [](const Allocation& row) { return FromText(ShortName(row)); }},
-      {"element_bits", [](const Allocation& row) { return row.array ? FromNumber(ElementBits(row.array->dtype)) : Value{Unknown{}}; }},
-      {"is_float32", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "f32"; }); }},
-      {"is_bf16", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "bf16"; }); }},
-      {"in_backward", [](const Allocation& row) { return Value(HoldsAny(row.op_name, {"transpose(jvp", "transpose("})); }},
+      {"element_bits",
+       [](const Allocation& row) { return row.array ? FromNumber(ElementBits(row.array->dtype)) : Value{Unknown{}}; }},
+      {"is_float32",
+       [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "f32"; }); }},
+      {"is_bf16",
+       [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "bf16"; }); }},
+      {"in_backward", [](const Allocation& row) { return Value(InBackward(row)); }},
       {"in_gradient", [](const Allocation& row) { return Value(InGradient(row)); }},
       {"is_argument", [](const Allocation& row) { return Value(IsArgument(row)); }},
       {"is_callback", [](const Allocation& row) { return Value(IsCallback(row)); }},
       {"is_stacked", [](const Allocation& row) { return Value(IsStacked(row)); }},
       {"is_constant", [](const Allocation& row) { return Value(IsConstant(row)); }},
-      {"replicated", [](const Allocation& row) { return Value(HoldsAny(row.xla_label, {"sharding={replicated}", "maximal device"})); }},
-      {"bf16_bytes", [](const Allocation& row) { return row.array ? FromNumber(BytesWithElementBits(*row.array, 16)) : Value{Unknown{}}; }},
-      {"best_layout_bytes", [](const Allocation& row) { return row.array ? FromNumber(BestLayoutBytes(*row.array)) : Value{Unknown{}}; }},
+      {"replicated",
+       [](const Allocation& row) {
+         return Value(HoldsAny(row.xla_label, {"sharding={replicated}", "maximal device"}));
+       }},
+      {"is_forward", [](const Allocation& row) { return Value(IsForward(row)); }},
+      {"is_saved", [](const Allocation& row) { return Value(IsStacked(row) || IsForward(row)); }},
+      {"is_loop_residual", [](const Allocation& row) { return Value(IsLoopResidual(row)); }},
+      {"is_rematted",
+       [](const Allocation& row) {
+         return Value(HoldsAny(row.op_name, {"checkpoint", "rematted"}));
+       }},
+      {"is_collective", [](const Allocation& row) { return Value(IsCollective(row)); }},
+      {"is_all_gather", [](const Allocation& row) { return Value(Holds(row.xla_label, "= all-gather")); }},
+      {"is_convert", [](const Allocation& row) { return Value(Holds(row.xla_label, "= convert(")); }},
+      {"is_plain_argument",
+       [](const Allocation& row) { return Value(IsArgument(row) && !Holds(row.xla_label, "copy(")); }},
+      {"bf16_bytes",
+       [](const Allocation& row) {
+         return row.array ? FromNumber(BytesWithElementBits(*row.array, 16)) : Value{Unknown{}};
+       }},
+      {"best_layout_bytes",
+       [](const Allocation& row) { return row.array ? FromNumber(BestLayoutBytes(*row.array)) : Value{Unknown{}}; }},
   };
   return fields;
 }
@@ -141,7 +197,8 @@ std::string ShortName(const Allocation& row) {
     if (!name.empty()) return name;
   }
   const std::size_t equals = row.xla_label.find(" = ");
-  if (equals != std::string::npos && equals > 0) return row.xla_label.substr(row.xla_label[0] == '%' ? 1 : 0, row.xla_label[0] == '%' ? equals - 1 : equals);
+  if (equals != std::string::npos && equals > 0)
+    return row.xla_label.substr(row.xla_label[0] == '%' ? 1 : 0, row.xla_label[0] == '%' ? equals - 1 : equals);
   return WithoutLayouts(row.shape_text);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "diagnose/diagnoser.h"
@@ -51,7 +52,8 @@ std::string Complaint(const Failure& failure, const Example& example, const std:
   if (!example.scenario) return {};
   const std::string said = finding.scenario == nullptr ? "" : finding.scenario->id;
   if (said != *example.scenario) {
-    return fmt::format("scenario is {}, not {}", said.empty() ? "not known" : said, example.scenario->empty() ? "not known" : *example.scenario);
+    return fmt::format("scenario is {}, not {}", said.empty() ? "not known" : said,
+                       example.scenario->empty() ? "not known" : *example.scenario);
   }
   return {};
 }
@@ -65,15 +67,23 @@ void TestFailure(const Engine& engine, const Failure& failure, RuleTestResult* r
       ++result->reported;
     } else {
       ++result->missing;
-      result->failures.push_back(fmt::format("{}: missing: \"{}\" {}", failure.code, FirstLine(example.text), complaint));
+      result->failures.push_back(
+          fmt::format("{}: missing: \"{}\" {}", failure.code, FirstLine(example.text), complaint));
     }
   }
   for (const Example& example : failure.no_match) {
     bool noisy = false;
     for (const Finding& finding : Diagnose(engine, example.text)) noisy = noisy || finding.failure == &failure;
     ++(noisy ? result->noisy : result->validated);
-    if (noisy) result->failures.push_back(fmt::format("{}: noisy: \"{}\" ({})", failure.code, FirstLine(example.text), example.why));
+    if (noisy)
+      result->failures.push_back(
+          fmt::format("{}: noisy: \"{}\" ({})", failure.code, FirstLine(example.text), example.why));
   }
+}
+
+void Count(bool ok, const std::string& what, const std::string& text, RuleTestResult* result) {
+  ++(ok ? result->reported : result->missing);
+  if (!ok) result->failures.push_back(fmt::format("{}: missing: \"{}\"", what, FirstLine(text)));
 }
 
 void TestContext(const Context& context, RuleTestResult* result) {
@@ -82,11 +92,42 @@ void TestContext(const Context& context, RuleTestResult* result) {
     bool ok = context.pattern.Find(example.text, 0, &match);
     for (const auto& [name, want] : example.facts) {
       bool found = false;
-      for (const Capture& capture : match.captures) found = found || (capture.name == name && Same(capture.value, want));
+      for (const Capture& capture : match.captures)
+        found = found || (capture.name == name && Same(capture.value, want));
       ok = ok && found;
     }
-    ++(ok ? result->reported : result->missing);
-    if (!ok) result->failures.push_back(fmt::format("context {}: missing: \"{}\"", context.id, FirstLine(example.text)));
+    Count(ok, "context " + context.id, example.text, result);
+  }
+}
+
+void TestFrameworks(const RuleSet& rules, RuleTestResult* result) {
+  for (const Framework& framework : rules.frameworks()) {
+    for (const std::string& example : framework.examples) {
+      PatternMatch match;
+      const bool ok = std::any_of(framework.signs.begin(), framework.signs.end(),
+                                  [&](const Pattern& sign) { return sign.Find(example, 0, &match); });
+      Count(ok, "framework " + framework.id, example, result);
+    }
+  }
+}
+
+void TestQuotations(const RuleSet& rules, RuleTestResult* result) {
+  for (const Quotation& quotation : rules.quotations()) {
+    for (const std::string& example : quotation.examples) {
+      PatternMatch match;
+      Count(quotation.pattern.Find(example, 0, &match), "quotation " + quotation.id, example, result);
+    }
+  }
+}
+
+void TestAffixes(const Engine& engine, RuleTestResult* result) {
+  for (const AffixExample& example : engine.rules().affix_examples()) {
+    std::vector<Line> lines;
+    RawLine raw;
+    raw.number = 1;
+    raw.bytes = example.text;
+    engine.normalizer().Normalize(raw, &lines);
+    Count(lines.size() == 1 && lines[0].text == example.leaves, "affix " + example.affix, example.text, result);
   }
 }
 
@@ -97,6 +138,9 @@ RuleTestResult TestRules(const RuleSet& rules) {
   const Engine engine(rules);
   for (const Failure& failure : rules.failures()) TestFailure(engine, failure, &result);
   for (const Context& context : rules.contexts()) TestContext(context, &result);
+  TestFrameworks(rules, &result);
+  TestQuotations(rules, &result);
+  TestAffixes(engine, &result);
   return result;
 }
 

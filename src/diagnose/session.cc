@@ -95,13 +95,14 @@ void Session::TakeHeads(const JoinedLines& joined, const Line& front) {
       }
     }
     open_.push_back(std::move(open));
-    if (open_.back().reader != nullptr) FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
+    if (open_.back().reader != nullptr)
+      FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
     lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
   }
 }
 
-// A message may hold several heads: the code's name and the sentence after it are one failure, and a sentence of one code
-// may be part of another's message. True where `head` starts nothing new.
+// A message may hold several heads: the code's name and the sentence after it are one failure, and a sentence of one
+// code may be part of another's message. True where `head` starts nothing new.
 bool Session::MergeIntoOpen(const HeadMatch& head, const Evidence& facts) {
   for (OpenDraft& open : open_) {
     if (open.message_end < ordinal_) continue;
@@ -136,7 +137,9 @@ void Session::Complete(OpenDraft& open, std::vector<Draft>* done) {
 
 void Session::CompleteFinished(std::vector<Draft>* done) {
   std::vector<OpenDraft> still_open;
-  const auto reads = [](const OpenDraft& open) { return open.reader != nullptr && !open.reader->done() && !open.absorbed; };
+  const auto reads = [](const OpenDraft& open) {
+    return open.reader != nullptr && !open.reader->done() && !open.absorbed;
+  };
   const auto newest_reader = std::find_if(open_.rbegin(), open_.rend(), reads);
   for (OpenDraft& open : open_) {
     const bool is_newest = newest_reader != open_.rend() && &open == &*newest_reader;

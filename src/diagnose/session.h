@@ -64,9 +64,9 @@ class Session {
   const RuleSet& rules_;
   const HeadFinder& finder_;
   std::string reporter_;
-  std::deque<Line> pending_;    // the line in process and those that a wrapped message may go on in
+  std::deque<Line> pending_;  // the line in process and those that a wrapped message may go on in
   std::string line_before_;
-  std::uint64_t ordinal_ = 0;   // of the line in process, in this session
+  std::uint64_t ordinal_ = 0;  // of the line in process, in this session
   int lines_wanted_ = 0;
   std::vector<OpenDraft> open_;
   std::vector<std::pair<const Context*, Evidence>> contexts_;  // the newest of each

@@ -19,13 +19,16 @@ struct Nothing : Scope {
 
 class Page {
  public:
-  explicit Page(const TextOptions& options) : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
+  explicit Page(const TextOptions& options)
+      : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
 
   void Title(std::string_view name, std::string_view title) {
     out_ += style_.Error(name) + "  " + style_.Strong(title) + "\n";
   }
   void Heading(std::string_view text) { out_ += "\n" + style_.Label(text) + "\n"; }
-  void Paragraph(std::string_view text, std::size_t column = 0) { out_ += Hanging(std::string(column, ' '), column, text, width_); }
+  void Paragraph(std::string_view text, std::size_t column = 0) {
+    out_ += Hanging(std::string(column, ' '), column, text, width_);
+  }
   void Blank() { out_ += "\n"; }
   void Item(std::string_view label, std::size_t column, std::string_view text) {
     const std::size_t gap = column > label.size() ? column - label.size() : 1;
@@ -80,15 +83,18 @@ void ExplainRemedy(Page& page, const Remedy& remedy) {
 }
 
 // The remedies of a code, each once, in the order of the scenarios. `section` empty: all.
-std::vector<std::pair<const Remedy*, std::string>> Uses(const RuleSet& rules, const std::vector<const std::vector<RemedyUse>*>& lists,
+std::vector<std::pair<const Remedy*, std::string>> Uses(const RuleSet& rules,
+                                                        const std::vector<const std::vector<RemedyUse>*>& lists,
                                                         std::string_view section) {
   std::vector<std::pair<const Remedy*, std::string>> uses;
   std::set<std::string> seen;
   for (const std::vector<RemedyUse>* list : lists) {
     std::vector<RemedyUse> sorted = *list;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
     for (const RemedyUse& use : sorted) {
-      const bool inside = section.empty() || use.section == section || use.section.rfind(std::string(section) + ".", 0) == 0;
+      const bool inside =
+          section.empty() || use.section == section || use.section.rfind(std::string(section) + ".", 0) == 0;
       const Remedy* remedy = rules.FindRemedy(use.remedy);
       if (inside && remedy != nullptr && seen.insert(use.remedy).second) uses.emplace_back(remedy, use.section);
     }
@@ -135,7 +141,8 @@ std::string ExplainFailure(const RuleSet& rules, const Failure& failure, Page& p
 }
 
 // "3" of E1000 is a scenario, "3.C" a place in the page, "1" a family of scenarios.
-std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& failure, const std::string& part, Page& page) {
+std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& failure, const std::string& part,
+                                       Page& page) {
   std::vector<const Scenario*> scenarios;
   for (const Scenario& scenario : failure.scenarios) {
     if (scenario.id == part || scenario.id.rfind(part + ".", 0) == 0) scenarios.push_back(&scenario);
@@ -161,7 +168,8 @@ std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& fail
 
 std::string UpperCase(std::string_view text) {
   std::string upper(text);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return upper;
 }
 

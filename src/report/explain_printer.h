@@ -10,7 +10,8 @@
 
 namespace whyoom {
 
-// Topics: a code or alias ("E1000", "0100", "E0100"), with a scenario ("E1000.2", "0101.fragmentation") or a place in the official page
+// Topics: a code or alias ("E1000", "0100", "E0100"), with a scenario ("E1000.2", "0101.fragmentation") or a place in
+// the official page
 // ("E1000.3.C"), or the id of a remedy ("donate_buffers"). nullopt where there is no such topic.
 std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic, const TextOptions& options);
 

@@ -157,7 +157,8 @@ Json FindingJson(const Finding& finding) {
 }  // namespace
 
 std::string PrintJson(const Report& report) {
-  Json json = {{"schema", "whyoom.report/1"}, {"tool", {{"version", report.version}, {"rules", report.rules_fingerprint}}}};
+  Json json = {{"schema", "whyoom.report/1"},
+               {"tool", {{"version", report.version}, {"rules", report.rules_fingerprint}}}};
   json["diagnoses"] = Json::array();
   std::map<std::string, int> by_code;
   for (const Finding& finding : report.findings) {

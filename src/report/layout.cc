@@ -28,7 +28,9 @@ std::size_t FittingBytes(std::string_view text, std::size_t columns) {
 }
 
 // A character takes four bytes at most, so what has more bytes than that is too wide without counting.
-bool WiderThan(std::string_view text, std::size_t columns) { return text.size() > 4 * columns || DisplayWidth(text) > columns; }
+bool WiderThan(std::string_view text, std::size_t columns) {
+  return text.size() > 4 * columns || DisplayWidth(text) > columns;
+}
 
 }  // namespace
 

@@ -12,8 +12,8 @@ namespace whyoom {
 // is broken where it must. Never empty: an empty text gives one empty line.
 std::vector<std::string> Wrap(std::string_view text, std::size_t width);
 
-// The first line behind `lead`, the others behind as many blanks; each ends with a line feed. `lead_width` is what `lead` takes on
-// the screen, since it may hold colour codes.
+// The first line behind `lead`, the others behind as many blanks; each ends with a line feed. `lead_width` is what
+// `lead` takes on the screen, since it may hold colour codes.
 std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_view text, std::size_t width);
 
 // A bar of `columns` cells of which `part` of `whole` is filled; something is always shown for a part above zero.

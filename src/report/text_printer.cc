@@ -13,16 +13,18 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = 6;            // of everything beside a label: "why   "
-constexpr std::size_t kFullRemedies = 3;      // explained; the others are named
-constexpr std::size_t kStepsOfFirst = 3;      // of the first remedy; the others explained show one
-constexpr std::size_t kNamedRemedies = 6;     // beyond those explained
+constexpr std::size_t kIndent = 6;         // of everything beside a label: "why   "
+constexpr std::size_t kFullRemedies = 3;   // explained; the others are named
+constexpr std::size_t kStepsOfFirst = 3;   // of the first remedy; the others explained show one
+constexpr std::size_t kNamedRemedies = 6;  // beyond those explained
 constexpr std::size_t kNamedRuledOut = 3;
 constexpr std::size_t kBarRows = 5;
 constexpr std::size_t kPlaces = 5;
-constexpr std::size_t kMaxGroups = 256;        // a list of different rows beyond that is no compiler's
+constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
 
-std::optional<double> Number(const Finding& finding, std::string_view fact) { return AsNumber(finding.facts.Get(fact)); }
+std::optional<double> Number(const Finding& finding, std::string_view fact) {
+  return AsNumber(finding.facts.Get(fact));
+}
 
 std::optional<std::string> TextFact(const Finding& finding, std::string_view fact) {
   const Fact* found = finding.facts.Find(fact);
@@ -51,7 +53,8 @@ struct AllocationGroup {
 
 class Page {
  public:
-  explicit Page(const TextOptions& options) : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
+  explicit Page(const TextOptions& options)
+      : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
 
   void PrintFinding(const Finding& finding);
   void PrintClosing(const Report& report);
@@ -70,7 +73,9 @@ class Page {
     out_ += Hanging(lead, kIndent, text, width_);
   }
   // `text` wrapped behind `column` blanks.
-  void Indented(std::size_t column, std::string_view text) { out_ += Hanging(std::string(column, ' '), column, text, width_); }
+  void Indented(std::size_t column, std::string_view text) {
+    out_ += Hanging(std::string(column, ' '), column, text, width_);
+  }
   void Blank() { out_ += '\n'; }
 
   // The first `most` of `items` in one paragraph, and how many there are beyond.
@@ -103,7 +108,8 @@ void Page::PrintVerdict(const Finding& finding) {
     for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
     Indented(column, "The log cannot tell which: " + list + ".");
   }
-  if (finding.confidence == Confidence::kLow) Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
+  if (finding.confidence == Confidence::kLow)
+    Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
 
   std::string facts = Name(finding.where.artifact) + fmt::format(":{}", finding.where.line);
   for (const std::string_view name : {"module", "program", "device"}) {
@@ -124,7 +130,8 @@ void Page::PrintBudget(const Finding& finding) {
   if (!need || !have || *need <= 0) return;
   const bool compile = finding.failure->phase == "compile";
   const std::string needed = Size(*need) + (compile ? " needed" : " asked for");
-  const double excess = Number(finding, "excess_bytes").value_or(*need - *have);  // as printed, where it is: the others are rounded
+  const double excess =
+      Number(finding, "excess_bytes").value_or(*need - *have);  // as printed, where it is: the others are rounded
   const std::string over = excess > 0 ? Size(excess) + " too much" : "";
   const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
   const std::size_t columns = width_ > used + 10 ? std::min<std::size_t>(44, width_ - used) : 10;
@@ -133,7 +140,8 @@ void Page::PrintBudget(const Finding& finding) {
   out_ += "  " + style_.Strong(needed) + "  ";
   const auto fits = static_cast<std::size_t>(static_cast<double>(columns) * std::min(*need, *have) / whole);
   const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * *need / whole) - std::min(fits, columns);
-  out_ += style_.Good(Repeat("█", fits)) + style_.Error(Repeat("▒", beyond)) + std::string(columns - std::min(columns, fits + beyond), ' ');
+  out_ += style_.Good(Repeat("█", fits)) + style_.Error(Repeat("▒", beyond)) +
+          std::string(columns - std::min(columns, fits + beyond), ' ');
   out_ += "  " + style_.Error(over) + "\n";
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
   const std::string mark = "▲ " + Size(*have) + (compile ? " usable" : in_pieces ? " free in one piece" : " free");
@@ -172,11 +180,15 @@ std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
       groups.push_back({&row, shape, 1});
     }
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) { return *a.first->size_bytes > *b.first->size_bytes; });
+  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
+    return *a.first->size_bytes > *b.first->size_bytes;
+  });
   return groups;
 }
 
-std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1); }
+std::string LastPart(const std::string& path) {
+  return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+}
 
 std::string Describe(const AllocationGroup& group) {
   const Allocation& row = *group.first;
@@ -206,8 +218,8 @@ void Page::PrintAllocations(const Finding& finding) {
       continue;
     }
     const auto size = static_cast<double>(*groups[i].first->size_bytes);
-    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", Size(size)) + style_.Good(Bar(size, whole, kBar)) + "  " +
-            Shorten(Describe(groups[i]), width_ - std::min(width_ - 10, kColumn)) + "\n";
+    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", Size(size)) + style_.Good(Bar(size, whole, kBar)) +
+            "  " + Shorten(Describe(groups[i]), width_ - std::min(width_ - 10, kColumn)) + "\n";
   }
   if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
 }
@@ -215,22 +227,27 @@ void Page::PrintAllocations(const Finding& finding) {
 void Page::PrintRemedy(const RankedRemedy& ranked) {
   const Remedy& remedy = *ranked.remedy;
   std::string verdict;
-  if (ranked.saves_bytes && *ranked.saves_bytes > 0) verdict += "saves about " + Size(static_cast<double>(*ranked.saves_bytes)) + " · ";
+  if (ranked.saves_bytes && *ranked.saves_bytes > 0)
+    verdict += "saves about " + Size(static_cast<double>(*ranked.saves_bytes)) + " · ";
   if (ranked.enough == true) verdict += "should be enough · ";
   if (ranked.enough == false && ranked.enough_with.empty()) verdict += "not enough alone · ";
-  if (ranked.enough == false && !ranked.enough_with.empty()) verdict += "enough together with " + ranked.enough_with.front() + " · ";
+  if (ranked.enough == false && !ranked.enough_with.empty())
+    verdict += "enough together with " + ranked.enough_with.front() + " · ";
   verdict += remedy.inquiry ? "finds out more" : SafetyText(remedy.safety);
   const std::string number = fmt::format("{}", ranked.rank);
-  out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') + style_.Strong(remedy.title) + "\n";
+  out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
+          style_.Strong(remedy.title) + "\n";
   constexpr std::size_t kColumn = kIndent + 3;
-  for (const std::string& line : Wrap(verdict, width_ - kColumn)) out_ += std::string(kColumn, ' ') + style_.Good(line) + "\n";
+  for (const std::string& line : Wrap(verdict, width_ - kColumn))
+    out_ += std::string(kColumn, ' ') + style_.Good(line) + "\n";
   if (!ranked.why.empty()) {
     std::string text = Printable(ranked.why[0].text);
     if (ranked.why[0].line > 0) text += fmt::format(" (line {})", ranked.why[0].line);
     Indented(kColumn, text);
   }
   const std::size_t steps = std::min(ranked.how.size(), ranked.rank == 1 ? kStepsOfFirst : 1);
-  for (std::size_t i = 0; i < steps; ++i) out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(ranked.how[i]), width_);
+  for (std::size_t i = 0; i < steps; ++i)
+    out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(ranked.how[i]), width_);
 }
 
 void Page::PrintRemedies(const Finding& finding) {
@@ -248,7 +265,8 @@ void Page::PrintRemedies(const Finding& finding) {
   if (!others.empty()) Blank();
   List("then", "", others, kNamedRemedies);
   std::vector<std::string> out;
-  for (const RuledOut& ruled_out : finding.ruled_out) out.push_back(ruled_out.remedy->title + " (" + Printable(ruled_out.why) + ")");
+  for (const RuledOut& ruled_out : finding.ruled_out)
+    out.push_back(ruled_out.remedy->title + " (" + Printable(ruled_out.why) + ")");
   List("not", "worth trying here: ", out, kNamedRuledOut);
 }
 
@@ -268,7 +286,8 @@ void Page::PrintMore(const Finding& finding) {
   Beside("more", text);
   std::vector<std::string> places;
   for (const Where& where : finding.also) {
-    const bool same = where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
+    const bool same =
+        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
     places.push_back(same ? fmt::format("line {}", where.line) : Name(where.artifact) + fmt::format(":{}", where.line));
   }
   List("also", "", places, kPlaces);
@@ -285,11 +304,13 @@ void Page::PrintFinding(const Finding& finding) {
 
 void Page::PrintClosing(const Report& report) {
   if (report.findings.empty()) {
-    out_ += fmt::format("No out-of-memory error found in {} ({}).\n", report.artifacts == 1 ? "1 input" : fmt::format("{} inputs", report.artifacts),
+    out_ += fmt::format("No out-of-memory error found in {} ({}).\n",
+                        report.artifacts == 1 ? "1 input" : fmt::format("{} inputs", report.artifacts),
                         FormatSize(static_cast<std::int64_t>(report.bytes)));
   }
   for (const Problem& problem : report.problems) {
-    out_ += Hanging(style_.Warning("could not read "), 15, Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
+    out_ += Hanging(style_.Warning("could not read "), 15,
+                    Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
   }
 }
 

@@ -6,7 +6,7 @@
 //   known(largest_free_block_bytes) and not known(free_bytes)
 //
 // Grammar, loosest first: `or`; `and`; `not`; == != < <= > >= (not chained); + -; * /; unary -; a number
-// (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false,
+// (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false, unknown,
 // a name (letters, digits, _ and dots), a call, parentheses.
 //
 // Functions: known(x); default(x, y): x, or y where x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);

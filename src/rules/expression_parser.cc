@@ -142,6 +142,7 @@ class Parser {
 
   NodePtr Name(const Token& token) {
     if (token.text == "true" || token.text == "false") return Literal(token.text == "true");
+    if (token.text == "unknown") return Literal(Unknown{});
     NodePtr node = Make(NodeKind::kName);
     node->name = token.text;
     node->at = token.at;

@@ -229,49 +229,25 @@ class Cutter {
 }  // namespace
 
 std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
+  constexpr std::string_view kNames = "nrt\\'\"/";
+  constexpr std::string_view kMeanings = "\n\r\t\\'\"/";
+  const char name = At(text, at + 1);
+  if (const std::size_t simple = kNames.find(name); simple != std::string_view::npos) {
+    out->push_back(kMeanings[simple]);
+    return 2;
+  }
   std::size_t length = 0;
   char32_t code = 0;
-  switch (At(text, at + 1)) {
-    case 'n':
-      out->push_back('\n');
-      return 2;
-    case 'r':
-      out->push_back('\r');
-      return 2;
-    case 't':
-      out->push_back('\t');
-      return 2;
-    case '\\':
-    case '\'':
-    case '"':
-    case '/':
-      out->push_back(text[at + 1]);
-      return 2;
-    case 'u':
-      length = UnescapeUnit(text, at, out);
-      break;
-    case '0':
-    case '1':
-      length = UnescapeOctal(text, at, out);
-      break;
-    case 'x':
-      if (HexDigits(text, at + 2, 2, &code)) length = 4;
-      break;
-    case 'U':
-      if (HexDigits(text, at + 2, 8, &code)) length = 10;
-      break;
-    default:
-      break;
-  }
+  if (name == 'u') length = UnescapeUnit(text, at, out);
+  if (name == '0' || name == '1') length = UnescapeOctal(text, at, out);
+  if (name == 'x' && HexDigits(text, at + 2, 2, &code)) length = 4;
+  if (name == 'U' && HexDigits(text, at + 2, 8, &code)) length = 10;
   if (length == 0) {
-    // The character behind stays with its backslash, lest "\" before a quote begin something new.
-    length = std::min<std::size_t>(text.size() - at, 1);
-    out->append(text.substr(at, length));
-  } else if (length == 4 && text[at + 1] == 'x') {
-    AppendUtf8(code, out);
-  } else if (length == 10) {
-    AppendUtf8(code, out);
+    // Only the backslash: what follows it may mean something of its own.
+    out->push_back(text[at]);
+    return 1;
   }
+  if (name == 'x' || name == 'U') AppendUtf8(code, out);
   return length;
 }
 

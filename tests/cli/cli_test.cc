@@ -12,9 +12,12 @@ using nlohmann::json;
 namespace {
 
 const std::string kFailure =
-    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There are 6.43M free.; (0x0x1_HBM0)\n";
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There "
+    "are 6.43M free.; (0x0x1_HBM0)\n";
 
-std::string CaseLog(const std::string& name) { return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log"; }
+std::string CaseLog(const std::string& name) {
+  return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log";
+}
 
 }  // namespace
 
@@ -47,7 +50,8 @@ TEST_CASE("what could not be read is told, and loses nothing else", "[cli]") {
 }
 
 TEST_CASE("standard input by dash and by pipe", "[cli]") {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--format", "json", "-"}, {"--format", "json"}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--format", "json", "-"}, {"--format", "json"}}) {
     const ProcessResult result = RunWhyoom(arguments, kFailure);
     CHECK(result.exit_status == 1);
     const json report = json::parse(result.out);
@@ -91,7 +95,8 @@ TEST_CASE("the JSON is the contract", "[cli]") {
   CHECK(row["dtype"] == "f32");
   CHECK(row["padding_factor"] == 32.0);
   const json& remedy = diagnosis["remedies"].at(0);
-  for (const char* key : {"rank", "id", "title", "section", "safety", "gain", "saves_bytes", "enough", "note", "why", "how", "links"}) {
+  for (const char* key :
+       {"rank", "id", "title", "section", "safety", "gain", "saves_bytes", "enough", "note", "why", "how", "links"}) {
     INFO(key);
     CHECK(remedy.contains(key));
   }
@@ -111,13 +116,15 @@ TEST_CASE("output is the same bytes whatever the environment", "[cli]") {
 }
 
 TEST_CASE("text fits 80 columns", "[cli]") {
-  for (const char* name : {"compile-padded-points", "compile-unrolled-blocks", "compile-short-message", "buffer-eight-hosts", "program-too-large"}) {
+  for (const char* name : {"compile-padded-points", "compile-unrolled-blocks", "compile-short-message",
+                           "buffer-eight-hosts", "program-too-large"}) {
     const ProcessResult result = RunWhyoom({"log"}, "", std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name);
     std::size_t begin = 0;
     while (begin < result.out.size()) {
       const std::size_t end = result.out.find('\n', begin);
       const std::string line = result.out.substr(begin, end - begin);
-      const auto columns = static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      const auto columns =
+          static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
       INFO(line);
       CHECK((columns <= 80 || line.find("http") != std::string::npos));
       begin = end + 1;
@@ -127,8 +134,11 @@ TEST_CASE("text fits 80 columns", "[cli]") {
 
 TEST_CASE("a log's author chooses nothing on the terminal", "[cli]") {
   const std::string evil =
-      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G.\n"
-      "  Largest program allocations in hbm:\n  1. Size: 9.00G\n     Operator: op_name=\"jit(f)/\x1b]0;owned\x07/\x1b[2J\xc2\x9b/\xe2\x80\xae" "evil\"\n"
+      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of "
+      "15.75G hbm. Exceeded hbm capacity by 4.25G.\n"
+      "  Largest program allocations in hbm:\n  1. Size: 9.00G\n     Operator: "
+      "op_name=\"jit(f)/\x1b]0;owned\x07/\x1b[2J\xc2\x9b/\xe2\x80\xae"
+      "evil\"\n"
       "     Shape: f32[8,8]{1,0:T(8,128)}\n     XLA label: \x1b[31mfusion\n     Allocation type: HLO temp\n";
   const ScratchFolder scratch;
   scratch.Write("evil\x1b[31m.log", evil);
@@ -142,8 +152,9 @@ TEST_CASE("a log's author chooses nothing on the terminal", "[cli]") {
 }
 
 TEST_CASE("explain knows codes, scenarios, places and remedies", "[cli]") {
-  for (const char* topic : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.1", "E1000.1.sparsecore", "E1000.2", "E1000.3", "E1000.3.C", "E1000.3.c", "0100", "E0100",
-                            "0100.fragmentation", "0101.true_oom", "E1001", "tpu.vmem", "donate_buffers"}) {
+  for (const char* topic :
+       {"E1000", "e1000", "CompileTimeHbmOom", "E1000.1", "E1000.1.sparsecore", "E1000.2", "E1000.3", "E1000.3.C",
+        "E1000.3.c", "0100", "E0100", "0100.fragmentation", "0101.true_oom", "E1001", "tpu.vmem", "donate_buffers"}) {
     INFO(topic);
     const ProcessResult result = RunWhyoom({"explain", topic});
     CHECK(result.exit_status == 0);
@@ -165,12 +176,14 @@ TEST_CASE("rule data is a product", "[cli]") {
   CHECK(RunWhyoom({"rules", "list"}).out.find("E1000") != std::string::npos);
   CHECK_NOTHROW(json::parse(RunWhyoom({"rules", "schema"}).out));
 
-  const std::string rule = R"({"format": "whyoom.rules/1", "failures": [{"code": "X1", "title": "a new failure", "category": "New", "phase": "run",
+  const std::string rule =
+      R"({"format": "whyoom.rules/1", "failures": [{"code": "X1", "title": "a new failure", "category": "New", "phase": "run",
     "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
     "examples": {"match": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "no_match": []}}]})";
   const std::string file = scratch.Write("x1.json", rule);
   CHECK(RunWhyoom({"rules", "test", file}).exit_status == 0);
-  const ProcessResult found = RunWhyoom({"--format", "json", "--rules", file, "-"}, "ERROR flux capacitor drained to 1.00G\n");
+  const ProcessResult found =
+      RunWhyoom({"--format", "json", "--rules", file, "-"}, "ERROR flux capacitor drained to 1.00G\n");
   CHECK(found.exit_status == 1);
   CHECK(json::parse(found.out)["diagnoses"][0]["code"] == "X1");
 
@@ -191,7 +204,8 @@ TEST_CASE("rule data is a product", "[cli]") {
 }
 
 TEST_CASE("a closed pipe is no error", "[cli]") {
-  const std::string command = std::string(WHYOOM_BINARY) + " " + CaseLog("compile-padded-points") + " | true; exit ${PIPESTATUS[0]}";
+  const std::string command =
+      std::string(WHYOOM_BINARY) + " " + CaseLog("compile-padded-points") + " | true; exit ${PIPESTATUS[0]}";
   const ProcessResult result = RunProcess({"/bin/bash", "-c", command});
   CHECK(result.exit_status == 1);
   CHECK(result.err.empty());

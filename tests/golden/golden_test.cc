@@ -1,6 +1,7 @@
 // Real logs in, the whole output out. Each case is a folder of testdata/cases:
 //   log            what the program reads
-//   source.md      where the log comes from, and the right answer, written by hand: lines "- code: E1000", "- scenario: 2"
+//   source.md      where the log comes from, and the right answer, written by hand: lines "- code: E1000", "- scenario:
+//   2"
 //                  ("none", "cannot tell"), "- first: shard_tensor"
 //   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
 // The right answer is checked against the output on its own, so that blessing a wrong one fails.
@@ -23,7 +24,8 @@ using nlohmann::json;
 
 std::vector<fs::path> Cases() {
   std::vector<fs::path> cases;
-  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases")) cases.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases"))
+    cases.push_back(entry.path());
   std::sort(cases.begin(), cases.end());
   return cases;
 }

@@ -118,7 +118,8 @@ TEST_CASE("confidence is in the numbers", "[diagnose]") {
 
 TEST_CASE("evidence, then sufficiency, then cost order the remedies", "[diagnose]") {
   const Finding finding = MakeFinding(300, 100, "f32[30]{0}", 60);
-  CHECK(Ids(finding) == std::vector<std::string>{"free_lunch", "costly", "impossible", "too_little", "also_little", "no_evidence"});
+  CHECK(Ids(finding) ==
+        std::vector<std::string>{"free_lunch", "costly", "impossible", "too_little", "also_little", "no_evidence"});
   const RankedRemedy& first = finding.remedies[0];
   CHECK(first.rank == 1);
   CHECK(first.saves_bytes == 201);

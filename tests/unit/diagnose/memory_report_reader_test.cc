@@ -50,7 +50,8 @@ const std::vector<std::string> kReport = {
     "  Largest program allocations in hbm:",
     "",
     "  1. Size: 11.44G",
-    "     Operator: op_type=\"copy\" op_name=\"jit(step)/pts\" source_file=\"/home/user/t.py\" source_line=19 source_end_line=19",
+    "     Operator: op_type=\"copy\" op_name=\"jit(step)/pts\" source_file=\"/home/user/t.py\" source_line=19 "
+    "source_end_line=19",
     "     Shape: f32[11999232,4,2]{1,2,0:T(2,128)}",
     "     Unpadded size: 366.19M",
     "     Extra memory due to padding: 11.08G (32.0x expansion)",
@@ -118,18 +119,20 @@ TEST_CASE("a report flattened into one line is read", "[diagnose]") {
 }
 
 TEST_CASE("lost line breaks do not hide a label", "[diagnose]") {
-  const Read read = ReadReport({"Total hbm usage >= 20.25G:", "    reserved 258.00M", "    program 20.00G",
-                                "    arguments 0BOutput size 64.00M; shares 0B with arguments.Program hbm requirement 20.00G:",
-                                "    HLO temp 20.00G (100.0% utilization: Unpadded (20.00G) Padded (20.00G), 0.0% fragmentation (0B))"});
+  const Read read = ReadReport(
+      {"Total hbm usage >= 20.25G:", "    reserved 258.00M", "    program 20.00G",
+       "    arguments 0BOutput size 64.00M; shares 0B with arguments.Program hbm requirement 20.00G:",
+       "    HLO temp 20.00G (100.0% utilization: Unpadded (20.00G) Padded (20.00G), 0.0% fragmentation (0B))"});
   CHECK(read.Number("arguments_bytes") == 0);
   CHECK(read.Number("output_bytes") == 67108864);
   CHECK(read.Number("program_hbm_bytes") == 20.0 * (1 << 30));
 }
 
 TEST_CASE("wrapped values go on in the next line", "[diagnose]") {
-  const Read read = ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
-                                "long name\" source_file=\"a.py\" source_line=7", "Shape: f32[512,1024,", "1024]{2,1,0:T(8,128)}",
-                                "XLA label: fusion.1 = fusion(param.1,", "param.2), kind=kLoop", "Allocation type: HLO temp"});
+  const Read read =
+      ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
+                  "long name\" source_file=\"a.py\" source_line=7", "Shape: f32[512,1024,", "1024]{2,1,0:T(8,128)}",
+                  "XLA label: fusion.1 = fusion(param.1,", "param.2), kind=kLoop", "Allocation type: HLO temp"});
   REQUIRE(read.rows.size() == 1);
   CHECK(read.rows[0].op_name == "jit(f)/jvp(layer)/very long name");
   CHECK(read.rows[0].source_line == 7);
@@ -138,8 +141,9 @@ TEST_CASE("wrapped values go on in the next line", "[diagnose]") {
 }
 
 TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[diagnose]") {
-  const Read read = ReadReport({"Largest program allocations in hbm:", "Size: 2.32G", "Shape: bf16[8,128]{1,0:T(8,128)(2,1)}", "1\\. Size: 2.00G",
-                                "Allocation type: HLO temp", "3. Size: 1.00G", "Operator: op_name=\"jit(f)/cut"});
+  const Read read =
+      ReadReport({"Largest program allocations in hbm:", "Size: 2.32G", "Shape: bf16[8,128]{1,0:T(8,128)(2,1)}",
+                  "1\\. Size: 2.00G", "Allocation type: HLO temp", "3. Size: 1.00G", "Operator: op_name=\"jit(f)/cut"});
   REQUIRE(read.rows.size() == 3);
   CHECK(read.rows[1].kind == "HLO temp");
   CHECK(read.rows[2].op_name == "jit(f)/cut");
@@ -148,8 +152,9 @@ TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[diagnose]
 }
 
 TEST_CASE("other memories' blocks are not HBM's", "[diagnose]") {
-  const Read read = ReadReport({"Total hbm usage >= 1.00G:", "    program 1.00G", "Total host usage >= 5.00G:", "    program 5.00G", "    arguments 4.00G",
-                                "Program vmem requirement 29.95M:", "    scoped 29.95M"});
+  const Read read =
+      ReadReport({"Total hbm usage >= 1.00G:", "    program 1.00G", "Total host usage >= 5.00G:", "    program 5.00G",
+                  "    arguments 4.00G", "Program vmem requirement 29.95M:", "    scoped 29.95M"});
   CHECK(read.Number("program_bytes") == 1073741824.0);
   CHECK(read.facts.Find("arguments_bytes") == nullptr);
   CHECK(read.facts.Find("scoped_bytes") == nullptr);

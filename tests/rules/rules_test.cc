@@ -1,0 +1,121 @@
+// The rule data that comes with the program: whole, consistent, and right about its own examples.
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "diagnose/rule_test.h"
+#include "rules/rule_set.h"
+
+using namespace whyoom;
+
+namespace {
+
+const RuleSet& BuiltIn() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    RuleSet loaded = RuleSet::Load({}, &faults);
+    for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
+    REQUIRE(faults.empty());
+    return loaded;
+  }();
+  return rules;
+}
+
+// The catalogue of the JSON contract. Others measure by these names.
+const std::vector<std::string> kRemedies = {"shard_tensor",
+                                            "remove_debug_print",
+                                            "reduce_batch",
+                                            "micro_batch",
+                                            "shorten_sequence",
+                                            "donate_buffers",
+                                            "bf16",
+                                            "jax_checkpoint",
+                                            "align_dims",
+                                            "reduce_model_dim",
+                                            "host_offload",
+                                            "xla_flags_remat",
+                                            "xla_flags_memory",
+                                            "larger_topology",
+                                            "newer_tpu",
+                                            "profile_memory",
+                                            "get_allocation_report",
+                                            "sc_serialize_tables",
+                                            "sc_feature_width",
+                                            "sc_parallel_iterations",
+                                            "sc_mod_shard",
+                                            "free_references",
+                                            "fewer_programs",
+                                            "shared_memory_percent",
+                                            "log_allocations_on_oom",
+                                            "sharded_checkpoint",
+                                            "defragment"};
+
+}  // namespace
+
+TEST_CASE("the built-in rules hold what their examples say", "[rules]") {
+  const RuleTestResult result = TestRules(BuiltIn());
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.reported >= 150);
+  CHECK(result.validated >= 30);
+}
+
+TEST_CASE("every remedy of the contract is in the catalogue, complete", "[rules]") {
+  const std::set<std::string> safeties = {"safe", "safe_slower", "risky", "changes_training"};
+  for (const std::string& id : kRemedies) {
+    INFO(id);
+    const Remedy* remedy = BuiltIn().FindRemedy(id);
+    REQUIRE(remedy != nullptr);
+    CHECK(safeties.contains(remedy->safety));
+    for (const std::string* text : {&remedy->title, &remedy->safe_why, &remedy->gain, &remedy->telltale, &remedy->note})
+      CHECK(text->size() >= 10);
+    CHECK(remedy->cost >= 0);
+    CHECK(remedy->cost <= 6);
+    CHECK_FALSE(remedy->links.empty());
+    REQUIRE(remedy->how.contains(""));
+    CHECK_FALSE(remedy->how.at("").empty());
+  }
+  CHECK(BuiltIn().remedies().size() == kRemedies.size());
+}
+
+TEST_CASE("every remedy is offered for some failure", "[rules]") {
+  std::set<std::string> offered;
+  for (const Failure& failure : BuiltIn().failures()) {
+    for (const RemedyUse& use : failure.remedies) offered.insert(use.remedy);
+    for (const Scenario& scenario : failure.scenarios) {
+      for (const RemedyUse& use : scenario.remedies) offered.insert(use.remedy);
+    }
+  }
+  for (const std::string& id : kRemedies) {
+    INFO(id);
+    CHECK(offered.contains(id));
+  }
+}
+
+TEST_CASE("the codes of the mission and their neighbours are known, with their pages", "[rules]") {
+  for (const char* code : {"0100", "0101", "E1000", "E1001", "E0102", "E0200", "E1200", "E2001", "E2002", "E2003",
+                           "E3000", "E3001", "tpu.vmem", "tpu.smem", "gpu.oom", "cpu.oom", "host.oom"}) {
+    INFO(code);
+    const Failure* failure = BuiltIn().FindFailure(code);
+    REQUIRE(failure != nullptr);
+    CHECK(failure->code == code);
+    CHECK_FALSE(failure->links.empty());
+  }
+  CHECK(BuiltIn().FindFailure("E0100") == BuiltIn().FindFailure("0100"));
+  CHECK(BuiltIn().FindFailure("e0101") == BuiltIn().FindFailure("0101"));
+  CHECK(BuiltIn().FindFailure("E9999") == nullptr);
+}
+
+TEST_CASE("no flag is named that does not exist without saying so", "[rules]") {
+  // Absent from libtpu: whoever reads this spelling must read there that it is.
+  for (const auto& [id, remedy] : BuiltIn().remedies()) {
+    std::string text = remedy.note;
+    for (const auto& [framework, steps] : remedy.how) {
+      for (const Template& step : steps) text += " " + step.source();
+    }
+    INFO(id);
+    if (text.find("tpu_shared_memory_percent") != std::string::npos) CHECK(text.find("no ") != std::string::npos);
+    // The dump flag belongs into XLA_FLAGS; LIBTPU_INIT_ARGS rejects it.
+    CHECK(text.find("LIBTPU_INIT_ARGS=--xla_dump_to") == std::string::npos);
+  }
+}
