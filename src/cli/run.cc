@@ -41,9 +41,9 @@ std::string Listing(const std::vector<Fault>& faults) {
 }
 
 // Throws Error that lists every fault.
-RuleSet LoadRules(const Options& options) {
+RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSet::BuiltInData::kTrusted) {
   std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load(RuleFiles(options), &faults);
+  RuleSet rules = RuleSet::Load(RuleFiles(options), &faults, built_in);
   if (!faults.empty())
     throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
                             Listing(faults)));
@@ -107,7 +107,7 @@ int RunExplain(const Options& options) {
 
 int RunRulesCheck(const Options& options) {
   std::vector<Fault> faults;
-  RuleSet::Load(RuleFiles(options), &faults);
+  RuleSet::Load(RuleFiles(options), &faults, RuleSet::BuiltInData::kChecked);
   if (faults.empty()) {
     WriteOutput("The rule data is in order.\n", options.output);
     return kNothing;
@@ -117,7 +117,7 @@ int RunRulesCheck(const Options& options) {
 }
 
 int RunRulesTest(const Options& options) {
-  const RuleTestResult result = TestRules(LoadRules(options));
+  const RuleTestResult result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   std::string text;
   for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
   text += fmt::format("{} reported, {} validated, {} noisy, {} missing\n", result.reported, result.validated,

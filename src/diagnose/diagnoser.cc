@@ -15,11 +15,13 @@ constexpr std::size_t kMaxDrafts = 100000;
 
 }  // namespace
 
-Engine::Engine(const RuleSet& rules)
-    : rules_(rules),
-      normalizer_(rules.affixes(), rules.json_keys()),
-      prefilter_(rules.literals()),
-      finder_(rules, prefilter_) {}
+Engine::Engine(const RuleSet& rules) : rules_(rules), prefilter_(rules.literals()), finder_(rules, prefilter_) {}
+
+const Normalizer& Engine::normalizer() const {
+  std::call_once(normalizer_made_,
+                 [this] { normalizer_ = std::make_unique<Normalizer>(rules_.affixes(), rules_.json_keys()); });
+  return *normalizer_;
+}
 
 void Diagnoser::SeeFramework(const std::string& text) {
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,15 +23,17 @@ class Engine {
   explicit Engine(const RuleSet& rules);
 
   const RuleSet& rules() const { return rules_; }
-  const Normalizer& normalizer() const { return normalizer_; }
+  const Normalizer& normalizer() const;
   const HeadFinder& finder() const { return finder_; }
   const Prefilter& prefilter() const { return prefilter_; }
 
  private:
   const RuleSet& rules_;
-  Normalizer normalizer_;
   Prefilter prefilter_;
   HeadFinder finder_;
+  // Most logs hold nothing that has to be cleaned, and its patterns take a while to make.
+  mutable std::once_flag normalizer_made_;
+  mutable std::unique_ptr<Normalizer> normalizer_;
 };
 
 class Diagnoser {

@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -239,7 +241,23 @@ std::string WithoutOuterBlanks(const std::string& literal, std::size_t min_lengt
 
 }  // namespace
 
-Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faults) {
+// RE2, made when it is first asked for, by whichever thread asks.
+class Pattern::Automaton {
+ public:
+  explicit Automaton(std::string regex) : regex_(std::move(regex)) {}
+
+  const re2::RE2& re() {
+    std::call_once(made_, [this] { re_ = std::make_unique<re2::RE2>(regex_, Options()); });
+    return *re_;
+  }
+
+ private:
+  std::string regex_;
+  std::once_flag made_;
+  std::unique_ptr<re2::RE2> re_;
+};
+
+Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check) {
   Pattern pattern;
   pattern.source_ = source;
   const std::size_t faults_before = faults->size();
@@ -251,25 +269,24 @@ Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faul
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) pattern.names_.push_back(name);
   }
   if (faults->size() != faults_before) return pattern;
-  auto re = std::make_shared<re2::RE2>(expander.spacing, Options());
-  if (!re->ok()) {
-    faults->push_back(Refusal(*re, source));
+  auto automaton = std::make_shared<Automaton>(expander.spacing);
+  if (check == Check::kNow && !automaton->re().ok()) {
+    faults->push_back(Refusal(automaton->re(), source));
     return pattern;
   }
-  expander.group_names.resize(static_cast<std::size_t>(re->NumberOfCapturingGroups()) + 1);
-  expander.types.resize(expander.group_names.size());
   pattern.group_names_ = std::move(expander.group_names);
   pattern.types_ = std::move(expander.types);
   pattern.expanded_ = std::move(expander.plain);
-  pattern.re_ = std::move(re);
+  pattern.automaton_ = std::move(automaton);
   return pattern;
 }
 
 bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match) const {
-  if (re_ == nullptr || from > text.size()) return false;
+  if (automaton_ == nullptr || from > text.size()) return false;
+  const re2::RE2& re = automaton_->re();
   std::vector<re2::StringPiece> groups(group_names_.size());
   const re2::StringPiece subject(text.data(), text.size());
-  if (!re_->Match(subject, from, text.size(), re2::RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) {
+  if (!re.Match(subject, from, text.size(), re2::RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) {
     return false;
   }
   match->begin = static_cast<std::size_t>(groups[0].data() - text.data());
@@ -288,7 +305,7 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match)
 }
 
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
-  if (re_ == nullptr) return {};
+  if (automaton_ == nullptr) return {};
   // With a minimum length the filter itself forgets shorter atoms, and with them each alternative that has no other.
   re2::FilteredRE2 filter(static_cast<int>(min_length));
   int id = 0;

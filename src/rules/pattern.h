@@ -42,13 +42,16 @@ class Pattern {
  public:
   Pattern() = default;
 
+  // A pattern that is known to be right is made into an automaton only when it is first looked for.
+  enum class Check { kNow, kAtUse };
+
   // Appends what is wrong to `faults` (offsets into `source`); matches nothing then.
-  static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults);
+  static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check = Check::kNow);
 
   // The leftmost match that begins at or after `from`.
   bool Find(std::string_view text, std::size_t from, PatternMatch* match) const;
 
-  bool ok() const { return re_ != nullptr; }  // false: it did not compile, or is no pattern yet
+  bool ok() const { return automaton_ != nullptr; }  // false: it did not compile, or is no pattern yet
   const std::string& source() const { return source_; }
   // Each once, in the order of the pattern; also those of a pattern that did not compile.
   const std::vector<std::string>& capture_names() const { return names_; }
@@ -60,8 +63,9 @@ class Pattern {
 
  private:
   std::string source_;
-  std::string expanded_;          // RE2 for Literals, blanks as they stand
-  std::shared_ptr<re2::RE2> re_;  // RE2, blanks as \s+
+  std::string expanded_;  // RE2 for Literals, blanks as they stand
+  class Automaton;
+  std::shared_ptr<Automaton> automaton_;  // RE2, blanks as \s+; null: matches nothing
   std::vector<std::string> names_;
   std::vector<std::string> group_names_;  // by capture group, "" for a plain one
   std::vector<std::string> types_;        // the same

@@ -1,6 +1,7 @@
 #include "rules/rule_loader.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "rules/names.h"
@@ -40,9 +41,11 @@ void AddOnce(const std::vector<std::string>& words, std::vector<std::string>* to
 }  // namespace
 
 RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
-                              const std::vector<RuleFile>& files, std::vector<Fault>* faults) {
+                              const std::vector<RuleFile>& files, std::vector<Fault>* faults,
+                              RuleSet::BuiltInData checking) {
   RuleSetBuilder builder;
-  builder.Read(schema, built_in, files);
+  const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
+  builder.Read(schema, built_in, files, trusted);
   builder.Merge();
   for (const auto& [id, node] : builder.sections_["contexts"]) builder.BuildContext(node);
   for (const auto& [id, node] : builder.sections_["failures"]) builder.BuildFailure(node);
@@ -53,7 +56,7 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
   std::stable_sort(builder.set_.frameworks_.begin(), builder.set_.frameworks_.end(),
                    [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
-  if (builder.all_read_) builder.CheckReferences();
+  if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
   builder.ReduceLiterals();
   builder.Fingerprint();
   const std::vector<Fault> found = builder.sink_.Sorted();
@@ -62,15 +65,15 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
-                          const std::vector<RuleFile>& files) {
+                          const std::vector<RuleFile>& files, bool trusted) {
   files_.reserve(built_in.size() + files.size());  // nodes point into it
-  const auto parse = [this](const RuleFile& file, bool is_built_in) {
-    files_.push_back({file.name, is_built_in, files_.size(), JsonDocument::Parse(file.text)});
+  const auto parse = [&](const RuleFile& file, bool is_built_in) {
+    files_.push_back({file.name, is_built_in, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text)});
   };
   for (const RuleFile& file : built_in) parse(file, true);
   for (const RuleFile& file : files) parse(file, false);
 
-  const SchemaCheck check(schema);
+  std::optional<SchemaCheck> check;  // made only where something is to be checked
   for (const LoadedFile& file : files_) {
     for (const JsonFault& fault : file.document.faults()) {
       sink_.Add(file, file.document.PlaceAt(fault.offset), fault.what, fault.hint);
@@ -79,7 +82,9 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
       all_read_ = false;
       continue;
     }
-    for (const SchemaFault& fault : check.Run(file.document.value())) {
+    if (file.trusted) continue;
+    if (!check) check.emplace(schema);
+    for (const SchemaFault& fault : check->Run(file.document.value())) {
       const JsonPlace place =
           fault.at_key ? file.document.PlaceOfKey(fault.pointer) : file.document.PlaceOf(fault.pointer);
       sink_.Add(file, place, fault.what, fault.hint);

@@ -18,13 +18,15 @@ class RuleSetBuilder {
  public:
   // RuleSet::Load with the built-in data given.
   static RuleSet Build(std::string_view schema, const std::vector<RuleFile>& built_in,
-                       const std::vector<RuleFile>& files, std::vector<Fault>* faults);
+                       const std::vector<RuleFile>& files, std::vector<Fault>* faults,
+                       RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked);
 
  private:
   // Entries of one section by id; what replaces an entry takes its place.
   using Section = std::map<std::string, RuleNode>;
 
-  void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files);
+  void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files,
+            bool trusted);
   void Merge();
   void MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key);
   void AddJsonKeys(const RuleNode& node);

@@ -124,7 +124,7 @@ Pattern RuleNode::AsPattern() const {
   const std::string source = Text();
   if (source.empty()) return Pattern();
   std::vector<SyntaxFault> faults;
-  Pattern pattern = Pattern::Compile(source, &faults);
+  Pattern pattern = Pattern::Compile(source, &faults, file_->trusted ? Pattern::Check::kAtUse : Pattern::Check::kNow);
   ReportAll(faults);
   return pattern;
 }

@@ -17,6 +17,7 @@ namespace whyoom {
 struct LoadedFile {
   std::string name;
   bool built_in = false;
+  bool trusted = false;   // known to be right: nothing in it is checked
   std::size_t order = 0;  // among all files, for the order of faults
   JsonDocument document;
 };

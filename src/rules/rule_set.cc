@@ -67,8 +67,8 @@ std::string_view RuleSet::SchemaText() {
   return "";
 }
 
-RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults) {
-  return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults);
+RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in) {
+  return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
 }
 
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {

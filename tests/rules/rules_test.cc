@@ -14,7 +14,7 @@ namespace {
 const RuleSet& BuiltIn() {
   static const RuleSet rules = [] {
     std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({}, &faults);
+    RuleSet loaded = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
     for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
     REQUIRE(faults.empty());
     return loaded;

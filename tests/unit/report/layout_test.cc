@@ -1,0 +1,45 @@
+#include "report/layout.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "text/utf8.h"
+
+using namespace whyoom;
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("text is wrapped at blanks, and words that are too long where they must", "[report]") {
+  CHECK(Wrap("one two three", 8) == Lines{"one two", "three"});
+  CHECK(Wrap("", 10) == Lines{""});
+  CHECK(Wrap("  many   blanks  ", 20) == Lines{"many blanks"});
+  CHECK(Wrap("abcdefghijkl mno", 8) == Lines{"abcdefgh", "ijkl mno"});
+  CHECK(Wrap("ääääääääää", 8) == Lines{"ääääääää", "ää"});
+  CHECK(Wrap("漢字漢字漢字", 8) == Lines{"漢字漢字", "漢字"});
+  // A hostile word of a megabyte costs no more than its length.
+  CHECK(Wrap(std::string(1 << 20, 'x'), 80).size() == (1 << 20) / 80 + 1);
+}
+
+TEST_CASE("a hanging paragraph stands under its own beginning", "[report]") {
+  CHECK(Hanging("why   ", 6, "one two three four", 16) == "why   one two\n      three four\n");
+}
+
+TEST_CASE("bars are as long as their part", "[report]") {
+  CHECK(Bar(1, 1, 4) == "████");
+  CHECK(Bar(1, 2, 4) == "██  ");
+  CHECK(Bar(1, 8, 1) == "▏");
+  CHECK(Bar(0, 1, 3) == "   ");
+  CHECK(Bar(1, 0, 3) == "   ");
+  CHECK(Bar(1, 1e12, 3) == "▏  ");
+  CHECK(Bar(5, 1, 3) == "███");
+  for (double part = 0; part < 1.2; part += 0.01) CHECK(DisplayWidth(Bar(part, 1, 10)) == 10);
+}
+
+TEST_CASE("text is shortened in its middle", "[report]") {
+  CHECK(Shorten("abcdefghij", 10) == "abcdefghij");
+  CHECK(Shorten("abcdefghijk", 7) == "abc…ijk");
+  CHECK(Shorten("ääääääääää", 5) == "ää…ää");
+  CHECK(Shorten("abc", 1) == "…");
+  CHECK(DisplayWidth(Shorten(std::string(1 << 20, 'x'), 40)) == 40);
+}

@@ -1,0 +1,112 @@
+// Printers format what they are given, and nothing that a log's author wrote gets through as anything but text.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "report/json_printer.h"
+#include "report/text_printer.h"
+
+using namespace whyoom;
+using nlohmann::json;
+
+namespace {
+
+const char* const kHostile = "a\x1b[2Jb\x07\xc2\x9b\xe2\x80\xae\xff\nc";
+
+Failure MakeFailure() {
+  Failure failure;
+  failure.code = "T1";
+  failure.title = "a test";
+  failure.category = "Test";
+  failure.phase = "compile";
+  failure.links = {{"page", "https://example.org/t1"}};
+  Scenario scenario;
+  scenario.id = "2";
+  scenario.title = "too large";
+  failure.scenarios.push_back(scenario);
+  return failure;
+}
+
+Finding MakeFinding(const Failure& failure) {
+  Finding finding;
+  finding.failure = &failure;
+  finding.id = "0123456789abcdef";
+  finding.message = kHostile;
+  finding.where = {{kHostile, "member"}, 7, 9, 70};
+  finding.hosts = {"rank0", kHostile};
+  finding.facts.Set("need_bytes", 3221225472.0, {7, 70});
+  finding.facts.Set("have_bytes", 1073741824.0, {7, 70});
+  finding.facts.Set("module", std::string(kHostile), {7, 70});
+  finding.facts.Set("huge", 1e300, {});
+  Allocation row;
+  row.rank = 1;
+  row.size_bytes = 2147483648;
+  row.op_name = kHostile;
+  row.xla_label = kHostile;
+  row.shape_text = "(f32[2]{0}, u32[])";
+  row.place = {8, 80};
+  finding.allocations.push_back(row);
+  return finding;
+}
+
+bool IsClean(const std::string& text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n') return false;
+  }
+  return text.find("\xc2\x9b") == std::string::npos && text.find("\xe2\x80\xae") == std::string::npos &&
+         text.find('\x7f') == std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("JSON holds what is known, and nothing of what is not", "[report]") {
+  const Failure failure = MakeFailure();
+  Report report;
+  report.version = "1";
+  report.findings.push_back(MakeFinding(failure));
+  report.problems.push_back({kHostile, "", kHostile});
+  const std::string printed = PrintJson(report);
+  CHECK(IsClean(printed));
+  const json parsed = json::parse(printed);
+  const json& diagnosis = parsed["diagnoses"][0];
+  CHECK(diagnosis["facts"]["need_bytes"] == 3221225472);
+  CHECK(diagnosis["facts"]["huge"] == 1e300);
+  CHECK(
+      diagnosis["where"] ==
+      json(
+          {{"path", diagnosis["where"]["path"]}, {"member", "member"}, {"line", 7}, {"last_line", 9}, {"offset", 70}}));
+  CHECK_FALSE(diagnosis.contains("scenario"));
+  CHECK_FALSE(diagnosis.contains("framework"));
+  CHECK(diagnosis["occurrences"] == 2);
+  CHECK(diagnosis["allocations"][0]["shape"] == "(f32[2], u32[])");
+  CHECK_FALSE(diagnosis["allocations"][0].contains("dtype"));
+  CHECK_FALSE(diagnosis["allocations"][0].contains("unpadded_bytes"));
+  CHECK(parsed["summary"]["by_code"]["T1"] == 1);
+  CHECK(parsed["summary"]["problems"].size() == 1);
+}
+
+TEST_CASE("text is plain without colour, and wraps where it is told to", "[report]") {
+  const Failure failure = MakeFailure();
+  Report report;
+  report.findings.push_back(MakeFinding(failure));
+  report.findings[0].scenario = &failure.scenarios[0];
+  for (const std::size_t width : {40U, 60U, 80U, 120U}) {
+    CHECK(IsClean(PrintText(report, {width, false})));
+  }
+  const std::string text = PrintText(report, {80, false});
+  CHECK(text.find("scenario 2: too large") != std::string::npos);
+  CHECK(text.find("3.00 GiB needed") != std::string::npos);
+  CHECK(text.find("2.00 GiB too much") != std::string::npos);
+  CHECK(text.find("▲ 1.00 GiB usable") != std::string::npos);
+  CHECK(PrintText(report, {80, true}).find("\x1b[1;31mT1\x1b[0m") != std::string::npos);
+}
+
+TEST_CASE("nothing found is said, as is what could not be read", "[report]") {
+  Report report;
+  report.artifacts = 2;
+  report.bytes = 2048;
+  report.problems.push_back({"gone.log", "", "no such file"});
+  CHECK(PrintText(report, {}) ==
+        "No out-of-memory error found in 2 inputs (2.0 KiB).\ncould not read gone.log: no such file\n");
+  CHECK(json::parse(PrintJson(report))["diagnoses"].empty());
+}
