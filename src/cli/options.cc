@@ -60,6 +60,10 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
   app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.report/1)")
       ->transform(CLI::CheckedTransformer(kFormats).description(""))
       ->type_name("FORMAT");
+  app.add_option("--xla-dump", options->xla_dump,
+                 "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
+                 "compilers do not print")
+      ->type_name("DIR");
   AddCommon(app, options);
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
   return Parse(app, arguments);

@@ -20,6 +20,7 @@ struct Options {
   std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
+  std::string xla_dump;  // folder; empty: none
 };
 
 // What to do instead of running: print `text` and end with `exit_status`.

@@ -10,6 +10,7 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/merger.h"
 #include "diagnose/rule_test.h"
+#include "diagnose/xla_dump.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "report/explain_printer.h"
@@ -78,10 +79,20 @@ int RunDiagnose(Options options) {
   Report report;
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules.fingerprint();
+  XlaDump dump;
+  if (!options.xla_dump.empty()) {
+    Walk(
+        {options.xla_dump}, [&](const Artifact& artifact) { dump.AddFile(artifact.path); },
+        [&](const Problem& problem) { report.problems.push_back(problem); });
+  }
   Walk(
-      options.paths, [&](const Artifact& artifact) { Diagnose(engine, artifact, &merger, &report); },
+      options.paths,
+      [&](const Artifact& artifact) {
+        dump.AddFile(artifact.path);
+        if (!XlaDump::IsDumpFile(artifact.path)) Diagnose(engine, artifact, &merger, &report);
+      },
       [&](const Problem& problem) { report.problems.push_back(problem); });
-  report.findings = merger.Finish();
+  report.findings = merger.Finish(dump, &report.problems);
   WriteOutput(options.format == Format::kJson ? PrintJson(report) : PrintText(report, ForText(options)),
               options.output);
   if (options.exit_zero) return kNothing;

@@ -126,7 +126,23 @@ void Merger::Join(const Artifact& artifact, const Draft& draft, Finding&& findin
   }
 }
 
-std::vector<Finding> Merger::Finish() {
+namespace {
+
+// A report that the log does not hold, from the dump of the same compile.
+void TakeDump(const XlaDump& dump, Finding* finding, std::vector<Problem>* problems) {
+  if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
+      !finding->allocations.empty())
+    return;
+  const Value named = finding->facts.Get("module");
+  const std::string* module = AsText(named);
+  Problem problem;
+  if (!dump.Read(module == nullptr ? "" : *module, &finding->facts, &finding->allocations, &problem))
+    problems->push_back(problem);
+}
+
+}  // namespace
+
+std::vector<Finding> Merger::Finish(const XlaDump& dump, std::vector<Problem>* problems) {
   std::vector<Entry> entries;
   for (auto& [code, of_code] : by_code_) std::move(of_code.begin(), of_code.end(), std::back_inserter(entries));
   by_code_.clear();
@@ -141,6 +157,7 @@ std::vector<Finding> Merger::Finish() {
   std::vector<Finding> findings;
   for (Entry& entry : entries) {
     Finding& finding = entry.finding;
+    TakeDump(dump, &finding, problems);
     DeriveFacts(rules_, &finding);
     Classify(entry.fragment, &finding);
     RankRemedies(rules_, &finding);

@@ -8,6 +8,7 @@
 
 #include "diagnose/finding.h"
 #include "diagnose/session.h"
+#include "diagnose/xla_dump.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -19,8 +20,9 @@ class Merger {
   // Adds what one artifact told, in order. `framework` is the one seen in it, or empty.
   void Add(const Artifact& artifact, std::vector<Draft> drafts, const std::string& framework);
 
-  // All findings, concluded and ranked, root causes first. Call once, at the end.
-  std::vector<Finding> Finish();
+  // All findings, concluded and ranked, root causes first; those that lack a list of allocations take it from `dump`.
+  // What of the dump cannot be read is added to `problems`. Call once, at the end.
+  std::vector<Finding> Finish(const XlaDump& dump, std::vector<Problem>* problems);
 
  private:
   struct Entry {

@@ -18,7 +18,8 @@ std::vector<Finding> Diagnose(const Engine& engine, const std::string& text) {
   std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
   Merger merger(engine.rules());
   merger.Add({"example", ""}, std::move(drafts), framework);
-  return merger.Finish();
+  std::vector<Problem> problems;
+  return merger.Finish({}, &problems);
 }
 
 std::string Show(const Value& value) {

@@ -1,0 +1,206 @@
+#include "diagnose/xla_dump.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "diagnose/buffer_assignment.h"
+#include "diagnose/hlo_module.h"
+#include "input/byte_source.h"
+
+namespace whyoom {
+namespace {
+
+// What is smaller than this explains nothing of a chip's HBM, and there is much of it.
+constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
+constexpr std::size_t kMostValues = 200000;
+constexpr std::size_t kMostRows = 1000;
+
+struct FileName {
+  std::string stem;    // "…/module_0000.jit_step.cl_1003875606"
+  std::string module;  // "jit_step"
+  std::string kind;    // "buffer-assignment"
+};
+
+std::optional<FileName> ParseName(const std::string& path) {
+  static const re2::RE2 name(
+      R"(((?:.*/)?module_\d+\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations))\.txt)");
+  FileName file;
+  std::string other;
+  if (!re2::RE2::FullMatch(path, name, &file.stem, &file.module, &file.kind, &other)) return std::nullopt;
+  if (file.kind.empty()) file.kind = other;
+  return file;
+}
+
+// Among values that share a place, the one that says most about itself.
+bool SaysLess(const AssignedValue& value) {
+  return !value.index.empty() || value.name.find("tuple") != std::string::npos ||
+         value.name.find("while") != std::string::npos || value.name.rfind("wide.param", 0) == 0;
+}
+
+const char* KindName(AllocationKind kind) {
+  switch (kind) {
+    case AllocationKind::kArgument:
+      return "parameter";
+    case AllocationKind::kOutput:
+      return "output";
+    case AllocationKind::kConstant:
+      return "constant";
+    default:
+      return "HLO temp";
+  }
+}
+
+struct LiveValue {
+  AssignedValue value;
+  AllocationKind kind;
+};
+
+void Take(const AssignedAllocation& allocation, const std::map<std::string, LiveRange>& ranges,
+          std::vector<LiveValue>* live) {
+  if (allocation.kind == AllocationKind::kTemporaries) {
+    for (const AssignedValue& value : LiveAtPeak(allocation, ranges)) live->push_back({value, allocation.kind});
+    return;
+  }
+  // One value names the allocation; an argument's own name comes first in the file, an output's last.
+  const AssignedValue* named = nullptr;
+  for (const AssignedValue& value : allocation.values) {
+    if (value.size == allocation.size && (named == nullptr || allocation.kind == AllocationKind::kOutput))
+      named = &value;
+  }
+  if (named == nullptr && !allocation.values.empty()) named = &allocation.values.front();
+  if (named == nullptr) return;
+  live->push_back({*named, allocation.kind});
+  live->back().value.size = allocation.size;
+}
+
+Allocation MakeRow(const LiveValue& live, const HloModule& module) {
+  Allocation row;
+  row.size_bytes = live.value.size;
+  row.kind = KindName(live.kind);
+  row.shape_text = live.value.shape;
+  row.array = ParseArrayShape(live.value.shape);
+  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
+  if (row.unpadded_bytes && *row.unpadded_bytes<live.value.size&& * row.unpadded_bytes> 0) {
+    row.padding_bytes = live.value.size - *row.unpadded_bytes;
+    row.padding_factor =
+        std::round(10.0 * static_cast<double>(live.value.size) / static_cast<double>(*row.unpadded_bytes)) / 10.0;
+  }
+  row.xla_label = live.value.name;
+  const auto instruction = module.instructions.find(live.value.name);
+  if (instruction == module.instructions.end()) return row;
+  row.op_name = instruction->second.op_name;
+  row.source_file = instruction->second.source_file;
+  row.source_line = instruction->second.source_line;
+  row.xla_label = instruction->second.label;
+  return row;
+}
+
+// A debug print or callback holds next to nothing itself; what it sends must be whole for it.
+Allocation MakeTransferRow(const HloInstruction& transfer) {
+  Allocation row;
+  row.size_bytes = 512;  // what the compiler's own reports print for a send
+  row.kind = KindName(AllocationKind::kTemporaries);
+  row.op_name = transfer.op_name;
+  row.source_file = transfer.source_file;
+  row.source_line = transfer.source_line;
+  row.xla_label = transfer.label;
+  return row;
+}
+
+void SetTotals(const std::vector<AssignedAllocation>& allocations, Evidence* facts) {
+  double arguments = 0;
+  double outputs = 0;
+  double shared = 0;
+  double temporaries = 0;
+  for (const AssignedAllocation& allocation : allocations) {
+    const auto size = static_cast<double>(allocation.size);
+    if (allocation.kind == AllocationKind::kArgument) arguments += size;
+    if (allocation.is_output) outputs += size;
+    if (allocation.is_output && allocation.kind == AllocationKind::kArgument) shared += size;
+    if (allocation.kind == AllocationKind::kTemporaries) temporaries += size;
+  }
+  facts->Set("arguments_bytes", arguments, {});
+  facts->Set("output_bytes", outputs, {});
+  facts->Set("shared_output_bytes", shared, {});
+  facts->Set("hlo_temp_bytes", temporaries, {});
+}
+
+}  // namespace
+
+bool XlaDump::IsDumpFile(const std::string& path) { return ParseName(path).has_value(); }
+
+void XlaDump::AddFile(const std::string& path) {
+  const std::optional<FileName> file = ParseName(path);
+  if (!file) return;
+  Module& module = modules_[file->stem];
+  module.name = file->module;
+  if (file->kind == "buffer-assignment") module.buffer_assignment = path;
+  if (file->kind == "live-range") module.live_range = path;
+  if (file->kind == "oom_intermediate_module") module.intermediate = path;
+  if (file->kind == "after_optimizations") module.optimized = path;
+}
+
+const XlaDump::Module* XlaDump::Find(const std::string& name) const {
+  // A job compiles a function again and again; only a compile that failed leaves the intermediate module, and the last
+  // counts.
+  const Module* found = nullptr;
+  int failed = 0;
+  for (const auto& [stem, module] : modules_) {
+    if (module.intermediate.empty() || module.buffer_assignment.empty()) continue;
+    if (!name.empty() && module.name != name) continue;
+    found = &module;
+    ++failed;
+  }
+  return name.empty() && failed > 1 ? nullptr : found;
+}
+
+bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) const {
+  const Module* module = Find(name);
+  if (module == nullptr) {
+    *problem = {name.empty() ? "XLA dump" : name, "",
+                name.empty() ? "the log does not say which module of the dump failed"
+                             : "the XLA dump holds no failed compile of this module"};
+    return false;
+  }
+  const std::unique_ptr<ByteSource> assignment = OpenFile(module->buffer_assignment);
+  const std::vector<AssignedAllocation> allocations = ReadBufferAssignment(*assignment, kSmallest, kMostValues);
+  if (!assignment->problem().empty() || allocations.empty()) {
+    *problem = {module->buffer_assignment, "",
+                assignment->problem().empty() ? "it holds no buffer assignment" : std::string(assignment->problem())};
+    return false;
+  }
+  std::map<std::string, bool> wanted;
+  for (const AssignedAllocation& allocation : allocations) {
+    for (const AssignedValue& value : allocation.values) wanted.emplace(value.name + value.index, true);
+  }
+  std::map<std::string, LiveRange> ranges;
+  if (!module->live_range.empty()) ranges = ReadLiveRanges(*OpenFile(module->live_range), wanted);
+
+  std::vector<LiveValue> live;
+  for (AssignedAllocation allocation : allocations) {
+    std::stable_partition(allocation.values.begin(), allocation.values.end(),
+                          [](const AssignedValue& value) { return !SaysLess(value); });
+    Take(allocation, ranges, &live);
+  }
+  std::stable_sort(live.begin(), live.end(),
+                   [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
+  if (live.size() > kMostRows) live.resize(kMostRows);
+  wanted.clear();
+  for (const LiveValue& value : live) wanted.emplace(value.value.name, true);
+  const HloModule text = ReadHloModule(*OpenFile(module->intermediate), wanted);
+
+  for (const LiveValue& value : live) rows->push_back(MakeRow(value, text));
+  for (const auto& [transfer, instruction] : text.host_transfers) rows->push_back(MakeTransferRow(instruction));
+  for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
+  SetTotals(allocations, facts);
+  facts->Set("dump", module->buffer_assignment, {});
+  facts->Set("listed", static_cast<double>(rows->size()), {});
+  facts->Set("list_seen", true, {});
+  if (name.empty()) facts->Set("module", module->name, {});
+  return true;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,46 @@
+// The XLA dump of a compile that ran out of HBM (XLA_FLAGS=--xla_dump_to=DIR), read as if the compiler had printed its
+// list of allocations: compilers since libtpu 0.0.42 print one line and no list.
+//
+// Of a module, files are named module_0000.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt and so on;
+// *oom_intermediate_module.txt is written only when the compile runs out of memory.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diagnose/allocation.h"
+#include "diagnose/evidence.h"
+#include "input/artifact.h"
+
+namespace whyoom {
+
+class XlaDump {
+ public:
+  // Whether a file of this name belongs to a dump.
+  static bool IsDumpFile(const std::string& path);
+
+  // Takes note of a file; others than those of dumps are passed over.
+  void AddFile(const std::string& path);
+
+  bool empty() const { return modules_.empty(); }
+
+  // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, dump) and
+  // what is live at the peak, largest first. `module` is the name that the error gives; empty: the only one that ran
+  // out of memory. False where there is no such module or its files cannot be read; `problem` says why then.
+  bool Read(const std::string& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) const;
+
+ private:
+  struct Module {
+    std::string name;               // "jit_step"
+    std::string buffer_assignment;  // paths; empty where there is none
+    std::string live_range;
+    std::string intermediate;  // written on failure only
+    std::string optimized;
+  };
+  const Module* Find(const std::string& name) const;
+
+  std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
+};
+
+}  // namespace whyoom
