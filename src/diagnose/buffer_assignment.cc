@@ -92,6 +92,22 @@ std::vector<AssignedAllocation> ReadBufferAssignment(ByteSource& source, std::in
   return allocations;
 }
 
+std::int64_t ReadHostBytes(ByteSource& source) {
+  // Layout::kHostMemorySpace of XLA is 5.
+  static const re2::RE2 host(R"(^allocation \d+: size (\d{1,18}), color 5\b)");
+  std::int64_t bytes = 0;
+  TextLines lines(source);
+  std::string_view line;
+  while (lines.Next(&line)) {
+    std::int64_t size = 0;
+    if (line.starts_with("allocation ") && re2::RE2::PartialMatch(Piece(line), host, &size) &&
+        __builtin_add_overflow(bytes, size, &bytes))
+      return INT64_MAX;
+    if (line.starts_with("Total bytes used")) break;
+  }
+  return bytes;
+}
+
 std::map<std::string, LiveRange> ReadLiveRanges(ByteSource& source, const std::map<std::string, bool>& wanted) {
   static const re2::RE2 range(R"(^    (\S+?)(?:\{\})?:(\d{1,18})-(\d{1,18})$)");
   std::map<std::string, LiveRange> ranges;

@@ -38,6 +38,9 @@ struct AssignedAllocation {
 // of those kept at most `most`, the largest of each allocation first to be met.
 std::vector<AssignedAllocation> ReadBufferAssignment(ByteSource& source, std::int64_t smallest, std::size_t most);
 
+// Bytes of the allocations in the host's memory.
+std::int64_t ReadHostBytes(ByteSource& source);
+
 struct LiveRange {
   std::int64_t first = 0;  // places in the instruction sequence, both inclusive
   std::int64_t last = 0;

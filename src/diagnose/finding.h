@@ -38,6 +38,18 @@ struct RuledOut {
   std::string why;
 };
 
+// What to do together so that it fits, see diagnose/budget.h.
+struct BudgetStep {
+  const Remedy* remedy = nullptr;
+  std::int64_t saves_bytes = 0;  // of what the steps before leave; the steps add up
+};
+
+struct Budget {
+  std::int64_t excess_bytes = 0;
+  std::vector<BudgetStep> steps;  // in the order of rank; empty where nothing can be estimated
+  bool covered = false;           // the steps are estimated to save the excess
+};
+
 struct Where {
   Artifact artifact;
   std::uint64_t line = 0;
@@ -66,6 +78,7 @@ struct Finding {
   std::vector<Reason> why;
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
+  std::optional<Budget> budget;  // where the excess is known
 
   // Distinct reporters: hosts, ranks, processes. At least 1.
   std::uint64_t occurrences() const;

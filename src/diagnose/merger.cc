@@ -148,11 +148,21 @@ std::vector<Finding> Merger::Finish(const XlaDump& dump, std::vector<Problem>* p
   by_code_.clear();
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.order < b.order; });
   // What is known to follow from another failure comes behind it; else the first in the log is the root cause.
+  std::map<std::string, std::set<std::string>> codes_by_artifact;
   std::set<std::string> codes;
-  for (const Entry& entry : entries) codes.insert(entry.finding.failure->code);
+  const auto place = [](const Entry& entry) {
+    return entry.finding.where.artifact.path + "\n" + entry.finding.where.artifact.member;
+  };
+  for (const Entry& entry : entries) {
+    codes.insert(entry.finding.failure->code);
+    codes_by_artifact[place(entry)].insert(entry.finding.failure->code);
+  }
   std::stable_partition(entries.begin(), entries.end(), [&](const Entry& entry) {
     const std::vector<std::string>& causes = entry.finding.failure->consequence_of;
-    return std::none_of(causes.begin(), causes.end(), [&](const std::string& code) { return codes.contains(code); });
+    // Within one log the order of the lines says what came first.
+    const std::set<std::string>& here = codes_by_artifact[place(entry)];
+    return std::none_of(causes.begin(), causes.end(),
+                        [&](const std::string& code) { return codes.contains(code) && !here.contains(code); });
   });
   std::vector<Finding> findings;
   for (Entry& entry : entries) {

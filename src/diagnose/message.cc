@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace whyoom {
@@ -11,10 +12,12 @@ namespace {
 constexpr std::size_t kMaxJoined = 8192;
 constexpr std::size_t kMaxMessage = 1200;
 
-// Lines at which a message is over, whatever it is: the next exception of a Python report, or its frames.
+// Lines at which a message is over, whatever it is: the next exception, its status word, or the frames of a Python
+// report.
 bool EndsMessage(std::string_view text) {
   static const re2::RE2 boundary(
-      R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d))");
+      R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
+      R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
   return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), boundary);
 }
 
@@ -22,12 +25,12 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
-JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count) {
+JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint) {
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (line.after_gap || line.text.find_first_not_of(" \t") == std::string::npos || EndsMessage(line.text)))
       break;
-    if (!text_.empty() && text_.back() != ' ') text_ += ' ';
+    if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line});
     for (const char c : std::string_view(line.text).substr(0, kMaxJoined)) {
       if (!IsBlank(c)) {
@@ -44,6 +47,16 @@ const JoinedLines::Part& JoinedLines::PartOf(std::size_t position) const {
   auto after = std::upper_bound(parts_.begin(), parts_.end(), position,
                                 [](std::size_t at, const Part& part) { return at < part.begin; });
   return after == parts_.begin() ? parts_.front() : *std::prev(after);
+}
+
+std::size_t JoinedLines::LineIndexOf(std::size_t position) const {
+  return static_cast<std::size_t>(&PartOf(position) - parts_.data());
+}
+
+bool JoinedLines::IsLineEnd(std::size_t position) const {
+  const std::size_t next = position == 0 ? parts_.size() : LineIndexOf(position - 1) + 1;
+  if (next >= parts_.size()) return false;
+  return position == parts_[next].begin || (position + 1 == parts_[next].begin && text_[position] == ' ');
 }
 
 const std::string& JoinedLines::line_before(std::size_t position) const { return PartOf(position).line->text; }
@@ -104,32 +117,65 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
   return heads;
 }
 
-void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message,
-                 std::size_t* end) {
-  const auto take = [&](const PatternMatch& match) {
-    for (const Capture& capture : match.captures)
-      facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
-  };
-  take(head.match);
-  // A second message of the same wording is another report's; what it says is not this one's.
-  std::string_view text = joined.text();
-  PatternMatch next;
-  if (head.head->pattern.Find(text, head.match.end, &next)) text = text.substr(0, next.begin);
-  *end = head.match.end;
-  for (const Pattern& pattern : head.failure->facts) {
+namespace {
+
+// What `patterns` say in `text` from `from` on, by fact.
+std::map<std::string, Capture> ReadFacts(const std::vector<Pattern>& patterns, std::string_view text, std::size_t from,
+                                         std::size_t* end) {
+  std::map<std::string, Capture> facts;
+  for (const Pattern& pattern : patterns) {
     PatternMatch match;
-    if (!pattern.Find(text, head.match.begin, &match)) continue;
-    take(match);
+    if (!pattern.Find(text, from, &match)) continue;
     *end = std::max(*end, match.end);
+    for (Capture& capture : match.captures) {
+      const std::string name = capture.name;
+      facts.try_emplace(name, std::move(capture));
+    }
   }
-  // Quote from the exception's class on, where it stands in the same line.
+  return facts;
+}
+
+// A second message of the same wording is another report's; what it says is not this one's.
+std::string_view ThisMessage(const Pattern& head, std::string_view text, std::size_t head_end) {
+  PatternMatch next;
+  return head.Find(text, head_end, &next) ? text.substr(0, next.begin) : text;
+}
+
+// What a person would quote: the message with what stands before it in its line, unless that is long, up to the line's
+// end.
+std::string Quote(std::string_view text, std::size_t head_begin, std::size_t line_begin, std::size_t end) {
+  constexpr std::size_t kLongLead = 160;
   static const re2::RE2 exception_class(R"(((?:[\w.]+: )+)$)");
-  std::string classes;
-  std::size_t begin = head.match.begin;
-  if (re2::RE2::PartialMatch(re2::StringPiece(text.data(), begin), exception_class, &classes)) begin -= classes.size();
-  std::size_t stop = *end;
-  while (stop < text.size() && (text[stop] == '.' || text[stop] == ')')) ++stop;
-  message->assign(text.substr(begin, std::min(stop - begin, kMaxMessage)));
+  std::size_t begin = line_begin;
+  if (head_begin - line_begin > kLongLead) {
+    std::string classes;
+    re2::RE2::PartialMatch(re2::StringPiece(text.data(), head_begin), exception_class, &classes);
+    begin = head_begin - classes.size();
+  }
+  while (end < text.size() && (text[end] == '.' || text[end] == ')' || text[end] == '\'')) ++end;
+  return std::string(text.substr(begin, std::min(end - begin, kMaxMessage)));
+}
+
+}  // namespace
+
+void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, Evidence* facts,
+                 std::string* message, std::size_t* end) {
+  for (const Capture& capture : head.match.captures)
+    facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
+  *end = head.match.end;
+  std::map<std::string, Capture> read = ReadFacts(head.failure->facts, text, head.match.begin, end);
+  std::size_t other_end = 0;
+  // The head begins in the first line, where both have the same places.
+  for (auto& [name, capture] : ReadFacts(head.failure->facts, other.text(), head.match.begin, &other_end)) {
+    const auto known = read.find(name);
+    // A figure or a name that ends with its line may have been cut there.
+    const bool cut = known != read.end() && joined.IsLineEnd(known->second.end) && known->second.value != capture.value;
+    if (known == read.end() || cut) facts->Set(name, capture.value, other.PlaceOf(capture.begin));
+  }
+  for (const auto& [name, capture] : read) facts->Set(name, capture.value, joined.PlaceOf(capture.begin));
+  const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
+  *message = Quote(text, head.match.begin, line_begin, *end);
 }
 
 }  // namespace whyoom

@@ -15,16 +15,21 @@
 namespace whyoom {
 
 // Consecutive lines of one reporter as one text: messages are wrapped anywhere, so patterns look at the lines
-// joined, each run of white space as one blank.
+// joined, each run of white space as one blank. Where lines were broken at blanks, a blank joins them; where they were
+// cut at a width, inside words and figures, nothing does.
 class JoinedLines {
  public:
   // The first `count` of `lines`. Stops early before a traceback's frame or a blank line behind the first line: no
   // message goes on beyond those.
-  JoinedLines(const std::deque<Line>& lines, std::size_t count);
+  enum class Joint { kBlank, kNothing };
+  JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint);
 
   const std::string& text() const { return text_; }
   std::size_t first_line_end() const { return first_line_end_; }  // of the text that comes from the first line
   std::size_t line_count() const { return parts_.size(); }
+  std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
+  std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
+  bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
   Place PlaceOf(std::size_t position) const;
   const std::string& line_before(std::size_t position) const;  // cleaned text of the line, see Quotation
   std::size_t ColumnOf(std::size_t position) const;            // in the cleaned text of its line
@@ -68,7 +73,8 @@ class HeadFinder {
 
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message
 // goes. `message` becomes the text a person would quote.
-void ReadMessage(const JoinedLines& joined, const HeadMatch& head, Evidence* facts, std::string* message,
-                 std::size_t* end);
+// `other` is the same lines joined the other way: it gives what a cut through a figure or a name hides in `joined`.
+void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, Evidence* facts,
+                 std::string* message, std::size_t* end);
 
 }  // namespace whyoom

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "diagnose/budget.h"
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
 
@@ -101,6 +102,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     finding->remedies.push_back(std::move(candidate.ranked));
   }
   finding->ruled_out = std::move(ruled_out);
+  finding->budget = MakeBudget(*finding);
 }
 
 }  // namespace whyoom

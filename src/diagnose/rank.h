@@ -17,7 +17,7 @@
 
 namespace whyoom {
 
-// Sets remedies and ruled_out. Call after Classify.
+// Sets remedies, ruled_out and the budget. Call after Classify.
 void RankRemedies(const RuleSet& rules, Finding* finding);
 
 }  // namespace whyoom

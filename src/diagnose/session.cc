@@ -5,8 +5,9 @@
 namespace whyoom {
 namespace {
 
-// How many lines a wrapped message is looked for in. The longest seen has seven.
-constexpr std::size_t kLookAhead = 8;
+// How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns
+// needs more.
+constexpr std::size_t kLookAhead = 12;
 // How many lines are wanted after one that may matter: enough for the message, and, where a report is being read, for
 // what may stand between its parts.
 constexpr int kWantedAfterHit = 16;
@@ -48,11 +49,21 @@ void Session::Flush(std::vector<Draft>* done) {
 void Session::ProcessFront(std::vector<Draft>* done) {
   ++ordinal_;
   const Line front = pending_.front();
-  const JoinedLines joined(pending_, kLookAhead);
+  const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank);
+  const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing);
   const std::size_t open_before = open_.size();
-  if (finder_.MayMatter(joined.text())) {
+  if (finder_.MayMatter(joined.text()) || finder_.MayMatter(glued.text())) {
     TakeContexts(joined);
-    TakeHeads(joined, front);
+    const std::vector<HeadMatch> heads = finder_.Find(joined, line_before_);
+    const std::vector<HeadMatch> glued_heads = finder_.Find(glued, line_before_);
+    const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
+    const bool cut = std::none_of(heads.begin(), heads.end(), is_whole) &&
+                     (heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole));
+    if (cut) {
+      TakeHeads(glued, joined, glued_heads, front);
+    } else {
+      TakeHeads(joined, glued, heads, front);
+    }
   }
   if (open_.size() == open_before) FeedReader(front, 0);
   CompleteFinished(done);
@@ -71,49 +82,65 @@ void Session::TakeContexts(const JoinedLines& joined) {
   }
 }
 
-void Session::TakeHeads(const JoinedLines& joined, const Line& front) {
-  for (const HeadMatch& head : finder_.Find(joined, line_before_)) {
+void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
+                        const Line& front) {
+  for (const HeadMatch& head : heads) {
     OpenDraft open;
     Draft& draft = open.draft;
     std::size_t end = 0;
-    ReadMessage(joined, head, &draft.facts, &draft.message, &end);
-    if (MergeIntoOpen(head, draft.facts)) continue;
+    ReadMessage(joined, other, head, &draft.facts, &draft.message, &end);
+    if (MergeIntoOpen(joined, head, draft.facts)) continue;
     draft.failure = head.failure;
     draft.fragment = head.head->fragment;
     draft.reporter = reporter_;
     draft.repeats = front.repeats;
     draft.head = joined.PlaceOf(head.match.begin);
     draft.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
+    SetHeadEnd(joined, head, &open);
     open.message_end = ordinal_ + joined.line_count() - 1;
     for (const auto& [context, facts] : contexts_) {
       if (Holds(head.failure->contexts, context->id)) draft.facts.Add(facts);
     }
     if (!head.failure->reader.empty()) {
       open.reader = std::make_unique<MemoryReportReader>();
-      for (OpenDraft& other : open_) {
-        if (other.draft.failure == head.failure) other.message_end = 0;  // its report ends where this one's begins
+      for (OpenDraft& earlier : open_) {
+        if (earlier.draft.failure == head.failure) earlier.message_end = 0;  // its report ends where this one's begins
       }
     }
     open_.push_back(std::move(open));
-    if (open_.back().reader != nullptr)
+    if (open_.back().reader != nullptr) {
       FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
+    }
     lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
   }
 }
 
-// A message may hold several heads: the code's name and the sentence after it are one failure, and a sentence of one
-// code may be part of another's message. True where `head` starts nothing new.
-bool Session::MergeIntoOpen(const HeadMatch& head, const Evidence& facts) {
+void Session::SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenDraft* open) const {
+  open->head_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
+  open->head_end = joined.OffsetInLine(head.match.end - 1) + 1;
+}
+
+bool Session::BeginsInside(const HeadMatch& head, const OpenDraft& open) const {
+  return ordinal_ < open.head_end_line || (ordinal_ == open.head_end_line && head.match.begin < open.head_end);
+}
+
+// A message may hold several heads. The code's name and the sentence after it are one failure. A head may be part of
+// another code's ("Error loading program 'f': Attempting to allocate …"), and what a run-time message carries from a
+// compile is its cause; the rule data says of which codes this is so. True where `head` starts nothing new.
+bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts) {
   for (OpenDraft& open : open_) {
     if (open.message_end < ordinal_) continue;
     Draft& draft = open.draft;
     if (draft.failure == head.failure && !Conflict(*head.failure, draft.facts, facts)) {
       draft.facts.Add(facts);
       draft.fragment = draft.fragment && head.head->fragment;
+      SetHeadEnd(joined, head, &open);
       return true;
     }
-    if (Holds(head.failure->absorbed_by, draft.failure->code)) return true;
-    if (Holds(draft.failure->absorbed_by, head.failure->code)) open.absorbed = true;
+    const bool inside = BeginsInside(head, open);
+    if (inside && Holds(head.failure->absorbed_by, draft.failure->code)) return true;
+    const bool carried = draft.failure->phase == "run" && head.failure->phase == "compile";
+    if ((inside || carried) && Holds(draft.failure->absorbed_by, head.failure->code)) open.absorbed = true;
   }
   return false;
 }

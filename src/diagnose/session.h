@@ -49,14 +49,19 @@ class Session {
   struct OpenDraft {
     Draft draft;
     std::unique_ptr<MemoryReportReader> reader;
+    std::uint64_t head_end_line = 0;  // ordinal of the line that its head ends in, and where in it
+    std::size_t head_end = 0;
     std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
     bool absorbed = false;
   };
 
   void ProcessFront(std::vector<Draft>* done);
   void TakeContexts(const JoinedLines& joined);
-  void TakeHeads(const JoinedLines& joined, const Line& front);
-  bool MergeIntoOpen(const HeadMatch& head, const Evidence& facts);
+  void TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
+                 const Line& front);
+  bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts);
+  void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenDraft* open) const;
+  bool BeginsInside(const HeadMatch& head, const OpenDraft& open) const;
   void FeedReader(const Line& front, std::size_t from);
   void Complete(OpenDraft& open, std::vector<Draft>* done);
   void CompleteFinished(std::vector<Draft>* done);

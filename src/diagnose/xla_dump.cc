@@ -128,6 +128,12 @@ void SetTotals(const std::vector<AssignedAllocation>& allocations, Evidence* fac
   facts->Set("hlo_temp_bytes", temporaries, {});
 }
 
+double Total(const std::vector<AssignedAllocation>& allocations) {
+  double total = 0;
+  for (const AssignedAllocation& allocation : allocations) total += static_cast<double>(allocation.size);
+  return total;
+}
+
 }  // namespace
 
 bool XlaDump::IsDumpFile(const std::string& path) { return ParseName(path).has_value(); }
@@ -165,10 +171,16 @@ bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocat
                              : "the XLA dump holds no failed compile of this module"};
     return false;
   }
-  const std::unique_ptr<ByteSource> assignment = OpenFile(module->buffer_assignment);
+  if (!ReadModule(*module, facts, rows, problem)) return false;
+  if (name.empty()) facts->Set("module", module->name, {});
+  return true;
+}
+
+bool XlaDump::ReadModule(const Module& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) {
+  const std::unique_ptr<ByteSource> assignment = OpenFile(module.buffer_assignment);
   const std::vector<AssignedAllocation> allocations = ReadBufferAssignment(*assignment, kSmallest, kMostValues);
   if (!assignment->problem().empty() || allocations.empty()) {
-    *problem = {module->buffer_assignment, "",
+    *problem = {module.buffer_assignment, "",
                 assignment->problem().empty() ? "it holds no buffer assignment" : std::string(assignment->problem())};
     return false;
   }
@@ -177,7 +189,7 @@ bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocat
     for (const AssignedValue& value : allocation.values) wanted.emplace(value.name + value.index, true);
   }
   std::map<std::string, LiveRange> ranges;
-  if (!module->live_range.empty()) ranges = ReadLiveRanges(*OpenFile(module->live_range), wanted);
+  if (!module.live_range.empty()) ranges = ReadLiveRanges(*OpenFile(module.live_range), wanted);
 
   std::vector<LiveValue> live;
   for (AssignedAllocation allocation : allocations) {
@@ -190,16 +202,51 @@ bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocat
   if (live.size() > kMostRows) live.resize(kMostRows);
   wanted.clear();
   for (const LiveValue& value : live) wanted.emplace(value.value.name, true);
-  const HloModule text = ReadHloModule(*OpenFile(module->intermediate), wanted);
+  const std::string& text_file = module.intermediate.empty() ? module.optimized : module.intermediate;
+  const HloModule text = text_file.empty() ? HloModule() : ReadHloModule(*OpenFile(text_file), wanted);
 
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, text));
   for (const auto& [transfer, instruction] : text.host_transfers) rows->push_back(MakeTransferRow(instruction));
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
   SetTotals(allocations, facts);
-  facts->Set("dump", module->buffer_assignment, {});
+  facts->Set("dump", module.buffer_assignment, {});
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
-  if (name.empty()) facts->Set("module", module->name, {});
+  return true;
+}
+
+const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
+  const auto belongs = [&](const Module& module) {
+    return !module.buffer_assignment.empty() && (name.empty() || module.name == name);
+  };
+  const bool any_failed = std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) {
+    return belongs(entry.second) && !entry.second.intermediate.empty();
+  });
+  const Module* found = nullptr;
+  double most = -1;
+  for (const auto& [stem, module] : modules_) {
+    if (!belongs(module) || (any_failed && module.intermediate.empty())) continue;
+    const double takes = Total(ReadBufferAssignment(*OpenFile(module.buffer_assignment), kSmallest, kMostValues));
+    if (takes < most) continue;  // of equal ones the last compile counts
+    most = takes;
+    found = &module;
+  }
+  return found == nullptr && !name.empty() ? FindAny("") : found;
+}
+
+bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+                      Problem* problem) const {
+  const Module* module = FindAny(name);
+  if (module == nullptr) {
+    *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
+    return false;
+  }
+  if (!ReadModule(*module, facts, rows, problem)) return false;
+  *failed = !module->intermediate.empty();
+  facts->Set("module", module->name, {});
+  facts->Set("need_bytes", Total(ReadBufferAssignment(*OpenFile(module->buffer_assignment), kSmallest, kMostValues)),
+             {});
+  facts->Set("host_bytes", static_cast<double>(ReadHostBytes(*OpenFile(module->buffer_assignment))), {});
   return true;
 }
 

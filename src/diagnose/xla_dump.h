@@ -1,5 +1,6 @@
 // The XLA dump of a compile that ran out of HBM (XLA_FLAGS=--xla_dump_to=DIR), read as if the compiler had printed its
-// list of allocations: compilers since libtpu 0.0.42 print one line and no list.
+// list of allocations: compilers since libtpu 0.0.42 print one line and no list. Where it is asked for, also the dump
+// of a compile that fitted.
 //
 // Of a module, files are named module_0000.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt and so on;
 // *oom_intermediate_module.txt is written only when the compile runs out of memory.
@@ -30,6 +31,13 @@ class XlaDump {
   // out of memory. False where there is no such module or its files cannot be read; `problem` says why then.
   bool Read(const std::string& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) const;
 
+  // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
+  // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are also
+  // need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
+  // module.
+  bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+               Problem* problem) const;
+
  private:
   struct Module {
     std::string name;               // "jit_step"
@@ -39,6 +47,8 @@ class XlaDump {
     std::string optimized;
   };
   const Module* Find(const std::string& name) const;
+  const Module* FindAny(const std::string& name) const;
+  static bool ReadModule(const Module& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem);
 
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
 };

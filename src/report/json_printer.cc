@@ -116,6 +116,13 @@ void SetScenario(const Finding& finding, Json& json) {
   }
 }
 
+Json BudgetJson(const Budget& budget) {
+  Json json = {{"excess_bytes", budget.excess_bytes}, {"steps", Json::array()}, {"covered", budget.covered}};
+  for (const BudgetStep& step : budget.steps)
+    json["steps"].push_back({{"id", step.remedy->id}, {"saves_bytes", step.saves_bytes}});
+  return json;
+}
+
 Json FindingJson(const Finding& finding) {
   const Failure& failure = *finding.failure;
   Json json = {{"id", finding.id}, {"code", failure.code}};
@@ -149,6 +156,7 @@ Json FindingJson(const Finding& finding) {
       json["ruled_out"].push_back({{"id", out.remedy->id}, {"title", out.remedy->title}, {"why", Text(out.why)}});
     }
   }
+  if (finding.budget) json["budget"] = BudgetJson(*finding.budget);
   json["links"] = Json::array();
   for (const Link& link : failure.links) json["links"].push_back({{"title", link.title}, {"url", link.url}});
   return json;

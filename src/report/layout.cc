@@ -8,6 +8,8 @@
 namespace whyoom {
 namespace {
 
+constexpr std::size_t kLongestWord = 160;
+
 std::size_t NextCharacter(std::string_view text, std::size_t at) {
   ++at;
   while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
@@ -48,8 +50,9 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width) {
       lines.push_back(std::move(line));
       line.clear();
     }
-    while (line.empty() && WiderThan(word, width)) {
-      const std::size_t fits = FittingBytes(word, width);
+    // URLs and flags are to be copied, so they stay whole; what is longer than any of those is broken.
+    while (line.empty() && WiderThan(word, kLongestWord)) {
+      const std::size_t fits = FittingBytes(word, kLongestWord);
       lines.emplace_back(word.substr(0, fits));
       word.remove_prefix(fits);
     }

@@ -87,6 +87,7 @@ class Page {
   void PrintAllocations(const Finding& finding);
   void PrintRemedies(const Finding& finding);
   void PrintRemedy(const RankedRemedy& ranked);
+  void PrintSum(const Finding& finding);
   void PrintMore(const Finding& finding);
 
   std::size_t width_;
@@ -270,6 +271,30 @@ void Page::PrintRemedies(const Finding& finding) {
   List("not", "worth trying here: ", out, kNamedRuledOut);
 }
 
+// What is over, and which remedies together are estimated to cover it.
+void Page::PrintSum(const Finding& finding) {
+  if (!finding.budget || finding.remedies.empty()) return;
+  const Budget& budget = *finding.budget;
+  std::string text = FormatSize(budget.excess_bytes) + " over: ";
+  std::string list;
+  std::int64_t saved = 0;
+  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
+    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
+    saved += budget.steps[i].saves_bytes;
+  }
+  const bool one = budget.steps.size() == 1;
+  if (budget.steps.empty()) {
+    text += "this log does not show how much each remedy would save.";
+  } else if (budget.covered) {
+    text += list + (one ? " alone is estimated to cover it." : " together are estimated to cover it.");
+  } else {
+    text += "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
+            FormatSize(budget.excess_bytes - saved) + ".";
+  }
+  Beside("sum", text);
+}
+
 void Page::List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most) {
   if (items.empty()) return;
   for (std::size_t i = 0; i < std::min(items.size(), most); ++i) text += (i == 0 ? "" : " · ") + items[i];
@@ -299,6 +324,7 @@ void Page::PrintFinding(const Finding& finding) {
   PrintWhy(finding);
   PrintAllocations(finding);
   PrintRemedies(finding);
+  PrintSum(finding);
   PrintMore(finding);
 }
 

@@ -28,7 +28,7 @@ struct CaptureType {
 
 // A size's unit ends at a word's end: "8 Mainframes" are not 8 M.
 constexpr std::array<CaptureType, 7> kTypes = {{
-    {"size", R"(-?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?(?:[KMGTPE](?:iB|B)?|B)\b)?)"},
+    {"size", R"(-?\d+(?:,\d{3})*(?:\.\d+)?\s?(?:[KMGTPE](?:iB|B)?|B)\b)"},
     {"bytes", R"(\d{1,3}(?:,\d{3})+|\d+)"},
     {"integer", R"(-?\d+)"},
     {"name", R"([\w$<>-]+(?:\.[\w$<>-]+)*)"},

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kHeadLiteral = 6;
 // Facts are only looked for where a literal of theirs is rare; they find heads that are wrapped hard.
 constexpr std::size_t kFactLiteral = 12;
+constexpr std::size_t kPiece = 16;
 
 struct SectionInfo {
   const char* name;
@@ -24,6 +25,20 @@ struct SectionInfo {
 constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},
                                      {"frameworks", "id"}, {"chips", "id"},    {"quotations", "id"},
                                      {"affixes", "id"}};
+
+// A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
+// one is left whole, and each is still rare.
+std::vector<std::string> Parts(const std::string& literal) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t blank = literal.find(' '); blank != std::string::npos; blank = literal.find(' ', blank + 1)) {
+    if (blank - begin < kPiece || literal.size() - blank - 1 < kPiece) continue;
+    parts.push_back(literal.substr(begin, blank - begin));
+    begin = blank + 1;
+  }
+  parts.push_back(literal.substr(begin));
+  return parts;
+}
 
 template <typename Map>
 std::vector<std::string> Keys(const Map& map) {
@@ -216,6 +231,11 @@ void RuleSetBuilder::GiveFacts() {
 }
 
 void RuleSetBuilder::ReduceLiterals() {
+  std::set<std::string> parts;
+  for (const std::string& literal : literals_) {
+    for (std::string& part : Parts(literal)) parts.insert(std::move(part));
+  }
+  literals_ = std::move(parts);
   // Where a literal is found, so are its parts: one that holds another one finds nothing more.
   for (const std::string& literal : literals_) {
     const bool redundant = std::any_of(literals_.begin(), literals_.end(), [&](const std::string& part) {

@@ -188,7 +188,7 @@ class RuleSet {
   const std::vector<Quotation>& quotations() const { return quotations_; }
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
 
-  // For the prefilter: of every head and context, and of facts that have a long one; sorted, each once.
+  // For the prefilter: of every head and context, and of facts that have a long one, long ones in pieces; sorted, each once.
   const std::vector<std::string>& literals() const { return literals_; }
 
   // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.

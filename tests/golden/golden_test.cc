@@ -1,5 +1,6 @@
 // Real logs in, the whole output out. Each case is a folder of testdata/cases:
 //   log            what the program reads
+//   dump/          where there is one, the XLA dump of the same compile, given as --xla-dump
 //   source.md      where the log comes from, and the right answer, written by hand: lines "- code: E1000", "- scenario:
 //   2"
 //                  ("none", "cannot tell"), "- first: shard_tensor"
@@ -80,8 +81,11 @@ TEST_CASE("real logs give the right answers", "[golden]") {
   REQUIRE(cases.size() >= 12);
   for (const fs::path& folder : cases) {
     INFO(folder);
-    const ProcessResult text = RunWhyoom({"log"}, "", folder.string());
-    const ProcessResult data = RunWhyoom({"--format", "json", "log"}, "", folder.string());
+    std::vector<std::string> arguments = {"log"};
+    if (fs::exists(folder / "dump")) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
+    const ProcessResult text = RunWhyoom(arguments, "", folder.string());
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const ProcessResult data = RunWhyoom(arguments, "", folder.string());
     CHECK(text.err.empty());
     CHECK(data.err.empty());
     const json report = json::parse(data.out);

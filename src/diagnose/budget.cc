@@ -1,0 +1,104 @@
+#include "diagnose/budget.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostSteps = 3;  // more at once is no advice, and the sets to try grow with it
+// A step that saves less of the excess is not worth a sentence where the others do not cover it anyway.
+constexpr double kLeastShare = 0.01;
+
+using Steps = std::vector<const RankedRemedy*>;  // in order of rank
+
+bool Names(const RankedRemedy& one, const RankedRemedy& other) {
+  const std::vector<std::string>& with = one.remedy->with;
+  return std::find(with.begin(), with.end(), other.remedy->id) != with.end();
+}
+
+// The set is used up to the most steps; all sets are handed out.
+template <typename Visit>
+void ForEachSet(const Steps& all, std::size_t from, Steps* chosen, const Visit& visit) {
+  for (std::size_t i = from; i < all.size(); ++i) {
+    const bool together = std::all_of(chosen->begin(), chosen->end(), [&](const RankedRemedy* other) {
+      return Names(*other, *all[i]) && Names(*all[i], *other);
+    });
+    if (!together) continue;
+    chosen->push_back(all[i]);
+    visit(*chosen);
+    if (chosen->size() < kMostSteps) ForEachSet(all, i + 1, chosen, visit);
+    chosen->pop_back();
+  }
+}
+
+Budget Add(const Steps& steps, double excess, double need) {
+  Budget budget;
+  budget.excess_bytes = static_cast<std::int64_t>(excess);
+  double left = 1;  // share of the need that the steps so far leave
+  double saved = 0;
+  for (const RankedRemedy* step : steps) {
+    const double saves = std::min(static_cast<double>(*step->saves_bytes), need);
+    budget.steps.push_back({step->remedy, static_cast<std::int64_t>(left * saves)});
+    saved += left * saves;
+    left *= 1 - saves / need;
+  }
+  // A single step keeps its own estimate, so that it says the same as the remedy.
+  if (steps.size() == 1) {
+    budget.steps[0].saves_bytes = *steps[0]->saves_bytes;
+    saved = static_cast<double>(*steps[0]->saves_bytes);
+  }
+  budget.covered = saved >= excess;
+  return budget;
+}
+
+std::int64_t Saved(const Budget& budget) {
+  std::int64_t saved = 0;
+  for (const BudgetStep& step : budget.steps) saved += step.saves_bytes;
+  return saved;
+}
+
+// Smaller is better; see the header.
+auto Key(const Budget& budget, const Steps& steps) {
+  int dearest = 0;
+  int ranks = 0;
+  for (const RankedRemedy* step : steps) {
+    dearest = std::max(dearest, step->remedy->cost);
+    ranks += step->rank;
+  }
+  return std::tuple(budget.covered ? 0 : 1, budget.covered ? dearest : 0, budget.covered ? 0 : -Saved(budget),
+                    steps.size(), ranks);
+}
+
+}  // namespace
+
+std::optional<Budget> MakeBudget(const Finding& finding) {
+  const std::optional<double> excess = AsNumber(finding.facts.Get("excess_bytes"));
+  constexpr double kMost = 9.0e18;
+  if (!excess || !(*excess > 0) || *excess > kMost) return std::nullopt;
+  const double need =
+      std::max(AsNumber(finding.facts.Get("need_bytes")).value_or(0),
+               AsNumber(finding.facts.Get("limit_bytes")).value_or(0) + *excess);  // one may be printed, rounded
+  Steps all;
+  for (const RankedRemedy& ranked : finding.remedies) {
+    if (ranked.remedy->inquiry || !ranked.saves_bytes) continue;
+    if (static_cast<double>(*ranked.saves_bytes) >= kLeastShare * *excess) all.push_back(&ranked);
+  }
+  Budget best;
+  best.excess_bytes = static_cast<std::int64_t>(*excess);
+  Steps best_steps;
+  Steps chosen;
+  ForEachSet(all, 0, &chosen, [&](const Steps& steps) {
+    Budget budget = Add(steps, *excess, need);
+    if (best_steps.empty() || Key(budget, steps) < Key(best, best_steps)) {
+      best = std::move(budget);
+      best_steps = steps;
+    }
+  });
+  return best;
+}
+
+}  // namespace whyoom

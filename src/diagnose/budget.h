@@ -1,0 +1,21 @@
+// Which remedies together are estimated to cover what is over.
+//
+// Estimates may count the same bytes twice, so:
+//   1. only remedies are added that all name each other in the rule data (rules/README.md, `with`);
+//   2. a further step saves only of what the steps before leave: where one saves two fifths of the memory needed, the
+//      next one's estimate counts for three fifths. Where they save different bytes this is too little; two that save
+//      the very same bytes, as two ways to keep fewer activations do, must not name each other.
+// Of the sets that cover the excess the one with the least dear member is taken (rules/README.md, `cost`), then the one
+// with the fewest steps, then the one ranked highest. Where no set does, the one that saves most.
+#pragma once
+
+#include <optional>
+
+#include "diagnose/finding.h"
+
+namespace whyoom {
+
+// From the facts and the ranked remedies. nullopt where the excess is not known or there is none.
+std::optional<Budget> MakeBudget(const Finding& finding);
+
+}  // namespace whyoom
