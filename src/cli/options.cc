@@ -13,7 +13,9 @@ constexpr const char* kAbout =
 
 constexpr const char* kFooter =
     "More commands:\n"
+    "  whyoom run -- CMD ...               run a job, diagnose it when it fails, keep its exit status\n"
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
+    "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
     "  whyoom rules list|check|test|schema   the rule data: see it, check it, run its examples\n"
     "\n"
     "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole.\n"
@@ -79,6 +81,80 @@ std::optional<EarlyExit> ParseExplain(const std::vector<std::string>& arguments,
   return Parse(app, arguments);
 }
 
+std::optional<EarlyExit> ParseDiff(const std::vector<std::string>& arguments, Options* options) {
+  CLI::App app(
+      "Compares two runs of one job: what became smaller and larger, what is still over, and which remedy seems to "
+      "have "
+      "been applied.",
+      "whyoom diff");
+  app.footer(
+      "A run is a log, or the folder of an XLA dump (XLA_FLAGS=--xla_dump_to=DIR), of a compile that fitted or not.\n"
+      "\n"
+      "Exit status: 0 AFTER does not fail, 1 it still fails, 2 could not run, 3 some input could not be read whole.\n");
+  app.add_option_function<std::string>(
+         "before", [options](const std::string& path) { options->paths.insert(options->paths.begin(), path); },
+         "The run before the change: a log or an XLA dump; - for standard input")
+      ->type_name("BEFORE")
+      ->required();
+  app.add_option_function<std::string>(
+         "after", [options](const std::string& path) { options->paths.push_back(path); }, "The run after it")
+      ->type_name("AFTER")
+      ->required();
+  app.add_option("--xla-dump-before", options->xla_dump_before, "The XLA dump of BEFORE, where that is a log")
+      ->type_name("DIR");
+  app.add_option("--xla-dump-after", options->xla_dump_after, "The XLA dump of AFTER, where that is a log")
+      ->type_name("DIR");
+  static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
+  app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.diff/1)")
+      ->transform(CLI::CheckedTransformer(kFormats).description(""))
+      ->type_name("FORMAT");
+  AddCommon(app, options);
+  options->command = Command::kDiff;
+  return Parse(app, arguments);
+}
+
+// The command begins after "--", or with the first word that is no option of ours; its own options are left to it.
+std::size_t CommandBegin(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--") return i;
+    if (arguments[i].rfind("-", 0) != 0) return i;
+    const CLI::Option* option = app.get_option_no_throw(arguments[i]);
+    if (option != nullptr && option->get_items_expected_min() > 0) ++i;  // the next word is its value
+  }
+  return arguments.size();
+}
+
+std::optional<EarlyExit> ParseRun(const std::vector<std::string>& arguments, Options* options) {
+  CLI::App app(
+      "Runs a job with its output passed through, and where it fails, says on standard error why it ran out of memory: "
+      "whyoom run [OPTIONS] -- CMD ...",
+      "whyoom run");
+  app.footer(
+      "The exit status is the job's (128 + N where signal N ended it, 127 not found, 126 cannot be run). After a success "
+      "nothing is printed, nor where nothing is found. --xla_dump_to is added to the job's XLA_FLAGS, where new compilers "
+      "leave what the diagnosis needs; a dump folder set there already is used and left alone.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom run -- python train.py --steps 10\n"
+      "  whyoom run --format json --output report.json -- python train.py\n");
+  static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
+  app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.report/1)")
+      ->transform(CLI::CheckedTransformer(kFormats).description(""))
+      ->type_name("FORMAT");
+  AddCommon(app, options);
+  app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
+  app.add_flag("!--no-dump", options->dump, "Leave XLA_FLAGS alone");
+  app.add_flag("--keep-dump", options->keep_dump, "Do not remove the XLA dump, and say where it is");
+  options->command = Command::kRun;
+  const std::size_t begin = CommandBegin(app, arguments);
+  const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(begin);
+  options->job.assign(command, arguments.end());
+  if (!options->job.empty() && options->job[0] == "--") options->job.erase(options->job.begin());
+  std::optional<EarlyExit> early = Parse(app, {arguments.begin(), command});
+  if (!early && options->job.empty()) return EarlyExit{2, "whyoom: no command to run: whyoom run -- CMD ...\n"};
+  return early;
+}
+
 std::optional<EarlyExit> ParseRules(const std::vector<std::string>& arguments, Options* options) {
   CLI::App app("The rule data as a product. Files given after the command are added to what is built in.",
                "whyoom rules");
@@ -105,6 +181,8 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   const std::string first = arguments.empty() ? "" : arguments[0];
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (first == "explain") return ParseExplain(rest, options);
+  if (first == "diff") return ParseDiff(rest, options);
+  if (first == "run") return ParseRun(rest, options);
   if (first == "rules") return ParseRules(rest, options);
   return ParseDiagnose(arguments, options);
 }

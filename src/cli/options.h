@@ -7,7 +7,7 @@
 
 namespace whyoom {
 
-enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema };
+enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema, kDiff, kRun };
 enum class Format { kText, kJson };
 enum class ColorMode { kAuto, kAlways, kNever };
 
@@ -20,7 +20,13 @@ struct Options {
   std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
-  std::string xla_dump;  // folder; empty: none
+  std::string xla_dump;         // folder; empty: none
+  std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
+  std::string xla_dump_after;
+  std::vector<std::string> job;     // of kRun: the command and its arguments
+  bool dump = true;                 // of kRun: have XLA dump, where the user does not himself
+  bool keep_dump = false;
+  bool ignore_broken_pipe = false;  // how this process was started: SIGPIPE ignored; a job is started the same way
 };
 
 // What to do instead of running: print `text` and end with `exit_status`.

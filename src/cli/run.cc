@@ -5,13 +5,16 @@
 #include <csignal>
 #include <exception>
 
+#include "cli/diff.h"
 #include "cli/options.h"
+#include "cli/run_command.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/merger.h"
 #include "diagnose/rule_test.h"
 #include "diagnose/xla_dump.h"
 #include "input/error.h"
+#include "input/packing.h"
 #include "input/walk.h"
 #include "report/explain_printer.h"
 #include "report/json_printer.h"
@@ -57,15 +60,20 @@ TextOptions ForText(const Options& options) {
 }
 
 void Diagnose(const Engine& engine, const Artifact& artifact, Merger* merger, Report* report) {
-  const std::unique_ptr<ByteSource> source = artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path);
-  std::string framework;
-  std::uint64_t bytes = 0;
-  std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
+  std::string beginning;
+  const std::unique_ptr<ByteSource> source = Peek(artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path), &beginning);
+  ++report->artifacts;
+  if (const std::string_view packing = PackingOf(beginning); !packing.empty()) {
+    report->problems.push_back({artifact.path, artifact.member, fmt::format("it is packed ({}); unpack it first", packing)});
+    return;
+  }
+  const ReadResult result = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
+    merger->Add(artifact, std::move(drafts), framework);
+  });
   if (!source->problem().empty())
     report->problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
-  ++report->artifacts;
-  report->bytes += bytes;
-  merger->Add(artifact, std::move(drafts), framework);
+  report->bytes += result.bytes;
+  if (!result.problem.empty()) report->problems.push_back({artifact.path, artifact.member, result.problem});
 }
 
 int RunDiagnose(Options options) {
@@ -120,7 +128,7 @@ int RunRulesCheck(const Options& options) {
   std::vector<Fault> faults;
   RuleSet::Load(RuleFiles(options), &faults, RuleSet::BuiltInData::kChecked);
   if (faults.empty()) {
-    WriteOutput("The rule data is in order.\n", options.output);
+    WriteOutput("The rule data is in order. `whyoom rules test` runs its examples.\n", options.output);
     return kNothing;
   }
   WriteOutput(Listing(faults), options.output);
@@ -131,8 +139,10 @@ int RunRulesTest(const Options& options) {
   const RuleTestResult result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   std::string text;
   for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
-  text += fmt::format("{} reported, {} validated, {} noisy, {} missing\n", result.reported, result.validated,
-                      result.noisy, result.missing);
+  const int examples = result.reported + result.validated + result.noisy + result.missing;
+  text += result.ok() ? fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples, result.reported, result.validated)
+                      : fmt::format("{} examples: {} reported, {} validated, {} noisy (match and must not), {} missing (do not match as they say)\n",
+                                    examples, result.reported, result.validated, result.noisy, result.missing);
   WriteOutput(text, options.output);
   return result.ok() ? kNothing : kFound;
 }
@@ -141,6 +151,10 @@ int Dispatch(const Options& options) {
   switch (options.command) {
     case Command::kExplain:
       return RunExplain(options);
+    case Command::kRun:
+      return RunAndDiagnose(options, LoadRules(options));
+    case Command::kDiff:
+      return RunDiff(LoadRules(options), options, ForText(options));
     case Command::kRulesList:
       WriteOutput(ListTopics(LoadRules(options), ForText(options)), options.output);
       return kNothing;
@@ -159,9 +173,10 @@ int Dispatch(const Options& options) {
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is told by write, and is no error
+  Options options;
+  // A closed pipe is told by write, and is no error.
+  options.ignore_broken_pipe = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   try {
-    Options options;
     if (const std::optional<EarlyExit> early = ParseOptions(arguments, &options)) {
       if (early->exit_status == 0) {
         WriteOutput(early->text, "");

@@ -1,7 +1,7 @@
 // Two runs of one job: what a change did, what is still over, which remedies seem to have been applied.
 //
 // Reports and dumps list allocations, not causes, so a remedy is only ever said to "seem" applied, and where two
-// changes leave the same trace both are named. The thresholds stand at the head of compare.cc, with their reasons.
+// changes leave the same trace both are named (seeming_remedies.h).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct Run {
   std::string path;
   bool failed = false;
   bool measured = false;  // it did not fail, and a dump shows what it takes
+  bool compiles = false;  // the figures are of a compile, not of a run
   std::string code;       // of the failure; empty where only a dump tells of it
   std::string title;      // of the failure
   Evidence facts;         // of the failure or the dump
@@ -33,7 +34,7 @@ enum class DiffVerdict {
   kStillOver,     // less is over than before
   kUnchanged,     // to within what logs round to
   kWorse,         // more is over
-  kCannotTell,    // it still fails; by how much is not known of both
+  kCannotTell,    // it still fails; whether by less is not known
 };
 
 // A figure of both runs; nullopt where it is not known.
@@ -73,7 +74,9 @@ struct Comparison {
   bool same_job = true;                     // false where the modules differ
   std::optional<std::int64_t> over_before;  // negative: free
   std::optional<std::int64_t> over_after;
-  std::vector<TotalChange> totals;  // those known of one run at least
+  bool at_least_before = false;  // it counts the temporaries only, so more is over than it says
+  bool at_least_after = false;
+  std::vector<TotalChange> totals;  // those known of one run at least, and not 0 in all that is known
   bool rows_compared = false;       // both runs list their allocations
   std::vector<RowChange> rows;      // what changed most first
   std::size_t unchanged_rows = 0;

@@ -133,6 +133,7 @@ MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<A
   }));
   matcher.PairDivided();
   matcher.Pair([&](const Allocation& row) { return Shape(row).empty() ? std::string() : sized_shape(row); });
+  matcher.Pair(Shape);  // logs round sizes, dumps do not
   matcher.Pair(Dims, true);
   matcher.Pair(PlainOp, true);
   return matcher.Finish();

@@ -4,7 +4,7 @@
 // program changes op names. So the surest signs are tried first, and each row is used once:
 //   1. the op name and what the shape keeps: all of it; the dimensions (element type changed); the number of elements
 //      (dimensions moved or merged); all dimensions but some that are divided by one whole number;
-//   2. without the op name: shape and size; dimensions (element type changed), where the shape occurs once;
+//   2. without the op name: shape; dimensions (element type changed), where the shape occurs once;
 //   3. the op name alone, where it occurs once on both sides.
 #pragma once
 

@@ -1,17 +1,22 @@
 #include "diagnose/diagnoser.h"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace whyoom {
 namespace {
 
 // A log with more reporters than this at once is hostile or not a log; the oldest are closed.
-constexpr std::size_t kMaxSessions = 4096;
-// A session waits for its own next line while others print. Where none of them moves for this long, the wait is over.
-constexpr std::uint64_t kMaxIdleLines = 4096;
-// Same failure over and over: what one artifact holds at most before the merger sees it.
-constexpr std::size_t kMaxDrafts = 100000;
+// A log with more reporters than this at once is hostile or not a log; those that printed longest ago are closed.
+constexpr std::size_t kMaxReporters = 16384;
+// A reporter that has printed within this many lines and is in the middle of a report is not closed for another's sake.
+constexpr std::uint64_t kStillPrinting = 1000000;
+
+bool EarlierHead(const Draft& a, const Draft& b) {
+  return std::tie(a.head.offset, a.reporter) < std::tie(b.head.offset, b.reporter);
+}
 
 }  // namespace
 
@@ -23,51 +28,82 @@ const Normalizer& Engine::normalizer() const {
   return *normalizer_;
 }
 
+const FrameworkSigns& Engine::signs() const {
+  std::call_once(signs_made_, [this] { signs_ = std::make_unique<FrameworkSigns>(rules_.frameworks()); });
+  return *signs_;
+}
+
 void Diagnoser::SeeFramework(const std::string& text) {
-  const std::vector<Framework>& frameworks = engine_.rules().frameworks();
-  for (std::size_t i = 0; i < std::min(framework_, frameworks.size()); ++i) {
-    PatternMatch match;
-    for (const Pattern& sign : frameworks[i].signs) {
-      if (!sign.Find(text, 0, &match)) continue;
-      framework_ = i;
-      return;
-    }
-  }
+  if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
 }
 
 void Diagnoser::Feed(const RawLine& raw) {
   if (raw.after_gap) {
-    for (auto& [reporter, session] : sessions_) session.Flush(&drafts_);
+    const std::size_t before = drafts_.size();
+    for (Reporter* reporter : pending_) reporter->session.Flush(&drafts_);
+    // The set has no order of its own; what comes out must have one.
+    std::stable_sort(drafts_.begin() + static_cast<std::ptrdiff_t>(before), drafts_.end(), EarlierHead);
+    pending_.clear();
+    active_.clear();
   }
   lines_.clear();
   engine_.normalizer().Normalize(raw, &lines_);
   for (Line& line : lines_) {
     SeeFramework(line.text);
-    auto session = sessions_.find(line.reporter);
-    if (session == sessions_.end()) {
-      if (sessions_.size() >= kMaxSessions) {
-        for (auto& [reporter, open] : sessions_) open.Flush(&drafts_);
-        sessions_.clear();
-      }
-      session = sessions_.try_emplace(line.reporter, engine_.rules(), engine_.finder(), line.reporter).first;
-    }
-    const bool was_active = session->second.active();
-    session->second.Feed(std::move(line), &drafts_);
-    lines_since_activity_ = was_active || session->second.active() ? 0 : lines_since_activity_ + 1;
+    Reporter* reporter = FindReporter(line.reporter);
+    if (reporter == nullptr) continue;
+    reporter->last_fed = ++fed_;
+    const bool was_active = reporter->session.active();
+    reporter->session.Feed(std::move(line), &drafts_);
+    const bool is_active = reporter->session.active();
+    pending_.insert(reporter);
+    if (is_active) active_.insert(reporter);
+    if (!is_active) active_.erase(reporter);
+    lines_since_activity_ = was_active || is_active ? 0 : lines_since_activity_ + 1;
   }
-  if (drafts_.size() > kMaxDrafts) drafts_.resize(kMaxDrafts);
 }
 
-bool Diagnoser::wants_adjacent() const {
-  if (lines_since_activity_ > kMaxIdleLines) return false;
-  return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session.second.active(); });
+Diagnoser::Reporter* Diagnoser::FindReporter(const std::string& name) {
+  const auto known = reporters_.find(name);
+  if (known != reporters_.end()) {
+    recent_.splice(recent_.end(), recent_, known->second.place);
+    return &known->second;
+  }
+  if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
+  SeeFramework(name);
+  recent_.push_back(name);
+  const auto made =
+      reporters_
+          .try_emplace(name, Reporter{Session(engine_.rules(), engine_.finder(), *of_job_, name), std::prev(recent_.end()), 0})
+          .first;
+  return &made->second;
 }
 
-std::vector<Draft> Diagnoser::Finish() {
-  for (auto& [reporter, session] : sessions_) session.Flush(&drafts_);
-  std::stable_sort(drafts_.begin(), drafts_.end(),
-                   [](const Draft& a, const Draft& b) { return a.head.offset < b.head.offset; });
-  return std::move(drafts_);
+// Closes the reporter that printed longest ago, unless it is in the middle of a report.
+bool Diagnoser::MakeRoom() {
+  Reporter& oldest = reporters_.at(recent_.front());
+  if (oldest.session.in_report() && fed_ - oldest.last_fed < kStillPrinting) {
+    problem_ = "more than " + std::to_string(kMaxReporters) +
+               " hosts or processes print at once; lines of some were passed over";
+    return false;
+  }
+  const std::size_t before = drafts_.size();
+  oldest.session.Flush(&drafts_);
+  const bool cut = std::any_of(drafts_.begin() + static_cast<std::ptrdiff_t>(before), drafts_.end(),
+                               [](const Draft& draft) { return !draft.failure->reader.empty() && draft.rows.empty(); });
+  if (cut) problem_ = "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
+  active_.erase(&oldest);
+  pending_.erase(&oldest);
+  reporters_.erase(recent_.front());
+  recent_.pop_front();
+  return true;
+}
+
+std::vector<Draft> Diagnoser::TakeDrafts() { return std::exchange(drafts_, {}); }
+
+void Diagnoser::Finish() {
+  for (auto& [name, reporter] : reporters_) reporter.session.Flush(&drafts_);
+  std::stable_sort(drafts_.begin(), drafts_.end(), EarlierHead);
 }
 
 std::string Diagnoser::framework() const {
@@ -75,15 +111,31 @@ std::string Diagnoser::framework() const {
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
-std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework,
-                                std::uint64_t* bytes) {
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink) {
   LineScanner scanner(source, engine.prefilter());
   Diagnoser diagnoser(engine);
   RawLine line;
-  while (scanner.Next(diagnoser.wants_adjacent(), &line)) diagnoser.Feed(line);
-  *framework = diagnoser.framework();
-  *bytes = scanner.bytes_read();
-  return diagnoser.Finish();
+  while (scanner.Next(diagnoser.wants_adjacent(), &line)) {
+    diagnoser.Feed(line);
+    std::vector<Draft> drafts = diagnoser.TakeDrafts();
+    if (!drafts.empty()) sink(std::move(drafts), diagnoser.framework());
+  }
+  diagnoser.Finish();
+  sink(diagnoser.TakeDrafts(), diagnoser.framework());
+  return {diagnoser.framework(), diagnoser.problem(), scanner.bytes_read()};
+}
+
+std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework,
+                                std::uint64_t* bytes) {
+  std::vector<Draft> all;
+  const ReadResult result =
+      ReadArtifact(engine, source, [&](std::vector<Draft> drafts, const std::string& /*framework*/) {
+        std::move(drafts.begin(), drafts.end(), std::back_inserter(all));
+      });
+  *framework = result.framework;
+  *bytes = result.bytes;
+  std::stable_sort(all.begin(), all.end(), EarlierHead);
+  return all;
 }
 
 }  // namespace whyoom

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "diagnose/context_facts.h"
+#include "diagnose/framework_signs.h"
 #include "diagnose/session.h"
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
@@ -24,6 +30,7 @@ class Engine {
 
   const RuleSet& rules() const { return rules_; }
   const Normalizer& normalizer() const;
+  const FrameworkSigns& signs() const;
   const HeadFinder& finder() const { return finder_; }
   const Prefilter& prefilter() const { return prefilter_; }
 
@@ -31,9 +38,11 @@ class Engine {
   const RuleSet& rules_;
   Prefilter prefilter_;
   HeadFinder finder_;
-  // Most logs hold nothing that has to be cleaned, and its patterns take a while to make.
+  // Most logs hold nothing that has to be looked at, and the patterns of these take a while to make.
   mutable std::once_flag normalizer_made_;
   mutable std::unique_ptr<Normalizer> normalizer_;
+  mutable std::once_flag signs_made_;
+  mutable std::unique_ptr<FrameworkSigns> signs_;
 };
 
 class Diagnoser {
@@ -44,26 +53,61 @@ class Diagnoser {
   void Feed(const RawLine& raw);
 
   // Whether the lines right after the last one are wanted, whatever is in them.
-  bool wants_adjacent() const;
+  bool wants_adjacent() const { return !active_.empty() && lines_since_activity_ <= kMaxIdleLines; }
 
-  // All drafts, in the order of their heads. Call once, at the end.
-  std::vector<Draft> Finish();
+  // The drafts that became complete since the last call.
+  std::vector<Draft> TakeDrafts();
+
+  // Ends everything that is open; its drafts are then to be taken. Call once, at the end.
+  void Finish();
 
   // The framework whose signs were seen; empty where none was.
   std::string framework() const;
 
+  // A limit that was met, as a sentence for people; empty while none was.
+  const std::string& problem() const { return problem_; }
+
  private:
+  // A session waits for its own next line while others print. Where none of them moves for this long, the wait is over.
+  static constexpr std::uint64_t kMaxIdleLines = 4096;
+
+  struct Reporter {
+    Session session;
+    std::list<std::string>::iterator place;  // in recent_
+    std::uint64_t last_fed = 0;
+  };
+
   void SeeFramework(const std::string& text);
+  Reporter* FindReporter(const std::string& name);
+  bool MakeRoom();
 
   const Engine& engine_;
-  std::map<std::string, Session> sessions_;  // by reporter
+  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
+  std::unordered_map<std::string, Reporter> reporters_;
+  std::list<std::string> recent_;          // names, the one that printed longest ago first
+  std::unordered_set<Reporter*> active_;   // those that want adjacent lines
+  std::unordered_set<Reporter*> pending_;  // those with lines or drafts that a gap must flush
   std::vector<Draft> drafts_;
   std::vector<Line> lines_;                    // of the raw line at hand
   std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
+  std::uint64_t fed_ = 0;
   std::uint64_t lines_since_activity_ = 0;
+  std::string problem_;
 };
 
-// Reads a whole artifact. Returns the drafts; `framework` and `bytes` say what was seen and how much was read.
+// Takes the drafts of an artifact as they become complete, so that memory does not grow with the log.
+using DraftSink = std::function<void(std::vector<Draft> drafts, const std::string& framework)>;
+
+struct ReadResult {
+  std::string framework;
+  std::string problem;  // a limit that was met; empty where none was
+  std::uint64_t bytes = 0;
+};
+
+// Reads a whole artifact.
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink);
+
+// The same, all drafts at once: for small texts.
 std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework, std::uint64_t* bytes);
 
 }  // namespace whyoom

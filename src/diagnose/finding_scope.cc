@@ -8,6 +8,19 @@
 #include "diagnose/row_fields.h"
 
 namespace whyoom {
+namespace {
+
+// The part of the program that an op name says it is in ("jit(step)/jit(main)/Decoder/mlp" of "…/mlp/dot_general");
+// empty where that is the whole program, which tells nothing of a place in it.
+std::string_view OpScope(const Allocation& row) {
+  const std::string_view name = row.op_name;
+  const std::string_view scope = name.substr(0, std::min(name.rfind('/'), name.size()));
+  const std::size_t last = scope.rfind('/');
+  const bool is_named = last != std::string_view::npos && scope.find('(', last) == std::string_view::npos;
+  return is_named && scope.size() < name.size() ? scope : std::string_view();
+}
+
+}  // namespace
 
 FindingScope::FindingScope(const Finding& finding) : finding_(finding), order_(finding.allocations.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -37,7 +50,22 @@ Value FindingScope::Get(std::string_view name) const {
 
 Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {
   if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
-  return RowField(RowAt(row), name);
+  Value value = RowField(RowAt(row), name);
+  if (name == "source" && !IsKnown(value)) value = SourceInScopeOf(row);
+  return value;
+}
+
+// Where a library made the array: the user's line of another array in the same part of the program.
+Value FindingScope::SourceInScopeOf(std::size_t row) const {
+  const Allocation& allocation = RowAt(row);
+  const std::string_view scope = OpScope(allocation);
+  if (allocation.source_file.empty() || scope.empty()) return Unknown{};
+  for (const std::size_t other : order_) {
+    if (OpScope(finding_.allocations[other]) != scope) continue;
+    const Value source = RowField(finding_.allocations[other], "source");
+    if (IsKnown(source)) return source;
+  }
+  return Unknown{};
 }
 
 }  // namespace whyoom

@@ -24,6 +24,8 @@ class FindingScope : public Scope {
   const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
 
  private:
+  Value SourceInScopeOf(std::size_t row) const;
+
   const Finding& finding_;
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by place in order_

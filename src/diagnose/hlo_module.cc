@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "diagnose/source_path.h"
 #include "input/text_lines.h"
 
 namespace whyoom {
@@ -68,8 +69,7 @@ class StackFrames {
       const auto name = location == locations_.end() ? files_.end() : files_.find(location->second.file);
       if (name != files_.end()) {
         const bool first = instruction->source_file.empty();
-        const bool library = name->second.find("site-packages/") != std::string::npos ||
-                             name->second.find("dist-packages/") != std::string::npos;
+        const bool library = IsLibraryPath(name->second);
         if (first || !library) {
           instruction->source_file = name->second;
           instruction->source_line = location->second.line;

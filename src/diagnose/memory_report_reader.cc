@@ -16,7 +16,8 @@ namespace {
 constexpr int kQuietLinesBeforeStart = 40;
 constexpr int kQuietLinesInside = 80;
 constexpr int kMaxContinuedLines = 12;
-constexpr std::size_t kMaxValue = 16384;
+constexpr std::size_t kMaxValue =
+    4096;  // the compiler cuts its labels at 250 characters; op names of loggers are longer
 constexpr std::size_t kMaxRows = 4096;
 
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
@@ -84,6 +85,15 @@ std::string Quoted(std::string_view text, std::string_view key) {
   return value;
 }
 
+// No memory has less than nothing or more than a 64-bit count of bytes.
+std::optional<std::int64_t> PlausibleSize(std::string_view text) {
+  const std::optional<std::int64_t> bytes = ParseSize(text);
+  return bytes && *bytes >= 0 && *bytes < 9000000000000000000 ? bytes : std::nullopt;
+}
+
+// A value takes this much at most, also where it stands in one line.
+std::string_view Cut(std::string_view value) { return value.substr(0, kMaxValue); }
+
 // Copying may lose line breaks: "arguments 0BOutput size 0B; …". A blank makes the label a word again.
 std::string WithLostLineBreaks(std::string_view text) {
   static const re2::RE2 glued(
@@ -116,7 +126,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
     const std::string_view label(found.data(), found.size());
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     const std::string_view before = text.substr(value_begin, begin - value_begin);
-    if (any) value_ += before;
+    if (any) value_ += Cut(before);
     if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr &&
         label.find("hbm") != label.npos) {
       Close();
@@ -129,7 +139,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
     any = true;
   }
   if (any) {
-    value_ += text.substr(value_begin);
+    value_ += Cut(text.substr(value_begin));
     if (!Unfinished(label_, value_)) Close();
     started_ = true;
     quiet_lines_ = 0;
@@ -139,7 +149,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
   if (!label_.empty() && !Trim(text).empty() && continued_ < kMaxContinuedLines && value_.size() < kMaxValue) {
     // Wrapped at a blank as a rule; inside a quoted name or a shape the blank is not part of it.
     if (label_ != "Shape") value_ += ' ';
-    value_ += Trim(text);
+    value_ += Cut(Trim(text));
     ++continued_;
     if (!Unfinished(label_, value_)) Close();
     last_line_ = line.number;
@@ -202,7 +212,7 @@ void MemoryReportReader::SetSize(std::string_view fact, std::string_view value) 
   static const re2::RE2 leading_size("^(" WHYOOM_SIZE ")");
   std::string text;
   if (!re2::RE2::PartialMatch(Piece(value), leading_size, &text)) return;
-  if (const auto bytes = ParseSize(text)) facts_.Set(fact, static_cast<double>(*bytes), place_);
+  if (const auto bytes = PlausibleSize(text)) facts_.Set(fact, static_cast<double>(*bytes), place_);
 }
 
 void MemoryReportReader::SetTotal(const std::string& label, const std::string& value) {
@@ -251,8 +261,8 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   re2::RE2::PartialMatch(value, leading_size, &size);
   if (label == "Size") {
     row_open_ = false;
-    if (rows_.size() >= kMaxRows || !ParseSize(size)) return;
-    Row().size_bytes = ParseSize(size);
+    if (rows_.size() >= kMaxRows || !PlausibleSize(size)) return;
+    Row().size_bytes = PlausibleSize(size);
     return;
   }
   if (rows_.empty()) return;
@@ -268,9 +278,9 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
     row.shape_text = value;
     row.array = ParseArrayShape(value);
   } else if (label == "Unpadded size") {
-    row.unpadded_bytes = ParseSize(size);
+    row.unpadded_bytes = PlausibleSize(size);
   } else if (label == "Extra memory due to padding") {
-    row.padding_bytes = ParseSize(size);
+    row.padding_bytes = PlausibleSize(size);
     static const re2::RE2 factor(R"(\(([\d.]+)x)");
     std::string number;
     if (re2::RE2::PartialMatch(value, factor, &number)) row.padding_factor = std::strtod(number.c_str(), nullptr);

@@ -15,9 +15,12 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMaxAlso = 100;
-// A partial report is compared with this many newest findings of its code; more different failures of one code in one
-// run are rare, and the full comparison would be quadratic.
+// A partial report is compared with this many newest findings of its code; the full comparison would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
+// Different failures of one code that a report holds. Who has more than that reads the first ones.
+constexpr std::size_t kMaxFindingsOfCode = 1000;
+// What all lists of allocations may hold together: memory must not grow with the logs.
+constexpr std::size_t kMaxRowBytes = std::size_t{64} << 20;
 
 std::string Text(const Value& value) {
   if (const auto number = AsNumber(value)) return fmt::format("{:.0f}", *number);
@@ -35,11 +38,16 @@ std::vector<std::string> Identity(const Finding& finding) {
   return parts;
 }
 
+// The same as one text; empty where none is known.
+std::string IdentityText(const Finding& finding) {
+  std::string text;
+  for (const std::string& part : Identity(finding)) text += part + "\n";
+  return text;
+}
+
 std::string Id(const Finding& finding) {
-  const std::vector<std::string> identity = Identity(finding);
-  std::string text = finding.failure->code + "\n";
-  for (const std::string& part : identity) text += part + "\n";
-  if (identity.empty()) text += finding.message;
+  const std::string identity = IdentityText(finding);
+  const std::string text = finding.failure->code + "\n" + (identity.empty() ? finding.message : identity);
   return Sha256Hex(text).substr(0, 16);
 }
 
@@ -54,6 +62,10 @@ bool Differ(const Finding& a, const Finding& b) {
 }  // namespace
 
 void Merger::Add(const Artifact& artifact, std::vector<Draft> drafts, const std::string& framework) {
+  if (artifacts_ == 0 || artifact.path != last_artifact_.path || artifact.member != last_artifact_.member) {
+    last_artifact_ = artifact;
+    ++artifacts_;
+  }
   for (Draft& draft : drafts) {
     Finding finding;
     finding.failure = draft.failure;
@@ -63,30 +75,51 @@ void Merger::Add(const Artifact& artifact, std::vector<Draft> drafts, const std:
     finding.framework = framework;
     finding.where = {artifact, draft.head.line, std::max(draft.head.line, draft.last_line), draft.head.offset};
     DeriveFacts(rules_, &finding);
-    Entry* same = FindSame(draft, finding);
-    if (same == nullptr) {
-      same = &by_code_[finding.failure->code].emplace_back();
-      same->order = ++arrivals_;
+    OfCode& of_code = by_code_[finding.failure->code];
+    const std::string identity = IdentityText(finding);
+    Entry* same = FindSame(of_code, finding, identity);
+    if (same != nullptr) {
+      Join(artifact, draft, std::move(finding), same);
+    } else if (of_code.entries.size() >= kMaxFindingsOfCode) {
+      ++of_code.left_out;
+    } else {
+      same = &of_code.entries.emplace_back();
+      if (!identity.empty()) of_code.by_identity.emplace(identity, of_code.entries.size() - 1);
+      same->artifact = artifacts_;
       same->fragment = draft.fragment;
       same->finding = std::move(finding);
+      KeepRows(&same->finding);
       Join(artifact, draft, {}, same);
-    } else {
-      Join(artifact, draft, std::move(finding), same);
     }
   }
 }
 
-Merger::Entry* Merger::FindSame(const Draft& draft, const Finding& finding) {
-  std::vector<Entry>& entries = by_code_[draft.failure->code];
+// Lists of allocations are kept as long as there is room for them.
+void Merger::KeepRows(Finding* finding) {
+  std::size_t bytes = 0;
+  for (const Allocation& row : finding->allocations) {
+    bytes += sizeof(Allocation) + row.shape_text.size() * 3 + row.op_name.size() + row.xla_label.size() +
+             row.source_file.size();
+  }
+  if (row_bytes_ + bytes > kMaxRowBytes) {
+    finding->allocations.clear();
+    rows_left_out_ = true;
+  } else {
+    row_bytes_ += bytes;
+  }
+}
+
+Merger::Entry* Merger::FindSame(OfCode& of_code, const Finding& finding, const std::string& identity) {
+  std::vector<Entry>& entries = of_code.entries;
+  const auto known = of_code.by_identity.find(identity);
+  if (known != of_code.by_identity.end()) return &entries[known->second];
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
-  const std::vector<std::string> identity = Identity(finding);
   for (std::size_t i = entries.size(); i-- > first;) {
-    const bool same_artifact = entries[i].finding.where.artifact.path == finding.where.artifact.path &&
-                               entries[i].finding.where.artifact.member == finding.where.artifact.member;
     if (Differ(entries[i].finding, finding)) continue;
     // A report without any identifying number says only that it happened again: that is the same failure in the same
     // artifact, but not across artifacts.
     const bool tells = !identity.empty() && !Identity(entries[i].finding).empty();
+    const bool same_artifact = entries[i].artifact == artifacts_;
     if (tells || same_artifact || (identity.empty() && entries[i].finding.message == finding.message))
       return &entries[i];
   }
@@ -108,14 +141,18 @@ void Merger::Join(const Artifact& artifact, const Draft& draft, Finding&& findin
   kept.repeats += std::max(0, draft.repeats - 1);
   if (finding.failure == nullptr) return;  // it is the first report itself
   entry->fragment = entry->fragment && draft.fragment;
+  const bool earlier = entry->artifact == artifacts_ && finding.where.offset < kept.where.offset;
   // The place shown is where the most can be read.
   if (kept.allocations.empty() && !finding.allocations.empty()) {
     kept.allocations = std::move(finding.allocations);
+    KeepRows(&kept);
     std::swap(kept.where, finding.where);
     std::swap(kept.message, finding.message);
     finding.facts.Add(kept.facts);
     std::swap(kept.facts, finding.facts);
   } else {
+    // Reports of several hosts become complete in another order than they stand in the log.
+    if (earlier && kept.allocations.empty()) std::swap(kept.where, finding.where);
     kept.facts.Add(finding.facts);
   }
   if (kept.framework.empty()) kept.framework = finding.framework;
@@ -142,11 +179,25 @@ void TakeDump(const XlaDump& dump, Finding* finding, std::vector<Problem>* probl
 
 }  // namespace
 
+void Merger::TellLimits(std::vector<Problem>* problems) const {
+  for (const auto& [code, of_code] : by_code_) {
+    if (of_code.left_out == 0) continue;
+    problems->push_back({code, "",
+                         fmt::format("more than {} different failures; {} more reports are left out",
+                                     kMaxFindingsOfCode, of_code.left_out)});
+  }
+  if (rows_left_out_)
+    problems->push_back({"lists of allocations", "", "more than fit into memory; of some findings they are left out"});
+}
+
 std::vector<Finding> Merger::Finish(const XlaDump& dump, std::vector<Problem>* problems) {
+  TellLimits(problems);
   std::vector<Entry> entries;
-  for (auto& [code, of_code] : by_code_) std::move(of_code.begin(), of_code.end(), std::back_inserter(entries));
+  for (auto& [code, of_code] : by_code_)
+    std::move(of_code.entries.begin(), of_code.entries.end(), std::back_inserter(entries));
   by_code_.clear();
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.order < b.order; });
+  const auto order = [](const Entry& entry) { return std::pair(entry.artifact, entry.finding.where.offset); };
+  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
   // What is known to follow from another failure comes behind it; else the first in the log is the root cause.
   std::map<std::string, std::set<std::string>> codes_by_artifact;
   std::set<std::string> codes;

@@ -25,21 +25,28 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
-JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint) {
+JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
+    : from_(from) {
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (line.after_gap || line.text.find_first_not_of(" \t") == std::string::npos || EndsMessage(line.text)))
       break;
     if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line});
-    for (const char c : std::string_view(line.text).substr(0, kMaxJoined)) {
+    const std::size_t begin = i == 0 ? from : 0;
+    const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
+    const bool goes_on = i == 0 && line.text.size() > begin + kStep;
+    for (std::size_t column = begin; column < end; ++column) {
+      if (goes_on && column == begin + kStep) first_line_end_ = text_.size();
+      const char c = line.text[column];
       if (!IsBlank(c)) {
         text_ += c;
       } else if (!text_.empty() && text_.back() != ' ') {
         text_ += ' ';
       }
     }
-    if (i == 0) first_line_end_ = text_.size();
+    if (i == 0 && !goes_on) first_line_end_ = text_.size();
+    if (end < line.text.size()) break;
   }
 }
 
@@ -67,7 +74,7 @@ std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   std::size_t taken = part.begin;
   bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
   const std::string& line = part.line->text;
-  for (std::size_t column = 0; column < line.size(); ++column) {
+  for (std::size_t column = &part == &parts_.front() ? from_ : 0; column < line.size(); ++column) {
     const bool blank = IsBlank(line[column]);
     const bool dropped = blank && (last_blank || taken == 0);
     if (!dropped && taken == position) return column;

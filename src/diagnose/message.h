@@ -19,13 +19,18 @@ namespace whyoom {
 // cut at a width, inside words and figures, nothing does.
 class JoinedLines {
  public:
-  // The first `count` of `lines`. Stops early before a traceback's frame or a blank line behind the first line: no
-  // message goes on beyond those.
+  // The first `count` of `lines`, the first one from the column `from` on. A line of more than kStep columns is looked
+  // at in windows. Stops early before a traceback's frame or a blank line behind the first line: no message goes on
+  // beyond those.
   enum class Joint { kBlank, kNothing };
-  JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint);
+  JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from = 0);
+
+  // How far into a long first line the next window begins; what begins before that is this window's.
+  static constexpr std::size_t kStep = 6144;
 
   const std::string& text() const { return text_; }
-  std::size_t first_line_end() const { return first_line_end_; }  // of the text that comes from the first line
+  // Up to where heads are this text's: the end of the first line, or the begin of its next window.
+  std::size_t first_line_end() const { return first_line_end_; }
   std::size_t line_count() const { return parts_.size(); }
   std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
   std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
@@ -43,6 +48,7 @@ class JoinedLines {
   std::string text_;
   std::vector<Part> parts_;
   std::size_t first_line_end_ = 0;
+  std::size_t from_ = 0;
 };
 
 struct HeadMatch {

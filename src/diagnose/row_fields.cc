@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 
+#include "diagnose/source_path.h"
+
 namespace whyoom {
 namespace {
 
@@ -67,15 +69,19 @@ bool IsConstant(const Allocation& row) {
   return row.kind == "global" || row.kind == "constant" || re2::RE2::PartialMatch(row.xla_label, constant);
 }
 
-std::string FileName(const std::string& path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string::npos ? path : path.substr(slash + 1);
+Value WithLine(const std::string& file, const Allocation& row) {
+  return row.source_line ? fmt::format("{}:{}", file, *row.source_line) : file;
 }
 
+// The user's own line, not a library's.
 Value Source(const Allocation& row) {
-  if (row.source_file.empty()) return Unknown{};
-  const std::string file = FileName(row.source_file);
-  return row.source_line ? fmt::format("{}:{}", file, *row.source_line) : file;
+  if (row.source_file.empty() || IsLibraryPath(row.source_file)) return Unknown{};
+  return WithLine(BaseName(row.source_file), row);
+}
+
+Value LibrarySource(const Allocation& row) {
+  if (!IsLibraryPath(row.source_file)) return Unknown{};
+  return WithLine(PathInLibrary(row.source_file), row);
 }
 
 std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {
@@ -134,6 +140,7 @@ const std::map<std::string_view, Field>& Fields() {
        }},
       {"op_name", [](const Allocation& row) { return FromText(row.op_name); }},
       {"source", Source},
+      {"library_source", LibrarySource},
       {"source_file", [](const Allocation& row) { return FromText(row.source_file); }},
       {"source_line", [](const Allocation& row) { return FromNumber(row.source_line); }},
       {"xla_label", [](const Allocation& row) { return FromText(row.xla_label); }},

@@ -88,13 +88,18 @@ void Count(bool ok, const std::string& what, const std::string& text, RuleTestRe
 
 void TestContext(const Context& context, RuleTestResult* result) {
   for (const Example& example : context.match) {
-    PatternMatch match;
-    bool ok = context.pattern.Find(example.text, 0, &match);
+    std::vector<Capture> captures;
+    bool ok = false;
+    for (const Pattern& pattern : context.patterns) {
+      PatternMatch match;
+      if (!pattern.Find(example.text, 0, &match)) continue;
+      ok = true;
+      captures.insert(captures.end(), match.captures.begin(), match.captures.end());
+    }
     for (const auto& [name, want] : example.facts) {
-      bool found = false;
-      for (const Capture& capture : match.captures)
-        found = found || (capture.name == name && Same(capture.value, want));
-      ok = ok && found;
+      ok = ok && std::any_of(captures.begin(), captures.end(), [&, name = name, want = want](const Capture& capture) {
+             return capture.name == name && Same(capture.value, want);
+           });
     }
     Count(ok, "context " + context.id, example.text, result);
   }

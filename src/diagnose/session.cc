@@ -27,8 +27,8 @@ bool Holds(const std::vector<std::string>& codes, const std::string& code) {
 
 }  // namespace
 
-Session::Session(const RuleSet& rules, const HeadFinder& finder, std::string reporter)
-    : rules_(rules), finder_(finder), reporter_(std::move(reporter)) {}
+Session::Session(const RuleSet& rules, const HeadFinder& finder, ContextFacts& of_job, std::string reporter)
+    : rules_(rules), finder_(finder), of_job_(of_job), reporter_(std::move(reporter)) {}
 
 void Session::Feed(Line line, std::vector<Draft>* done) {
   if (line.after_gap) Flush(done);
@@ -43,43 +43,38 @@ void Session::Flush(std::vector<Draft>* done) {
   for (OpenDraft& open : open_) Complete(open, done);
   open_.clear();
   line_before_.clear();
+  traceback_.Reset();
   lines_wanted_ = 0;
 }
 
 void Session::ProcessFront(std::vector<Draft>* done) {
   ++ordinal_;
   const Line front = pending_.front();
-  const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank);
-  const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing);
+  traceback_.Feed(front);
   const std::size_t open_before = open_.size();
-  if (finder_.MayMatter(joined.text()) || finder_.MayMatter(glued.text())) {
-    TakeContexts(joined);
-    const std::vector<HeadMatch> heads = finder_.Find(joined, line_before_);
-    const std::vector<HeadMatch> glued_heads = finder_.Find(glued, line_before_);
-    const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
-    const bool cut = std::none_of(heads.begin(), heads.end(), is_whole) &&
-                     (heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole));
-    if (cut) {
-      TakeHeads(glued, joined, glued_heads, front);
-    } else {
-      TakeHeads(joined, glued, heads, front);
-    }
-  }
+  for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) TakeWindow(front, from);
   if (open_.size() == open_before) FeedReader(front, 0);
   CompleteFinished(done);
   line_before_ = front.text;
   pending_.pop_front();
 }
 
+void Session::TakeWindow(const Line& front, std::size_t from) {
+  const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
+  const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
+  if (!finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
+  TakeContexts(joined);
+  const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
+  const std::vector<HeadMatch> heads = finder_.Find(joined, line_before_);
+  if (std::any_of(heads.begin(), heads.end(), is_whole)) return TakeHeads(joined, glued, heads, front);
+  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, line_before_);
+  const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
+  if (cut) return TakeHeads(glued, joined, glued_heads, front);
+  TakeHeads(joined, glued, heads, front);
+}
+
 void Session::TakeContexts(const JoinedLines& joined) {
-  for (const Context& context : rules_.contexts()) {
-    PatternMatch match;
-    if (!context.pattern.Find(joined.text(), 0, &match) || match.begin >= joined.first_line_end()) continue;
-    std::erase_if(contexts_, [&](const auto& known) { return known.first == &context; });
-    Evidence facts;
-    for (const Capture& capture : match.captures) facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
-    contexts_.emplace_back(&context, std::move(facts));
-  }
+  for (const Context& context : rules_.contexts()) (context.job_wide ? of_job_ : contexts_).Take(context, joined);
 }
 
 void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
@@ -98,8 +93,10 @@ void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, con
     draft.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
     SetHeadEnd(joined, head, &open);
     open.message_end = ordinal_ + joined.line_count() - 1;
-    for (const auto& [context, facts] : contexts_) {
-      if (Holds(head.failure->contexts, context->id)) draft.facts.Add(facts);
+    contexts_.AddTo(*head.failure, &draft.facts);
+    of_job_.AddTo(*head.failure, &draft.facts);
+    if (const std::optional<UserCall> call = traceback_.user_call()) {
+      draft.facts.Set("user_source", call->source, call->place);
     }
     if (!head.failure->reader.empty()) {
       open.reader = std::make_unique<MemoryReportReader>();
@@ -117,11 +114,12 @@ void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, con
 
 void Session::SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenDraft* open) const {
   open->head_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
-  open->head_end = joined.OffsetInLine(head.match.end - 1) + 1;
+  open->head_end = joined.ColumnOf(head.match.end - 1) + 1;
 }
 
-bool Session::BeginsInside(const HeadMatch& head, const OpenDraft& open) const {
-  return ordinal_ < open.head_end_line || (ordinal_ == open.head_end_line && head.match.begin < open.head_end);
+bool Session::BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenDraft& open) const {
+  return ordinal_ < open.head_end_line ||
+         (ordinal_ == open.head_end_line && joined.ColumnOf(head.match.begin) < open.head_end);
 }
 
 // A message may hold several heads. The code's name and the sentence after it are one failure. A head may be part of
@@ -137,7 +135,7 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
       SetHeadEnd(joined, head, &open);
       return true;
     }
-    const bool inside = BeginsInside(head, open);
+    const bool inside = BeginsInside(joined, head, open);
     if (inside && Holds(head.failure->absorbed_by, draft.failure->code)) return true;
     const bool carried = draft.failure->phase == "run" && head.failure->phase == "compile";
     if ((inside || carried) && Holds(draft.failure->absorbed_by, head.failure->code)) open.absorbed = true;
@@ -160,6 +158,11 @@ void Session::Complete(OpenDraft& open, std::vector<Draft>* done) {
     open.draft.last_line = std::max(open.draft.last_line, open.reader->last_line());
   }
   done->push_back(std::move(open.draft));
+}
+
+bool Session::in_report() const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [](const OpenDraft& open) { return open.reader != nullptr && !open.reader->done(); });
 }
 
 void Session::CompleteFinished(std::vector<Draft>* done) {

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "diagnose/allocation.h"
+#include "diagnose/context_facts.h"
 #include "diagnose/evidence.h"
 #include "diagnose/memory_report_reader.h"
 #include "diagnose/message.h"
+#include "diagnose/traceback.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
 
@@ -33,8 +35,9 @@ struct Draft {
 
 class Session {
  public:
-  // Borrows both. `reporter` names who prints, empty where no prefix says.
-  Session(const RuleSet& rules, const HeadFinder& finder, std::string reporter);
+  // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
+  // whole job.
+  Session(const RuleSet& rules, const HeadFinder& finder, ContextFacts& of_job, std::string reporter);
 
   // Takes the reporter's next line. Drafts that are complete are appended to `done`.
   void Feed(Line line, std::vector<Draft>* done);
@@ -44,6 +47,9 @@ class Session {
 
   // Whether the lines directly after the last one may still belong to something.
   bool active() const { return lines_wanted_ > 0; }
+
+  // Whether a report is being read or expected.
+  bool in_report() const;
 
  private:
   struct OpenDraft {
@@ -56,25 +62,28 @@ class Session {
   };
 
   void ProcessFront(std::vector<Draft>* done);
+  void TakeWindow(const Line& front, std::size_t from);
   void TakeContexts(const JoinedLines& joined);
   void TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                  const Line& front);
   bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts);
   void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenDraft* open) const;
-  bool BeginsInside(const HeadMatch& head, const OpenDraft& open) const;
+  bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenDraft& open) const;
   void FeedReader(const Line& front, std::size_t from);
   void Complete(OpenDraft& open, std::vector<Draft>* done);
   void CompleteFinished(std::vector<Draft>* done);
 
   const RuleSet& rules_;
   const HeadFinder& finder_;
+  ContextFacts& of_job_;
   std::string reporter_;
   std::deque<Line> pending_;  // the line in process and those that a wrapped message may go on in
   std::string line_before_;
   std::uint64_t ordinal_ = 0;  // of the line in process, in this session
   int lines_wanted_ = 0;
   std::vector<OpenDraft> open_;
-  std::vector<std::pair<const Context*, Evidence>> contexts_;  // the newest of each
+  ContextFacts contexts_;
+  Traceback traceback_;
 };
 
 }  // namespace whyoom

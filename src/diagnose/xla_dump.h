@@ -32,8 +32,8 @@ class XlaDump {
   bool Read(const std::string& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) const;
 
   // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
-  // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are also
-  // need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
+  // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
+  // also need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
   // module.
   bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
                Problem* problem) const;

@@ -32,7 +32,11 @@ std::optional<std::string> TextFact(const Finding& finding, std::string_view fac
   return text == nullptr ? std::nullopt : std::optional(Printable(*text));
 }
 
-std::string Size(double bytes) { return FormatSize(static_cast<std::int64_t>(bytes)); }
+constexpr double kLargestSize = 9.0e18;  // of a 64-bit count of bytes
+
+std::string Size(double bytes) {
+  return FormatSize(static_cast<std::int64_t>(std::clamp(bytes, -kLargestSize, kLargestSize)));
+}
 
 std::string Name(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
@@ -107,7 +111,7 @@ void Page::PrintVerdict(const Finding& finding) {
   } else if (!finding.candidates.empty()) {
     std::string list;
     for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
-    Indented(column, "The log cannot tell which: " + list + ".");
+    Indented(column, finding.candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?" : "The log cannot tell which: " + list + ".");
   }
   if (finding.confidence == Confidence::kLow)
     Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
@@ -121,14 +125,14 @@ void Page::PrintVerdict(const Finding& finding) {
     facts += " · " + Size(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
   }
   if (!finding.framework.empty()) facts += " · " + finding.framework;
-  if (finding.occurrences() > 1) facts += fmt::format(" · {} reporters", finding.occurrences());
+  if (finding.occurrences() > 1) facts += fmt::format(" · reported by {} processes", finding.occurrences());
   Indented(0, facts);
 }
 
 void Page::PrintBudget(const Finding& finding) {
   const auto need = Number(finding, "need_bytes");
   const auto have = Number(finding, "have_bytes");
-  if (!need || !have || *need <= 0) return;
+  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kLargestSize || *have > kLargestSize) return;
   const bool compile = finding.failure->phase == "compile";
   const std::string needed = Size(*need) + (compile ? " needed" : " asked for");
   const double excess =

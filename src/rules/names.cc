@@ -20,6 +20,7 @@ const std::vector<std::string>& RowFields() {
       "tile_second_minor",
       "op_name",
       "source",
+      "library_source",
       "source_file",
       "source_line",
       "xla_label",
@@ -52,7 +53,7 @@ const std::vector<std::string>& RowFields() {
 
 const std::vector<std::string>& BuiltInNames() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"code", "scenario", "framework", "chip", "listed"};
+    std::vector<std::string> all = {"code", "scenario", "framework", "chip", "listed", "user_source"};
     for (const std::string& field : RowFields()) all.push_back("largest." + field);
     return all;
   }();

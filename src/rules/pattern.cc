@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -27,10 +28,11 @@ struct CaptureType {
 };
 
 // A size's unit ends at a word's end: "8 Mainframes" are not 8 M.
-constexpr std::array<CaptureType, 7> kTypes = {{
+constexpr std::array<CaptureType, 8> kTypes = {{
     {"size", R"(-?\d+(?:,\d{3})*(?:\.\d+)?\s?(?:[KMGTPE](?:iB|B)?|B)\b)"},
     {"bytes", R"(\d{1,3}(?:,\d{3})+|\d+)"},
     {"integer", R"(-?\d+)"},
+    {"number", R"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"},
     {"name", R"([\w$<>-]+(?:\.[\w$<>-]+)*)"},
     {"device", R"(\d+(?:x\d+)+_\w+)"},
     {"word", R"(\S+)"},
@@ -185,20 +187,25 @@ SyntaxFault Refusal(const re2::RE2& re, std::string_view source) {
   return {at == source.npos ? 0 : at, "RE2 refuses the pattern: " + error, ""};
 }
 
+// No memory has less than nothing or more than a 64-bit count of bytes; such a figure says nothing.
+bool IsPlausible(double bytes) { return bytes >= 0 && bytes < 9.0e18; }
+
 Value CaptureValue(const std::string& type, std::string_view text) {
   if (type == "size") {
     std::string flat(text);
     std::replace_if(
         flat.begin(), flat.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
     const std::optional<std::int64_t> bytes = ParseSize(flat);
-    return bytes ? Value(static_cast<double>(*bytes)) : Value(Unknown{});
+    return bytes && IsPlausible(static_cast<double>(*bytes)) ? Value(static_cast<double>(*bytes)) : Value(Unknown{});
   }
-  if (type == "bytes" || type == "integer") {
+  if (type == "bytes" || type == "integer" || type == "number") {
     std::string digits(text);
     std::erase(digits, ',');
     double number = 0;
     const std::from_chars_result result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return result.ec == std::errc() ? Value(number) : Value(Unknown{});
+    return result.ec == std::errc() && (type != "bytes" ? std::abs(number) < 9.0e15 : IsPlausible(number))
+               ? Value(number)
+               : Value(Unknown{});
   }
   return std::string(text);
 }
@@ -251,6 +258,8 @@ class Pattern::Automaton {
     return *re_;
   }
 
+  const std::string& regex() const { return regex_; }
+
  private:
   std::string regex_;
   std::once_flag made_;
@@ -302,6 +311,11 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match)
     if (IsKnown(capture.value)) match->captures.push_back(std::move(capture));
   }
   return true;
+}
+
+const std::string& Pattern::regex() const {
+  static const std::string none;
+  return automaton_ == nullptr ? none : automaton_->regex();
 }
 
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {

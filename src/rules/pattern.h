@@ -4,8 +4,8 @@
 //   blank
 //   %{size:used_bytes}          a named capture of a type, see below
 //
-// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes); bytes "17179869184", with or without thousands commas;
-// integer "-?\d+"; name, a program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text
+// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; a figure without a unit, below zero or beyond 64 bits is none); bytes "17179869184", with or without thousands commas;
+// integer "-?\d+"; number "0.9", "-4", "1e-5"; name, a program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text
 // (up to 400 of anything but a line break, as few as possible).
 #pragma once
 
@@ -27,7 +27,7 @@ namespace whyoom {
 
 struct Capture {
   std::string name;
-  Value value;            // sizes, bytes and integers as numbers, else texts
+  Value value;            // sizes, bytes, integers and numbers as numbers, else texts
   std::size_t begin = 0;  // where in the text
   std::size_t end = 0;
 };
@@ -53,6 +53,7 @@ class Pattern {
 
   bool ok() const { return automaton_ != nullptr; }  // false: it did not compile, or is no pattern yet
   const std::string& source() const { return source_; }
+  const std::string& regex() const;  // what RE2 is given; empty where not ok()
   // Each once, in the order of the pattern; also those of a pattern that did not compile.
   const std::vector<std::string>& capture_names() const { return names_; }
 

@@ -207,8 +207,14 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
 void RuleSetBuilder::BuildContext(const RuleNode& node) {
   Context context;
   context.id = node["id"].Text();
-  context.pattern = node["pattern"].AsPattern();
-  CollectLiterals(context.pattern, node["pattern"], "context");
+  std::vector<RuleNode> patterns = node["patterns"].Items();
+  if (node["pattern"].exists()) patterns.insert(patterns.begin(), node["pattern"]);
+  if (patterns.empty()) node.Report("a context without a pattern", "give it 'pattern' or 'patterns'");
+  for (const RuleNode& item : patterns) {
+    context.patterns.push_back(item.AsPattern());
+    CollectLiterals(context.patterns.back(), item, "context");
+  }
+  context.job_wide = node["job_wide"].Bool();
   context.match = BuildAllExamples(node["examples"]["match"]);
   set_.contexts_.push_back(std::move(context));
 }

@@ -225,7 +225,9 @@ void RuleSetBuilder::GiveFacts() {
     give(ReaderFacts(failure.reader));
     for (const Context& context : set_.contexts_) {
       const std::vector<std::string>& used = failure.contexts;
-      if (std::find(used.begin(), used.end(), context.id) != used.end()) give(context.pattern.capture_names());
+      if (std::find(used.begin(), used.end(), context.id) != used.end()) {
+        for (const Pattern& pattern : context.patterns) give(pattern.capture_names());
+      }
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "text/utf8.h"
+
 namespace whyoom {
 namespace {
 
@@ -69,7 +71,17 @@ std::string RuleNode::Joined(char separator) const {
   return joined;
 }
 
-std::string RuleNode::Text() const { return Joined(' '); }
+std::string RuleNode::Text() const {
+  std::string text = Joined(' ');
+  // Titles and texts are printed as they are. Examples and patterns are not.
+  const bool printed = pointer_.find("/examples") == std::string::npos &&
+                       pointer_.find("/leaves") == std::string::npos && !pointer_.ends_with("/pattern");
+  if (!file_->trusted && printed && Printable(text) != text) {
+    Report("a text holds control characters or characters that cannot be seen",
+           "they would reach the reader's terminal");
+  }
+  return text;
+}
 
 std::string RuleNode::Lines() const { return Joined('\n'); }
 

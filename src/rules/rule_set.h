@@ -119,10 +119,11 @@ struct Remedy {
   std::vector<std::string> with;    // remedies worth combining it with
 };
 
-// A line before the error whose captures become facts of it.
+// Lines before the error whose captures become facts of it.
 struct Context {
   std::string id;
-  Pattern pattern;
+  std::vector<Pattern> patterns;  // of each the newest match counts
+  bool job_wide = false;          // true of all reporters, whichever printed it
   std::vector<Example> match;
 };
 
@@ -188,7 +189,8 @@ class RuleSet {
   const std::vector<Quotation>& quotations() const { return quotations_; }
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
 
-  // For the prefilter: of every head and context, and of facts that have a long one, long ones in pieces; sorted, each once.
+  // For the prefilter: of every head and context, and of facts that have a long one, long ones in pieces; sorted, each
+  // once.
   const std::vector<std::string>& literals() const { return literals_; }
 
   // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.

@@ -24,6 +24,7 @@ std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
     if (text[end] == ';') continue;
     code = IsDigit(text[end - 1]) ? code * 10 + (text[end] - '0') : text[end] - '0';
     usual = usual && code <= 255;
+    if (!usual) code = 0;  // decided; a longer number must not overflow
   }
   if (end == at + 1 || end >= text.size() || text[end] != 'm' || !usual) return at;
   ++end;

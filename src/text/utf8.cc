@@ -52,7 +52,13 @@ bool IsBidiControl(char32_t code) {
          code == 0x61C;
 }
 
-bool IsControl(char32_t code) { return (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0); }
+bool IsControl(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
+
+// Takes no room and so can hide text from whoever reads it: soft hyphen, word joiners, tag characters.
+bool IsInvisible(char32_t code) {
+  return code == 0xAD || code == 0xFEFF || code == 0x200B || (code >= 0x2060 && code <= 0x2064) ||
+         (code >= 0x206A && code <= 0x206F) || (code >= 0xE0000 && code <= 0xE007F);
+}
 
 bool IsLineBreak(char32_t code) { return code == '\n' || code == '\r' || code == 0x2028 || code == 0x2029; }
 
@@ -117,8 +123,12 @@ std::string Printable(std::string_view text) {
     if (IsLineBreak(point.code)) {
       if (point.code == '\r' && at < text.size() && text[at] == '\n') ++at;  // CRLF is one line break
       printable.push_back(' ');
+    } else if (point.code == '\t') {
+      printable.push_back(' ');
     } else {
-      AppendUtf8(IsControl(point.code) || IsBidiControl(point.code) ? kReplacement : point.code, &printable);
+      AppendUtf8(
+          IsControl(point.code) || IsBidiControl(point.code) || IsInvisible(point.code) ? kReplacement : point.code,
+          &printable);
     }
   }
   return printable;

@@ -49,6 +49,85 @@ TEST_CASE("what could not be read is told, and loses nothing else", "[cli]") {
   CHECK(report["summary"]["problems"][0]["path"] == scratch.path() + "/none.log");
 }
 
+TEST_CASE("packed input is said to be unread, not to hold nothing", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string packed = scratch.Write("job.log.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
+  const ProcessResult result = RunWhyoom({packed});
+  CHECK(result.exit_status == 3);
+  CHECK(result.out.find("packed (gzip)") != std::string::npos);
+}
+
+TEST_CASE("one error of a kind does not hide another", "[cli]") {
+  const std::string compile =
+      "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. "
+      "Used 20.00G of 15.75G hbm. Exceeded hbm "
+      "capacity by 4.25G.\n";
+  const std::string load =
+      "XlaRuntimeError: RESOURCE_EXHAUSTED: Error loading program 'jit_b': Attempting to reserve 4.00G at the bottom "
+      "of memory. That was not possible. There "
+      "are 3.10G free, 0B reserved, and 3.10G reservable.\n";
+  const std::string buffer =
+      "ValueError: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not "
+      "possible. There are 1.50G free.\n";
+  const std::vector<std::pair<std::string, std::string>> texts = {{"E1000", compile}, {"0101", load}, {"0100", buffer}};
+  for (const auto& [first_code, first] : texts) {
+    for (const auto& [second_code, second] : texts) {
+      if (first_code == second_code) continue;
+      for (const std::string& between :
+           {std::string(), std::string("INFO falling back\n"), std::string("a\nb\nc\nd\ne\nf\ng\nh\ni\n")}) {
+        const json report = json::parse(RunWhyoom({"--format", "json"}, first + between + second).out);
+        INFO(first_code << " then " << second_code);
+        REQUIRE(report["diagnoses"].size() == 2);
+        // What came first in the log is the root cause.
+        CHECK(report["diagnoses"][0]["code"] == first_code);
+        CHECK(report["diagnoses"][1]["code"] == second_code);
+      }
+    }
+  }
+}
+
+TEST_CASE("a message is found whatever width the log was cut at", "[cli]") {
+  const std::string message =
+      "RuntimeError: Resource exhausted: Attempting to allocate 31.06M. That was not possible. There are 58.64M free. "
+      "Due to fragmentation, the largest "
+      "contiguous region of free memory is 30.56M.; (0x0x0_HBM0)";
+  const json plain = json::parse(RunWhyoom({"--format", "json"}, message).out)["diagnoses"];
+  REQUIRE(plain.size() == 1);
+  for (std::size_t width = 40; width <= 120; ++width) {
+    std::string cut;
+    for (std::size_t at = 0; at < message.size(); at += width) cut += message.substr(at, width) + "\n";
+    const json found = json::parse(RunWhyoom({"--format", "json"}, cut).out)["diagnoses"];
+    INFO(cut);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0]["facts"] == plain[0]["facts"]);
+    CHECK(found[0]["id"] == plain[0]["id"]);
+  }
+}
+
+TEST_CASE("memory does not grow with the failures in a log", "[cli]") {
+  std::string log;
+  for (int i = 0; i < 5000; ++i) {
+    log += "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(i + 10) +
+           ".00M. That was not possible. There are 5.00M free.\n";
+  }
+  const json report = json::parse(RunWhyoom({"--format", "json"}, log).out);
+  CHECK(report["diagnoses"].size() == 1000);
+  REQUIRE(report["summary"]["problems"].size() == 1);
+  CHECK(report["summary"]["problems"][0]["what"].get<std::string>().find("4000 more") != std::string::npos);
+}
+
+TEST_CASE("figures that no memory can have are not believed", "[cli]") {
+  for (const char* text :
+       {"Error allocating device buffer: Attempting to allocate 5.00G. That was not possible. There are -3.00G free.",
+        "Ran out of memory in memory space hbm. Used 999999999E of 15.75G hbm. Exceeded hbm capacity by 999999999E.",
+        "Ran out of memory in memory space hbm. Used 17.00G of -15.75G hbm. Exceeded hbm capacity by 1.25G."}) {
+    const ProcessResult result = RunWhyoom({}, text);
+    CHECK(result.exit_status == 1);
+    CHECK(result.out.size() < 20000);
+    CHECK(result.out.find("-8.00 EiB") == std::string::npos);
+  }
+}
+
 TEST_CASE("standard input by dash and by pipe", "[cli]") {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--format", "json", "-"}, {"--format", "json"}}) {

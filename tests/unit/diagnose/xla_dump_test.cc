@@ -84,7 +84,8 @@ TEST_CASE("what is live at the peak comes once for each place in memory", "[diag
   const std::map<std::string, LiveRange> ranges = ReadLiveRanges(*source, wanted);
   CHECK(ranges.size() == 4);
   CHECK(ranges.at("while.5{1}").last == 7);
-  // early (12 MiB) lives alone; late and the loop's value, 8 MiB each, live together, and fusion.7 is in the loop's place.
+  // early (12 MiB) lives alone; late and the loop's value, 8 MiB each, live together, and fusion.7 is in the loop's
+  // place.
   CHECK(Names(LiveAtPeak(temporaries, ranges)) == std::vector<std::string>{"late", "while.5{1}"});
   // Without live ranges: as many as fit without sharing memory.
   CHECK(Names(LiveAtPeak(temporaries, {})) == std::vector<std::string>{"early", "while.5{1}"});
@@ -142,7 +143,8 @@ TEST_CASE("a module is found by its name, and only a failed one", "[diagnose]") 
   Problem problem;
   CHECK_FALSE(dump.Read("jit_step", &facts, &rows, &problem));  // it fitted
   add("module_0000.jit_step.cl_7.oom_intermediate_module.txt",
-      "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), metadata={op_name=\"jit(step)/late\"}\n}\n");
+      "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), "
+      "metadata={op_name=\"jit(step)/late\"}\n}\n");
   CHECK_FALSE(dump.Read("jit_other", &facts, &rows, &problem));
   CHECK(problem.what.find("no failed compile") != std::string::npos);
   REQUIRE(dump.Read("jit_step", &facts, &rows, &problem));

@@ -57,7 +57,8 @@ TEST_CASE("code points that are none are replaced", "[text]") {
 }
 
 TEST_CASE("printable text cannot command a terminal", "[text]") {
-  CHECK(Printable("plain\ttext caf\xC3\xA9") == "plain\ttext caf\xC3\xA9");
+  CHECK(Printable("a\xC2\xAD\xE2\x81\xA0\xF3\xA0\x81\x81z") == "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");
+  CHECK(Printable("plain\ttext caf\xC3\xA9") == "plain text caf\xC3\xA9");
   CHECK(Printable("\x1b[31mred\x1b]0;title\x07") == kBad + "[31mred" + kBad + "]0;title" + kBad);
   CHECK(Printable(std::string_view("a\0b\x7F\b", 5)) == "a" + kBad + "b" + kBad + kBad);
   CHECK(Printable("\xC2\x9B"

@@ -1,0 +1,121 @@
+#include "cli/diff.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "diagnose/compare.h"
+#include "diagnose/diagnoser.h"
+#include "diagnose/merger.h"
+#include "diagnose/xla_dump.h"
+#include "input/error.h"
+#include "input/walk.h"
+#include "report/diff_printer.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+// One of the two, as given: logs, a dump, or both.
+struct Side {
+  std::string path;
+  XlaDump dump;
+  std::vector<Finding> findings;
+  bool read = false;  // anything at all
+};
+
+// A dump holds much more than is read of it; none of that is a log.
+bool IsOfModule(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+  return name.rfind("module_", 0) == 0;
+}
+
+Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder,
+              std::vector<Problem>* problems) {
+  Side side;
+  side.path = path;
+  const auto tell = [&](const Problem& problem) { problems->push_back(problem); };
+  if (!dump_folder.empty())
+    Walk(
+        {dump_folder}, [&](const Artifact& artifact) { side.dump.AddFile(artifact.path); }, tell);
+  if (!dump_folder.empty() && side.dump.empty()) tell({dump_folder, "", "it holds no XLA dump"});
+  Merger merger(engine.rules());
+  Walk(
+      {path},
+      [&](const Artifact& artifact) {
+        side.read = true;
+        side.dump.AddFile(artifact.path);
+        if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
+        const std::unique_ptr<ByteSource> source = artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path);
+        std::string framework;
+        std::uint64_t bytes = 0;
+        std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
+        if (!source->problem().empty()) tell({artifact.path, artifact.member, std::string(source->problem())});
+        merger.Add(artifact, std::move(drafts), framework);
+      },
+      tell);
+  side.findings = merger.Finish(side.dump, problems);
+  return side;
+}
+
+std::string ModuleOf(const Run& run) {
+  const Value value = run.facts.Get("module");
+  const std::string* text = AsText(value);
+  return text == nullptr ? std::string() : *text;
+}
+
+Run ToRun(const Side& side, std::optional<std::size_t> finding) {
+  Run run;
+  if (finding) run = MakeRun(side.path, side.findings[*finding]);
+  run.path = side.path;
+  run.other_failures = side.findings.size() - (finding ? 1 : 0);
+  return run;
+}
+
+// Where no log tells of a failure, the dump says what the compile came to.
+void TakeDump(const Side& side, const std::string& module, Run* run, std::vector<Problem>* problems) {
+  if (run->failed || side.dump.empty()) return;
+  Problem problem;
+  bool failed = false;
+  if (!side.dump.ReadAny(module, &failed, &run->facts, &run->allocations, &problem)) {
+    problem.path = side.path;
+    problems->push_back(problem);
+    return;
+  }
+  run->compiles = true;
+  run->failed = failed;
+  run->measured = !failed;
+}
+
+}  // namespace
+
+int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text) {
+  if (options.paths[0] == "-" && options.paths[1] == "-") throw Error("BEFORE and AFTER cannot both be standard input");
+  const Engine engine(rules);
+  Diff diff;
+  const Side before = ReadSide(engine, options.paths[0], options.xla_dump_before, &diff.problems);
+  const Side after = ReadSide(engine, options.paths[1], options.xla_dump_after, &diff.problems);
+  const FindingPair pair = MatchFindings(before.findings, after.findings);
+  diff.before = ToRun(before, pair.before);
+  diff.after = ToRun(after, pair.after);
+  TakeDump(before, ModuleOf(diff.after), &diff.before, &diff.problems);
+  TakeDump(after, ModuleOf(diff.before), &diff.after, &diff.problems);
+  // Nothing was read, so nothing can be said: not even that it does not fail.
+  for (const Side* side : {&before, &after}) {
+    if (side->read) continue;
+    for (const Problem& problem : diff.problems) {
+      if (problem.path == side->path) throw Error("cannot read " + Printable(side->path) + ": " + problem.what);
+    }
+    throw Error("cannot read " + Printable(side->path) + ": it holds no file");
+  }
+  diff.comparison = Compare(diff.before, diff.after);
+  WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
+                                              : PrintDiffText(diff, rules, text),
+              options.output);
+  if (!diff.problems.empty()) return 3;
+  return diff.after.failed ? 1 : 0;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,118 @@
+#include "cli/dump_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "input/walk.h"
+
+namespace whyoom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFlag = "--xla_dump_to";
+constexpr std::string_view kBlanks = " \t\r\n";
+// A file server's clock need not be ours.
+constexpr std::time_t kClockSlack = 5;
+
+std::size_t SkipBlanks(const std::string& text, std::size_t at) {
+  const std::size_t next = text.find_first_not_of(kBlanks, at);
+  return next == std::string::npos ? text.size() : next;
+}
+
+// The value that begins at `*at`, in quotes or up to a blank, as XLA reads it (xla/parse_flags_from_env.cc).
+std::string TakeValue(const std::string& text, std::size_t* at) {
+  std::string value;
+  const char quote = *at < text.size() && (text[*at] == '"' || text[*at] == '\'') ? text[*at] : '\0';
+  if (quote != '\0') ++*at;
+  for (; *at < text.size(); ++*at) {
+    if (quote != '\0' ? text[*at] == quote : kBlanks.find(text[*at]) != std::string_view::npos) break;
+    if (quote == '"' && text[*at] == '\\' && *at + 1 < text.size()) ++*at;
+    value += text[*at];
+  }
+  if (quote != '\0' && *at < text.size()) ++*at;
+  return value;
+}
+
+// XLA_FLAGS may name a file that holds the flags instead.
+bool NamesFile(const std::string& flags) {
+  const std::size_t first = SkipBlanks(flags, 0);
+  return first < flags.size() && flags[first] != '-';
+}
+
+std::string ReadFlagFile(const std::string& path) {
+  std::string text(std::size_t{64} << 10, '\0');  // XLA reads no more
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+std::string MakeTemporary() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  std::string name = (error ? fs::path("/tmp") : fs::absolute(parent, error)) / "whyoom-dump-XXXXXX";
+  // A name with a blank or a quote would be taken apart.
+  if (name.find_first_of(" \t\r\n\"'") != std::string::npos) name = "/tmp/whyoom-dump-XXXXXX";
+  return mkdtemp(name.data()) == nullptr ? "" : name;
+}
+
+}  // namespace
+
+std::optional<std::string> DumpFlag(const std::string& flags) {
+  std::optional<std::string> value;
+  for (std::size_t at = SkipBlanks(flags, 0); at < flags.size(); at = SkipBlanks(flags, at)) {
+    const std::size_t end = std::min(flags.find_first_of(" \t\r\n=", at), flags.size());
+    const std::string_view name = std::string_view(flags).substr(at, end - at);
+    const bool wanted = name == kFlag || name == kFlag.substr(1);
+    at = end;
+    if (at < flags.size() && flags[at] == '=') {
+      std::string given = TakeValue(flags, &++at);
+      if (wanted) value = given;
+    } else if (wanted) {
+      at = SkipBlanks(flags, at);
+      value = at < flags.size() && flags[at] != '-' ? TakeValue(flags, &at) : "";
+    }
+  }
+  return value;
+}
+
+DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr)) {
+  const std::string set = flags == nullptr ? "" : flags;
+  const bool in_file = NamesFile(set);
+  if (const std::optional<std::string> users = DumpFlag(in_file ? ReadFlagFile(set) : set)) {
+    path_ = *users;
+    return;
+  }
+  if (!add || in_file) return;  // flags after a file's name would be part of the name
+  path_ = MakeTemporary();
+  temporary_ = !path_.empty();
+  if (temporary_) flags_ = set + (set.empty() ? "" : " ") + std::string(kFlag) + "=" + path_;
+}
+
+DumpFolder::~DumpFolder() {
+  std::error_code ignored;
+  if (temporary_ && !kept_) fs::remove_all(path_, ignored);
+}
+
+XlaDump DumpFolder::Read() const {
+  XlaDump dump;
+  struct stat info {};
+  // "-" dumps to standard output, and gs:// is not here.
+  if (path_.empty() || stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
+  Walk(
+      {path_},
+      [&](const Artifact& artifact) {
+        if (stat(artifact.path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack))
+          dump.AddFile(artifact.path);
+      },
+      [](const Problem&) {});
+  return dump;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,47 @@
+// The folder that XLA dumps a job's compiles into, and the flag that makes it do so.
+#pragma once
+
+#include <ctime>
+#include <optional>
+#include <string>
+
+#include "diagnose/xla_dump.h"
+
+namespace whyoom {
+
+// The value of --xla_dump_to in the text of XLA_FLAGS (the last one counts, as for XLA); nothing where it is not there.
+std::optional<std::string> DumpFlag(const std::string& flags);
+
+// The one that the user's XLA_FLAGS ask for, or a temporary one that is removed with the object.
+class DumpFolder {
+ public:
+  // `flags` is what XLA_FLAGS holds, null where it is not set. With `add` a temporary folder is made where the user has
+  // none; where none can be made there is no dump.
+  DumpFolder(const char* flags, bool add);
+  ~DumpFolder();
+  DumpFolder(const DumpFolder&) = delete;
+  DumpFolder& operator=(const DumpFolder&) = delete;
+
+  // What XLA_FLAGS must be for the job; nothing: as it is.
+  const std::optional<std::string>& flags() const { return flags_; }
+
+  // Empty where there is no dump to read.
+  const std::string& path() const { return path_; }
+
+  // Whether the folder is ours.
+  bool temporary() const { return temporary_; }
+
+  void Keep() { kept_ = true; }
+
+  // What the job left there; in a folder of the user's only what is no older than the job.
+  XlaDump Read() const;
+
+ private:
+  std::optional<std::string> flags_;
+  std::string path_;
+  bool temporary_ = false;
+  bool kept_ = false;
+  std::time_t started_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,435 @@
+#include "cli/job.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "input/error.h"
+
+namespace whyoom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
+// A pipe or terminal that poll calls writable takes this much without making us wait (PIPE_BUF).
+constexpr std::size_t kWriteAtOnce = 4096;
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kSilence{1000};
+constexpr std::chrono::milliseconds kGrace{5000};
+constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // what the job itself can have left behind
+
+// SIGTSTP is forwarded, too, but needs more than that; SIGCHLD and SIGWINCH are for ourselves.
+constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+
+[[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { Close(); }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  int get() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  void Close() {
+    if (number_ >= 0) close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_;
+};
+
+// What signal handlers need. Signals reach the main thread only; see Spawn.
+struct {
+  std::atomic<pid_t> child{0};
+  std::atomic<int> wake{-1};                        // write end of a pipe
+  std::array<std::atomic<int>, 3> screen{0, 0, 0};  // by stream: the pseudo terminal to keep at the size of ours
+} g_signal_state;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void CopyWindowSizes() {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    winsize size{};
+    const int screen = g_signal_state.screen[static_cast<std::size_t>(stream)];
+    if (screen > 0 && ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(screen, TIOCSWINSZ, &size);
+  }
+}
+
+// Stops this process as if the signal had not been caught (the kernel knows when it must not stop).
+void StopAsUsual() {
+  struct sigaction usual {};
+  struct sigaction ours {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(SIGTSTP, &usual, &ours);
+  sigset_t stop;
+  sigset_t before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, &before);  // here it stops, and here it goes on
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  sigaction(SIGTSTP, &ours, nullptr);
+}
+
+void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
+  const int error = errno;
+  const pid_t child = g_signal_state.child;
+  if (signal == SIGCHLD) {
+    const char byte = 0;
+    [[maybe_unused]] const ssize_t ignored = write(g_signal_state.wake, &byte, 1);
+  } else if (signal == SIGWINCH) {
+    // The job may have been told before its pseudo terminal had the new size.
+    CopyWindowSizes();
+    if (child > 0) kill(child, signal);
+  } else {
+    // What comes from the kernel comes from the terminal and is for the whole group in front.
+    const bool job_has_it = info->si_code > 0 && getpgid(child) == getpgrp();
+    if (child > 0 && !job_has_it) kill(child, signal);
+    if (signal == SIGTSTP) StopAsUsual();
+  }
+  errno = error;
+}
+
+// Catches the signals above for as long as it lives; those that this process was started to ignore stay ignored.
+class SignalHandlers {
+ public:
+  SignalHandlers() {
+    for (const int signal : kForwarded) Catch(signal);
+    for (const int signal : {SIGTSTP, SIGCHLD, SIGWINCH}) Catch(signal);
+  }
+  ~SignalHandlers() { Restore(); }
+  SignalHandlers(const SignalHandlers&) = delete;
+  SignalHandlers& operator=(const SignalHandlers&) = delete;
+
+  void Restore() const {
+    for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
+  }
+  const sigset_t& caught() const { return caught_; }
+
+ private:
+  void Catch(int signal) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_IGN && signal != SIGCHLD && signal != SIGWINCH) return;
+    struct sigaction ours {};
+    ours.sa_sigaction = OnSignal;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP;
+    sigfillset(&ours.sa_mask);
+    sigaction(signal, &ours, nullptr);
+    sigaddset(&caught_, signal);
+    before_.emplace_back(signal, before);
+  }
+
+  std::vector<std::pair<int, struct sigaction>> before_;
+  sigset_t caught_ = [] {
+    sigset_t none;
+    sigemptyset(&none);
+    return none;
+  }();
+};
+
+struct Channel {
+  Descriptor ours;  // what the job prints is read here
+  Descriptor jobs;  // and written there
+};
+
+Channel MakePipe(int flags = O_CLOEXEC) {
+  int ends[2];
+  if (pipe2(ends, flags) != 0) Fail("cannot make a pipe");
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// A pseudo terminal like the one that `stream` is; nothing where the system has none to give.
+std::optional<Channel> MakeScreen(int stream) {
+  Channel screen;
+  screen.ours = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
+  char name[128];
+  if (!screen.ours.is_open() || fcntl(screen.ours.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(screen.ours.get()) != 0 ||
+      unlockpt(screen.ours.get()) != 0 || ptsname_r(screen.ours.get(), name, sizeof name) != 0)
+    return std::nullopt;
+  screen.jobs = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  termios settings{};
+  if (!screen.jobs.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the terminal itself does what is to be done
+  winsize size{};
+  if (tcsetattr(screen.jobs.get(), TCSANOW, &settings) != 0) return std::nullopt;
+  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(screen.jobs.get(), TIOCSWINSZ, &size);
+  g_signal_state.screen[static_cast<std::size_t>(stream)] = screen.ours.get();
+  return screen;
+}
+
+bool SameFile(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Makes whole lines of what arrives, so that those of two streams do not mix.
+class LineTee {
+ public:
+  explicit LineTee(const std::function<void(std::string_view)>& tee) : tee_(tee) {}
+
+  void Add(std::string_view bytes) {
+    const std::size_t end = bytes.rfind('\n') + 1;  // 0 where there is none
+    if (end > 0) {
+      Give(bytes.substr(0, end));
+      bytes.remove_prefix(end);
+    }
+    held_.append(bytes);
+    if (held_.size() > kLongestLine) Give({});
+  }
+  void Finish() {
+    if (!held_.empty()) Give("\n");
+  }
+
+ private:
+  void Give(std::string_view rest) {
+    if (!held_.empty()) tee_(held_);
+    if (!rest.empty()) tee_(rest);
+    held_.clear();
+  }
+
+  const std::function<void(std::string_view)>& tee_;
+  std::string held_;
+};
+
+// One output of the job on its way to where it belongs. Never waits for its reader, who may want the other one first.
+class Stream {
+ public:
+  Stream(Descriptor source, int sink, const std::function<void(std::string_view)>& tee, JobResult* result)
+      : source_(std::move(source)), sink_(sink), tee_(tee), result_(result) {}
+
+  bool ended() const { return !source_.is_open() && pending_.empty(); }
+  bool pending() const { return !pending_.empty(); }
+  std::size_t bytes_read() const { return bytes_read_; }
+
+  pollfd Wanted() const {
+    if (pending()) return {sink_, POLLOUT, 0};
+    return {source_.get(), POLLIN, 0};  // a negative one is passed over
+  }
+
+  void Serve() {
+    if (pending()) {
+      Write();
+    } else {
+      Read();
+    }
+  }
+
+  void Finish() {
+    source_.Close();
+    tee_.Finish();
+  }
+
+ private:
+  void Read() {
+    buffer_.resize(kReadAtOnce);
+    const ssize_t got = read(source_.get(), buffer_.data(), buffer_.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) {  // a pseudo terminal whose other side is gone says EIO
+      source_.Close();
+      return;
+    }
+    pending_ = std::string_view(buffer_).substr(0, static_cast<std::size_t>(got));
+    bytes_read_ += pending_.size();
+    tee_.Add(pending_);
+  }
+
+  void Write() {
+    const ssize_t written = write(sink_, pending_.data(), std::min(pending_.size(), kWriteAtOnce));
+    if (written > 0) {
+      result_->line_open = pending_[static_cast<std::size_t>(written) - 1] != '\n';
+      pending_.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written < 0 && (errno == EPIPE || errno == EIO)) {
+      // Nobody reads it any more. The job is to notice that as it would without us.
+      pending_ = {};
+      source_.Close();
+    } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
+      if (result_->undelivered == 0) result_->undelivered_because = std::strerror(errno);
+      result_->undelivered += pending_.size();
+      pending_ = {};
+    }
+  }
+
+  Descriptor source_;
+  const int sink_;
+  LineTee tee_;
+  JobResult* const result_;
+  std::string buffer_;
+  std::string_view pending_;
+  std::size_t bytes_read_ = 0;
+};
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Becomes the command, or tells `failed` the errno. Only system calls here: the other threads are gone.
+[[noreturn]] void Become(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
+                         const SignalHandlers& handlers, const sigset_t& mask, pid_t parent) {
+  handlers.Restore();
+  std::signal(SIGPIPE, job.ignore_broken_pipe ? SIG_IGN : SIG_DFL);
+#ifdef __linux__
+  // Who kills us means the job, which else would go on unseen.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(128 + SIGKILL);
+#endif
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  execvpe(argv[0], argv, environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t ignored = write(failed, &error, sizeof error);
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+void Spawn(const Job& job, int out, int err, const SignalHandlers& handlers, JobResult* result) {
+  std::vector<char*> argv = Pointers(job.command);
+  std::vector<char*> environment = Pointers(job.environment);
+  Channel failure = MakePipe();
+  const pid_t self = getpid();
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, &handlers.caught(), &mask);
+  const pid_t child = fork();
+  if (child == 0) {
+    Become(job, argv.data(), environment.data(), out, err, failure.jobs.get(), handlers, mask, self);
+  }
+  const int error = errno;
+  g_signal_state.child = std::max(child, 0);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  sigset_t end;  // of the job; who started us may have blocked it
+  sigemptyset(&end);
+  sigaddset(&end, SIGCHLD);
+  pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
+  errno = error;
+  if (child < 0) Fail("cannot start a process");
+  failure.jobs.Close();
+  int problem = 0;
+  ssize_t got;
+  do {
+    got = read(failure.ours.get(), &problem, sizeof problem);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof problem) result->problem = std::strerror(problem);
+}
+
+// Whether the job has ended; then it is no longer a target of signals, and `result` has its status.
+bool Reap(JobResult* result) {
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(g_signal_state.child.load()), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      info.si_pid == 0)
+    return false;
+  const pid_t child = g_signal_state.child.exchange(0);  // before its number can be given to another
+  int status = 0;
+  waitpid(child, &status, 0);
+  result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return true;
+}
+
+int Milliseconds(Clock::duration duration) {
+  return static_cast<int>(
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(duration).count()));
+}
+
+void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
+  std::optional<Clock::time_point> end;  // of the job
+  std::size_t read_by_end = 0;
+  const auto read_so_far = [&] {
+    std::size_t bytes = 0;
+    for (const Stream& stream : *streams) bytes += stream.bytes_read();
+    return bytes;
+  };
+  const auto all = [&](auto holds) { return std::all_of(streams->begin(), streams->end(), holds); };
+  while (!end || !all([](const Stream& stream) { return stream.ended(); })) {
+    std::vector<pollfd> wanted = {{wake, POLLIN, 0}};
+    for (const Stream& stream : *streams) wanted.push_back(stream.Wanted());
+    // What has been read is delivered, however long its reader takes; only more of it is not waited for.
+    const bool nothing_pending = all([](const Stream& stream) { return !stream.pending(); });
+    int timeout = -1;
+    if (end && nothing_pending)
+      timeout = Milliseconds(std::min<Clock::duration>(kSilence, *end + kGrace - Clock::now()));
+    const int ready = poll(wanted.data(), wanted.size(), timeout);
+    if (ready < 0) continue;
+    if (end && nothing_pending && (ready == 0 || (timeout == 0 && read_so_far() - read_by_end > kMostInPipe))) break;
+    for (std::size_t i = 0; i < streams->size(); ++i) {
+      if (wanted[i + 1].revents != 0) (*streams)[i].Serve();
+    }
+    if (wanted[0].revents != 0) {
+      std::array<char, 64> bytes;
+      while (read(wake, bytes.data(), bytes.size()) > 0) {
+      }
+      if (!end && Reap(result)) {
+        end = Clock::now();
+        read_by_end = read_so_far();
+      }
+    }
+  }
+}
+
+// Streams that were closed before us would be taken by our own descriptors.
+void OpenStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);  // gives the lowest number that is free
+  }
+}
+
+Channel MakeChannel(int stream) {
+  if (isatty(stream) == 1) {
+    if (std::optional<Channel> screen = MakeScreen(stream)) return std::move(*screen);
+  }
+  return MakePipe();
+}
+
+}  // namespace
+
+JobResult RunJob(const Job& job, const std::function<void(std::string_view)>& tee) {
+  OpenStandardStreams();
+  JobResult result;
+  Channel wake = MakePipe(O_CLOEXEC | O_NONBLOCK);
+  g_signal_state.wake = wake.jobs.get();
+  const bool as_one = SameFile(STDOUT_FILENO, STDERR_FILENO);
+  Channel out = MakeChannel(STDOUT_FILENO);
+  Channel err;
+  if (!as_one) err = MakeChannel(STDERR_FILENO);
+  {
+    const SignalHandlers handlers;
+    Spawn(job, out.jobs.get(), as_one ? out.jobs.get() : err.jobs.get(), handlers, &result);
+    out.jobs.Close();
+    err.jobs.Close();
+    std::vector<Stream> streams;
+    streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
+    if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
+    Relay(&streams, wake.ours.get(), &result);
+    for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
+    for (Stream& stream : streams) stream.Finish();
+  }
+  return result;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,154 @@
+#include "cli/run_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <thread>
+
+#include "cli/byte_queue.h"
+#include "cli/dump_folder.h"
+#include "cli/job.h"
+#include "cli/terminal.h"
+#include "diagnose/diagnoser.h"
+#include "diagnose/merger.h"
+#include "report/json_printer.h"
+#include "report/text_printer.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kShownColumns = 60;
+
+// What the diagnosis calls the job's output: "run: python train.py".
+std::string Name(const std::vector<std::string>& command) {
+  std::string line = "run:";
+  for (const std::string& word : command) line += " " + word;
+  line = Printable(line);
+  if (DisplayWidth(line) <= kShownColumns) return line;
+  std::string cut;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t length = DecodeUtf8(line, at).length;
+    if (DisplayWidth(cut + line.substr(at, length)) >= kShownColumns) break;
+    cut += line.substr(at, length);
+    at += length;
+  }
+  return cut + "…";
+}
+
+std::vector<std::string> Environment(const DumpFolder& dump) {
+  constexpr std::string_view kName = "XLA_FLAGS=";
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!dump.flags() || std::string_view(*entry).substr(0, kName.size()) != kName) environment.emplace_back(*entry);
+  }
+  if (dump.flags()) environment.push_back(std::string(kName) + *dump.flags());
+  return environment;
+}
+
+// Reads a log on a thread of its own while it is being written.
+class LogReader {
+ public:
+  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""}, merger_(rules) {
+    // Signals are for the thread that waits for the job.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    thread_ = std::thread([this, &rules] { Run(rules); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  ~LogReader() { Join(); }
+  LogReader(const LogReader&) = delete;
+  LogReader& operator=(const LogReader&) = delete;
+
+  void Add(std::string_view bytes) { queue_.Push(bytes); }
+
+  // Waits for the last line; throws what went wrong. Then the rest may be asked for.
+  void Finish() {
+    Join();
+    if (problem_) std::rethrow_exception(problem_);
+  }
+  const Artifact& artifact() const { return artifact_; }
+  const ReadResult& result() const { return result_; }
+  Merger& merger() { return merger_; }
+
+ private:
+  void Run(const RuleSet& rules) {
+    try {
+      const Engine engine(rules);
+      result_ = ReadArtifact(engine, queue_, [this](std::vector<Draft> drafts, const std::string& framework) {
+        merger_.Add(artifact_, std::move(drafts), framework);
+      });
+    } catch (...) {
+      problem_ = std::current_exception();
+    }
+    queue_.Abandon();
+  }
+  void Join() {
+    queue_.Close();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  ByteQueue queue_;
+  const Artifact artifact_;
+  Merger merger_;
+  ReadResult result_;
+  std::exception_ptr problem_;
+  std::thread thread_;
+};
+
+Report MakeReport(const RuleSet& rules, const DumpFolder& dump, LogReader* log) {
+  Report report;
+  report.version = WHYOOM_VERSION;
+  report.rules_fingerprint = rules.fingerprint();
+  report.artifacts = 1;
+  report.bytes = log->result().bytes;
+  if (!log->result().problem.empty())
+    report.problems.push_back({log->artifact().path, log->artifact().member, log->result().problem});
+  report.findings = log->merger().Finish(dump.Read(), &report.problems);
+  return report;
+}
+
+void Print(const Options& options, const Report& report, bool line_open) {
+  const bool to_file = !options.output.empty();
+  // Who asked for a file is to find the report of this job there, and none of an earlier one.
+  if (report.findings.empty() && !to_file) return;
+  const bool as_text = options.format == Format::kText;
+  const TextOptions style = {TextWidth(to_file, STDERR_FILENO), UseColour(options.color, to_file, STDERR_FILENO)};
+  const std::string text = as_text ? PrintText(report, style) : PrintJson(report);
+  const std::string apart = to_file ? "" : std::string(line_open ? "\n" : "") + (as_text ? "\n" : "");
+  WriteOutput(apart + text, options.output, STDERR_FILENO);
+}
+
+}  // namespace
+
+int RunAndDiagnose(const Options& options, const RuleSet& rules) {
+  DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
+  LogReader log(rules, Name(options.job));
+  const JobResult result = RunJob({options.job, Environment(dump), options.ignore_broken_pipe},
+                                  [&](std::string_view lines) { log.Add(lines); });
+  if (!result.problem.empty()) {
+    WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
+    return result.exit_status;
+  }
+  try {
+    if (result.undelivered > 0)
+      WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
+                             result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
+    log.Finish();
+    if (result.exit_status != 0) Print(options, MakeReport(rules, dump, &log), result.line_open);
+  } catch (const std::exception& error) {
+    // The job has run; what it ended with is what counts.
+    WriteError(fmt::format("whyoom: {}\n", error.what()));
+  }
+  if (options.keep_dump && dump.temporary()) {
+    dump.Keep();
+    WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
+  }
+  return result.exit_status;
+}
+
+}  // namespace whyoom

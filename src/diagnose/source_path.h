@@ -1,0 +1,19 @@
+// Paths of source files as logs name them: which lie in a library, and how to name them briefly.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace whyoom {
+
+// Whether `path` is a library's: installed (site-packages, dist-packages), Python's own, or where the serving images
+// keep their sources. What no file holds ("<frozen runpy>", "<string>") counts as one too.
+bool IsLibraryPath(std::string_view path);
+
+// The last part of `path`.
+std::string BaseName(std::string_view path);
+
+// A library's file from its package on ("flax/linen/linear.py"); the last part where that does not show.
+std::string PathInLibrary(std::string_view path);
+
+}  // namespace whyoom

@@ -1,0 +1,111 @@
+// whyoom diff as a user runs it: logs, dumps, streams, exit status.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+
+namespace {
+
+std::string Pair(const std::string& name) { return std::string(WHYOOM_SOURCE_DIR) + "/testdata/diffs/" + name; }
+
+// A dump of one module: an argument that an output shares, temporaries of `temporaries` GiB, and what is on the host.
+void WriteDump(const ScratchFolder& scratch, const std::string& folder, const std::string& module, int temporaries,
+               bool failed) {
+  const std::string stem = folder + "/module_0000." + module + ".cl_1.";
+  const std::string bytes = std::to_string(std::int64_t{temporaries} << 30);
+  scratch.Write(stem + "after_optimizations-buffer-assignment.txt",
+                "BufferAssignment:\n"
+                "allocation 0: size 2147483648, page 0, parameter 0, shape |f32[8192,65536]| at ShapeIndex {}, "
+                "maybe-live-out:\n"
+                " value: <1 state @0> (size=2147483648,offset=0): f32[8192,65536]{1,0:T(8,128)}\n"
+                "allocation 1: size " +
+                    bytes +
+                    ", page 0, preallocated-temp:\n"
+                    " value: <2 fusion.1 @0> (size=" +
+                    bytes + ",offset=0): f32[" + std::to_string(temporaries) +
+                    ",16384,16384]{2,1,0:T(8,128)}\n"
+                    "allocation 2: size 1073741824, color 5, page 0, preallocated-temp:\n"
+                    "\nTotal bytes used: 1 (1B)\n");
+  scratch.Write(
+      stem + (failed ? "oom_intermediate_module.txt" : "after_optimizations.txt"),
+      "HloModule " + module +
+          "\n\nENTRY main {\n"
+          "  %fusion.1 = f32[1]{0} fusion(%state), kind=kLoop, metadata={op_name=\"jit(step)/jvp(layer)/mul\"}\n}\n");
+  scratch.Write(stem + "before_optimizations.txt", "Ran out of memory in memory space hbm. Used 9.00G of 1.00G hbm.\n");
+}
+
+}  // namespace
+
+TEST_CASE("diff: the exit status says whether the later run fails", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string before = Pair("fits-now") + "/before";
+  const std::string after = Pair("fits-now") + "/after";
+  CHECK(RunWhyoom({"diff", before, after}).exit_status == 0);
+  CHECK(RunWhyoom({"diff", after, before}).exit_status == 1);
+  CHECK(RunWhyoom({"diff", before, before}).exit_status == 1);
+  CHECK(RunWhyoom({"diff", after, after}).exit_status == 0);
+  CHECK(RunWhyoom({"diff", before}).exit_status == 2);
+  CHECK(RunWhyoom({"diff", before, after, after}).exit_status == 2);
+  CHECK(RunWhyoom({"diff", before, scratch.path() + "/none"}).exit_status == 2);
+  CHECK(RunWhyoom({"diff", before, scratch.path()}).exit_status == 2);  // an empty folder is no run that fits
+  CHECK(RunWhyoom({"diff", "-", "-"}).exit_status == 2);
+  CHECK(RunWhyoom({"diff", before, after, "--xla-dump-after", scratch.path()}).exit_status == 3);
+  const ProcessResult help = RunWhyoom({"diff", "--help"});
+  CHECK(help.exit_status == 0);
+  CHECK(help.out.find("--xla-dump-after") != std::string::npos);
+  CHECK(RunWhyoom({"--help"}).out.find("whyoom diff") != std::string::npos);
+}
+
+TEST_CASE("diff: standard input and --output", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = ReadText(Pair("adam-donated") + "/before");
+  const std::string target = scratch.path() + "/diff.json";
+  const ProcessResult result =
+      RunWhyoom({"diff", "--format", "json", "--output", target, "-", Pair("adam-donated") + "/after"}, log);
+  CHECK(result.exit_status == 1);
+  CHECK(result.out.empty());
+  CHECK(json::parse(ReadText(target))["verdict"] == "still_over");
+}
+
+TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {
+  const ScratchFolder scratch;
+  WriteDump(scratch, "failed", "jit_step", 16, true);
+  WriteDump(scratch, "fitted", "jit_step", 4, false);
+  WriteDump(scratch, "fitted", "jit_other", 7, false);
+  const ProcessResult result = RunWhyoom({"diff", "--format", "json", "failed", "fitted"}, "", scratch.path());
+  CHECK(result.exit_status == 0);
+  CHECK(result.err.empty());
+  const json diff = json::parse(result.out);
+  CHECK(diff["verdict"] == "fits_now");
+  CHECK(diff["before"]["failed"] == true);
+  CHECK(diff["before"]["module"] == "jit_step");
+  CHECK(diff["after"]["module"] == "jit_step");  // not the larger one: the other run is of this
+  CHECK(diff["totals"][0] == json({{"id", "need_bytes"},
+                                   {"before", std::int64_t{18} << 30},
+                                   {"after", std::int64_t{6} << 30},
+                                   {"difference", -(std::int64_t{12} << 30)}}));
+  CHECK(diff["allocations"]["unchanged"] == 1);
+  REQUIRE(diff["allocations"]["changed"].size() == 1);
+  CHECK(diff["allocations"]["changed"][0]["change"] == "smaller");
+  CHECK(diff["allocations"]["changed"][0]["op_name"] == "jit(step)/jvp(layer)/mul");
+  // Nothing tells the number of devices, and the arguments are as they were.
+  CHECK(diff["seems"][0]["ids"] == json::array({"reduce_batch", "micro_batch", "shard_tensor"}));
+  CHECK(RunWhyoom({"diff", "fitted", "failed"}, "", scratch.path()).exit_status == 1);
+}
+
+TEST_CASE("diff: a log and the dump of the compile that fitted", "[cli]") {
+  const ScratchFolder scratch;
+  WriteDump(scratch, "fitted", "jit_adam_step", 3, false);
+  const std::string good = scratch.Write("good.log", "step 1 loss 2.0\n");
+  const json diff = json::parse(RunWhyoom({"diff", "--format", "json", Pair("adam-donated") + "/before", good,
+                                           "--xla-dump-after", scratch.path() + "/fitted"})
+                                    .out);
+  CHECK(diff["verdict"] == "fits_now");
+  CHECK(diff["same_job"] == true);
+  // The limit is the other run's: 15.75 GiB.
+  CHECK(diff["after"]["over_bytes"] == (std::int64_t{5} << 30) - 16911433728);
+  CHECK(diff["seems"][0]["ids"][0] == "donate_buffers");
+}

@@ -1,0 +1,79 @@
+// Pairs of runs in, the whole comparison out. Each case is a folder of testdata/diffs:
+//   before, after   what the program reads: logs, or folders of an XLA dump
+//   source.md       where they come from, and the right answer, written by hand: lines "- verdict: still_over",
+//                   "- seems: bf16" (all ids that are named, in order; "none")
+//   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
+// The right answer is checked against the output on its own, so that blessing a wrong one fails.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string Stated(const std::string& source, const std::string& name) {
+  std::smatch match;
+  const std::regex line("(?:^|\\n)- " + name + ": ([^\\n]+)");
+  return std::regex_search(source, match, line) ? match[1].str() : "";
+}
+
+void CheckAgainst(const fs::path& expected, const std::string& got) {
+  INFO(expected);
+  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(expected, std::ios::binary) << got;
+  CHECK(got == ReadText(expected.string()));
+}
+
+std::string Seems(const json& diff) {
+  std::string list;
+  for (const json& seeming : diff["seems"]) {
+    for (const json& id : seeming["ids"]) list += (list.empty() ? "" : ", ") + id.get<std::string>();
+  }
+  return list.empty() ? "none" : list;
+}
+
+}  // namespace
+
+TEST_CASE("two runs are compared rightly", "[golden]") {
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "diffs"))
+    cases.push_back(entry.path());
+  std::sort(cases.begin(), cases.end());
+  REQUIRE(cases.size() >= 10);
+  for (const fs::path& folder : cases) {
+    INFO(folder);
+    const ProcessResult text = RunWhyoom({"diff", "before", "after"}, "", folder.string());
+    const ProcessResult data = RunWhyoom({"diff", "--format", "json", "before", "after"}, "", folder.string());
+    CHECK(text.err.empty());
+    CHECK(data.err.empty());
+    const json diff = json::parse(data.out);
+    CHECK(diff["schema"] == "whyoom.diff/1");
+    const int status = diff["after"]["failed"] == true ? 1 : 0;
+    CHECK(text.exit_status == status);
+    CHECK(data.exit_status == status);
+    const std::string source = ReadText((folder / "source.md").string());
+    CHECK(diff["verdict"] == Stated(source, "verdict"));
+    CHECK(Seems(diff) == Stated(source, "seems"));
+    CheckAgainst(folder / "expected.txt", text.out);
+    CheckAgainst(folder / "expected.json",
+                 std::regex_replace(data.out, std::regex("\"rules\": \"[0-9a-f]{64}\""), "\"rules\": \"…\""));
+    // Long names aside, text fits 80 columns.
+    std::size_t begin = 0;
+    while (begin < text.out.size()) {
+      const std::size_t end = text.out.find('\n', begin);
+      const std::string line = text.out.substr(begin, end - begin);
+      INFO(line);
+      CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }) <= 80);
+      begin = end + 1;
+    }
+  }
+}

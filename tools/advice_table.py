@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Make docs/advice.md: how often each remedy was advised, and how often it was right.
+
+  tools/advice_table.py --bin build/release/whyoom --corpus ../shared/corpus > docs/advice.md
+
+The corpus is a folder with manifest.json, {"cases": [case, ...]}. Used are the cases whose "expect" holds "fixes" and
+"evidence": true, that is, logs (or logs with their XLA dump, "dump") that show the allocations, of programs to which remedies
+were applied one at a time and which were compiled again: "fixes" fitted, "fails" did not, "unknown" could not be told, and
+"saves" are the bytes that each saved. The output depends on the corpus and the binary alone.
+"""
+import argparse
+import collections
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+# What the programs of each cause were written to run out of memory by; the first letter of a family.
+CAUSES = {
+    "a": "a replicated or unsharded array", "b": "a debug print or callback", "c": "the batch", "d": "padding", "e": "float32",
+    "f": "residuals kept for the backward pass", "g": "arguments and outputs, not donated", "h": "a near fit", "i": "constants",
+    "k": "while loops, SPMD, offload", "x": "several at once",
+}
+GIB = 1 << 30
+
+
+def diagnose(binary, corpus, case):
+    """The diagnosis of the case's code, or None."""
+    args = [binary, "--format", "json"]
+    if "dump" in case:
+        args += ["--xla-dump", os.path.join(corpus, case["dump"])]
+    done = subprocess.run(args + [os.path.join(corpus, case["log"])], capture_output=True, timeout=120)
+    if done.returncode not in (0, 1, 3):
+        sys.exit(f"advice_table.py: {case['id']}: {done.stderr.decode(errors='replace')}")
+    for diagnosis in json.loads(done.stdout)["diagnoses"]:
+        if diagnosis["code"] == case["expect"]["code"]:
+            return diagnosis
+    return None
+
+
+def share(part, whole):
+    return f"{part} of {whole}" if whole else "–"
+
+
+def factor(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+class Remedy:
+    """What became of one remedy over all compiles."""
+
+    def __init__(self, remedy_id):
+        self.id = remedy_id
+        self.title = remedy_id
+        self.first = collections.Counter()  # by outcome: fits, fails, unknown, untried
+        self.offered = 0
+        self.said_enough = collections.Counter()
+        self.said_not_enough = collections.Counter()
+        self.ratios = []  # estimated : measured
+        self.misses = []  # |estimated - measured| in bytes
+
+    def row(self):
+        tried_first = self.first["fits"] + self.first["fails"]
+        enough = self.said_enough["fits"] + self.said_enough["fails"]
+        little = self.said_not_enough["fits"] + self.said_not_enough["fails"]
+        median = worst = miss = "–"
+        if self.ratios:
+            median = factor(statistics.median(self.ratios))
+            worst = factor(max(self.ratios, key=lambda ratio: max(ratio, 1 / ratio)))
+        if self.misses:
+            miss = f"{statistics.median(self.misses) / GIB:.2f} GiB"
+        return [f"`{self.id}`", str(sum(self.first.values())), share(self.first["fits"], tried_first), str(self.offered),
+                share(self.said_enough["fits"], enough), share(self.said_not_enough["fails"], little), str(len(self.ratios)),
+                median, worst, miss]
+
+
+def outcome(case, remedy_id):
+    """A remedy that is in none of the lists could not be applied to the program or was not tried."""
+    for name, label in (("fits", "fixes"), ("fails", "fails"), ("unknown", "unknown")):
+        if remedy_id in case["expect"].get(label, []):
+            return name
+    return "untried"
+
+
+def measure(cases, diagnoses):
+    remedies, causes, overall = {}, {}, collections.Counter()
+    for case in cases:
+        overall["cases"] += 1
+        cause = causes.setdefault(case.get("family", "?")[0], collections.Counter())
+        cause["cases"] += 1
+        diagnosis = diagnoses[case["id"]]
+        ranked = diagnosis["remedies"] if diagnosis else []
+        if not ranked:
+            overall["no advice"] += 1
+            continue
+        first = outcome(case, ranked[0]["id"])
+        for counter in (overall, cause):
+            counter["first " + first] += 1
+            counter["three"] += any(outcome(case, entry["id"]) == "fits" for entry in ranked[:3])
+            counter["any fits"] += bool(case["expect"]["fixes"])
+            cheapest = case["expect"].get("for_cause")
+            counter["has cause"] += bool(cheapest)
+            counter["two for cause"] += bool(cheapest) and any(entry["id"] in cheapest for entry in ranked[:2])
+        cause["first " + ranked[0]["id"]] += 1
+        for place, entry in enumerate(ranked):
+            remedy = remedies.setdefault(entry["id"], Remedy(entry["id"]))
+            remedy.title = entry["title"]
+            remedy.offered += 1
+            result = outcome(case, entry["id"])
+            if place == 0:
+                remedy.first[result] += 1
+            if "enough" in entry:
+                (remedy.said_enough if entry["enough"] else remedy.said_not_enough)[result] += 1
+                if result in ("fits", "fails"):
+                    right = entry["enough"] == (result == "fits")
+                    for counter in (overall, cause):
+                        counter["verdicts"] += 1
+                        counter["verdicts right"] += right
+            measured = case["expect"].get("saves", {}).get(entry["id"])
+            estimated = entry.get("saves_bytes")
+            if measured is None or estimated is None:
+                continue
+            limit = case["expect"]["facts"]["limit_bytes"]
+            overall["estimates"] += 1
+            overall["estimates close"] += abs(estimated - measured) <= max(0.25 * abs(measured), 0.02 * limit)
+            remedy.misses.append(abs(estimated - measured))
+            # A ratio to next to nothing says nothing.
+            if measured > 0.02 * limit and estimated > 0:
+                remedy.ratios.append(estimated / measured)
+        budget = diagnosis.get("budget")
+        if budget:
+            overall["budgets"] += 1
+            overall["budgets covered"] += budget["covered"]
+            if budget["covered"] and len(budget["steps"]) == 1:
+                result = outcome(case, budget["steps"][0]["id"])
+                if result in ("fits", "fails"):
+                    overall["budgets of one"] += 1
+                    overall["budgets of one right"] += result == "fits"
+            elif budget["covered"]:
+                overall["budgets of several"] += 1
+    return remedies, causes, overall
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" if i == 0 else "--:" for i in range(len(head))) + "|"]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def page(cases, diagnoses):
+    remedies, causes, overall = measure(cases, diagnoses)
+    programs = len({case.get("family", case["id"]) for case in cases})
+    compilers = sorted({case["libtpu"] for case in cases if "libtpu" in case}, key=lambda v: [int(p) for p in v.split(".")])
+    dumps = sum("dump" in case for case in cases)
+    out = ["# How good the advice is", "",
+           "<!-- Made by tools/advice_table.py from the corpus; do not edit. -->", "",
+           f"From {overall['cases']} compiles that ran out of HBM, of {programs} programs with a planted cause, by real XLA:TPU compilers",
+           f"(libtpu {', '.join(compilers)}); {dumps} of them are read with their XLA dump. To each program every remedy that can be applied to it",
+           "was applied alone, and the program compiled again: so it is known whether it then fitted, and by how many bytes it needed less.", "",
+           "**Read these figures with care.** The estimates' rules were developed on the same programs, so programs that they have not seen may do worse.",
+           "All compiles were ahead of time for one small slice; a program counts once for each compiler. Remedies without a line here were never offered",
+           "in these compiles.", "", "## Overall", ""]
+    ranked = overall["cases"] - overall["no advice"]
+    tried = overall["first fits"] + overall["first fails"]
+    overview = [
+        ["the remedy ranked first fitted, of the compiles where it was tried", share(overall["first fits"], tried)],
+        ["one of the first three fitted, of the compiles that any remedy alone cured", share(overall["three"], overall["any fits"])],
+        ["one of the first two addresses the planted cause, where there is one such", share(overall["two for cause"], overall["has cause"])],
+        ["\"enough\" or \"not enough\" was said and was so", share(overall["verdicts right"], overall["verdicts"])],
+        ["an estimate was within a quarter of the bytes measured, or within 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
+        ["the budget names remedies that are estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
+        ["… and where that is one remedy that was tried, it fitted", share(overall["budgets of one right"], overall["budgets of one"])],
+    ]
+    if overall["no advice"]:
+        overview.append(["no diagnosis or no remedy at all", share(overall["no advice"], overall["cases"])])
+    if ranked != tried:
+        overview.append(["the remedy ranked first was not tried on the program, or its compile did not end", share(ranked - tried, ranked)])
+    out += table(["", "n"], overview)
+    out += ["", "## By remedy", "",
+            "- **first**: compiles in which it was ranked first; **first, fitted**: of these, where it was tried, it alone made the program fit.",
+            "- **offered**: compiles in which it was ranked at all, wherever. What is ruled out is not offered. Where a remedy was not tried on a program,",
+            "  the compile counts in **first** and **offered** only.",
+            "- **enough, was**: it was said that it should be enough alone, and the program fitted, of the times that was said of one that was tried.",
+            "- **not enough, was not**: it was said that it is not enough alone, and the program did not fit, likewise.",
+            "- **compared**: compiles with an estimate and a measured saving of more than 2 % of the limit; **median** and **worst** are of",
+            "  estimated : measured bytes there (2.00: half of what was estimated was saved). **miss** is the median difference of all estimates.", ""]
+    order = sorted(remedies.values(), key=lambda remedy: (-sum(remedy.first.values()), -remedy.offered, remedy.id))
+    out += table(["remedy", "first", "first, fitted", "offered", "enough, was", "not enough, was not", "compared", "median", "worst", "miss"],
+                 [remedy.row() for remedy in order])
+    out += ["", "## By planted cause", ""]
+    rows = []
+    for letter, counter in sorted(causes.items()):
+        firsts = sorted(((n, key[6:]) for key, n in counter.items()
+                         if key.startswith("first ") and key[6:] not in ("fits", "fails", "unknown", "untried")),
+                        key=lambda pair: (-pair[0], pair[1]))
+        rows.append([CAUSES.get(letter, letter), str(counter["cases"]), ", ".join(f"`{name}` {n}" for n, name in firsts),
+                     share(counter["first fits"], counter["first fits"] + counter["first fails"]), share(counter["three"], counter["any fits"]),
+                     share(counter["verdicts right"], counter["verdicts"])])
+    out += table(["cause", "compiles", "ranked first", "first, fitted", "one of three fitted", "enough or not, was so"], rows)
+    return "\n".join(out) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", required=True, help="the whyoom to measure")
+    parser.add_argument("--corpus", required=True, help="folder with manifest.json")
+    options = parser.parse_args()
+    with open(os.path.join(options.corpus, "manifest.json"), encoding="utf-8") as file:
+        manifest = json.load(file)
+    cases = sorted((case for case in manifest["cases"] if case["expect"].get("evidence") and "fixes" in case["expect"]),
+                   key=lambda case: case["id"])
+    if not cases:
+        sys.exit("advice_table.py: the corpus holds no compile with remedies tried")
+    sys.stdout.write(page(cases, {case["id"]: diagnose(options.bin, options.corpus, case) for case in cases}))
+
+
+if __name__ == "__main__":
+    main()
