@@ -2,26 +2,52 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "diagnose/evidence.h"
 #include "diagnose/message.h"
+#include "rules/pattern_set.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
+// All patterns of all contexts, looked for in one pass.
+class ContextFinder {
+ public:
+  // Borrows the rules.
+  explicit ContextFinder(const RuleSet& rules);
+
+  struct Found {
+    const Context* context = nullptr;
+    const Pattern* pattern = nullptr;
+    PatternMatch match;
+  };
+  // What the first line of `joined` says, which may go on in the next ones.
+  std::vector<Found> Find(const JoinedLines& joined) const;
+
+ private:
+  std::vector<Found> patterns_;  // without match
+  PatternSet set_;
+};
+
 class ContextFacts {
  public:
-  // Takes what the first line of `joined` says by the patterns of `context`; of each pattern the newest match counts,
-  // whole: what an older one said beside it is forgotten.
-  void Take(const Context& context, const JoinedLines& joined);
+  // Of each pattern the match that stands last in the log counts, whole: what an older one said beside it is forgotten.
+  void Take(const ContextFinder::Found& found, const JoinedLines& joined);
 
   // Adds what matters to `failure` and `facts` do not know yet.
   void AddTo(const Failure& failure, Evidence* facts) const;
 
  private:
-  std::map<std::pair<const Context*, std::size_t>, Evidence> facts_;  // by context and place among its patterns
+  struct Said {
+    const Context* context = nullptr;
+    std::uint64_t offset = 0;  // of the match in the artifact
+    Evidence facts;
+  };
+  std::map<const Pattern*, Said> said_;
 };
 
 }  // namespace whyoom

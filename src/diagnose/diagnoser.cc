@@ -20,17 +20,12 @@ bool EarlierHead(const Draft& a, const Draft& b) {
 
 }  // namespace
 
-Engine::Engine(const RuleSet& rules) : rules_(rules), prefilter_(rules.literals()), finder_(rules, prefilter_) {}
+Engine::Engine(const RuleSet& rules) : rules_(rules), prefilter_(rules.literals()), finder_(rules, prefilter_), signs_(rules.frameworks()), contexts_(rules) {}
 
 const Normalizer& Engine::normalizer() const {
   std::call_once(normalizer_made_,
                  [this] { normalizer_ = std::make_unique<Normalizer>(rules_.affixes(), rules_.json_keys()); });
   return *normalizer_;
-}
-
-const FrameworkSigns& Engine::signs() const {
-  std::call_once(signs_made_, [this] { signs_ = std::make_unique<FrameworkSigns>(rules_.frameworks()); });
-  return *signs_;
 }
 
 void Diagnoser::SeeFramework(const std::string& text) {
@@ -74,7 +69,7 @@ Diagnoser::Reporter* Diagnoser::FindReporter(const std::string& name) {
   recent_.push_back(name);
   const auto made =
       reporters_
-          .try_emplace(name, Reporter{Session(engine_.rules(), engine_.finder(), *of_job_, name), std::prev(recent_.end()), 0})
+          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, name), std::prev(recent_.end()), 0})
           .first;
   return &made->second;
 }

@@ -30,7 +30,8 @@ class Engine {
 
   const RuleSet& rules() const { return rules_; }
   const Normalizer& normalizer() const;
-  const FrameworkSigns& signs() const;
+  const FrameworkSigns& signs() const { return signs_; }
+  const ContextFinder& contexts() const { return contexts_; }
   const HeadFinder& finder() const { return finder_; }
   const Prefilter& prefilter() const { return prefilter_; }
 
@@ -38,11 +39,11 @@ class Engine {
   const RuleSet& rules_;
   Prefilter prefilter_;
   HeadFinder finder_;
-  // Most logs hold nothing that has to be looked at, and the patterns of these take a while to make.
+  FrameworkSigns signs_;
+  ContextFinder contexts_;
+  // Most logs hold nothing that has to be cleaned, and its patterns take a while to make.
   mutable std::once_flag normalizer_made_;
   mutable std::unique_ptr<Normalizer> normalizer_;
-  mutable std::once_flag signs_made_;
-  mutable std::unique_ptr<FrameworkSigns> signs_;
 };
 
 class Diagnoser {

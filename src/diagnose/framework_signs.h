@@ -2,27 +2,25 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "rules/pattern_set.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
 class FrameworkSigns {
  public:
-  // `frameworks` with the highest priority first.
+  // Borrows `frameworks`, the highest priority first.
   explicit FrameworkSigns(const std::vector<Framework>& frameworks);
-  ~FrameworkSigns();
 
   // The smaller of `found` and the index of the first framework that `text` shows a sign of.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
  private:
-  struct Set;
-  std::unique_ptr<Set> set_;
   std::vector<std::size_t> owners_;  // framework by place in the set
+  PatternSet signs_;
 };
 
 }  // namespace whyoom

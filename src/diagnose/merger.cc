@@ -66,6 +66,7 @@ void Merger::Add(const Artifact& artifact, std::vector<Draft> drafts, const std:
     last_artifact_ = artifact;
     ++artifacts_;
   }
+  if (const auto known = frameworks_.find(artifacts_); known != frameworks_.end()) known->second = framework;
   for (Draft& draft : drafts) {
     Finding finding;
     finding.failure = draft.failure;
@@ -86,6 +87,7 @@ void Merger::Add(const Artifact& artifact, std::vector<Draft> drafts, const std:
       same = &of_code.entries.emplace_back();
       if (!identity.empty()) of_code.by_identity.emplace(identity, of_code.entries.size() - 1);
       same->artifact = artifacts_;
+      frameworks_[artifacts_] = framework;
       same->fragment = draft.fragment;
       same->finding = std::move(finding);
       KeepRows(&same->finding);
@@ -218,6 +220,7 @@ std::vector<Finding> Merger::Finish(const XlaDump& dump, std::vector<Problem>* p
   std::vector<Finding> findings;
   for (Entry& entry : entries) {
     Finding& finding = entry.finding;
+    if (const std::string& seen = frameworks_[entry.artifact]; !seen.empty()) finding.framework = seen;
     TakeDump(dump, &finding, problems);
     DeriveFacts(rules_, &finding);
     Classify(entry.fragment, &finding);

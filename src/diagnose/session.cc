@@ -27,13 +27,16 @@ bool Holds(const std::vector<std::string>& codes, const std::string& code) {
 
 }  // namespace
 
-Session::Session(const RuleSet& rules, const HeadFinder& finder, ContextFacts& of_job, std::string reporter)
-    : rules_(rules), finder_(finder), of_job_(of_job), reporter_(std::move(reporter)) {}
+Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, std::string reporter)
+    : finder_(finder), context_finder_(contexts), of_job_(of_job), reporter_(std::move(reporter)) {}
 
 void Session::Feed(Line line, std::vector<Draft>* done) {
   if (line.after_gap) Flush(done);
   if (lines_wanted_ > 0) --lines_wanted_;
-  if (finder_.MayMatter(line.text)) lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+  if (finder_.MayMatter(line.text)) {
+    lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+    TakeOfJob(line);
+  }
   pending_.push_back(std::move(line));
   if (pending_.size() >= kLookAhead) ProcessFront(done);
 }
@@ -73,8 +76,21 @@ void Session::TakeWindow(const Line& front, std::size_t from) {
   TakeHeads(joined, glued, heads, front);
 }
 
+// Other reporters must not wait until this one has printed what a wrapped message may go on in.
+void Session::TakeOfJob(const Line& line) {
+  const std::deque<Line> alone = {line};
+  for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
+    const JoinedLines window(alone, 1, JoinedLines::Joint::kBlank, from);
+    for (const ContextFinder::Found& found : context_finder_.Find(window)) {
+      if (found.context->job_wide) of_job_.Take(found, window);
+    }
+  }
+}
+
 void Session::TakeContexts(const JoinedLines& joined) {
-  for (const Context& context : rules_.contexts()) (context.job_wide ? of_job_ : contexts_).Take(context, joined);
+  for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
+    (found.context->job_wide ? of_job_ : contexts_).Take(found, joined);
+  }
 }
 
 void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,

@@ -37,7 +37,7 @@ class Session {
  public:
   // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
   // whole job.
-  Session(const RuleSet& rules, const HeadFinder& finder, ContextFacts& of_job, std::string reporter);
+  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, std::string reporter);
 
   // Takes the reporter's next line. Drafts that are complete are appended to `done`.
   void Feed(Line line, std::vector<Draft>* done);
@@ -64,6 +64,7 @@ class Session {
   void ProcessFront(std::vector<Draft>* done);
   void TakeWindow(const Line& front, std::size_t from);
   void TakeContexts(const JoinedLines& joined);
+  void TakeOfJob(const Line& line);
   void TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                  const Line& front);
   bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts);
@@ -73,8 +74,8 @@ class Session {
   void Complete(OpenDraft& open, std::vector<Draft>* done);
   void CompleteFinished(std::vector<Draft>* done);
 
-  const RuleSet& rules_;
   const HeadFinder& finder_;
+  const ContextFinder& context_finder_;
   ContextFacts& of_job_;
   std::string reporter_;
   std::deque<Line> pending_;  // the line in process and those that a wrapped message may go on in
