@@ -66,7 +66,8 @@ class Descriptor {
 // What signal handlers need. Signals reach the main thread only; see Spawn.
 struct {
   std::atomic<pid_t> child{0};
-  std::atomic<int> wake{-1};                        // write end of a pipe
+  std::atomic<int> early{0};  // the last one that came before there was a child; -1: there has been one
+  std::atomic<int> wake{-1};  // write end of a pipe
   std::array<std::atomic<int>, 3> screen{0, 0, 0};  // by stream: the pseudo terminal to keep at the size of ours
 } g_signal_state;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -108,49 +109,14 @@ void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
   } else {
     // What comes from the kernel comes from the terminal and is for the whole group in front.
     const bool job_has_it = info->si_code > 0 && getpgid(child) == getpgrp();
+    int none = 0;
     if (child > 0 && !job_has_it) kill(child, signal);
+    if (child == 0 && signal != SIGTSTP && signal != SIGCONT)
+      g_signal_state.early.compare_exchange_strong(none, signal);
     if (signal == SIGTSTP) StopAsUsual();
   }
   errno = error;
 }
-
-// Catches the signals above for as long as it lives; those that this process was started to ignore stay ignored.
-class SignalHandlers {
- public:
-  SignalHandlers() {
-    for (const int signal : kForwarded) Catch(signal);
-    for (const int signal : {SIGTSTP, SIGCHLD, SIGWINCH}) Catch(signal);
-  }
-  ~SignalHandlers() { Restore(); }
-  SignalHandlers(const SignalHandlers&) = delete;
-  SignalHandlers& operator=(const SignalHandlers&) = delete;
-
-  void Restore() const {
-    for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
-  }
-  const sigset_t& caught() const { return caught_; }
-
- private:
-  void Catch(int signal) {
-    struct sigaction before {};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler == SIG_IGN && signal != SIGCHLD && signal != SIGWINCH) return;
-    struct sigaction ours {};
-    ours.sa_sigaction = OnSignal;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP;
-    sigfillset(&ours.sa_mask);
-    sigaction(signal, &ours, nullptr);
-    sigaddset(&caught_, signal);
-    before_.emplace_back(signal, before);
-  }
-
-  std::vector<std::pair<int, struct sigaction>> before_;
-  sigset_t caught_ = [] {
-    sigset_t none;
-    sigemptyset(&none);
-    return none;
-  }();
-};
 
 struct Channel {
   Descriptor ours;  // what the job prints is read here
@@ -293,8 +259,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 
 // Becomes the command, or tells `failed` the errno. Only system calls here: the other threads are gone.
 [[noreturn]] void Become(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
-                         const SignalHandlers& handlers, const sigset_t& mask, pid_t parent) {
-  handlers.Restore();
+                         const JobSignals& signals, const sigset_t& mask, pid_t parent) {
+  signals.Restore();
   std::signal(SIGPIPE, job.ignore_broken_pipe ? SIG_IGN : SIG_DFL);
 #ifdef __linux__
   // Who kills us means the job, which else would go on unseen.
@@ -310,19 +276,21 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   _exit(error == ENOENT ? 127 : 126);
 }
 
-void Spawn(const Job& job, int out, int err, const SignalHandlers& handlers, JobResult* result) {
+void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResult* result) {
   std::vector<char*> argv = Pointers(job.command);
   std::vector<char*> environment = Pointers(job.environment);
   Channel failure = MakePipe();
   const pid_t self = getpid();
   sigset_t mask;
-  pthread_sigmask(SIG_BLOCK, &handlers.caught(), &mask);
+  pthread_sigmask(SIG_BLOCK, &signals.caught(), &mask);
   const pid_t child = fork();
   if (child == 0) {
-    Become(job, argv.data(), environment.data(), out, err, failure.jobs.get(), handlers, mask, self);
+    Become(job, argv.data(), environment.data(), out, err, failure.jobs.get(), signals, mask, self);
   }
   const int error = errno;
   g_signal_state.child = std::max(child, 0);
+  const int early = g_signal_state.early.exchange(-1);
+  if (child > 0 && early > 0) kill(child, early);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   sigset_t end;  // of the job; who started us may have blocked it
   sigemptyset(&end);
@@ -408,7 +376,31 @@ Channel MakeChannel(int stream) {
 
 }  // namespace
 
-JobResult RunJob(const Job& job, const std::function<void(std::string_view)>& tee) {
+JobSignals::JobSignals() {
+  g_signal_state.early = 0;
+  sigemptyset(&caught_);
+  for (const int signal : kForwarded) Catch(signal);
+  for (const int signal : {SIGTSTP, SIGCHLD, SIGWINCH}) Catch(signal);
+}
+
+void JobSignals::Restore() const {
+  for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
+}
+
+void JobSignals::Catch(int signal) {
+  struct sigaction before {};
+  sigaction(signal, nullptr, &before);
+  if (before.sa_handler == SIG_IGN && signal != SIGCHLD && signal != SIGWINCH) return;
+  struct sigaction ours {};
+  ours.sa_sigaction = OnSignal;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP;
+  sigfillset(&ours.sa_mask);
+  sigaction(signal, &ours, nullptr);
+  sigaddset(&caught_, signal);
+  before_.emplace_back(signal, before);
+}
+
+JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee) {
   OpenStandardStreams();
   JobResult result;
   Channel wake = MakePipe(O_CLOEXEC | O_NONBLOCK);
@@ -417,18 +409,16 @@ JobResult RunJob(const Job& job, const std::function<void(std::string_view)>& te
   Channel out = MakeChannel(STDOUT_FILENO);
   Channel err;
   if (!as_one) err = MakeChannel(STDERR_FILENO);
-  {
-    const SignalHandlers handlers;
-    Spawn(job, out.jobs.get(), as_one ? out.jobs.get() : err.jobs.get(), handlers, &result);
-    out.jobs.Close();
-    err.jobs.Close();
-    std::vector<Stream> streams;
-    streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
-    if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
-    Relay(&streams, wake.ours.get(), &result);
-    for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
-    for (Stream& stream : streams) stream.Finish();
-  }
+  Spawn(job, out.jobs.get(), as_one ? out.jobs.get() : err.jobs.get(), signals, &result);
+  out.jobs.Close();
+  err.jobs.Close();
+  std::vector<Stream> streams;
+  streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
+  if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
+  Relay(&streams, wake.ours.get(), &result);
+  for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
+  g_signal_state.wake = -1;
+  for (Stream& stream : streams) stream.Finish();
   return result;
 }
 

@@ -11,10 +11,12 @@
 // - Signals to this process alone are forwarded. One that the terminal sent to the whole group is not sent twice.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace whyoom {
@@ -33,10 +35,32 @@ struct JobResult {
   std::string undelivered_because;  // of the first of them
 };
 
+// Catches what is to be forwarded, for as long as it lives; those signals that this process was started to ignore stay
+// ignored. One that comes before the job is there is kept for it; one after its end is dropped, so that what was made
+// for the job can be cleared away. One object at a time.
+class JobSignals {
+ public:
+  JobSignals();
+  ~JobSignals() { Restore(); }
+  JobSignals(const JobSignals&) = delete;
+  JobSignals& operator=(const JobSignals&) = delete;
+
+  // Handles them as before this object was.
+  void Restore() const;
+
+  const sigset_t& caught() const { return caught_; }
+
+ private:
+  void Catch(int signal);
+
+  std::vector<std::pair<int, struct sigaction>> before_;
+  sigset_t caught_;
+};
+
 // Runs `job` to its end. `tee` gets what it prints, both streams as one, whole lines in the order of arrival (only
 // lines beyond 1 MiB come in pieces), from the calling thread; it may wait. Processes that outlive the job and hold its
 // output do not: what is there is passed on, then they are waited for for a second of silence, 5 seconds in all.
 // Throws Error where the system has no pipe or process left. Not to be called from two threads at once.
-JobResult RunJob(const Job& job, const std::function<void(std::string_view)>& tee);
+JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee);
 
 }  // namespace whyoom

@@ -130,9 +130,10 @@ std::optional<EarlyExit> ParseRun(const std::vector<std::string>& arguments, Opt
       "whyoom run [OPTIONS] -- CMD ...",
       "whyoom run");
   app.footer(
-      "The exit status is the job's (128 + N where signal N ended it, 127 not found, 126 cannot be run). After a success "
-      "nothing is printed, nor where nothing is found. --xla_dump_to is added to the job's XLA_FLAGS, where new compilers "
-      "leave what the diagnosis needs; a dump folder set there already is used and left alone.\n"
+      "The exit status is the job's (128 + N where signal N ended it, 127 not found, 126 cannot be run).\n"
+      "After a success nothing is printed, nor where nothing is found. --xla_dump_to is added to the job's\n"
+      "XLA_FLAGS, where new compilers leave what the diagnosis needs; a dump folder set there already is used\n"
+      "and left alone.\n"
       "\n"
       "Examples:\n"
       "  whyoom run -- python train.py --steps 10\n"
@@ -143,7 +144,8 @@ std::optional<EarlyExit> ParseRun(const std::vector<std::string>& arguments, Opt
       ->type_name("FORMAT");
   AddCommon(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
-  app.add_flag("!--no-dump", options->dump, "Leave XLA_FLAGS alone");
+  app.add_flag_callback(
+      "--no-dump", [options] { options->dump = false; }, "Leave XLA_FLAGS alone");
   app.add_flag("--keep-dump", options->keep_dump, "Do not remove the XLA dump, and say where it is");
   options->command = Command::kRun;
   const std::size_t begin = CommandBegin(app, arguments);

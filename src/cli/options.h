@@ -23,8 +23,8 @@ struct Options {
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;
-  std::vector<std::string> job;     // of kRun: the command and its arguments
-  bool dump = true;                 // of kRun: have XLA dump, where the user does not himself
+  std::vector<std::string> job;  // of kRun: the command and its arguments
+  bool dump = true;              // of kRun: have XLA dump, where the user does not himself
   bool keep_dump = false;
   bool ignore_broken_pipe = false;  // how this process was started: SIGPIPE ignored; a job is started the same way
 };

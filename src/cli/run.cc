@@ -61,10 +61,12 @@ TextOptions ForText(const Options& options) {
 
 void Diagnose(const Engine& engine, const Artifact& artifact, Merger* merger, Report* report) {
   std::string beginning;
-  const std::unique_ptr<ByteSource> source = Peek(artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path), &beginning);
+  const std::unique_ptr<ByteSource> source =
+      Peek(artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path), &beginning);
   ++report->artifacts;
   if (const std::string_view packing = PackingOf(beginning); !packing.empty()) {
-    report->problems.push_back({artifact.path, artifact.member, fmt::format("it is packed ({}); unpack it first", packing)});
+    report->problems.push_back(
+        {artifact.path, artifact.member, fmt::format("it is packed ({}); unpack it first", packing)});
     return;
   }
   const ReadResult result = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
@@ -140,9 +142,12 @@ int RunRulesTest(const Options& options) {
   std::string text;
   for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
   const int examples = result.reported + result.validated + result.noisy + result.missing;
-  text += result.ok() ? fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples, result.reported, result.validated)
-                      : fmt::format("{} examples: {} reported, {} validated, {} noisy (match and must not), {} missing (do not match as they say)\n",
-                                    examples, result.reported, result.validated, result.noisy, result.missing);
+  text += result.ok() ? fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples,
+                                    result.reported, result.validated)
+                      : fmt::format(
+                            "{} examples: {} reported, {} validated, {} noisy (match and must not), {} missing (do not "
+                            "match as they say)\n",
+                            examples, result.reported, result.validated, result.noisy, result.missing);
   WriteOutput(text, options.output);
   return result.ok() ? kNothing : kFound;
 }

@@ -127,9 +127,10 @@ void Print(const Options& options, const Report& report, bool line_open) {
 }  // namespace
 
 int RunAndDiagnose(const Options& options, const RuleSet& rules) {
+  const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   LogReader log(rules, Name(options.job));
-  const JobResult result = RunJob({options.job, Environment(dump), options.ignore_broken_pipe},
+  const JobResult result = RunJob({options.job, Environment(dump), options.ignore_broken_pipe}, signals,
                                   [&](std::string_view lines) { log.Add(lines); });
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));

@@ -53,8 +53,7 @@ bool UseColour(ColorMode mode, bool to_file, int descriptor) {
 
 std::size_t TextWidth(bool to_file, int descriptor) {
   winsize size{};
-  if (to_file || isatty(descriptor) != 1 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-    return 80;
+  if (to_file || isatty(descriptor) != 1 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return std::clamp<std::size_t>(size.ws_col, 60, 120);
 }
 

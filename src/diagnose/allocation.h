@@ -27,4 +27,7 @@ struct Allocation {
   Place place;       // of its first line
 };
 
+// The kind of a row that is no report's but the one allocation that a message names.
+inline constexpr const char* kRequested = "requested";
+
 }  // namespace whyoom

@@ -170,13 +170,17 @@ namespace {
 // A report that the log does not hold, from the dump of the same compile.
 void TakeDump(const XlaDump& dump, Finding* finding, std::vector<Problem>* problems) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
-      !finding->allocations.empty())
+      (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
+  std::vector<Allocation> rows;
   const Value named = finding->facts.Get("module");
   const std::string* module = AsText(named);
   Problem problem;
-  if (!dump.Read(module == nullptr ? "" : *module, &finding->facts, &finding->allocations, &problem))
+  if (!dump.Read(module == nullptr ? "" : *module, &finding->facts, &rows, &problem)) {
     problems->push_back(problem);
+    return;
+  }
+  finding->allocations = std::move(rows);
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ bool EndsMessage(std::string_view text) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
+std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
+  std::vector<const Pattern*> patterns;
+  for (const Failure& failure : rules.failures()) {
+    for (const Head& head : failure.heads) patterns.push_back(&head.pattern);
+  }
+  return patterns;
+}
+
 }  // namespace
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
@@ -101,20 +109,25 @@ bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view line_befor
   return false;
 }
 
+HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
+    : rules_(rules), prefilter_(prefilter), patterns_(HeadPatterns(rules)) {
+  for (const Failure& failure : rules.failures()) {
+    for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
+  }
+}
+
 std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_view line_before) const {
   static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
-  for (const Failure& failure : rules_.failures()) {
-    for (const Head& head : failure.heads) {
-      HeadMatch found{&failure, &head, {}};
-      for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
-        if (!head.pattern.Find(joined.text(), from, &found.match) || found.match.begin >= joined.first_line_end())
-          break;
-        const re2::StringPiece before(joined.text().data(), found.match.begin);
-        if (head.line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
-        if (IsQuoted(joined, line_before, found.match.begin)) continue;
-        heads.push_back(found);
-      }
+  for (const std::size_t i : patterns_.In(joined.text())) {
+    const auto& [failure, head] = heads_[i];
+    HeadMatch found{failure, head, {}};
+    for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
+      if (!head->pattern.Find(joined.text(), from, &found.match) || found.match.begin >= joined.first_line_end()) break;
+      const re2::StringPiece before(joined.text().data(), found.match.begin);
+      if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
+      if (IsQuoted(joined, line_before, found.match.begin)) continue;
+      heads.push_back(found);
     }
   }
   std::stable_sort(heads.begin(), heads.end(), [](const HeadMatch& a, const HeadMatch& b) {

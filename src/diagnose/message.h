@@ -9,6 +9,7 @@
 
 #include "diagnose/evidence.h"
 #include "input/prefilter.h"
+#include "rules/pattern_set.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
 
@@ -61,7 +62,7 @@ struct HeadMatch {
 class HeadFinder {
  public:
   // Borrows both; the prefilter is that of the rules' literals.
-  HeadFinder(const RuleSet& rules, const Prefilter& prefilter) : rules_(rules), prefilter_(prefilter) {}
+  HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
 
   // Heads that begin in the first of the joined lines, in order of place; `line_before` is the reporter's line before
   // that one. Quotations (source lines, search patterns) give none.
@@ -75,6 +76,8 @@ class HeadFinder {
 
   const RuleSet& rules_;
   const Prefilter& prefilter_;
+  std::vector<std::pair<const Failure*, const Head*>> heads_;
+  PatternSet patterns_;  // of heads_
 };
 
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message

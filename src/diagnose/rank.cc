@@ -40,9 +40,10 @@ auto Key(const Candidate& candidate, bool scenario_known) {
   const RankedRemedy& ranked = candidate.ranked;
   const int finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty() ? 0 : 1;
   const int unsupported = ranked.why.empty() && ranked.enough != true ? 1 : 0;
-  const int sufficiency = !ranked.enough ? 1 : *ranked.enough ? 0 : 2;
+  const int too_little = ranked.enough == false ? 1 : 0;
+  const int not_estimated = ranked.enough ? 0 : 1;
   const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;
-  return std::tuple(finds_out, unsupported, sufficiency, cost, candidate.prior, ranked.remedy->id);
+  return std::tuple(finds_out, unsupported, too_little, cost, not_estimated, candidate.prior, ranked.remedy->id);
 }
 
 // Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes

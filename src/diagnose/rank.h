@@ -5,8 +5,9 @@
 //   1. where the scenario is not known: what finds it out, if this log speaks for it;
 //   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
 //   not;
-//   3. an estimate that covers the excess, before no estimate, before one that does not;
-//   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`);
+//   3. what is not estimated to be too little, before what is: no estimate is no bad one;
+//   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost an estimate
+//      that covers the excess before none;
 //   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;
 //   6. the id, so that the order is total.
 // A remedy whose `ruled_out` holds is not offered at all; the finding keeps the reason.

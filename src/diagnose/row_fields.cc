@@ -191,22 +191,37 @@ Value RowField(const Allocation& row, std::string_view name) {
   return field == Fields().end() ? Value{Unknown{}} : field->second(row);
 }
 
-std::string ShortName(const Allocation& row) {
-  // "jit(step)/jit(main)/transpose(jvp(loss))/mul" reads best by its end; a bare argument name is whole.
-  if (!row.op_name.empty()) {
-    std::string name = row.op_name.substr(0, row.op_name.find('['));
-    std::size_t slash = name.rfind('/');
-    if (slash != std::string::npos && slash > 0) {
-      const std::size_t before = name.rfind('/', slash - 1);
-      if (before != std::string::npos && name.size() - before <= 60) slash = before;
-      name = name.substr(slash + 1);
-    }
-    if (!name.empty()) return name;
+namespace {
+
+// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end; an einsum's equation tells nobody anything. A result of an
+// operation is found by its line of source, an argument by its name.
+std::string OperationName(const Allocation& row) {
+  constexpr std::size_t kLongName = 60;
+  std::string name;
+  std::string rest = row.op_name.substr(0, row.op_name.find('['));
+  for (int parts = 0; parts < 2 && !rest.empty();) {
+    const std::size_t slash = rest.rfind('/');
+    const std::string part = rest.substr(slash == std::string::npos ? 0 : slash + 1);
+    rest = slash == std::string::npos ? std::string() : rest.substr(0, slash);
+    const bool function = part.rfind("jit(", 0) == 0 && !name.empty();
+    if (part.empty() || Holds(part, "->") || function) continue;
+    if (!name.empty() && name.size() + part.size() > kLongName) break;
+    name = name.empty() ? part : part + "/" + name;
+    ++parts;
   }
+  if (name.empty() || !Holds(row.op_name, "/")) return name;
+  const Value source = Source(row);
+  const std::string* place = AsText(source);
+  return place == nullptr ? name : name + " at " + *place;
+}
+
+}  // namespace
+
+std::string ShortName(const Allocation& row) {
+  if (std::string name = OperationName(row); !name.empty()) return name;
   const std::size_t equals = row.xla_label.find(" = ");
-  if (equals != std::string::npos && equals > 0)
-    return row.xla_label.substr(row.xla_label[0] == '%' ? 1 : 0, row.xla_label[0] == '%' ? equals - 1 : equals);
-  return WithoutLayouts(row.shape_text);
+  if (equals == std::string::npos) return row.xla_label.empty() ? WithoutLayouts(row.shape_text) : row.xla_label;
+  return row.xla_label.substr(row.xla_label[0] == '%' ? 1 : 0, row.xla_label[0] == '%' ? equals - 1 : equals);
 }
 
 }  // namespace whyoom

@@ -167,12 +167,34 @@ void Session::FeedReader(const Line& front, std::size_t from) {
   }
 }
 
+// A message about one allocation alone ("Allocation (size=…) would exceed memory") has it as its only row.
+void TakeRequest(Draft* draft) {
+  const Fact* shape = draft->facts.Find("request_shape");
+  const Fact* size = draft->facts.Find("request_bytes");
+  if (shape == nullptr || size == nullptr || !draft->rows.empty() || AsText(shape->value) == nullptr) return;
+  Allocation row;
+  row.rank = 1;
+  row.size_bytes = static_cast<std::int64_t>(AsNumber(size->value).value_or(0));
+  row.shape_text = *AsText(shape->value);
+  row.array = ParseArrayShape(row.shape_text);
+  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
+  if (row.unpadded_bytes && *row.unpadded_bytes > 0 && *row.unpadded_bytes < *row.size_bytes) {
+    row.padding_bytes = *row.size_bytes - *row.unpadded_bytes;
+    row.padding_factor = static_cast<double>(*row.size_bytes) / static_cast<double>(*row.unpadded_bytes);
+  }
+  if (const Fact* tag = draft->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr) row.xla_label = *AsText(tag->value);
+  row.kind = kRequested;
+  row.place = shape->place;
+  draft->rows.push_back(std::move(row));
+}
+
 void Session::Complete(OpenDraft& open, std::vector<Draft>* done) {
   if (open.absorbed) return;
   if (open.reader != nullptr) {
     open.reader->Finish(&open.draft.facts, &open.draft.rows);
     open.draft.last_line = std::max(open.draft.last_line, open.reader->last_line());
   }
+  TakeRequest(&open.draft);
   done->push_back(std::move(open.draft));
 }
 
