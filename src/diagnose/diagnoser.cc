@@ -20,7 +20,12 @@ bool EarlierHead(const Draft& a, const Draft& b) {
 
 }  // namespace
 
-Engine::Engine(const RuleSet& rules) : rules_(rules), prefilter_(rules.literals()), finder_(rules, prefilter_), signs_(rules.frameworks()), contexts_(rules) {}
+Engine::Engine(const RuleSet& rules)
+    : rules_(rules),
+      prefilter_(rules.literals()),
+      finder_(rules, prefilter_),
+      signs_(rules.frameworks()),
+      contexts_(rules) {}
 
 const Normalizer& Engine::normalizer() const {
   std::call_once(normalizer_made_,
@@ -67,10 +72,10 @@ Diagnoser::Reporter* Diagnoser::FindReporter(const std::string& name) {
   if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
   SeeFramework(name);
   recent_.push_back(name);
-  const auto made =
-      reporters_
-          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, name), std::prev(recent_.end()), 0})
-          .first;
+  const auto made = reporters_
+                        .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, name),
+                                                    std::prev(recent_.end()), 0})
+                        .first;
   return &made->second;
 }
 
@@ -86,7 +91,9 @@ bool Diagnoser::MakeRoom() {
   oldest.session.Flush(&drafts_);
   const bool cut = std::any_of(drafts_.begin() + static_cast<std::ptrdiff_t>(before), drafts_.end(),
                                [](const Draft& draft) { return !draft.failure->reader.empty() && draft.rows.empty(); });
-  if (cut) problem_ = "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
+  if (cut)
+    problem_ =
+        "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
   active_.erase(&oldest);
   pending_.erase(&oldest);
   reporters_.erase(recent_.front());

@@ -46,7 +46,7 @@ class Merger {
   Artifact last_artifact_;
   std::uint64_t artifacts_ = 0;
   std::map<std::uint64_t, std::string> frameworks_;  // of artifacts that findings are from; a sign may come late
-  std::size_t row_bytes_ = 0;  // held by the rows of all findings
+  std::size_t row_bytes_ = 0;                        // held by the rows of all findings
   bool rows_left_out_ = false;
 };
 

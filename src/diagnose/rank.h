@@ -6,7 +6,8 @@
 //   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
 //   not;
 //   3. what is not estimated to be too little, before what is: no estimate is no bad one;
-//   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost an estimate
+//   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost
+//   an estimate
 //      that covers the excess before none;
 //   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;
 //   6. the id, so that the order is total.

@@ -193,8 +193,8 @@ Value RowField(const Allocation& row, std::string_view name) {
 
 namespace {
 
-// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end; an einsum's equation tells nobody anything. A result of an
-// operation is found by its line of source, an argument by its name.
+// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end; an einsum's equation tells nobody anything. A
+// result of an operation is found by its line of source, an argument by its name.
 std::string OperationName(const Allocation& row) {
   constexpr std::size_t kLongName = 60;
   std::string name;

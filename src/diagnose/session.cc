@@ -182,7 +182,8 @@ void TakeRequest(Draft* draft) {
     row.padding_bytes = *row.size_bytes - *row.unpadded_bytes;
     row.padding_factor = static_cast<double>(*row.size_bytes) / static_cast<double>(*row.unpadded_bytes);
   }
-  if (const Fact* tag = draft->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr) row.xla_label = *AsText(tag->value);
+  if (const Fact* tag = draft->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
+    row.xla_label = *AsText(tag->value);
   row.kind = kRequested;
   row.place = shape->place;
   draft->rows.push_back(std::move(row));

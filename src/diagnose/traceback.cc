@@ -30,7 +30,8 @@ bool ReadFrame(const std::string& text, Frame* frame) {
 
 void Traceback::Feed(const Line& line) {
   static const re2::RE2 header(R"(^[\s|+]*(?:Exception Group )?Traceback \(most recent call last\))");
-  static const re2::RE2 connector(R"(^[\s|]*(?:The above exception was the direct cause|During handling of the above))");
+  static const re2::RE2 connector(
+      R"(^[\s|]*(?:The above exception was the direct cause|During handling of the above))");
   ++lines_since_;
   Frame frame;
   if (re2::RE2::PartialMatch(line.text, connector)) {
@@ -44,6 +45,7 @@ void Traceback::Feed(const Line& line) {
     return;
   }
   if (ReadFrame(line.text, &frame)) {
+    if (lines_since_ > kNear) call_.reset();  // of another traceback, whose successor has lost its header
     lines_since_ = 0;
     if (!IsLibraryPath(frame.path)) {
       call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), {line.number, line.offset}};

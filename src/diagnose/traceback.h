@@ -29,7 +29,7 @@ class Traceback {
 
  private:
   std::optional<UserCall> call_;
-  int lines_since_ = 0;        // since the last line that belonged to a traceback
+  int lines_since_ = 0;          // since the last line that belonged to a traceback
   bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, its traceback not yet
 };
 

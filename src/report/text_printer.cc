@@ -111,7 +111,8 @@ void Page::PrintVerdict(const Finding& finding) {
   } else if (!finding.candidates.empty()) {
     std::string list;
     for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
-    Indented(column, finding.candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?" : "The log cannot tell which: " + list + ".");
+    Indented(column, finding.candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
+                                                    : "The log cannot tell which: " + list + ".");
   }
   if (finding.confidence == Confidence::kLow)
     Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");

@@ -4,9 +4,10 @@
 //   blank
 //   %{size:used_bytes}          a named capture of a type, see below
 //
-// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; a figure without a unit, below zero or beyond 64 bits is none); bytes "17179869184", with or without thousands commas;
-// integer "-?\d+"; number "0.9", "-4", "1e-5"; name, a program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text
-// (up to 400 of anything but a line break, as few as possible).
+// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; a figure without a unit, below zero or beyond 64 bits is
+// none); bytes "17179869184", with or without thousands commas; integer "-?\d+"; number "0.9", "-4", "1e-5"; name, a
+// program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up to 400 of anything but
+// a line break, as few as possible).
 #pragma once
 
 #include <cstddef>

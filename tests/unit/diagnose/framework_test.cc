@@ -68,28 +68,35 @@ std::string Why(const Finding& finding) {
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const std::string kShort =
-    "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO temporaries "
+    "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO "
+    "temporaries "
     "(41.00G) exceeds available HBM (31.25G). HLO module: jit_train_step.\n";
 
 // A report whose activations wait for the backward pass, with `source` as the place that made them.
 std::string TrainingReport(const std::string& source) {
   const auto row = [&](int rank, const std::string& layer) {
-    return "  " + std::to_string(rank) + ". Size: 4.00G\n     Operator: op_name=\"jit(train_step)/jit(main)/jvp(Model)/" + layer +
-           "/mlp/dot_general\"" + source + "\n     Shape: f32[32,2048,16384]{2,1,0:T(8,128)}\n     Unpadded size: 4.00G\n     XLA label: fusion." +
+    return "  " + std::to_string(rank) +
+           ". Size: 4.00G\n     Operator: op_name=\"jit(train_step)/jit(main)/jvp(Model)/" + layer +
+           "/mlp/dot_general\"" + source +
+           "\n     Shape: f32[32,2048,16384]{2,1,0:T(8,128)}\n     Unpadded size: 4.00G\n     XLA label: fusion." +
            std::to_string(rank) + " = fusion(p.1, p.2), kind=kOutput, calls=fused_computation." + std::to_string(rank) +
            "\n     Allocation type: HLO temp\n     ==========================\n\n";
   };
-  return "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space "
-         "hbm. Used 38.30G of 31.25G hbm. Exceeded hbm capacity by 7.05G.\n\nTotal hbm usage >= 38.55G:\n    reserved        258.00M\n"
+  return "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory "
+         "in memory space "
+         "hbm. Used 38.30G of 31.25G hbm. Exceeded hbm capacity by 7.05G.\n\nTotal hbm usage >= 38.55G:\n    reserved  "
+         "      258.00M\n"
          "    program          26.30G\n    arguments        12.00G\n\nOutput size 12.00G; shares 0B with arguments.\n\n"
-         "Program hbm requirement 26.30G:\n    HLO temp         26.30G (99.9% utilization: Unpadded (26.28G) Padded (26.30G), 0.1% "
+         "Program hbm requirement 26.30G:\n    HLO temp         26.30G (99.9% utilization: Unpadded (26.28G) Padded "
+         "(26.30G), 0.1% "
          "fragmentation (20.00M))\n\n  Largest program allocations in hbm:\n\n" +
          row(1, "block_0") + row(2, "block_1") + row(3, "block_2") + row(4, "block_3") + row(5, "block_4");
 }
 
 std::string LoadFailure(const std::string& program) {
   return "RuntimeProgramAllocationFailure: Error loading program '" + program +
-         "': Attempting to reserve 2.50G at the bottom of memory. That was not possible. There are 1.75G free, 0B reserved, and 1.75G "
+         "': Attempting to reserve 2.50G at the bottom of memory. That was not possible. There are 1.75G free, 0B "
+         "reserved, and 1.75G "
          "reservable.\n";
 }
 
@@ -110,7 +117,8 @@ TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
   CHECK(finding.framework == "maxtext");
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 12: try 6."));
   CHECK_FALSE(Holds(How(finding, "reduce_batch"), "fraction"));
-  CHECK(Holds(How(finding, "micro_batch"), "per_device_batch_size is 12 and gradient_accumulation_steps 1: try 3 and 4."));
+  CHECK(Holds(How(finding, "micro_batch"),
+              "per_device_batch_size is 12 and gradient_accumulation_steps 1: try 3 and 4."));
   CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16: raise it."));
   CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is full already, the strictest there is");
   CHECK(How(finding, "donate_buffers") == "not offered: MaxText donates the train state already");
@@ -122,7 +130,9 @@ TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
 
 TEST_CASE("MaxText: the command line will do, and so does a traceback without values", "[diagnose]") {
   const Finding commanded = Diagnose(
-      "+ python3 -m maxtext.trainers.pre_train.train base.yml per_device_batch_size=1 remat_policy=minimal max_target_length=4096\n" + kShort);
+      "+ python3 -m maxtext.trainers.pre_train.train base.yml per_device_batch_size=1 remat_policy=minimal "
+      "max_target_length=4096\n" +
+      kShort);
   CHECK(commanded.framework == "maxtext");
   CHECK(Holds(How(commanded, "reduce_batch"), "per_device_batch_size is 1: try 0.5."));
   CHECK(How(commanded, "micro_batch") == "not offered: per_device_batch_size is 1: there is no batch to split");
@@ -136,23 +146,27 @@ TEST_CASE("MaxText: the command line will do, and so does a traceback without va
 }
 
 TEST_CASE("MaxText: what is on is advised where the report shows that it is not", "[diagnose]") {
-  const Finding finding = Diagnose("Config param per_device_batch_size: 4\nConfig param dtype: bfloat16\nConfig param weight_dtype: bfloat16\n" +
-                                   TrainingReport(" source_file=\"/app/src/MaxText/layers/models.py\" source_line=77"));
+  const Finding finding = Diagnose(
+      "Config param per_device_batch_size: 4\nConfig param dtype: bfloat16\nConfig param weight_dtype: bfloat16\n" +
+      TrainingReport(" source_file=\"/app/src/MaxText/layers/models.py\" source_line=77"));
   CHECK(Holds(How(finding, "donate_buffers"), "outputs do not share it"));
   CHECK_FALSE(Holds(How(finding, "bf16"), "not offered"));
 }
 
 TEST_CASE("a config line counts however far before the error it stands, and of whomever", "[diagnose]") {
   std::string log = "[rank0]: Config param per_device_batch_size: 6\n";
-  for (int i = 0; i < 50000; ++i) log += "[rank1]: completed step: " + std::to_string(i) + ", seconds: 2.311, TFLOP/s/device: 180.2\n";
+  for (int i = 0; i < 50000; ++i)
+    log += "[rank1]: completed step: " + std::to_string(i) + ", seconds: 2.311, TFLOP/s/device: 180.2\n";
   const Finding finding = Diagnose(log + "[rank1]: " + kShort);
   CHECK(finding.framework == "maxtext");
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 6: try 3."));
 }
 
 TEST_CASE("of several config lines the newest counts", "[diagnose]") {
-  const Finding finding =
-      Diagnose("Config param per_device_batch_size: 6\nConfig param remat_policy: minimal\nConfig param per_device_batch_size: 8\n" + kShort);
+  const Finding finding = Diagnose(
+      "Config param per_device_batch_size: 6\nConfig param remat_policy: minimal\nConfig param per_device_batch_size: "
+      "8\n" +
+      kShort);
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 8: try 4."));
   CHECK(Holds(How(finding, "jax_checkpoint"), "remat_policy is minimal"));
 }
@@ -160,12 +174,16 @@ TEST_CASE("of several config lines the newest counts", "[diagnose]") {
 TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[diagnose]") {
   const Finding finding = Diagnose(
       "(APIServer pid=31) INFO 06-02 08:10:01 [api_server.py:1839] vLLM API server version 0.11.0\n"
-      "(APIServer pid=31) INFO 06-02 08:10:01 [utils.py:233] non-default args: {'model': 'org/model-8b', 'max_model_len': 16384, "
+      "(APIServer pid=31) INFO 06-02 08:10:01 [utils.py:233] non-default args: {'model': 'org/model-8b', "
+      "'max_model_len': 16384, "
       "'gpu_memory_utilization': 0.93, 'max_num_seqs': 128}\n"
-      "(APIServer pid=31) INFO 06-02 08:10:04 [scheduler.py:225] Chunked prefill is enabled with max_num_batched_tokens=4096.\n"
-      "(EngineCore_DP0 pid=77) INFO 06-02 08:10:09 [core.py:69] Initializing a V1 LLM engine (v0.11.0) with config: model='org/model-8b', "
+      "(APIServer pid=31) INFO 06-02 08:10:04 [scheduler.py:225] Chunked prefill is enabled with "
+      "max_num_batched_tokens=4096.\n"
+      "(EngineCore_DP0 pid=77) INFO 06-02 08:10:09 [core.py:69] Initializing a V1 LLM engine (v0.11.0) with config: "
+      "model='org/model-8b', "
       "dtype=torch.bfloat16, max_seq_len=16384, tensor_parallel_size=2, quantization=None, kv_cache_dtype=auto\n"
-      "(EngineCore_DP0 pid=77) ERROR 06-02 08:11:40 [core.py:702]   File \"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in run\n"
+      "(EngineCore_DP0 pid=77) ERROR 06-02 08:11:40 [core.py:702]   File "
+      "\"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in run\n"
       "(EngineCore_DP0 pid=77) ERROR 06-02 08:11:40 [core.py:702] jax.errors.JaxRuntimeError: " +
       LoadFailure("jit_step_fun"));
   CHECK(finding.framework == "vllm");
@@ -184,7 +202,9 @@ TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[dia
 }
 
 TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]") {
-  const Finding finding = Diagnose("  File \"/workspace/tpu_inference/runner/tpu_runner.py\", line 300, in load_model\n" + LoadFailure("jit_step_fun"));
+  const Finding finding =
+      Diagnose("  File \"/workspace/tpu_inference/runner/tpu_runner.py\", line 300, in load_model\n" +
+               LoadFailure("jit_step_fun"));
   CHECK(finding.framework == "vllm");
   CHECK(Holds(How(finding, "reduce_batch"), "Lower --max-num-seqs."));
   CHECK(Holds(How(finding, "fewer_programs"), "Lower --gpu-memory-utilization"));
@@ -197,7 +217,8 @@ TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]")
 
 TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
   const Finding levanter = Diagnose(
-      "+ python -m levanter.main.train_lm --config_path c.yaml --trainer.train_batch_size 512 --trainer.per_device_parallelism 16 "
+      "+ python -m levanter.main.train_lm --config_path c.yaml --trainer.train_batch_size 512 "
+      "--trainer.per_device_parallelism 16 "
       "--model.gradient_checkpointing true\n" +
       kShort);
   CHECK(levanter.framework == "levanter");
@@ -206,8 +227,8 @@ TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
   CHECK(Holds(How(levanter, "micro_batch"), "trainer.per_device_parallelism is 16: try 4"));
   CHECK(How(levanter, "jax_checkpoint") == "not offered: gradient_checkpointing is true already");
 
-  const Finding easydel = Diagnose(
-      "INFO EasyDeL: TrainingArguments(total_batch_size=32, gradient_accumulation_steps=2)\n" + kShort);
+  const Finding easydel =
+      Diagnose("INFO EasyDeL: TrainingArguments(total_batch_size=32, gradient_accumulation_steps=2)\n" + kShort);
   CHECK(easydel.framework == "easydel");
   CHECK(Holds(How(easydel, "reduce_batch"), "total_batch_size is 32: try 16"));
   CHECK(Holds(How(easydel, "micro_batch"), "gradient_accumulation_steps is 2: try 8."));
@@ -233,32 +254,39 @@ TEST_CASE("Keras on JAX is Keras, and its fit updates in place", "[diagnose]") {
 TEST_CASE("PyTorch/XLA: what the last graph reused speaks for donation or against it", "[diagnose]") {
   const std::string head =
       "  File \"/opt/venv/lib/python3.10/site-packages/torch_xla/core/xla_model.py\", line 1055, in mark_step\n"
-      "RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 512.00M. That was not "
+      "RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate "
+      "512.00M. That was not "
       "possible. There are 100.00M free.; (0x0x0_HBM0)\n";
   const auto analysis = [](const std::string& output, const std::string& aliased) {
-    return "python run_clm.py --per_device_train_batch_size 8\nPost Compilation Analysis: Graph input size: 6.000000 GB\n"
-           "Post Compilation Analysis: Graph output size: " + output + " GB\nPost Compilation Analysis: Aliased Input size: " + aliased +
+    return "python run_clm.py --per_device_train_batch_size 8\nPost Compilation Analysis: Graph input size: 6.000000 "
+           "GB\n"
+           "Post Compilation Analysis: Graph output size: " +
+           output + " GB\nPost Compilation Analysis: Aliased Input size: " + aliased +
            " GB\nPost Compilation Analysis: Intermediate tensor size: 2.000000 GB\n";
   };
   const Finding unshared = Diagnose(analysis("6.000000", "0.500000") + head);
   CHECK(unshared.framework == "pytorch_xla");
-  CHECK(Why(unshared, "donate_buffers") ==
-        "The last graph that was compiled made 6.00 GiB from 6.00 GiB of inputs, and reuses 512.00 MiB of their memory.");
+  CHECK(
+      Why(unshared, "donate_buffers") ==
+      "The last graph that was compiled made 6.00 GiB from 6.00 GiB of inputs, and reuses 512.00 MiB of their memory.");
   CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() aliases them by itself"));
   CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
 
   const Finding shared = Diagnose(analysis("6.000000", "5.990000") + head);
-  CHECK(How(shared, "donate_buffers") == "not offered: the last graph that was compiled reuses its inputs' memory already");
+  CHECK(How(shared, "donate_buffers") ==
+        "not offered: the last graph that was compiled reuses its inputs' memory already");
 
   const Finding held = Diagnose(analysis("40.000000", "5.990000") + head);
-  CHECK(Holds(Why(held, "free_references"), "made 40.00 GiB from 6.00 GiB of inputs: each tensor that Python still holds"));
+  CHECK(Holds(Why(held, "free_references"),
+              "made 40.00 GiB from 6.00 GiB of inputs: each tensor that Python still holds"));
 }
 
 TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
   const Finding finding = Diagnose(
       "+ python3 run_pretraining.py --use_tpu=True --train_batch_size=1024\n"
       "ERROR:tensorflow:Error recorded from training_loop: From /job:worker/replica:0/task:0:\n"
-      "Compilation failure: Ran out of memory in memory space hbm. Used 11.25G of 8.00G hbm. Exceeded hbm capacity by 3.25G.\n");
+      "Compilation failure: Ran out of memory in memory space hbm. Used 11.25G of 8.00G hbm. Exceeded hbm capacity by "
+      "3.25G.\n");
   CHECK(finding.framework == "tensorflow");
   CHECK(Holds(How(finding, "reduce_batch"), "train_batch_size is 1024: try 512"));
   CHECK(Holds(How(finding, "jax_checkpoint"), "tf.recompute_grad"));
@@ -266,10 +294,12 @@ TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
 
 TEST_CASE("C++ files that bear TensorFlow's name are JAX's own", "[diagnose]") {
   const Finding finding = Diagnose(
-      "2022-03-07 18:41:42.980600: E external/org_tensorflow/tensorflow/compiler/xla/pjrt/pjrt_stream_executor_client.cc:2141] Execution "
+      "2022-03-07 18:41:42.980600: E "
+      "external/org_tensorflow/tensorflow/compiler/xla/pjrt/pjrt_stream_executor_client.cc:2141] Execution "
       "of replica 0 failed\n"
       "  File \"/opt/venv/lib/python3.8/site-packages/jax/_src/api.py\", line 430, in cache_miss\n"
-      "RuntimeError: Resource exhausted: Ran out of memory in memory space hbm. Used 11.25G of 7.48G hbm. Exceeded hbm capacity by 3.77G.\n");
+      "RuntimeError: Resource exhausted: Ran out of memory in memory space hbm. Used 11.25G of 7.48G hbm. Exceeded hbm "
+      "capacity by 3.77G.\n");
   CHECK(finding.framework == "jax");
 }
 
@@ -279,18 +309,24 @@ TEST_CASE("the more particular framework wins, whichever shows first", "[diagnos
   };
   CHECK(Diagnose(frame("jax/_src/pjit.py") + frame("flax/linen/module.py") + kShort).framework == "flax");
   CHECK(Diagnose(frame("flax/nnx/transforms.py") + frame("vllm/v1/engine/core.py") + kShort).framework == "vllm");
-  CHECK(Diagnose("  File \"/app/src/MaxText/train.py\", line 8, in f\n" + frame("flax/linen/module.py") + kShort).framework == "maxtext");
-  CHECK(Diagnose(frame("keras/src/utils/traceback_utils.py") + frame("tensorflow/python/eager/execute.py") + kShort).framework == "keras");
+  CHECK(Diagnose("  File \"/app/src/MaxText/train.py\", line 8, in f\n" + frame("flax/linen/module.py") + kShort)
+            .framework == "maxtext");
+  CHECK(Diagnose(frame("keras/src/utils/traceback_utils.py") + frame("tensorflow/python/eager/execute.py") + kShort)
+            .framework == "keras");
   CHECK(Diagnose(frame("haiku/_src/module.py") + frame("jax/_src/pjit.py") + kShort).framework == "jax");
   // Even behind the message: another process' traceback of the same job.
   CHECK(Diagnose(kShort + "\n\n\n" + frame("flax/linen/module.py") + kShort).framework == "flax");
   // Names in other places are no signs.
-  CHECK(Diagnose("restoring from gs://maxtext-models/llama and /data/vllm-cache, run levanter-7\n" + kShort).framework == "jax");
-  CHECK(Diagnose("Ran out of memory in memory space hbm. Used 11.25G of 7.48G hbm. Exceeded hbm capacity by 3.77G.\n").framework.empty());
+  CHECK(
+      Diagnose("restoring from gs://maxtext-models/llama and /data/vllm-cache, run levanter-7\n" + kShort).framework ==
+      "jax");
+  CHECK(Diagnose("Ran out of memory in memory space hbm. Used 11.25G of 7.48G hbm. Exceeded hbm capacity by 3.77G.\n")
+            .framework.empty());
 }
 
 TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]") {
-  const std::string library = " source_file=\"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py\" source_line=251";
+  const std::string library =
+      " source_file=\"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py\" source_line=251";
   const std::string traceback =
       "Traceback (most recent call last):\n"
       "  File \"/home/ada/train/loop.py\", line 41, in main\n"
@@ -315,7 +351,8 @@ TEST_CASE("JAX: a row's own line in user code stays as it is", "[diagnose]") {
   CHECK_FALSE(Holds(Why(finding), "in your code"));
 }
 
-TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, or names the library and the call", "[diagnose]") {
+TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, or names the library and the call",
+          "[diagnose]") {
   const std::string library = " source_file=\"/opt/venv/lib/python3.11/site-packages/optax/losses.py\" source_line=12";
   const std::string report = TrainingReport(library);
   const Finding alone = Diagnose("  File \"/home/ada/loop.py\", line 41, in main\n    step(x)\n" + report);
