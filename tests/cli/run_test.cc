@@ -311,15 +311,17 @@ TEST_CASE("run leaves a terminal a terminal", "[cli]") {
 TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
-  scratch.Write(
-      "job.sh",
-      "trap 'echo interrupted' INT; echo ready; sleep 0.5; sleep 1; sleep 0.2; echo line: \"$(head -n 1)\"; exit 5\n");
-  // Typed half a second after the start; `script` gives it to its terminal.
-  const ProcessResult result =
-      RunProcess({"/bin/sh", "-c",
-                  "{ sleep 1; printf '\\003'; sleep 2; echo typed; sleep 1; } | script -qec \"'" WHYOOM_BINARY
-                  "' run -- sh job.sh; echo status \\$?\" /dev/null"},
-                 "", scratch.path());
+  // Each side waits for the other's file, so that a slow machine changes nothing; neither waits for ever.
+  const std::string wait =
+      "wait_for() { n=0; while ! [ -e \"$1\" ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n + 1)); done; }; ";
+  scratch.Write("job.sh", wait +
+                              "trap 'echo interrupted; : >got' INT; echo ready; : >ready; wait_for go; "
+                              "echo line: \"$(head -n 1)\"; exit 5\n");
+  const std::string typing =
+      wait + "{ wait_for ready; sleep 0.2; printf '\\003'; wait_for got; sleep 0.3; : >go; echo typed; sleep 1; }";
+  const ProcessResult result = RunProcess(
+      {"/bin/sh", "-c", typing + " | script -qec \"'" WHYOOM_BINARY "' run -- sh job.sh; echo status \\$?\" /dev/null"},
+      "", scratch.path());
   const std::string out = Without(result.out, '\r');
   INFO(out);
   const std::size_t first = out.find("interrupted\n");
