@@ -51,19 +51,15 @@ bool Overlap(const AssignedValue& a, const AssignedValue& b) {
 std::vector<AssignedValue> WithoutSharing(std::vector<AssignedValue> values) {
   std::stable_sort(values.begin(), values.end(),
                    [](const AssignedValue& a, const AssignedValue& b) { return a.size > b.size; });
+  constexpr std::size_t kMostKept = 4096;  // each is compared with all that are kept
   std::vector<AssignedValue> kept;
   for (AssignedValue& value : values) {
+    if (kept.size() >= kMostKept) break;
     const bool shares =
         std::any_of(kept.begin(), kept.end(), [&](const AssignedValue& other) { return Overlap(value, other); });
     if (!shares) kept.push_back(std::move(value));
   }
   return kept;
-}
-
-std::int64_t Sum(const std::vector<AssignedValue>& values) {
-  std::int64_t sum = 0;
-  for (const AssignedValue& value : values) sum += value.size;
-  return sum;
 }
 
 }  // namespace
@@ -131,25 +127,47 @@ std::map<std::string, LiveRange> ReadLiveRanges(ByteSource& source, const std::m
 
 std::vector<AssignedValue> LiveAtPeak(const AssignedAllocation& allocation,
                                       const std::map<std::string, LiveRange>& ranges) {
+  // What begins or ends to live, in order of time; at one moment the new values come first, since both ends are
+  // inclusive.
+  struct Event {
+    std::int64_t moment;
+    bool ends;
+    const AssignedValue* value;
+  };
+  std::vector<Event> events;
   std::vector<std::pair<LiveRange, const AssignedValue*>> lives;
-  std::set<std::int64_t> beginnings;
   for (const AssignedValue& value : allocation.values) {
     const auto range = ranges.find(value.name + value.index);
     if (range == ranges.end()) continue;
     lives.emplace_back(range->second, &value);
-    beginnings.insert(range->second.first);
+    events.push_back({range->second.first, false, &value});
+    events.push_back({range->second.last, true, &value});
   }
-  // The sum only grows where something begins to live.
-  std::vector<AssignedValue> best;
-  for (const std::int64_t moment : beginnings) {
-    std::vector<AssignedValue> live;
-    for (const auto& [range, value] : lives) {
-      if (range.first <= moment && moment <= range.last) live.push_back(*value);
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::pair(a.moment, a.ends) < std::pair(b.moment, b.ends);
+  });
+  // Values in the same place at the same time are one.
+  std::map<std::pair<std::int64_t, std::int64_t>, int> places;
+  std::int64_t sum = 0;
+  std::int64_t peak = -1;
+  std::int64_t peak_moment = 0;
+  for (const Event& event : events) {
+    int& users = places[{event.value->offset, event.value->size}];
+    if (event.ends) {
+      if (--users == 0) sum -= event.value->size;
+    } else if (users++ == 0) {
+      sum += event.value->size;
     }
-    live = WithoutSharing(std::move(live));
-    if (Sum(live) > Sum(best)) best = std::move(live);
+    if (sum > peak) {
+      peak = sum;
+      peak_moment = event.moment;
+    }
   }
-  return best.empty() ? WithoutSharing(allocation.values) : best;
+  std::vector<AssignedValue> live;
+  for (const auto& [range, value] : lives) {
+    if (range.first <= peak_moment && peak_moment <= range.last) live.push_back(*value);
+  }
+  return WithoutSharing(live.empty() ? allocation.values : std::move(live));
 }
 
 }  // namespace whyoom
