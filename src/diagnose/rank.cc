@@ -39,7 +39,8 @@ std::vector<std::string> Steps(const Remedy& remedy, const std::string& framewor
 auto Key(const Candidate& candidate, bool scenario_known) {
   const RankedRemedy& ranked = candidate.ranked;
   const int finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty() ? 0 : 1;
-  const int unsupported = ranked.why.empty() && ranked.enough != true ? 1 : 0;
+  const bool cures = !ranked.remedy->inquiry || !scenario_known;
+  const int unsupported = cures && (!ranked.why.empty() || ranked.enough == true) ? 0 : 1;
   const int too_little = ranked.enough == false ? 1 : 0;
   const int not_estimated = ranked.enough ? 0 : 1;
   const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;

@@ -4,7 +4,8 @@
 // What ranks higher, in this order of importance:
 //   1. where the scenario is not known: what finds it out, if this log speaks for it;
 //   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
-//   not;
+//   not and before
+//      what only finds out more;
 //   3. what is not estimated to be too little, before what is: no estimate is no bad one;
 //   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost
 //   an estimate
