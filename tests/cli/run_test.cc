@@ -363,7 +363,13 @@ TEST_CASE("run stops and goes on with its job", "[cli]") {
   int status = 0;
   REQUIRE(waitpid(child, &status, WUNTRACED) == child);
   CHECK(WIFSTOPPED(status));
-  CHECK(ReadText(stat).find(") T ") != std::string::npos);
+  // The signal was sent to the job, too; when it takes effect is the kernel's.
+  bool stopped = false;
+  for (int i = 0; i < 500 && !stopped; ++i) {
+    stopped = ReadText(stat).find(") T ") != std::string::npos;
+    if (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK(stopped);
   kill(child, SIGCONT);
   CHECK(ExitStatus(child) == 6);
   CHECK(ReadText(scratch.path() + "/out") == "continued\n");
