@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/read_input.h"
 #include "cli/terminal.h"
 #include "diagnose/compare.h"
 #include "diagnose/diagnoser.h"
@@ -48,12 +49,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
         side.read = true;
         side.dump.AddFile(artifact.path);
         if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        const std::unique_ptr<ByteSource> source = artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path);
-        std::string framework;
-        std::uint64_t bytes = 0;
-        std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
-        if (!source->problem().empty()) tell({artifact.path, artifact.member, std::string(source->problem())});
-        merger.Add(artifact, std::move(drafts), framework);
+        ReadInput(engine, artifact, &merger, problems);
       },
       tell);
   side.findings = merger.Finish(side.dump, problems);

@@ -7,6 +7,7 @@
 
 #include "cli/diff.h"
 #include "cli/options.h"
+#include "cli/read_input.h"
 #include "cli/run_command.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
@@ -14,7 +15,6 @@
 #include "diagnose/rule_test.h"
 #include "diagnose/xla_dump.h"
 #include "input/error.h"
-#include "input/packing.h"
 #include "input/walk.h"
 #include "report/explain_printer.h"
 #include "report/json_printer.h"
@@ -59,25 +59,6 @@ TextOptions ForText(const Options& options) {
   return {TextWidth(to_file), UseColour(options.color, to_file)};
 }
 
-void Diagnose(const Engine& engine, const Artifact& artifact, Merger* merger, Report* report) {
-  std::string beginning;
-  const std::unique_ptr<ByteSource> source =
-      Peek(artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path), &beginning);
-  ++report->artifacts;
-  if (const std::string_view packing = PackingOf(beginning); !packing.empty()) {
-    report->problems.push_back(
-        {artifact.path, artifact.member, fmt::format("it is packed ({}); unpack it first", packing)});
-    return;
-  }
-  const ReadResult result = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-    merger->Add(artifact, std::move(drafts), framework);
-  });
-  if (!source->problem().empty())
-    report->problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
-  report->bytes += result.bytes;
-  if (!result.problem.empty()) report->problems.push_back({artifact.path, artifact.member, result.problem});
-}
-
 int RunDiagnose(Options options) {
   if (options.paths.empty()) {
     if (InputIsTerminal()) throw Error("nothing to read: give a log file, or pipe one in (whyoom --help)");
@@ -99,7 +80,10 @@ int RunDiagnose(Options options) {
       options.paths,
       [&](const Artifact& artifact) {
         dump.AddFile(artifact.path);
-        if (!XlaDump::IsDumpFile(artifact.path)) Diagnose(engine, artifact, &merger, &report);
+        if (!XlaDump::IsDumpFile(artifact.path)) {
+          ++report.artifacts;
+          report.bytes += ReadInput(engine, artifact, &merger, &report.problems);
+        }
       },
       [&](const Problem& problem) { report.problems.push_back(problem); });
   report.findings = merger.Finish(dump, &report.problems);
