@@ -311,16 +311,19 @@ TEST_CASE("run leaves a terminal a terminal", "[cli]") {
 TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
-  // Each side waits for the other's file, so that a slow machine changes nothing; neither waits for ever.
+  // Each side waits for the other's file, so that a slow machine changes nothing; neither waits for ever. The typist
+  // goes last: script(1) ends with its input.
   const std::string wait =
       "wait_for() { n=0; while ! [ -e \"$1\" ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n + 1)); done; }; ";
   scratch.Write("job.sh", wait +
                               "trap 'echo interrupted; : >got' INT; echo ready; : >ready; wait_for go; "
                               "echo line: \"$(head -n 1)\"; exit 5\n");
-  const std::string typing =
-      wait + "{ wait_for ready; sleep 0.2; printf '\\003'; wait_for got; sleep 0.3; : >go; echo typed; sleep 1; }";
+  const std::string typing = wait +
+                             "{ wait_for ready; sleep 0.2; printf '\\003'; wait_for got; sleep 0.3; : >go; echo typed; "
+                             "wait_for done; sleep 0.2; }";
   const ProcessResult result = RunProcess(
-      {"/bin/sh", "-c", typing + " | script -qec \"'" WHYOOM_BINARY "' run -- sh job.sh; echo status \\$?\" /dev/null"},
+      {"/bin/sh", "-c",
+       typing + " | script -qec \"'" WHYOOM_BINARY "' run -- sh job.sh; echo status \\$?; : >done\" /dev/null"},
       "", scratch.path());
   const std::string out = Without(result.out, '\r');
   INFO(out);
