@@ -11,6 +11,7 @@
 #include "diagnose/evidence.h"
 #include "input/artifact.h"
 #include "rules/rule_set.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -73,6 +74,8 @@ struct Finding {
   std::set<std::string> naming_artifacts;  // artifacts with a report on lines that name one
   int repeats = 0;                         // reporters that are only counted ("[repeated 5x across cluster]")
   std::string framework;                   // empty: not seen
+  std::optional<Timestamp> first_time;     // of its reports, as far as prefixes carry one
+  std::optional<Timestamp> last_time;
   Evidence facts;
   std::vector<Allocation> allocations;
   std::vector<Reason> why;

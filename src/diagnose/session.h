@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "diagnose/traceback.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -26,6 +28,7 @@ struct Draft {
   bool fragment = false;  // the head says too little for more than low confidence
   std::string reporter;
   int repeats = 1;
+  std::optional<Timestamp> time;  // of the line that the head is on
   Place head;
   std::uint64_t last_line = 0;
   std::string message;
