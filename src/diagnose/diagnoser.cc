@@ -1,9 +1,14 @@
 #include "diagnose/diagnoser.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
+
+#include "input/survey.h"
 
 namespace whyoom {
 namespace {
@@ -18,19 +23,37 @@ bool EarlierHead(const Draft& a, const Draft& b) {
   return std::tie(a.head.offset, a.reporter) < std::tie(b.head.offset, b.reporter);
 }
 
+// Whether searching in several places at once is worth the threads.
+bool IsLarge(const ByteSource& source) {
+  constexpr off_t kLarge = off_t{16} << 20;
+  const int descriptor = source.RegularFile();
+  struct stat status {};
+  return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size >= kLarge;
+}
+
+std::vector<std::string> LeadLiterals(const RuleSet& rules) {
+  std::vector<std::string> literals = Traceback::Openers();
+  literals.insert(literals.end(), rules.sign_literals().begin(), rules.sign_literals().end());
+  return literals;
+}
+
 }  // namespace
 
-Engine::Engine(const RuleSet& rules)
-    : rules_(rules),
-      prefilter_(rules.literals()),
-      finder_(rules, prefilter_),
-      signs_(rules.frameworks()),
-      contexts_(rules) {}
+Engine::Engine(const RuleSource& rules) : source_(rules), prefilter_(rules.literals()) {}
 
-const Normalizer& Engine::normalizer() const {
-  std::call_once(normalizer_made_,
-                 [this] { normalizer_ = std::make_unique<Normalizer>(rules_.affixes(), rules_.json_keys()); });
-  return *normalizer_;
+Engine::Engine(const RuleSet& rules)
+    : owned_(std::make_unique<const RuleSource>(rules)), source_(*owned_), prefilter_(rules.literals()) {}
+
+Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
+    : finder(rules, prefilter),
+      signs(rules.frameworks()),
+      contexts(rules),
+      normalizer(rules.affixes(), rules.json_keys()),
+      lead(LeadLiterals(rules)) {}
+
+const Engine::Matchers& Engine::matchers() const {
+  std::call_once(made_, [this] { matchers_ = std::make_unique<const Matchers>(source_.rules(), prefilter_); });
+  return *matchers_;
 }
 
 void Diagnoser::SeeFramework(const std::string& text) {
@@ -113,8 +136,12 @@ std::string Diagnoser::framework() const {
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
-ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink) {
-  LineScanner scanner(source, engine.prefilter());
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads) {
+  std::optional<Survey> survey;
+  if (threads > 0 && IsLarge(source)) survey.emplace(source.RegularFile(), engine.prefilter(), threads);
+  LineScanner scanner(
+      source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(),
+      survey ? &*survey : nullptr);
   Diagnoser diagnoser(engine);
   RawLine line;
   while (scanner.Next(diagnoser.wants_adjacent(), &line)) {

@@ -18,32 +18,44 @@
 #include "diagnose/session.h"
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
-#include "rules/rule_set.h"
+#include "rules/rule_source.h"
 #include "text/normalizer.h"
 
 namespace whyoom {
 
-// What rule data has to be turned into before anything can be read; made once, used for all artifacts.
+// What rule data has to be turned into before anything can be read; made once, used for all artifacts and threads. All
+// but the prefilter is made when it is first used: most logs hold nothing that asks for it.
 class Engine {
  public:
+  // Both borrow the rules.
+  explicit Engine(const RuleSource& rules);
   explicit Engine(const RuleSet& rules);
 
-  const RuleSet& rules() const { return rules_; }
-  const Normalizer& normalizer() const;
-  const FrameworkSigns& signs() const { return signs_; }
-  const ContextFinder& contexts() const { return contexts_; }
-  const HeadFinder& finder() const { return finder_; }
+  const RuleSet& rules() const { return source_.rules(); }
   const Prefilter& prefilter() const { return prefilter_; }
+  const Normalizer& normalizer() const { return matchers().normalizer; }
+  const FrameworkSigns& signs() const { return matchers().signs; }
+  const ContextFinder& contexts() const { return matchers().contexts; }
+  const HeadFinder& finder() const { return matchers().finder; }
+  // What may stand before a hit and matter with it: tracebacks and signs of frameworks.
+  Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
  private:
-  const RuleSet& rules_;
+  struct Matchers {
+    Matchers(const RuleSet& rules, const Prefilter& prefilter);
+    HeadFinder finder;
+    FrameworkSigns signs;
+    ContextFinder contexts;
+    Normalizer normalizer;
+    Prefilter lead;
+  };
+  const Matchers& matchers() const;
+
+  std::unique_ptr<const RuleSource> owned_;
+  const RuleSource& source_;
   Prefilter prefilter_;
-  HeadFinder finder_;
-  FrameworkSigns signs_;
-  ContextFinder contexts_;
-  // Most logs hold nothing that has to be cleaned, and its patterns take a while to make.
-  mutable std::once_flag normalizer_made_;
-  mutable std::unique_ptr<Normalizer> normalizer_;
+  mutable std::once_flag made_;
+  mutable std::unique_ptr<const Matchers> matchers_;
 };
 
 class Diagnoser {
@@ -105,8 +117,9 @@ struct ReadResult {
   std::uint64_t bytes = 0;
 };
 
-// Reads a whole artifact.
-ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink);
+// Reads a whole artifact. A large regular file is searched by as many `threads` beside this one; what comes out is the
+// same.
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads = 0);
 
 // The same, all drafts at once: for small texts.
 std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework, std::uint64_t* bytes);

@@ -33,7 +33,9 @@ Session::Session(const HeadFinder& finder, const ContextFinder& contexts, Contex
 void Session::Feed(Line line, std::vector<Draft>* done) {
   if (line.after_gap) Flush(done);
   if (lines_wanted_ > 0) --lines_wanted_;
+  ++quiet_lines_;
   if (finder_.MayMatter(line.text)) {
+    quiet_lines_ = 0;
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     TakeOfJob(line);
   }
@@ -55,7 +57,10 @@ void Session::ProcessFront(std::vector<Draft>* done) {
   const Line front = pending_.front();
   traceback_.Feed(front);
   const std::size_t open_before = open_.size();
-  for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) TakeWindow(front, from);
+  // A head or context holds a literal in one of its lines; that is also how the prefilter finds it.
+  const bool may_matter = static_cast<std::size_t>(quiet_lines_) < pending_.size();
+  for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
+    TakeWindow(front, from);
   if (open_.size() == open_before) FeedReader(front, 0);
   CompleteFinished(done);
   line_before_ = front.text;

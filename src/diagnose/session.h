@@ -82,6 +82,7 @@ class Session {
   ContextFacts& of_job_;
   std::string reporter_;
   std::deque<Line> pending_;  // the line in process and those that a wrapped message may go on in
+  int quiet_lines_ = 0;       // how many of the newest of them hold no rule's literal
   std::string line_before_;
   std::uint64_t ordinal_ = 0;  // of the line in process, in this session
   int lines_wanted_ = 0;

@@ -28,6 +28,13 @@ bool ReadFrame(const std::string& text, Frame* frame) {
 
 }  // namespace
 
+const std::vector<std::string>& Traceback::Openers() {
+  // A quote before ", line" may be escaped.
+  static const std::vector<std::string> openers = {"traceback (most recent", "\", line ", "file ~/", "file /",
+                                                   "cell in"};
+  return openers;
+}
+
 void Traceback::Feed(const Line& line) {
   static const re2::RE2 header(R"(^[\s|+]*(?:Exception Group )?Traceback \(most recent call last\))");
   static const re2::RE2 connector(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "diagnose/evidence.h"
 #include "text/line.h"
@@ -17,6 +18,9 @@ struct UserCall {
 
 class Traceback {
  public:
+  // Some of these stand in the raw bytes of each traceback's first lines.
+  static const std::vector<std::string>& Openers();
+
   // Takes the reporter's next line, whatever it is.
   void Feed(const Line& line);
 

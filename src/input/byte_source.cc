@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +46,18 @@ class DescriptorSource : public ByteSource {
       ended_ = true;  // for good: a terminal would let one read on after its end
     }
     return 0;
+  }
+
+  bool SeekTo(std::uint64_t offset) override {
+    if (RegularFile() < 0 || lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) return false;
+    ended_ = false;
+    return true;
+  }
+
+  int RegularFile() const override {
+    struct stat status {};
+    // Standard input may stand anywhere in its file.
+    return owned_ && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? descriptor_ : -1;
   }
 
   std::string_view problem() const override { return problem_; }

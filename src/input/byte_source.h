@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,13 @@ class ByteSource {
   // Fills up to `capacity` bytes and returns how many; 0 is the end, for good. May return fewer than
   // asked for. After a failure returns 0 and problem() says why.
   virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
+
+  // Goes on at `offset` with the next Read; false, and nothing changed, where the source cannot.
+  virtual bool SeekTo(std::uint64_t /*offset*/) { return false; }
+
+  // The open file whose bytes from its begin on are what this source gives, for reading at several places at once; -1
+  // where there is none. Stays the source's.
+  virtual int RegularFile() const { return -1; }
 
   // What went wrong, as one sentence for people; empty while nothing has.
   virtual std::string_view problem() const { return {}; }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -20,26 +21,42 @@ struct RawLine {
   bool cut = false;  // a piece of a line longer than Limits::line_bytes; number stays that of the line
 };
 
+// What may stand before a hit and matter with it. Borrowed.
+struct Lead {
+  const Prefilter* literals = nullptr;
+  std::size_t openers = 0;  // the first so many of them: from the first opener on, all lines up to the hit matter
+                            // (a traceback); of the others each matters with its own line alone (a framework's name)
+};
+
+class Survey;
+
 class LineScanner {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{1} << 20;    // asked from the source at a time
-    std::size_t before_bytes = std::size_t{64} << 10;  // of context handed out before a hit
+    std::size_t block_bytes = std::size_t{256} << 10;  // asked from the source at a time: what a core's cache holds
+    std::size_t before_bytes = std::size_t{64} << 10;  // before a hit, in which leads are looked for
+    std::size_t close_bytes = std::size_t{8} << 10;    // before a hit, handed out whatever is in them
     std::size_t line_bytes = std::size_t{1} << 20;     // longer lines come in pieces
   };
 
-  // Borrows both, for its lifetime.
+  // Called at the first hit, and never where there is none.
+  using LeadMaker = std::function<Lead()>;
+
+  // Borrows all, for its lifetime. With `survey`, which is of the same bytes as `source`, hits are not looked for here;
+  // the source must be able to seek.
   LineScanner(ByteSource& source, const Prefilter& prefilter);
-  LineScanner(ByteSource& source, const Prefilter& prefilter, const Limits& limits);
+  LineScanner(ByteSource& source, const Prefilter& prefilter, LeadMaker lead, const Limits& limits,
+              Survey* survey = nullptr);
   ~LineScanner();
 
   // The next line, or false at the end. With `adjacent` that is the line after the last one given,
-  // whatever is in it; else the scanner goes on to the first line not yet given that lies within
-  // before_bytes before the next hit (whole lines only) — which may be the adjacent one — and gives from there on
-  // each line up to and including the one that holds the hit, before it looks for the next hit again.
-  // Lines come in order, each at most once; false once is false for good. A piece of a long line counts as a line, and
-  // "within before_bytes" is measured from a line's start to the hit's end. The same lines come whatever the chunking
-  // of the source.
+  // whatever is in it; else the scanner goes on to the first line not yet given that matters to the next hit — which
+  // may be the adjacent one. These are, of what lies within before_bytes before the hit's end: each line that holds a
+  // literal of the lead's; all from the first opener on, or, where lines given before reach into it and it has an
+  // opener, all that follow; all that begin within close_bytes (whole lines only); and the line that holds the hit.
+  // Then it looks for the next hit again.
+  // Lines come in order, each at most once; false once is false for good. A piece of a long line counts as a line.
+  // The same lines come whatever the chunking of the source, and with or without a survey.
   bool Next(bool adjacent, RawLine* line);
 
   std::uint64_t bytes_read() const;

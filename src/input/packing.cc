@@ -25,6 +25,14 @@ class PeekedSource : public ByteSource {
     return count;
   }
 
+  bool SeekTo(std::uint64_t offset) override {
+    if (!source_->SeekTo(offset)) return false;
+    given_ = beginning_.size();
+    return true;
+  }
+
+  int RegularFile() const override { return source_->RegularFile(); }
+
   std::string_view problem() const override { return source_->problem(); }
 
  private:

@@ -23,8 +23,15 @@ class Prefilter {
 
   // The offset just past the first literal that ends in `block` at or after `from`; npos if none does.
   // "First" is by end; "at or after" means its last byte, so a literal may begin before `from`, and a search from an
-  // end found finds the next one. Thread-safe on one Prefilter is not promised: one per thread.
+  // end found finds the next one. Any number of threads may search at once.
   std::size_t FindEnd(std::string_view block, std::size_t from) const;
+
+  struct Hit {
+    std::size_t end;      // just past it
+    std::size_t literal;  // its place among the literals
+  };
+  // Appends to `hits` every literal that ends at or after `from`, in order of their ends.
+  void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const;
 
   // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.
   std::size_t longest() const;

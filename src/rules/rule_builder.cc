@@ -12,6 +12,9 @@
 namespace whyoom {
 namespace {
 
+// Signs are looked for near a hit only, so that short literals do no harm.
+constexpr std::size_t kSignLiteral = 4;
+
 std::vector<Link> BuildLinks(const RuleNode& node) {
   std::vector<Link> links;
   for (const RuleNode& item : node.Items()) links.push_back({item["title"].Text(), item["url"].Text()});
@@ -223,7 +226,11 @@ void RuleSetBuilder::BuildFramework(const RuleNode& node) {
   Framework framework;
   framework.id = node["id"].Text();
   framework.priority = node["priority"].Int(0);
-  for (const RuleNode& item : node["signs"].Items()) framework.signs.push_back(item.AsPattern());
+  for (const RuleNode& item : node["signs"].Items()) {
+    framework.signs.push_back(item.AsPattern());
+    const std::vector<std::string> literals = framework.signs.back().Literals(kSignLiteral);
+    sign_literals_.insert(literals.begin(), literals.end());
+  }
   for (const RuleNode& item : node["examples"].Items()) framework.examples.push_back(item.Lines());
   set_.frameworks_.push_back(std::move(framework));
 }

@@ -245,6 +245,7 @@ void RuleSetBuilder::ReduceLiterals() {
     });
     if (!redundant) set_.literals_.push_back(literal);
   }
+  set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());
 }
 
 void RuleSetBuilder::Fingerprint() {

@@ -67,6 +67,7 @@ class RuleSetBuilder {
   std::vector<RuleNode> code_references_;
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
   std::set<std::string> literals_;
+  std::set<std::string> sign_literals_;
   RuleSet set_;
 };
 

@@ -193,6 +193,9 @@ class RuleSet {
   // once.
   const std::vector<std::string>& literals() const { return literals_; }
 
+  // Of the signs of frameworks, as far as they have some of four characters or more; sorted, each once.
+  const std::vector<std::string>& sign_literals() const { return sign_literals_; }
+
   // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.
   const std::string& fingerprint() const { return fingerprint_; }
 
@@ -208,6 +211,7 @@ class RuleSet {
   std::vector<Quotation> quotations_;
   std::vector<AffixExample> affix_examples_;
   std::vector<std::string> literals_;
+  std::vector<std::string> sign_literals_;
   std::string fingerprint_;
 };
 

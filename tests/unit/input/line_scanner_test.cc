@@ -38,7 +38,7 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
                         const LineScanner::Limits& limits, std::size_t chunk, std::uint64_t turns = 0) {
   const auto source = OpenMemory(log, chunk);
   const Prefilter prefilter(literals);
-  LineScanner scanner(*source, prefilter, limits);
+  LineScanner scanner(*source, prefilter, nullptr, limits);
   std::vector<Given> given;
   RawLine line;
   for (std::size_t n = 0; scanner.Next((turns >> n % 64 & 1) != 0, &line); ++n) {
@@ -116,7 +116,7 @@ TEST_CASE("adjacent lines follow the hit, whatever they hold", "[input]") {
   const std::string log = "a\nboom\nb\n\nc boom\nd";
   const auto source = OpenMemory(log);
   const Prefilter prefilter({"boom"});
-  LineScanner scanner(*source, prefilter, SmallLimits(64, 0, 64));
+  LineScanner scanner(*source, prefilter, nullptr, SmallLimits(64, 0, 64));
   RawLine line;
   REQUIRE(scanner.Next(false, &line));
   CHECK(line.bytes == "boom");

@@ -1,0 +1,44 @@
+// Searches a large file in blocks, several at once, ahead of the one who reads the lines round the hits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "input/cursor.h"
+#include "input/prefilter.h"
+
+namespace whyoom {
+
+class Survey {
+ public:
+  struct Limits {
+    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; a multiple of mark_bytes
+    std::size_t mark_bytes = std::size_t{16} << 10;    // distance of the places that a cursor can be given for
+    std::size_t blocks_ahead = 32;                     // searched but not asked for, at most
+  };
+
+  // Searches the file behind `descriptor`, which is not closed and need not be at its begin, with `threads` threads of
+  // its own, at least one. Borrows the prefilter.
+  Survey(int descriptor, const Prefilter& prefilter, std::size_t threads);
+  Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits);
+  ~Survey();  // waits for the block at hand only
+
+  // The end of the first hit that ends after `from`; false where there is none up to the file's end. Each `from` must
+  // be at least the one before.
+  bool NextHit(std::uint64_t from, std::uint64_t* end);
+
+  // A place at or before `offset`, which must not be behind the hit given last, from where to read on. Where `offset`
+  // is in the same line as `last`, the place is also at or before the start of the piece, of `piece` bytes each from
+  // the line's start, that `last` is in. No hit lies more than a few MiB behind the place that can be asked for.
+  Cursor CursorBefore(std::uint64_t offset, std::uint64_t last, std::uint64_t piece) const;
+
+  // Of the file, as far as it was searched.
+  std::uint64_t bytes_read() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,33 @@
+#include "rules/rule_source.h"
+
+#include <utility>
+
+#include "input/error.h"
+#include "rules/rule_digest.h"
+
+namespace whyoom {
+
+RuleSource::RuleSource() = default;
+
+RuleSource::RuleSource(const RuleSet& rules) : given_(&rules) {}
+
+const RuleSet& RuleSource::rules() const {
+  if (given_ != nullptr) return *given_;
+  std::call_once(loaded_, [this] {
+    std::vector<Fault> faults;
+    auto rules = std::make_unique<const RuleSet>(RuleSet::Load({}, &faults));
+    if (!faults.empty()) throw Error("the built-in rule data is at fault: " + faults.front().ToString());
+    built_in_ = std::move(rules);
+  });
+  return *built_in_;
+}
+
+const std::vector<std::string>& RuleSource::literals() const {
+  return given_ != nullptr ? given_->literals() : BuiltInLiterals();
+}
+
+const std::string& RuleSource::fingerprint() const {
+  return given_ != nullptr ? given_->fingerprint() : BuiltInFingerprint();
+}
+
+}  // namespace whyoom
