@@ -1,12 +1,19 @@
 #include "input/line_scanner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "input/survey.h"
 
 namespace whyoom {
 namespace {
@@ -33,12 +40,11 @@ LineScanner::Limits SmallLimits(std::size_t block, std::size_t before, std::size
   return limits;
 }
 
+// What stands before a hit and matters, as the tests have it.
+const std::vector<std::string> kLeads = {"op", "gn"};  // one opener, one sign
+
 // `adjacent` of the n-th call is bit n % 64 of `turns`.
-std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& literals,
-                        const LineScanner::Limits& limits, std::size_t chunk, std::uint64_t turns = 0) {
-  const auto source = OpenMemory(log, chunk);
-  const Prefilter prefilter(literals);
-  LineScanner scanner(*source, prefilter, nullptr, limits);
+std::vector<Given> Drain(LineScanner& scanner, std::uint64_t turns) {
   std::vector<Given> given;
   RawLine line;
   for (std::size_t n = 0; scanner.Next((turns >> n % 64 & 1) != 0, &line); ++n) {
@@ -46,8 +52,42 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
   }
   CHECK_FALSE(scanner.Next(true, &line));
   CHECK_FALSE(scanner.Next(false, &line));
+  return given;
+}
+
+std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& literals,
+                        const LineScanner::Limits& limits, std::size_t chunk, std::uint64_t turns = 0,
+                        bool leads = false) {
+  const auto source = OpenMemory(log, chunk);
+  const Prefilter prefilter(literals);
+  const Prefilter lead(kLeads);
+  LineScanner scanner(*source, prefilter,
+                      leads ? LineScanner::LeadMaker([&] {
+                        return Lead{&lead, 1};
+                      })
+                            : nullptr,
+                      limits);
+  std::vector<Given> given = Drain(scanner, turns);
   if ((turns & 1) == 0) CHECK(scanner.bytes_read() == log.size());
   return given;
+}
+
+// The same from a file that is searched in small blocks by other threads.
+std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::string>& literals,
+                                const LineScanner::Limits& limits, const Survey::Limits& blocks, std::size_t threads,
+                                std::uint64_t turns) {
+  const auto source = OpenFile(path);
+  REQUIRE(source->RegularFile() >= 0);
+  const Prefilter prefilter(literals);
+  const Prefilter lead(kLeads);
+  Survey survey(source->RegularFile(), prefilter, threads, blocks);
+  LineScanner scanner(
+      *source, prefilter,
+      [&] {
+        return Lead{&lead, 1};
+      },
+      limits, &survey);
+  return Drain(scanner, turns);
 }
 
 // The contract in plain words, on the whole log at once.
@@ -76,6 +116,64 @@ struct Reference {
       }
     }
     std::sort(hits.begin(), hits.end());
+  }
+
+  std::size_t PieceOf(std::size_t byte) const {
+    std::size_t index = 0;
+    while (pieces[index].end <= byte) ++index;
+    return index;
+  }
+
+  // With leads: lines are given from a place that what stands before the hit decides.
+  std::vector<Given> LinesWithLeads(const std::string& log, std::size_t before, std::size_t close,
+                                    std::uint64_t turns) const {
+    std::vector<Given> lines;
+    std::set<std::size_t> wanted;  // pieces
+    std::size_t next = 0;
+    std::size_t last_end = 0;
+    for (std::size_t n = 0; next < pieces.size(); ++n) {
+      if ((turns >> n % 64 & 1) == 0) {
+        while (!wanted.empty() && *wanted.begin() < next) wanted.erase(wanted.begin());
+        if (wanted.empty()) {
+          const auto hit = std::upper_bound(hits.begin(), hits.end(), pieces[next].given.offset);
+          if (hit == hits.end()) break;
+          Want(log, *hit, before, close, next, &wanted);
+        }
+        next = *wanted.begin();
+      }
+      Given given = pieces[next].given;
+      given.after_gap = given.offset != last_end;
+      last_end = pieces[next++].end;
+      lines.push_back(given);
+    }
+    return lines;
+  }
+
+  void Want(const std::string& log, std::size_t hit, std::size_t before, std::size_t close, std::size_t next,
+            std::set<std::size_t>* wanted) const {
+    const std::size_t given_end = pieces[next].given.offset;
+    const std::size_t reach = std::max(given_end, hit - std::min(hit, before));
+    const bool touches = given_end == reach;
+    const auto want_from = [&](std::size_t from) {
+      for (std::size_t i = next; i <= PieceOf(hit - 1); ++i) {
+        if (pieces[i].given.offset >= from || i == PieceOf(hit - 1)) wanted->insert(i);
+      }
+    };
+    const std::size_t close_from = std::max(reach, hit - std::min(hit, close));
+    want_from(close_from);
+    for (std::size_t end = reach + 2; end <= hit; ++end) {
+      const std::string lead = log.substr(end - 2, 2);
+      if (lead != "op" && lead != "gn") continue;
+      const std::size_t piece = PieceOf(end - 1);
+      const std::size_t start = pieces[piece].given.offset;
+      if (start >= close_from) break;
+      if (lead == "op") {
+        if (touches) wanted->clear();
+        want_from(touches ? reach : start >= reach ? start : end - 1);
+        break;
+      }
+      if (start >= reach) wanted->insert(piece);
+    }
   }
 
   std::vector<Given> Lines(std::size_t before, std::uint64_t turns) const {
@@ -198,6 +296,11 @@ TEST_CASE("a piece in the middle of a long line is after a gap", "[input]") {
   CHECK(lines[0] == Given{1, 90, "aaaaaboom" + std::string(1, 'a'), true, true});
 }
 
+std::string ScratchFile() {
+  static const std::string path = std::filesystem::temp_directory_path() / ("whyoom_scan_" + std::to_string(getpid()));
+  return path;
+}
+
 std::string RandomLog(std::mt19937* random) {
   // Few letters, so that hits, half hits and empty lines are frequent.
   std::string log;
@@ -236,6 +339,42 @@ TEST_CASE("the same lines come whatever the chunking", "[input]") {
       REQUIRE(lines == expected);
     }
   }
+}
+
+TEST_CASE("what stands before a hit and matters is handed out, whatever the chunking and with a survey", "[input]") {
+  std::mt19937 random(20261121);
+  const std::vector<std::string> literals = {"boom", "oomb", "kb"};
+  const std::string path = ScratchFile();
+  for (int round = 0; round < 1500; ++round) {
+    std::string log = RandomLog(&random);
+    for (std::size_t i = 0; i + 2 <= log.size(); i += 1 + random() % 120) log.replace(i, 2, random() % 2 ? "op" : "gn");
+    LineScanner::Limits limits = SmallLimits(1 + random() % 64, random() % 200, 1 + random() % 60);
+    limits.close_bytes = random() % 60;
+    const std::size_t close = std::min(limits.close_bytes, limits.before_bytes);
+    const std::uint64_t turns = round % 3 == 0 ? 0 : std::uint64_t{random()} & random();
+    CAPTURE(log, limits.before_bytes, close, limits.line_bytes, turns, limits.block_bytes);
+    const auto expected =
+        Reference(log, literals, limits.line_bytes).LinesWithLeads(log, limits.before_bytes, close, turns);
+    REQUIRE(Scan(log, literals, limits, 1 + random() % 30, turns, true) == expected);
+    REQUIRE(Scan(log, literals, limits, 4096, turns, true) == expected);
+    std::ofstream(path, std::ios::binary) << log;
+    const std::size_t mark = 1 + random() % 16;
+    const Survey::Limits blocks{mark * (1 + random() % 5), mark, 1 + random() % 6};
+    REQUIRE(ScanSurveyed(path, literals, limits, blocks, 1 + random() % 3, turns) == expected);
+  }
+  std::remove(path.c_str());
+}
+
+TEST_CASE("a survey may be left before its end", "[input]") {
+  const std::string path = ScratchFile();
+  std::ofstream(path, std::ios::binary) << std::string(100000, 'x') << "boom" << std::string(100000, 'x');
+  const auto source = OpenFile(path);
+  const Prefilter prefilter({"boom"});
+  Survey survey(source->RegularFile(), prefilter, 2, {1024, 256, 4});
+  std::uint64_t end = 0;
+  REQUIRE(survey.NextHit(0, &end));
+  CHECK(end == 100004);
+  std::remove(path.c_str());
 }
 
 TEST_CASE("line numbers are right far behind the last hit", "[input]") {
