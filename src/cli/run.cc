@@ -11,7 +11,7 @@
 #include "cli/run_command.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
+#include "diagnose/finding_table.h"
 #include "diagnose/rule_test.h"
 #include "diagnose/xla_dump.h"
 #include "input/error.h"
@@ -66,7 +66,7 @@ int RunDiagnose(Options options) {
   }
   const RuleSet rules = LoadRules(options);
   const Engine engine(rules);
-  Merger merger(rules);
+  FindingTable table(rules);
   Report report;
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules.fingerprint();
@@ -82,11 +82,11 @@ int RunDiagnose(Options options) {
         dump.AddFile(artifact.path);
         if (!XlaDump::IsDumpFile(artifact.path)) {
           ++report.artifacts;
-          report.bytes += ReadInput(engine, artifact, &merger, &report.problems);
+          report.bytes += ReadInput(engine, artifact, &table, &report.problems);
         }
       },
       [&](const Problem& problem) { report.problems.push_back(problem); });
-  report.findings = merger.Finish(dump, &report.problems);
+  report.findings = table.Finish(dump, &report.problems);
   WriteOutput(options.format == Format::kJson ? PrintJson(report) : PrintText(report, ForText(options)),
               options.output);
   if (options.exit_zero) return kNothing;

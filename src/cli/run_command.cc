@@ -12,8 +12,8 @@
 #include "cli/dump_folder.h"
 #include "cli/job.h"
 #include "cli/terminal.h"
+#include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
 #include "report/json_printer.h"
 #include "report/text_printer.h"
 #include "text/utf8.h"
@@ -52,7 +52,7 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
 // Reads a log on a thread of its own while it is being written.
 class LogReader {
  public:
-  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""}, merger_(rules) {
+  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""}, found_(rules, artifact_) {
     // Signals are for the thread that waits for the job.
     sigset_t all;
     sigset_t before;
@@ -74,14 +74,14 @@ class LogReader {
   }
   const Artifact& artifact() const { return artifact_; }
   const ReadResult& result() const { return result_; }
-  Merger& merger() { return merger_; }
+  FindingTable Take() { return found_.Take(); }
 
  private:
   void Run(const RuleSet& rules) {
     try {
       const Engine engine(rules);
       result_ = ReadArtifact(engine, queue_, [this](std::vector<Draft> drafts, const std::string& framework) {
-        merger_.Add(artifact_, std::move(drafts), framework);
+        found_.Add(std::move(drafts), framework);
       });
     } catch (...) {
       problem_ = std::current_exception();
@@ -95,7 +95,7 @@ class LogReader {
 
   ByteQueue queue_;
   const Artifact artifact_;
-  Merger merger_;
+  ArtifactFindings found_;
   ReadResult result_;
   std::exception_ptr problem_;
   std::thread thread_;
@@ -109,7 +109,7 @@ Report MakeReport(const RuleSet& rules, const DumpFolder& dump, LogReader* log) 
   report.bytes = log->result().bytes;
   if (!log->result().problem.empty())
     report.problems.push_back({log->artifact().path, log->artifact().member, log->result().problem});
-  report.findings = log->merger().Finish(dump.Read(), &report.problems);
+  report.findings = log->Take().Finish(dump.Read(), &report.problems);
   return report;
 }
 

@@ -133,14 +133,15 @@ Json FindingJson(const Finding& finding) {
   json["confidence"] = ToText(finding.confidence);
   json["message"] = Text(finding.message);
   json["where"] = WhereJson(finding.where);
-  if (!finding.also.empty()) {
+  const std::vector<Where> also = finding.Also();
+  if (!also.empty()) {
     json["also"] = Json::array();
-    for (const Where& where : finding.also) json["also"].push_back(WhereJson(where));
-    if (finding.also_left_out > 0) json["also_left_out"] = finding.also_left_out;
+    for (const Where& where : also) json["also"].push_back(WhereJson(where));
+    if (finding.tally.reports > also.size() + 1) json["also_left_out"] = finding.tally.reports - also.size() - 1;
   }
-  json["occurrences"] = finding.occurrences();
+  json["occurrences"] = finding.tally.occurrences();
   json["hosts"] = Json::array();
-  for (const std::string& host : finding.hosts) json["hosts"].push_back(Text(host));
+  for (const std::string& host : finding.tally.hosts.names()) json["hosts"].push_back(Text(host));
   SetText(json, "framework", finding.framework);
   json["facts"] = Json::object();
   for (const auto& [name, fact] : finding.facts.all()) json["facts"][name] = ToJson(fact.value);

@@ -126,7 +126,7 @@ void Page::PrintVerdict(const Finding& finding) {
     facts += " · " + Size(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
   }
   if (!finding.framework.empty()) facts += " · " + finding.framework;
-  if (finding.occurrences() > 1) facts += fmt::format(" · reported by {} processes", finding.occurrences());
+  if (finding.tally.occurrences() > 1) facts += fmt::format(" · reported by {} processes", finding.tally.occurrences());
   Indented(0, facts);
 }
 
@@ -315,7 +315,7 @@ void Page::PrintMore(const Finding& finding) {
   if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
   Beside("more", text);
   std::vector<std::string> places;
-  for (const Where& where : finding.also) {
+  for (const Where& where : finding.Also()) {
     const bool same =
         where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
     places.push_back(same ? fmt::format("line {}", where.line) : Name(where.artifact) + fmt::format(":{}", where.line));
