@@ -282,11 +282,11 @@ void Page::PrintSum(const Finding& finding) {
   const Budget& budget = *finding.budget;
   std::string text = FormatSize(budget.excess_bytes) + " over: ";
   std::string list;
-  std::int64_t saved = 0;
+  double saved = 0;
   for (std::size_t i = 0; i < budget.steps.size(); ++i) {
     list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
     list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
-    saved += budget.steps[i].saves_bytes;
+    saved += static_cast<double>(budget.steps[i].saves_bytes);
   }
   const bool one = budget.steps.size() == 1;
   if (budget.steps.empty()) {
@@ -295,7 +295,7 @@ void Page::PrintSum(const Finding& finding) {
     text += list + (one ? " alone is estimated to cover it." : " together are estimated to cover it.");
   } else {
     text += "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
-            FormatSize(budget.excess_bytes - saved) + ".";
+            Size(static_cast<double>(budget.excess_bytes) - saved) + ".";
   }
   Beside("sum", text);
 }
