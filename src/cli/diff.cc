@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "diagnose/compare.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
+#include "diagnose/finding_table.h"
 #include "diagnose/xla_dump.h"
 #include "input/error.h"
 #include "input/walk.h"
@@ -42,17 +42,17 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     Walk(
         {dump_folder}, [&](const Artifact& artifact) { side.dump.AddFile(artifact.path); }, tell);
   if (!dump_folder.empty() && side.dump.empty()) tell({dump_folder, "", "it holds no XLA dump"});
-  Merger merger(engine.rules());
+  FindingTable table(engine.rules());
   Walk(
       {path},
       [&](const Artifact& artifact) {
         side.read = true;
         side.dump.AddFile(artifact.path);
         if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        ReadInput(engine, artifact, &merger, problems);
+        ReadInput(engine, artifact, &table, problems);
       },
       tell);
-  side.findings = merger.Finish(side.dump, problems);
+  side.findings = table.Finish(side.dump, problems);
   return side;
 }
 

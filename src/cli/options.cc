@@ -1,8 +1,13 @@
 #include "cli/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <sstream>
+#include <vector>
+
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -16,6 +21,7 @@ constexpr const char* kFooter =
     "  whyoom run -- CMD ...               run a job, diagnose it when it fails, keep its exit status\n"
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
     "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
+    "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
     "  whyoom rules list|check|test|schema   the rule data: see it, check it, run its examples\n"
     "\n"
     "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole.\n"
@@ -25,17 +31,64 @@ constexpr const char* kFooter =
     "  kubectl logs job/train | whyoom\n"
     "  whyoom --format json logs/ | jq '.diagnoses[].code'\n";
 
+template <typename T>
+struct Choice {
+  const char* name;
+  T value;
+  const char* about;  // for --help
+};
+
+using Formats = std::vector<Choice<Format>>;
+
+const Formats kReportFormats = {{"text", Format::kText, "for people"},
+                                {"json", Format::kJson, "one object, schema whyoom.report/1"},
+                                {"ndjson", Format::kNdjson, "one object a line, for batches and whyoom merge"}};
+const Formats kDiffFormats = {{"text", Format::kText, "for people"},
+                              {"json", Format::kJson, "one object, schema whyoom.diff/1"}};
+const std::vector<Choice<ColorMode>> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
+                                                {"always", ColorMode::kAlways, ""},
+                                                {"never", ColorMode::kNever, ""}};
+
+// "text, json or ndjson"; with what each is where `about`.
+template <typename T>
+std::string Listing(const std::vector<Choice<T>>& choices, bool about) {
+  std::string list;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ";
+    list += choices[i].name;
+    if (about && *choices[i].about != '\0') list += std::string(" (") + choices[i].about + ")";
+  }
+  return list;
+}
+
+// An option with one of a few words as its value; `kind` is what an error calls them.
+template <typename T>
+void AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
+               const std::vector<Choice<T>>& choices, T* value) {
+  const auto take = [=](const std::string& given) {
+    for (const Choice<T>& choice : choices) {
+      if (given == choice.name) {
+        *value = choice.value;
+        return;
+      }
+    }
+    throw CLI::ValidationError(
+        fmt::format("{} {}: no such {}; {}", option, Printable(given), kind, Listing(choices, false)));
+  };
+  app.add_option_function<std::string>(option, take, Listing(choices, true))->type_name(type_name);
+}
+
+void AddFormat(CLI::App& app, const Formats& formats, Options* options) {
+  AddChoice(app, "--format", "format", "FORMAT", formats, &options->format);
+}
+
 void AddCommon(CLI::App& app, Options* options) {
   app.add_option("--rules", options->rules,
                  "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);  // the next word is a path to read, not a second rule file
   app.add_option("--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
-  static const std::map<std::string, ColorMode> kColors = {
-      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
-  app.add_option("--color", options->color, "auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->transform(CLI::CheckedTransformer(kColors).description(""))
-      ->type_name("WHEN");
+  AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color);
 }
 
 // Runs CLI11 over the arguments; its own words for help and errors come back as text.
@@ -58,16 +111,34 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
   app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
   app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")
       ->type_name("PATH");
-  static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
-  app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.report/1)")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""))
-      ->type_name("FORMAT");
+  AddFormat(app, kReportFormats, options);
   app.add_option("--xla-dump", options->xla_dump,
                  "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
                  "compilers do not print")
       ->type_name("DIR");
   AddCommon(app, options);
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
+  return Parse(app, arguments);
+}
+
+std::optional<EarlyExit> ParseMerge(const std::vector<std::string>& arguments, Options* options) {
+  CLI::App app(
+      "One report from many: puts together what --format ndjson printed, to what one whyoom reading all of the logs "
+      "would have said.",
+      "whyoom merge");
+  app.footer(
+      "The order of files and lines does not matter, reports may stand one behind the other, and what merge prints\n"
+      "with --format ndjson can be merged again. A folder's files are read, but for those named _* and .*.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom merge --format ndjson part-*.ndjson > all.ndjson\n"
+      "  cat part-* | whyoom merge\n");
+  app.add_option("file", options->paths, "Reports and folders of them; - or none on a pipe: standard input")
+      ->type_name("FILE");
+  AddFormat(app, kReportFormats, options);
+  AddCommon(app, options);
+  app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
+  options->command = Command::kMerge;
   return Parse(app, arguments);
 }
 
@@ -104,10 +175,7 @@ std::optional<EarlyExit> ParseDiff(const std::vector<std::string>& arguments, Op
       ->type_name("DIR");
   app.add_option("--xla-dump-after", options->xla_dump_after, "The XLA dump of AFTER, where that is a log")
       ->type_name("DIR");
-  static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
-  app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.diff/1)")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""))
-      ->type_name("FORMAT");
+  AddFormat(app, kDiffFormats, options);
   AddCommon(app, options);
   options->command = Command::kDiff;
   return Parse(app, arguments);
@@ -138,10 +206,7 @@ std::optional<EarlyExit> ParseRun(const std::vector<std::string>& arguments, Opt
       "Examples:\n"
       "  whyoom run -- python train.py --steps 10\n"
       "  whyoom run --format json --output report.json -- python train.py\n");
-  static const std::map<std::string, Format> kFormats = {{"text", Format::kText}, {"json", Format::kJson}};
-  app.add_option("--format", options->format, "text (for people) or json (one object, schema whyoom.report/1)")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""))
-      ->type_name("FORMAT");
+  AddFormat(app, kReportFormats, options);
   AddCommon(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
   app.add_flag_callback(
@@ -184,6 +249,7 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (first == "explain") return ParseExplain(rest, options);
   if (first == "diff") return ParseDiff(rest, options);
+  if (first == "merge") return ParseMerge(rest, options);
   if (first == "run") return ParseRun(rest, options);
   if (first == "rules") return ParseRules(rest, options);
   return ParseDiagnose(arguments, options);

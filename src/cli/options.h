@@ -7,13 +7,13 @@
 
 namespace whyoom {
 
-enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema, kDiff, kRun };
-enum class Format { kText, kJson };
+enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema, kDiff, kRun, kMerge };
+enum class Format { kText, kJson, kNdjson };
 enum class ColorMode { kAuto, kAlways, kNever };
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;  // of kDiagnose; "-" is standard input
+  std::vector<std::string> paths;  // of kDiagnose and kMerge; "-" is standard input
   std::string topic;               // of kExplain; empty: list them
   std::vector<std::string> rules;  // files and folders
   Format format = Format::kText;

@@ -4,21 +4,22 @@
 
 #include <csignal>
 #include <exception>
+#include <utility>
 
 #include "cli/diff.h"
+#include "cli/merge.h"
 #include "cli/options.h"
+#include "cli/print_report.h"
 #include "cli/read_input.h"
 #include "cli/run_command.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
+#include "diagnose/finding_table.h"
 #include "diagnose/rule_test.h"
 #include "diagnose/xla_dump.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "report/explain_printer.h"
-#include "report/json_printer.h"
-#include "report/text_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -59,17 +60,36 @@ TextOptions ForText(const Options& options) {
   return {TextWidth(to_file), UseColour(options.color, to_file)};
 }
 
-int RunDiagnose(Options options) {
-  if (options.paths.empty()) {
-    if (InputIsTerminal()) throw Error("nothing to read: give a log file, or pipe one in (whyoom --help)");
-    options.paths = {"-"};
-  }
-  const RuleSet rules = LoadRules(options);
-  const Engine engine(rules);
-  Merger merger(rules);
-  Report report;
+// Where no path is given: standard input, unless that is a terminal.
+void CompletePaths(Options* options) {
+  if (!options->paths.empty()) return;
+  if (InputIsTerminal()) throw Error("nothing to read: give a file, or pipe one in (whyoom --help)");
+  options->paths = {"-"};
+}
+
+// Prints the report; gives the exit status.
+int Conclude(const Options& options, const RuleSet& rules, Report report) {
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules.fingerprint();
+  SortProblems(&report);
+  WriteOutput(PrintReport(report, options.format, ForText(options)), options.output);
+  if (options.exit_zero) return kNothing;
+  if (!report.problems.empty()) return kNotAllRead;
+  return report.findings.empty() ? kNothing : kFound;
+}
+
+int RunMerge(Options options) {
+  CompletePaths(&options);
+  const RuleSet rules = LoadRules(options);
+  return Conclude(options, rules, MergeReports(rules, options));
+}
+
+int RunDiagnose(Options options) {
+  CompletePaths(&options);
+  const RuleSet rules = LoadRules(options);
+  const Engine engine(rules);
+  FindingTable table(rules);
+  Report report;
   XlaDump dump;
   if (!options.xla_dump.empty()) {
     Walk(
@@ -82,16 +102,13 @@ int RunDiagnose(Options options) {
         dump.AddFile(artifact.path);
         if (!XlaDump::IsDumpFile(artifact.path)) {
           ++report.artifacts;
-          report.bytes += ReadInput(engine, artifact, &merger, &report.problems);
+          report.bytes += ReadInput(engine, artifact, &table, &report.problems);
         }
       },
       [&](const Problem& problem) { report.problems.push_back(problem); });
-  report.findings = merger.Finish(dump, &report.problems);
-  WriteOutput(options.format == Format::kJson ? PrintJson(report) : PrintText(report, ForText(options)),
-              options.output);
-  if (options.exit_zero) return kNothing;
-  if (!report.problems.empty()) return kNotAllRead;
-  return report.findings.empty() ? kNothing : kFound;
+  report.findings = table.Finish(dump, &report.problems);
+  report.reports_left_out = table.left_out();
+  return Conclude(options, rules, std::move(report));
 }
 
 int RunExplain(const Options& options) {
@@ -144,6 +161,8 @@ int Dispatch(const Options& options) {
       return RunAndDiagnose(options, LoadRules(options));
     case Command::kDiff:
       return RunDiff(LoadRules(options), options, ForText(options));
+    case Command::kMerge:
+      return RunMerge(options);
     case Command::kRulesList:
       WriteOutput(ListTopics(LoadRules(options), ForText(options)), options.output);
       return kNothing;

@@ -11,11 +11,10 @@
 #include "cli/byte_queue.h"
 #include "cli/dump_folder.h"
 #include "cli/job.h"
+#include "cli/print_report.h"
 #include "cli/terminal.h"
+#include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
-#include "report/json_printer.h"
-#include "report/text_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -52,7 +51,7 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
 // Reads a log on a thread of its own while it is being written.
 class LogReader {
  public:
-  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""}, merger_(rules) {
+  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""}, found_(rules, artifact_) {
     // Signals are for the thread that waits for the job.
     sigset_t all;
     sigset_t before;
@@ -74,14 +73,14 @@ class LogReader {
   }
   const Artifact& artifact() const { return artifact_; }
   const ReadResult& result() const { return result_; }
-  Merger& merger() { return merger_; }
+  FindingTable Take() { return found_.Take(); }
 
  private:
   void Run(const RuleSet& rules) {
     try {
       const Engine engine(rules);
       result_ = ReadArtifact(engine, queue_, [this](std::vector<Draft> drafts, const std::string& framework) {
-        merger_.Add(artifact_, std::move(drafts), framework);
+        found_.Add(std::move(drafts), framework);
       });
     } catch (...) {
       problem_ = std::current_exception();
@@ -95,7 +94,7 @@ class LogReader {
 
   ByteQueue queue_;
   const Artifact artifact_;
-  Merger merger_;
+  ArtifactFindings found_;
   ReadResult result_;
   std::exception_ptr problem_;
   std::thread thread_;
@@ -109,7 +108,10 @@ Report MakeReport(const RuleSet& rules, const DumpFolder& dump, LogReader* log) 
   report.bytes = log->result().bytes;
   if (!log->result().problem.empty())
     report.problems.push_back({log->artifact().path, log->artifact().member, log->result().problem});
-  report.findings = log->merger().Finish(dump.Read(), &report.problems);
+  FindingTable table = log->Take();
+  report.findings = table.Finish(dump.Read(), &report.problems);
+  report.reports_left_out = table.left_out();
+  SortProblems(&report);
   return report;
 }
 
@@ -119,7 +121,7 @@ void Print(const Options& options, const Report& report, bool line_open) {
   if (report.findings.empty() && !to_file) return;
   const bool as_text = options.format == Format::kText;
   const TextOptions style = {TextWidth(to_file, STDERR_FILENO), UseColour(options.color, to_file, STDERR_FILENO)};
-  const std::string text = as_text ? PrintText(report, style) : PrintJson(report);
+  const std::string text = PrintReport(report, options.format, style);
   const std::string apart = to_file ? "" : std::string(line_open ? "\n" : "") + (as_text ? "\n" : "");
   WriteOutput(apart + text, options.output, STDERR_FILENO);
 }

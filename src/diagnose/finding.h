@@ -1,17 +1,18 @@
 // One failure, as far as the log tells it: everything a printer needs.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "diagnose/allocation.h"
 #include "diagnose/evidence.h"
+#include "diagnose/tally.h"
+#include "diagnose/where.h"
 #include "input/artifact.h"
 #include "rules/rule_set.h"
-#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -51,11 +52,15 @@ struct Budget {
   bool covered = false;           // the steps are estimated to save the excess
 };
 
-struct Where {
-  Artifact artifact;
-  std::uint64_t line = 0;
-  std::uint64_t last_line = 0;
-  std::uint64_t offset = 0;
+// How much the report that a finding is made of tells: of the reports of one failure in many artifacts the fullest is
+// kept. Counted before a dump adds to it.
+struct Fullness {
+  std::uint64_t row_bytes = 0;  // of its list of allocations; first, so that it only grows where findings join
+  bool whole = true;            // false: a fragment of a message, good for low confidence only
+  std::uint64_t numbers = 0;    // of those that the rule data wants for high confidence
+  std::uint64_t facts = 0;
+
+  friend auto operator<=>(const Fullness&, const Fullness&) = default;
 };
 
 struct Finding {
@@ -66,25 +71,21 @@ struct Finding {
   Confidence confidence = Confidence::kLow;
   std::string message;
   Where where;
-  std::vector<Where> also;                 // further places of the same failure, in order
-  std::uint64_t also_left_out = 0;         // places beyond the ones kept
-  std::set<std::string> hosts;             // reporters by name
-  std::set<std::string> replicas;          // "replica 0 partition 34", where no prefix names the reporter
-  std::set<std::string> silent_artifacts;  // artifacts with a report on lines that name no reporter
-  std::set<std::string> naming_artifacts;  // artifacts with a report on lines that name one
-  int repeats = 0;                         // reporters that are only counted ("[repeated 5x across cluster]")
-  std::string framework;                   // empty: not seen
-  std::optional<Timestamp> first_time;     // of its reports, as far as prefixes carry one
-  std::optional<Timestamp> last_time;
+  Tally tally;
+  Fullness fullness;
+  std::string framework;  // empty: not seen
   Evidence facts;
   std::vector<Allocation> allocations;
+  std::uint64_t allocations_left_out = 0;  // for lack of room
+  std::optional<Problem> dump_problem;     // why its XLA dump could not be read
+  bool concluded = false;                  // what follows is set, as are scenario, candidates and confidence
   std::vector<Reason> why;
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
   std::optional<Budget> budget;  // where the excess is known
 
-  // Distinct reporters: hosts, ranks, processes. At least 1.
-  std::uint64_t occurrences() const;
+  // Places of the reports beside `where`, the first hundred or so in order.
+  std::vector<Where> Also() const;
 };
 
 }  // namespace whyoom

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
 
 namespace whyoom {
 namespace {
@@ -16,10 +16,10 @@ std::vector<Finding> Diagnose(const Engine& engine, const std::string& text) {
   std::string framework;
   std::uint64_t bytes = 0;
   std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
-  Merger merger(engine.rules());
-  merger.Add({"example", ""}, std::move(drafts), framework);
+  ArtifactFindings found(engine.rules(), {"example", ""});
+  found.Add(std::move(drafts), framework);
   std::vector<Problem> problems;
-  return merger.Finish({}, &problems);
+  return found.Take().Finish({}, &problems);
 }
 
 std::string Show(const Value& value) {

@@ -15,7 +15,8 @@ struct Artifact {
 struct Problem {
   std::string path;
   std::string member;
-  std::string what;  // one sentence without a full stop, for people
+  std::string what;        // one sentence without a full stop, for people
+  bool of_report = false;  // not of an input: a limit of the report, or what follows from a finding
 };
 
 }  // namespace whyoom

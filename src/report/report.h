@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct Report {
   std::uint64_t artifacts = 0;    // read, also in part
   std::uint64_t bytes = 0;        // read from them
   std::vector<Problem> problems;
+  std::uint64_t problems_left_out = 0;
+  std::map<std::string, std::uint64_t> reports_left_out;  // by code: of failures beyond what a report holds
 };
+
+// Puts the problems in an order that does not depend on what was read first, and keeps as many of them as a report can
+// hold: the first ones. May be called again as more come.
+void SortProblems(Report* report);
 
 }  // namespace whyoom

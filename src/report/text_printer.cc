@@ -126,7 +126,7 @@ void Page::PrintVerdict(const Finding& finding) {
     facts += " · " + Size(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
   }
   if (!finding.framework.empty()) facts += " · " + finding.framework;
-  if (finding.occurrences() > 1) facts += fmt::format(" · reported by {} processes", finding.occurrences());
+  if (finding.tally.occurrences() > 1) facts += fmt::format(" · reported by {} processes", finding.tally.occurrences());
   Indented(0, facts);
 }
 
@@ -282,11 +282,11 @@ void Page::PrintSum(const Finding& finding) {
   const Budget& budget = *finding.budget;
   std::string text = FormatSize(budget.excess_bytes) + " over: ";
   std::string list;
-  std::int64_t saved = 0;
+  double saved = 0;
   for (std::size_t i = 0; i < budget.steps.size(); ++i) {
     list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
     list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
-    saved += budget.steps[i].saves_bytes;
+    saved += static_cast<double>(budget.steps[i].saves_bytes);
   }
   const bool one = budget.steps.size() == 1;
   if (budget.steps.empty()) {
@@ -295,7 +295,7 @@ void Page::PrintSum(const Finding& finding) {
     text += list + (one ? " alone is estimated to cover it." : " together are estimated to cover it.");
   } else {
     text += "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
-            FormatSize(budget.excess_bytes - saved) + ".";
+            Size(static_cast<double>(budget.excess_bytes) - saved) + ".";
   }
   Beside("sum", text);
 }
@@ -315,7 +315,7 @@ void Page::PrintMore(const Finding& finding) {
   if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
   Beside("more", text);
   std::vector<std::string> places;
-  for (const Where& where : finding.also) {
+  for (const Where& where : finding.Also()) {
     const bool same =
         where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
     places.push_back(same ? fmt::format("line {}", where.line) : Name(where.artifact) + fmt::format(":{}", where.line));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.h"
+#include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
 
 using namespace whyoom;
 
@@ -25,12 +25,12 @@ const RuleSet& Rules() {
 Finding Diagnose(const std::string& log) {
   static const Engine engine(Rules());
   const std::unique_ptr<ByteSource> source = OpenMemory(log);
-  Merger merger(Rules());
+  ArtifactFindings found(Rules(), {"job.log", ""});
   ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-    merger.Add({"job.log", ""}, std::move(drafts), framework);
+    found.Add(std::move(drafts), framework);
   });
   std::vector<Problem> problems;
-  std::vector<Finding> findings = merger.Finish({}, &problems);
+  std::vector<Finding> findings = found.Take().Finish({}, &problems);
   INFO(log);
   REQUIRE(findings.size() == 1);
   return findings[0];

@@ -33,7 +33,8 @@ Finding MakeFinding(const Failure& failure) {
   finding.id = "0123456789abcdef";
   finding.message = kHostile;
   finding.where = {{kHostile, "member"}, 7, 9, 70};
-  finding.hosts = {"rank0", kHostile};
+  finding.tally.hosts.Add("rank0");
+  finding.tally.hosts.Add(kHostile);
   finding.facts.Set("need_bytes", 3221225472.0, {7, 70});
   finding.facts.Set("have_bytes", 1073741824.0, {7, 70});
   finding.facts.Set("module", std::string(kHostile), {7, 70});

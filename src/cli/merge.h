@@ -1,0 +1,14 @@
+// `whyoom merge`: one report from many.
+#pragma once
+
+#include "cli/options.h"
+#include "report/report.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// Reads what --format ndjson printed, from options.paths (files, folders, "-" for standard input), and puts it together
+// to what reading all of the logs at once would have given, whatever the order. What is not such a report is a problem.
+Report MergeReports(const RuleSet& rules, const Options& options);
+
+}  // namespace whyoom

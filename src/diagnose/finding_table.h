@@ -1,0 +1,62 @@
+// What many artifacts say together: a table of failures by id. Tables join in any order and grouping to the same table,
+// so that artifacts may be read in parallel, in parts and on many machines; all limits keep that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diagnose/finding.h"
+#include "diagnose/xla_dump.h"
+#include "input/artifact.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+class FindingTable {
+ public:
+  // Different failures of one code that are kept: those with the smallest ids, which does not depend on who came first.
+  static constexpr std::size_t kMostOfCode = 1000;
+
+  // Borrows the rules.
+  explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}
+
+  // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
+  void Add(Finding finding);
+
+  // Counts reports of failures that are not kept.
+  void LeaveOut(const std::string& code, std::uint64_t reports);
+
+  // Commutative and associative; an empty table is neutral.
+  void Join(FindingTable other);
+
+  // All findings, concluded and ranked, root causes first; those that lack a list of allocations take it from `dump`.
+  // What of the dump cannot be read is added to `problems`, as are limits that were met. Call once, at the end.
+  std::vector<Finding> Finish(const XlaDump& dump, std::vector<Problem>* problems);
+
+  // Reports that were left out, by code.
+  const std::map<std::string, std::uint64_t>& left_out() const { return left_out_; }
+
+ private:
+  struct OfCode {
+    std::map<std::string, Finding> by_id;
+    std::uint64_t row_bytes = 0;  // held; at least
+  };
+  void DropRows(OfCode* of_code) const;
+  void TellLimits(const std::vector<Finding>& findings, std::vector<Problem>* problems) const;
+
+  const RuleSet* rules_;
+  std::map<std::string, OfCode> by_code_;
+  std::map<std::string, std::uint64_t> left_out_;
+};
+
+// Makes one finding of two with the same id: the fuller one is kept whole, of equally full ones the one that stands
+// first by path, member and offset; their tallies are joined.
+void JoinFindings(Finding finding, Finding* kept);
+
+// About what the list of allocations takes in memory; the same on every machine.
+std::uint64_t RowBytes(const Finding& finding);
+
+}  // namespace whyoom

@@ -1,0 +1,106 @@
+#include "report/ndjson_printer.h"
+
+#include <string>
+#include <utility>
+
+#include "report/report_json.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kLongestText = 2000;
+constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
+
+std::string Dump(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+void CutText(std::string* text) {
+  constexpr std::string_view kEllipsis = "…";
+  if (text->size() <= kLongestText) return;
+  std::size_t end = kLongestText - kEllipsis.size();
+  while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0U) == 0x80U) --end;
+  text->resize(end);
+  *text += kEllipsis;
+}
+
+bool IsName(const std::string& key) {
+  return key == "path" || key == "member" || key == "path_bytes" || key == "member_bytes";
+}
+
+// Paths stay whole: they say where it is.
+void CutTexts(Json& json) {
+  if (json.is_string()) return CutText(json.get_ptr<std::string*>());
+  if (json.is_array()) {
+    for (Json& element : json) CutTexts(element);
+  } else if (json.is_object()) {
+    for (auto& [key, value] : json.items()) {
+      if (!IsName(key)) CutTexts(value);
+    }
+  }
+}
+
+void CutRows(Json& diagnosis) {
+  Json& rows = diagnosis["allocations"];
+  std::size_t bytes = 0;
+  std::size_t kept = 0;
+  while (kept < rows.size() && (bytes += Dump(rows[kept]).size()) <= kRowsBytes) ++kept;
+  if (kept == rows.size()) return;
+  diagnosis["allocations_left_out"] = diagnosis.value("allocations_left_out", std::uint64_t{0}) + (rows.size() - kept);
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end());
+}
+
+// What a reader needs beside the fields for people, so that merging comes to what reading the logs at once would have.
+Json MergeJson(const Finding& finding, const std::string& rules) {
+  const Tally& tally = finding.tally;
+  Json lines = Json::object();
+  for (const auto& [name, fact] : finding.facts.all()) {
+    if (fact.place.line > 0) lines[name] = fact.place.line;
+  }
+  Json json = {{"rules", rules},
+               {"reports", tally.reports},
+               {"artifacts", tally.artifacts},
+               {"nameless_artifacts", tally.nameless_artifacts},
+               {"replicas", tally.replicas},
+               {"repeats", tally.repeats},
+               {"row_bytes", finding.fullness.row_bytes},
+               {"whole", finding.fullness.whole},
+               {"numbers", finding.fullness.numbers},
+               {"facts", finding.fullness.facts},
+               {"fact_lines", std::move(lines)}};
+  if (finding.dump_problem) json["dump_problem"] = ProblemJson(*finding.dump_problem);
+  return json;
+}
+
+Json Typed(const char* type, const Json& fields) {
+  Json json = {{"type", type}};
+  json.update(fields);
+  return json;
+}
+
+}  // namespace
+
+std::string PrintNdjson(const Report& report) {
+  std::string text;
+  const auto print = [&](const char* type, const Json& fields) { text += Dump(Typed(type, fields)) + "\n"; };
+  print("header", {{"schema", kReportSchema}, {"tool", ToolJson(report)}});
+  for (const Finding& finding : report.findings) {
+    Json json = FindingJson(finding);
+    CutTexts(json);
+    CutRows(json);
+    json["merge"] = MergeJson(finding, report.rules_fingerprint);
+    print("diagnosis", json);
+  }
+  for (const Problem& problem : report.problems) {
+    Json json = ProblemJson(problem);
+    CutTexts(json);
+    if (problem.of_report) json["of_report"] = true;
+    print("problem", json);
+  }
+  Json summary = SummaryJson(report);
+  summary["merge"] = {{"rules", report.rules_fingerprint},
+                      {"problems_left_out", report.problems_left_out},
+                      {"reports_left_out", report.reports_left_out}};
+  print("summary", summary);
+  return text;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,26 @@
+// The parts of the JSON contract that the formats share: a diagnosis, a problem, the summary. What is not known is
+// absent.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "diagnose/finding.h"
+#include "report/report.h"
+#include "report/summary.h"
+
+namespace whyoom {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr const char* kReportSchema = "whyoom.report/1";
+
+Json FindingJson(const Finding& finding);
+
+Json ProblemJson(const Problem& problem);
+
+// Without the problems themselves; of long lists the most frequent.
+Json SummaryJson(const Report& report);
+
+Json ToolJson(const Report& report);
+
+}  // namespace whyoom

@@ -1,0 +1,57 @@
+// Reads what --format ndjson printed, of one report or of many one behind the other, so that it can be merged: the
+// diagnoses into a table, what was read and what could not be into a report. Line by line; memory grows with the
+// different failures only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "diagnose/finding_table.h"
+#include "input/byte_source.h"
+#include "report/report.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+class ReportReader {
+ public:
+  // Borrows all. To `report` are added artifacts, bytes and problems.
+  ReportReader(const RuleSet& rules, FindingTable* table, Report* report)
+      : rules_(rules), table_(*table), report_(*report) {}
+
+  // Reads one source to its end; `path` is what problems call it. The order of the records does not matter. What is no
+  // record, or was made with other rule data, is passed over, and so is a report that was cut; each is a problem.
+  void Read(const std::string& path, ByteSource& source);
+
+ private:
+  // Lines with the same fault are told once.
+  struct Complaint {
+    std::uint64_t first_line = 0;
+    std::uint64_t count = 0;
+  };
+  struct Counts {
+    std::uint64_t headers = 0;
+    std::uint64_t summaries = 0;
+    std::uint64_t diagnoses = 0;
+    std::uint64_t problems = 0;
+    std::uint64_t said_diagnoses = 0;  // by the summaries
+    std::uint64_t said_problems = 0;
+    std::map<std::string, Complaint> complaints;
+  };
+  void TakeLine(std::string_view line, std::uint64_t number, Counts* counts);
+  std::string TakeRecord(const nlohmann::json& record, Counts* counts);
+  std::string TakeDiagnosis(const nlohmann::json& record, Counts* counts);
+  std::string TakeProblem(const nlohmann::json& record, Counts* counts);
+  std::string TakeSummary(const nlohmann::json& record, Counts* counts);
+  std::string OtherRules(const nlohmann::json& record) const;
+  void Tell(const std::string& path, const Counts& counts);
+
+  const RuleSet& rules_;
+  FindingTable& table_;
+  Report& report_;
+};
+
+}  // namespace whyoom

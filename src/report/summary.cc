@@ -1,0 +1,83 @@
+#include "report/summary.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kLongestProgram = 200;
+
+std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
+}
+
+void Count(const std::string& name, std::uint64_t occurrences, std::map<std::string, Share>* shares) {
+  Share& share = (*shares)[name];
+  ++share.diagnoses;
+  share.occurrences = Sum(share.occurrences, occurrences);
+}
+
+std::string ScenarioName(const Finding& finding) {
+  const Failure& failure = *finding.failure;
+  if (finding.scenario != nullptr) return failure.code + "." + finding.scenario->id;
+  return failure.scenarios.empty() ? failure.code : failure.code + ".?";
+}
+
+}  // namespace
+
+std::string ProgramOf(const Finding& finding) {
+  for (const char* name : {"module", "program"}) {
+    const Fact* fact = finding.facts.Find(name);
+    const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
+    if (text != nullptr && !text->empty()) return BoundedName(Printable(*text), kLongestProgram);
+  }
+  return {};
+}
+
+const Remedy* FirstRemedy(const Finding& finding) {
+  for (const RankedRemedy& ranked : finding.remedies) {
+    if (!ranked.remedy->inquiry) return ranked.remedy;
+  }
+  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
+}
+
+Summary Summarize(const Report& report) {
+  Summary summary;
+  summary.diagnoses = report.findings.size();
+  summary.problems = Sum(report.problems.size(), report.problems_left_out);
+  Tally times;
+  for (const Finding& finding : report.findings) {
+    const std::uint64_t occurrences = finding.tally.occurrences();
+    summary.occurrences = Sum(summary.occurrences, occurrences);
+    Count(finding.failure->code, occurrences, &summary.by_code);
+    Count(ScenarioName(finding), occurrences, &summary.by_scenario);
+    if (const std::string program = ProgramOf(finding); !program.empty())
+      Count(program, occurrences, &summary.by_program);
+    if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, occurrences, &summary.by_remedy);
+    times.AddTime(finding.tally.first_time);
+    times.AddTime(finding.tally.last_time);
+    if (occurrences > 1 || finding.tally.artifacts > 1) summary.recurring.push_back(&finding);
+  }
+  summary.first_time = times.first_time;
+  summary.last_time = times.last_time;
+  const auto key = [](const Finding* finding) {
+    return std::tuple(~finding->tally.occurrences(), ~finding->tally.artifacts, finding->failure->code, finding->id);
+  };
+  std::sort(summary.recurring.begin(), summary.recurring.end(),
+            [&](const Finding* a, const Finding* b) { return key(a) < key(b); });
+  return summary;
+}
+
+std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares) {
+  std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.occurrences, a.second.diagnoses) > std::tie(b.second.occurrences, b.second.diagnoses);
+  });
+  return sorted;
+}
+
+}  // namespace whyoom
