@@ -42,17 +42,18 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     Walk(
         {dump_folder}, [&](const Artifact& artifact) { side.dump.AddFile(artifact.path); }, tell);
   if (!dump_folder.empty() && side.dump.empty()) tell({dump_folder, "", "it holds no XLA dump"});
-  FindingTable table(engine.rules());
+  Readings readings;
   Walk(
       {path},
       [&](const Artifact& artifact) {
         side.read = true;
         side.dump.AddFile(artifact.path);
         if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        ReadInput(engine, artifact, &table, problems);
+        readings.Join(ReadInput(engine, artifact));
       },
       tell);
-  side.findings = table.Finish(side.dump, problems);
+  problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
+  if (readings.table) side.findings = readings.table->Finish(side.dump, problems);
   return side;
 }
 

@@ -116,6 +116,10 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
                  "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
                  "compilers do not print")
       ->type_name("DIR");
+  app.add_option("-j,--jobs", options->jobs,
+                 "Read this many inputs, or parts of a large one, at once (default: one for each processor)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""));
   AddCommon(app, options);
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
   return Parse(app, arguments);

@@ -1,6 +1,7 @@
 // The command line, parsed. What each option means is said once, in options.cc, and --help is made from it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Options {
   std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
+  std::size_t jobs = 0;         // inputs and parts of large ones read at once; 0: as many as there are processors
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,24 +12,41 @@
 
 namespace whyoom {
 
-std::uint64_t ReadInput(const Engine& engine, const Artifact& artifact, FindingTable* table,
-                        std::vector<Problem>* problems) {
-  const auto tell = [&](std::string what) { problems->push_back({artifact.path, artifact.member, std::move(what)}); };
+void Readings::Join(Readings other) {
+  if (!table) {
+    table = std::move(other.table);
+  } else if (other.table) {
+    table->Join(std::move(*other.table));
+  }
+  artifacts += other.artifacts;
+  bytes += other.bytes;
+  std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
+}
+
+Readings ReadInput(const Engine& engine, const Artifact& input, std::size_t threads, ReadControl* control) {
+  Readings readings;
+  const auto tell = [&](std::string what) { readings.problems.push_back({input.path, input.member, std::move(what)}); };
+  readings.artifacts = 1;
   std::string beginning;
   const std::unique_ptr<ByteSource> source =
-      Peek(artifact.path == "-" ? OpenStandardInput() : OpenFile(artifact.path), &beginning);
+      Peek(input.path == "-" ? OpenStandardInput() : OpenFile(input.path), &beginning);
   if (const std::string_view packing = PackingOf(beginning); !packing.empty()) {
     tell(fmt::format("it is packed ({}); unpack it first", packing));
-    return 0;
+    return readings;
   }
-  ArtifactFindings found(engine.rules(), artifact);
-  const ReadResult result = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-    found.Add(std::move(drafts), framework);
-  });
-  table->Join(found.Take());
+  // Most logs hold nothing, and then the rules are not asked for.
+  std::optional<ArtifactFindings> found;
+  const auto take = [&](std::vector<Draft> drafts, const std::string& framework) {
+    if (drafts.empty() && !found) return;
+    if (!found) found.emplace(engine.rules(), input);
+    found->Add(std::move(drafts), framework);
+  };
+  const ReadResult result = ReadArtifact(engine, *source, take, threads, control);
+  if (found) readings.table = found->Take();
+  readings.bytes = result.bytes;
   if (!source->problem().empty()) tell(std::string(source->problem()));
   if (!result.problem.empty()) tell(result.problem);
-  return result.bytes;
+  return readings;
 }
 
 }  // namespace whyoom

@@ -1,17 +1,32 @@
-// Reads one artifact of the command line into a table of findings: what every command that reads logs does.
+// Reads one input of the command line: what every command that reads logs does.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/finding_table.h"
 #include "input/artifact.h"
+#include "input/read_control.h"
 
 namespace whyoom {
 
-// Returns how many bytes were read. What could not be read whole, packed input included, is added to `problems`.
-std::uint64_t ReadInput(const Engine& engine, const Artifact& artifact, FindingTable* table,
-                        std::vector<Problem>* problems);
+// What reading came to.
+struct Readings {
+  std::optional<FindingTable> table;  // absent where nothing was found
+  std::uint64_t artifacts = 0;        // read, also in part
+  std::uint64_t bytes = 0;
+  std::vector<Problem> problems;
+
+  // Commutative and associative, but for the order of the problems.
+  void Join(Readings other);
+};
+
+// Reads an input to its end. A large plain file is searched by `threads` threads beside this one; `control` may be
+// null.
+Readings ReadInput(const Engine& engine, const Artifact& input, std::size_t threads = 0,
+                   ReadControl* control = nullptr);
 
 }  // namespace whyoom

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <iterator>
+#include <optional>
+#include <thread>
 #include <utility>
 
+#include "cli/batch.h"
 #include "cli/diff.h"
 #include "cli/merge.h"
 #include "cli/options.h"
@@ -68,9 +73,9 @@ void CompletePaths(Options* options) {
 }
 
 // Prints the report; gives the exit status.
-int Conclude(const Options& options, const RuleSet& rules, Report report) {
+int Conclude(const Options& options, const std::string& rules_fingerprint, Report report) {
   report.version = WHYOOM_VERSION;
-  report.rules_fingerprint = rules.fingerprint();
+  report.rules_fingerprint = rules_fingerprint;
   SortProblems(&report);
   WriteOutput(PrintReport(report, options.format, ForText(options)), options.output);
   if (options.exit_zero) return kNothing;
@@ -81,14 +86,36 @@ int Conclude(const Options& options, const RuleSet& rules, Report report) {
 int RunMerge(Options options) {
   CompletePaths(&options);
   const RuleSet rules = LoadRules(options);
-  return Conclude(options, rules, MergeReports(rules, options));
+  return Conclude(options, rules.fingerprint(), MergeReports(rules, options));
+}
+
+std::size_t Jobs(const Options& options) {
+  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+// Reads all inputs but XLA dumps, which are added to `dump`.
+Readings ReadAll(const Engine& engine, const Options& options, XlaDump* dump) {
+  ReadControl control;
+  Batch batch(engine, Jobs(options), &control, nullptr);
+  std::vector<Problem> problems;
+  Walk(
+      options.paths,
+      [&](const Artifact& artifact) {
+        dump->AddFile(artifact.path);
+        if (!XlaDump::IsDumpFile(artifact.path)) batch.Add(artifact);
+      },
+      [&](const Problem& problem) { problems.push_back(problem); });
+  Readings readings = batch.Finish();
+  readings.problems.insert(readings.problems.end(), problems.begin(), problems.end());
+  return readings;
 }
 
 int RunDiagnose(Options options) {
   CompletePaths(&options);
-  const RuleSet rules = LoadRules(options);
+  std::optional<RuleSet> given;
+  if (!options.rules.empty()) given = LoadRules(options);
+  const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const Engine engine(rules);
-  FindingTable table(rules);
   Report report;
   XlaDump dump;
   if (!options.xla_dump.empty()) {
@@ -96,19 +123,15 @@ int RunDiagnose(Options options) {
         {options.xla_dump}, [&](const Artifact& artifact) { dump.AddFile(artifact.path); },
         [&](const Problem& problem) { report.problems.push_back(problem); });
   }
-  Walk(
-      options.paths,
-      [&](const Artifact& artifact) {
-        dump.AddFile(artifact.path);
-        if (!XlaDump::IsDumpFile(artifact.path)) {
-          ++report.artifacts;
-          report.bytes += ReadInput(engine, artifact, &table, &report.problems);
-        }
-      },
-      [&](const Problem& problem) { report.problems.push_back(problem); });
-  report.findings = table.Finish(dump, &report.problems);
-  report.reports_left_out = table.left_out();
-  return Conclude(options, rules, std::move(report));
+  Readings readings = ReadAll(engine, options, &dump);
+  report.artifacts = readings.artifacts;
+  report.bytes = readings.bytes;
+  std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
+  if (readings.table) {
+    report.findings = readings.table->Finish(dump, &report.problems);
+    report.reports_left_out = readings.table->left_out();
+  }
+  return Conclude(options, rules.fingerprint(), std::move(report));
 }
 
 int RunExplain(const Options& options) {

@@ -132,16 +132,18 @@ void Diagnoser::Finish() {
 }
 
 std::string Diagnoser::framework() const {
+  if (framework_ == std::string::npos) return {};  // without asking for the rules
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
-ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads) {
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads,
+                        ReadControl* control) {
   std::optional<Survey> survey;
   if (threads > 0 && IsLarge(source)) survey.emplace(source.RegularFile(), engine.prefilter(), threads);
   LineScanner scanner(
       source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(),
-      survey ? &*survey : nullptr);
+      survey ? &*survey : nullptr, control);
   Diagnoser diagnoser(engine);
   RawLine line;
   while (scanner.Next(diagnoser.wants_adjacent(), &line)) {

@@ -118,8 +118,9 @@ struct ReadResult {
 };
 
 // Reads a whole artifact. A large regular file is searched by as many `threads` beside this one; what comes out is the
-// same.
-ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads = 0);
+// same. `control` may be null.
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads = 0,
+                        ReadControl* control = nullptr);
 
 // The same, all drafts at once: for small texts.
 std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework, std::uint64_t* bytes);

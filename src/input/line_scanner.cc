@@ -16,11 +16,13 @@ namespace whyoom {
 // longer than line_bytes falls into pieces of that length, counted from its start; a shorter one is one
 // piece. A piece owns the line feed after it.
 struct LineScanner::State {
-  State(ByteSource& a_source, const Prefilter& a_prefilter, LeadMaker a_lead, const Limits& limits, Survey* a_survey)
+  State(ByteSource& a_source, const Prefilter& a_prefilter, LeadMaker a_lead, const Limits& limits, Survey* a_survey,
+        ReadControl* a_control)
       : source(a_source),
         prefilter(a_prefilter),
         make_lead(std::move(a_lead)),
         survey(a_survey),
+        control(a_control),
         block(std::max<std::size_t>(limits.block_bytes, 1)),
         before(limits.before_bytes),
         close(std::min(limits.close_bytes, limits.before_bytes)),
@@ -66,6 +68,7 @@ struct LineScanner::State {
   LeadMaker make_lead;
   Lead lead;
   Survey* const survey;
+  ReadControl* const control;
   const std::size_t block;
   const std::size_t before;
   const std::size_t close;
@@ -89,11 +92,13 @@ struct LineScanner::State {
 
 // Gets more bytes behind those in the buffer, dropping what nothing can need any more.
 bool LineScanner::State::Fill() {
+  if (control != nullptr && control->stopped()) source_ended = true;
   if (source_ended) return false;
   if (!HasRoom()) MakeRoom();
   const std::size_t got = source.Read(buffer.get() + size, block);
   size += got;
   source_ended = got == 0;
+  if (control != nullptr && survey == nullptr) control->bytes += got;
   return got > 0;
 }
 
@@ -165,7 +170,7 @@ bool LineScanner::State::FindHit() {
 
 // The same with the survey's hits: what lies between is never read here.
 bool LineScanner::State::FindSurveyed() {
-  if (!survey->NextHit(searched, &hit_end)) return false;
+  if (!survey->NextHit(searched, &hit_end, control)) return false;
   searched = hit_end;
   if (hit_end <= end()) return true;
   const Cursor there = survey->CursorBefore(Before(hit_end, before + shared), hit_end - 1, piece);
@@ -261,8 +266,8 @@ LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter)
     : LineScanner(source, prefilter, nullptr, Limits()) {}
 
 LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter, LeadMaker lead, const Limits& limits,
-                         Survey* survey)
-    : state_(std::make_unique<State>(source, prefilter, std::move(lead), limits, survey)) {}
+                         Survey* survey, ReadControl* control)
+    : state_(std::make_unique<State>(source, prefilter, std::move(lead), limits, survey, control)) {}
 
 LineScanner::~LineScanner() = default;
 

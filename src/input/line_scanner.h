@@ -9,6 +9,7 @@
 
 #include "input/byte_source.h"
 #include "input/prefilter.h"
+#include "input/read_control.h"
 
 namespace whyoom {
 
@@ -43,10 +44,10 @@ class LineScanner {
   using LeadMaker = std::function<Lead()>;
 
   // Borrows all, for its lifetime. With `survey`, which is of the same bytes as `source`, hits are not looked for here;
-  // the source must be able to seek.
+  // the source must be able to seek. `control` may be null.
   LineScanner(ByteSource& source, const Prefilter& prefilter);
   LineScanner(ByteSource& source, const Prefilter& prefilter, LeadMaker lead, const Limits& limits,
-              Survey* survey = nullptr);
+              Survey* survey = nullptr, ReadControl* control = nullptr);
   ~LineScanner();
 
   // The next line, or false at the end. With `adjacent` that is the line after the last one given,

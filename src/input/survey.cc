@@ -177,7 +177,7 @@ Survey::~Survey() {
   for (std::thread& thread : state_->threads) thread.join();
 }
 
-bool Survey::NextHit(std::uint64_t from, std::uint64_t* end) {
+bool Survey::NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control) {
   State& state = *state_;
   while (true) {
     while (state.next_hit < state.hits.size() && state.hits[state.next_hit] <= from) ++state.next_hit;
@@ -185,7 +185,9 @@ bool Survey::NextHit(std::uint64_t from, std::uint64_t* end) {
       *end = state.hits[state.next_hit];
       return true;
     }
-    if (!state.TakeBlock()) return false;
+    const std::uint64_t before = state.searched;
+    if ((control != nullptr && control->stopped()) || !state.TakeBlock()) return false;
+    if (control != nullptr) control->bytes += state.searched - before;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "input/cursor.h"
 #include "input/prefilter.h"
+#include "input/read_control.h"
 
 namespace whyoom {
 
@@ -25,8 +26,8 @@ class Survey {
   ~Survey();  // waits for the block at hand only
 
   // The end of the first hit that ends after `from`; false where there is none up to the file's end. Each `from` must
-  // be at least the one before.
-  bool NextHit(std::uint64_t from, std::uint64_t* end);
+  // be at least the one before. `control` may be null.
+  bool NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control = nullptr);
 
   // A place at or before `offset`, which must not be behind the hit given last, from where to read on. Where `offset`
   // is in the same line as `last`, the place is also at or before the start of the piece, of `piece` bytes each from

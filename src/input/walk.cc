@@ -1,11 +1,9 @@
 #include "input/walk.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace whyoom {
 namespace {
@@ -22,7 +20,7 @@ class Walker {
     std::error_code error;
     const fs::file_status status = fs::status(name, error);
     if (fs::is_directory(status)) {
-      root_ = fs::canonical(name, error);
+      root_ = name;
       return Folder(name);
     }
     const bool readable_kind = fs::is_regular_file(status) || fs::is_fifo(status) || fs::is_character_file(status) ||
@@ -31,24 +29,40 @@ class Walker {
   }
 
  private:
+  enum class Kind { kFile, kFolder, kOther };
+
   void Tell(const fs::path& path, const std::string& what) { problem_({path.string(), "", what}); }
 
   void Folder(const fs::path& folder) {
     std::error_code error;
-    std::vector<std::string> names;
+    std::vector<std::pair<std::string, Kind>> entries;
     fs::directory_iterator entry(folder, error);
     while (!error && entry != fs::directory_iterator()) {
-      names.push_back(entry->path().filename().string());
+      // The listing tells the kind; asking for it file by file takes longer than reading small files.
+      std::error_code unknown;
+      const Kind kind = entry->is_symlink(unknown)        ? Kind::kOther
+                        : entry->is_directory(unknown)    ? Kind::kFolder
+                        : entry->is_regular_file(unknown) ? Kind::kFile
+                                                          : Kind::kOther;
+      entries.emplace_back(entry->path().filename().string(), kind);
       entry.increment(error);
     }
     if (error) Tell(folder, "cannot list it: " + error.message());
-    std::sort(names.begin(), names.end());
-    for (const std::string& name : names) Entry(folder / name);
+    std::sort(entries.begin(), entries.end());
+    for (const auto& [name, kind] : entries) {
+      const fs::path path = folder / name;
+      if (kind == Kind::kFile) {
+        visit_({path.string(), ""});
+      } else if (kind == Kind::kFolder) {
+        Folder(path);
+      } else {
+        Other(path);
+      }
+    }
   }
 
-  void Entry(const fs::path& path) {
+  void Other(const fs::path& path) {
     std::error_code error;
-    if (fs::is_directory(fs::symlink_status(path, error))) return Folder(path);
     const fs::file_status status = fs::status(path, error);
     if (fs::is_directory(status)) return LinkedFolder(path);
     File(path, status, fs::is_regular_file(status), error);
@@ -58,8 +72,9 @@ class Walker {
   void LinkedFolder(const fs::path& path) {
     std::error_code error;
     const fs::path target = fs::canonical(path, error);
-    const auto differ = std::mismatch(root_.begin(), root_.end(), target.begin(), target.end());
-    if (!error && !root_.empty() && differ.first == root_.end()) return;
+    const fs::path root = error ? fs::path() : fs::canonical(root_, error);
+    const auto differ = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
+    if (!error && differ.first == root.end()) return;
     Tell(path, "it is a symbolic link to a folder and was not followed");
   }
 
@@ -69,15 +84,12 @@ class Walker {
       return Tell(path, silent ? "there is no such file or folder" : "cannot look at it: " + error.message());
     }
     if (!readable_kind) return Tell(path, "it is neither a file nor a folder");
-    if (access(path.c_str(), R_OK) != 0) {
-      return Tell(path, "cannot open it: " + std::generic_category().message(errno));
-    }
     visit_({path.string(), ""});
   }
 
   const std::function<void(const Artifact&)>& visit_;
   const std::function<void(const Problem&)>& problem_;
-  fs::path root_;  // of the tree being walked, without links
+  fs::path root_;  // of the tree being walked, as it was named
 };
 
 }  // namespace
