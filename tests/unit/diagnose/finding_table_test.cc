@@ -30,10 +30,12 @@ Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_by
   finding.id = fmt::format("{:016x}", static_cast<unsigned>(id) * 2654435761U);
   finding.message = fmt::format("message {} of {}", id, artifact);
   finding.where = {{fmt::format("log-{:05}", artifact), ""}, 1, 1, static_cast<std::uint64_t>(id)};
-  finding.facts.Set("limit_bytes", 1e9 + id, {1, 1});
+  finding.facts.Set("limit_bytes", 16.9e9 + id, {1, 1});
+  finding.facts.Set("used_bytes", 20e9, {1, 1});
   finding.fullness.row_bytes = row_bytes;
   if (row_bytes > 0) {
-    finding.allocations.emplace_back().size_bytes = 1000 + id;
+    finding.allocations.emplace_back().size_bytes =
+        16000000000;  // nearly all of the limit: one allocation far too large
     finding.allocations.back().rank = 1;
   }
   finding.tally.places.Add(finding.where);
@@ -46,10 +48,11 @@ Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_by
 std::string Show(std::vector<Finding> findings, const std::vector<Problem>& problems) {
   std::string text;
   for (const Finding& finding : findings) {
-    text += fmt::format("{} {} {}:{} rows {} left {} reports {} occurrences {} also {} remedies {}\n", finding.id,
-                        finding.message, finding.where.artifact.path, finding.where.offset, finding.allocations.size(),
-                        finding.allocations_left_out, finding.tally.reports, finding.tally.occurrences(),
-                        finding.Also().size(), finding.remedies.size());
+    text += fmt::format("{} {} {}:{} rows {} left {} reports {} occurrences {} also {} remedies {} scenario {}\n",
+                        finding.id, finding.message, finding.where.artifact.path, finding.where.offset,
+                        finding.allocations.size(), finding.allocations_left_out, finding.tally.reports,
+                        finding.tally.occurrences(), finding.Also().size(), finding.remedies.size(),
+                        finding.scenario == nullptr ? "" : finding.scenario->id);
   }
   for (const Problem& problem : problems) text += problem.path + ": " + problem.what + "\n";
   return text;
@@ -151,7 +154,10 @@ TEST_CASE("lists of allocations that take too much are left out alike, after the
   CHECK(without > 5);
   CHECK(without < 25);
   CHECK(problems.size() == 1);
-  for (const Finding& finding : found) CHECK_FALSE(finding.remedies.empty());
+  for (const Finding& finding : found) {
+    REQUIRE(finding.scenario != nullptr);
+    CHECK(finding.scenario->id == "2");
+  }
   CheckAnyGrouping(findings);
 }
 
