@@ -19,6 +19,9 @@ std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_v
 // A bar of `columns` cells of which `part` of `whole` is filled; something is always shown for a part above zero.
 std::string Bar(double part, double whole, std::size_t columns);
 
+// `text` in exactly `columns`: cut at its end, with "…", or filled up with blanks.
+std::string Fit(std::string_view text, std::size_t columns);
+
 // `text` cut in its middle to at most `columns`, with "…".
 std::string Shorten(std::string_view text, std::size_t columns);
 

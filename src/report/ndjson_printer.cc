@@ -43,9 +43,11 @@ void CutRows(Json& diagnosis) {
   std::size_t bytes = 0;
   std::size_t kept = 0;
   while (kept < rows.size() && (bytes += Dump(rows[kept]).size()) <= kRowsBytes) ++kept;
-  if (kept == rows.size()) return;
-  diagnosis["allocations_left_out"] = diagnosis.value("allocations_left_out", std::uint64_t{0}) + (rows.size() - kept);
+  const std::uint64_t left_out =
+      diagnosis.value("allocations_left_out", std::uint64_t{0}) + static_cast<std::uint64_t>(rows.size() - kept);
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end());
+  diagnosis.erase("allocations_left_out");  // fields have their order: it stands last, whether there was one or not
+  if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
 }
 
 // What a reader needs beside the fields for people, so that merging comes to what reading the logs at once would have.

@@ -21,13 +21,13 @@ void Count(const std::string& name, std::uint64_t occurrences, std::map<std::str
   share.occurrences = Sum(share.occurrences, occurrences);
 }
 
+}  // namespace
+
 std::string ScenarioName(const Finding& finding) {
   const Failure& failure = *finding.failure;
   if (finding.scenario != nullptr) return failure.code + "." + finding.scenario->id;
   return failure.scenarios.empty() ? failure.code : failure.code + ".?";
 }
-
-}  // namespace
 
 std::string ProgramOf(const Finding& finding) {
   for (const char* name : {"module", "program"}) {

@@ -24,7 +24,7 @@ struct Summary {
   std::uint64_t occurrences = 0;
   std::uint64_t problems = 0;
   std::map<std::string, Share> by_code;
-  std::map<std::string, Share> by_scenario;  // "E1000.2"; "E1000.?" where the log cannot tell; "gpu.oom" has none
+  std::map<std::string, Share> by_scenario;  // see ScenarioName
   std::map<std::string, Share> by_program;   // of the failures that name one
   std::map<std::string, Share> by_remedy;    // id of the first that is a cure; where none is, the first
   // Failures that were reported more than once or in more than one artifact, the most frequent first.
@@ -38,6 +38,9 @@ Summary Summarize(const Report& report);
 
 // The entries of one of the maps, the most occurrences first, equal ones by name.
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
+
+// "E1000.2"; "E1000.?" where the log cannot tell which scenario; "gpu.oom" where there are none.
+std::string ScenarioName(const Finding& finding);
 
 // The program that failed, as its log names it; empty where it does not.
 std::string ProgramOf(const Finding& finding);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "report/batch_text.h"
 #include "report/layout.h"
 #include "report/style.h"
 #include "text/quantity.h"
@@ -20,6 +21,7 @@ constexpr std::size_t kNamedRemedies = 6;  // beyond those explained
 constexpr std::size_t kNamedRuledOut = 3;
 constexpr std::size_t kBarRows = 5;
 constexpr std::size_t kPlaces = 5;
+constexpr std::size_t kShownProblems = 30;
 constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
 
 std::optional<double> Number(const Finding& finding, std::string_view fact) {
@@ -61,8 +63,13 @@ class Page {
       : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
 
   void PrintFinding(const Finding& finding);
+  void PrintOverview(const Report& report, std::size_t shown_whole);
+  void PrintOthers(const Report& report, const std::vector<const Finding*>& whole);
   void PrintClosing(const Report& report);
-  void Separator() { out_ += '\n' + style_.Faint(Repeat("─", width_)) + "\n\n"; }
+  // Between what stands on the page already and what comes.
+  void Separator() {
+    if (!out_.empty()) out_ += '\n' + style_.Faint(Repeat("─", width_)) + "\n\n";
+  }
   std::string Take() { return std::move(out_); }
 
  private:
@@ -126,7 +133,9 @@ void Page::PrintVerdict(const Finding& finding) {
     facts += " · " + Size(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
   }
   if (!finding.framework.empty()) facts += " · " + finding.framework;
-  if (finding.tally.occurrences() > 1) facts += fmt::format(" · reported by {} processes", finding.tally.occurrences());
+  if (finding.tally.occurrences() > 1)
+    facts += fmt::format(" · reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ",
+                         finding.tally.occurrences());
   Indented(0, facts);
 }
 
@@ -333,28 +342,52 @@ void Page::PrintFinding(const Finding& finding) {
   PrintMore(finding);
 }
 
+void Page::PrintOverview(const Report& report, std::size_t shown_whole) {
+  if (!IsBatch(report)) return;
+  out_ += OverviewText(report, width_, style_);
+  if (shown_whole < report.findings.size()) {
+    Blank();
+    out_ += fmt::format("Below: the {} most frequent ones, then all others by name.\n", shown_whole);
+  }
+}
+
+void Page::PrintOthers(const Report& report, const std::vector<const Finding*>& whole) {
+  const std::string others = OthersText(report, whole, width_, style_);
+  if (others.empty()) return;
+  Separator();
+  out_ += others;
+}
+
 void Page::PrintClosing(const Report& report) {
   if (report.findings.empty()) {
     out_ += fmt::format("No out-of-memory error found in {} ({}).\n",
                         report.artifacts == 1 ? "1 input" : fmt::format("{} inputs", report.artifacts),
                         FormatSize(static_cast<std::int64_t>(report.bytes)));
   }
+  std::uint64_t left_out = report.problems_left_out;
+  std::size_t shown = 0;
   for (const Problem& problem : report.problems) {
+    if (!problem.of_report && shown++ >= kShownProblems) {
+      ++left_out;
+      continue;
+    }
     out_ += Hanging(style_.Warning("could not read "), 15,
                     Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
   }
+  if (left_out > 0) out_ += fmt::format("and {} more (--format json has them)\n", left_out);
 }
 
 }  // namespace
 
 std::string PrintText(const Report& report, const TextOptions& options) {
   Page page(options);
-  bool first = true;
-  for (const Finding& finding : report.findings) {
-    if (!first) page.Separator();
-    page.PrintFinding(finding);
-    first = false;
+  const std::vector<const Finding*> whole = ShownWhole(report);
+  page.PrintOverview(report, whole.size());
+  for (const Finding* finding : whole) {
+    page.Separator();
+    page.PrintFinding(*finding);
   }
+  page.PrintOthers(report, whole);
   page.PrintClosing(report);
   return page.Take();
 }

@@ -72,10 +72,12 @@ TEST_CASE("JSON holds what is known, and nothing of what is not", "[report]") {
   const json& diagnosis = parsed["diagnoses"][0];
   CHECK(diagnosis["facts"]["need_bytes"] == 3221225472);
   CHECK(diagnosis["facts"]["huge"] == 1e300);
-  CHECK(
-      diagnosis["where"] ==
-      json(
-          {{"path", diagnosis["where"]["path"]}, {"member", "member"}, {"line", 7}, {"last_line", 9}, {"offset", 70}}));
+  CHECK(diagnosis["where"] == json({{"path", diagnosis["where"]["path"]},
+                                    {"path_bytes", "YRtbMkpiB8Kb4oCu/wpj"},
+                                    {"member", "member"},
+                                    {"line", 7},
+                                    {"last_line", 9},
+                                    {"offset", 70}}));
   CHECK_FALSE(diagnosis.contains("scenario"));
   CHECK_FALSE(diagnosis.contains("framework"));
   CHECK(diagnosis["occurrences"] == 2);

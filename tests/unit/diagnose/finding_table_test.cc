@@ -1,0 +1,184 @@
+// Tables of findings join in any order and grouping to the same table, also where limits are met.
+#include "diagnose/finding_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+const RuleSet& Rules() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    RuleSet loaded = RuleSet::Load({}, &faults);
+    REQUIRE(faults.empty());
+    return loaded;
+  }();
+  return rules;
+}
+
+Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_bytes = 0) {
+  Finding finding;
+  finding.failure = Rules().FindFailure(code);
+  finding.id = fmt::format("{:016x}", static_cast<unsigned>(id) * 2654435761U);
+  finding.message = fmt::format("message {} of {}", id, artifact);
+  finding.where = {{fmt::format("log-{:05}", artifact), ""}, 1, 1, static_cast<std::uint64_t>(id)};
+  finding.facts.Set("limit_bytes", 16.9e9 + id, {1, 1});
+  finding.facts.Set("used_bytes", 20e9, {1, 1});
+  finding.fullness.row_bytes = row_bytes;
+  if (row_bytes > 0) {
+    finding.allocations.emplace_back().size_bytes =
+        16000000000;  // nearly all of the limit: one allocation far too large
+    finding.allocations.back().rank = 1;
+  }
+  finding.tally.places.Add(finding.where);
+  finding.tally.reports = 1;
+  finding.tally.artifacts = 1;
+  finding.tally.nameless_artifacts = 1;
+  return finding;
+}
+
+std::string Show(std::vector<Finding> findings, const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{} {} {}:{} rows {} left {} reports {} occurrences {} also {} remedies {} scenario {}\n",
+                        finding.id, finding.message, finding.where.artifact.path, finding.where.offset,
+                        finding.allocations.size(), finding.allocations_left_out, finding.tally.reports,
+                        finding.tally.occurrences(), finding.Also().size(), finding.remedies.size(),
+                        finding.scenario == nullptr ? "" : finding.scenario->id);
+  }
+  for (const Problem& problem : problems) text += problem.path + ": " + problem.what + "\n";
+  return text;
+}
+
+std::string Finish(FindingTable table) {
+  std::vector<Problem> problems;
+  std::vector<Finding> findings = table.Finish({}, &problems);
+  return Show(std::move(findings), problems);
+}
+
+void CheckAnyGrouping(std::vector<Finding> findings) {
+  FindingTable whole(Rules());
+  for (const Finding& finding : findings) whole.Add(finding);
+  const std::string expected = Finish(std::move(whole));
+  std::mt19937 random(3);
+  for (int round = 0; round < 6; ++round) {
+    std::shuffle(findings.begin(), findings.end(), random);
+    std::vector<FindingTable> parts(1 + random() % 7, FindingTable(Rules()));
+    for (const Finding& finding : findings) parts[random() % parts.size()].Add(finding);
+    while (parts.size() > 1) {  // any two of them
+      const std::size_t from = random() % parts.size();
+      FindingTable taken = std::move(parts[from]);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(from));
+      parts[random() % parts.size()].Join(std::move(taken));
+    }
+    CHECK(Finish(std::move(parts[0])) == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
+  std::vector<Finding> findings;
+  for (int artifact = 0; artifact < 200; ++artifact) {
+    for (int id = 0; id < 5; ++id) findings.push_back(Make(id % 2 == 0 ? "E1000" : "0100", id, artifact));
+  }
+  FindingTable table(Rules());
+  for (const Finding& finding : findings) table.Add(finding);
+  std::vector<Problem> problems;
+  const std::vector<Finding> found = table.Finish({}, &problems);
+  REQUIRE(found.size() == 5);
+  for (const Finding& finding : found) {
+    CHECK(finding.tally.artifacts == 200);
+    CHECK(finding.tally.occurrences() == 200);
+    CHECK(finding.where.artifact.path == "log-00000");
+    CHECK(finding.concluded);
+  }
+  CHECK(problems.empty());
+  CheckAnyGrouping(findings);
+}
+
+TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
+  FindingTable table(Rules());
+  table.Add(Make("E1000", 1, 1));
+  table.Add(Make("E1000", 1, 3, 500));
+  table.Add(Make("E1000", 1, 2, 500));
+  Finding fragment = Make("E1000", 1, 0);
+  fragment.fullness.whole = false;
+  table.Add(fragment);
+  std::vector<Problem> problems;
+  const std::vector<Finding> found = table.Finish({}, &problems);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].where.artifact.path == "log-00002");
+  CHECK(found[0].allocations.size() == 1);
+  CHECK(found[0].Also().size() == 3);
+}
+
+TEST_CASE("of too many different failures the same ones are kept, and all reports counted", "[diagnose]") {
+  std::vector<Finding> findings;
+  for (int id = 0; id < 1500; ++id) {
+    for (int artifact = 0; artifact < 1 + id % 3; ++artifact) findings.push_back(Make("E1000", id, artifact));
+  }
+  FindingTable table(Rules());
+  for (const Finding& finding : findings) table.Add(finding);
+  std::vector<Problem> problems;
+  const std::vector<Finding> found = table.Finish({}, &problems);
+  CHECK(found.size() == FindingTable::kMostOfCode);
+  std::uint64_t reports = table.left_out().at("E1000");
+  for (const Finding& finding : found) reports += finding.tally.reports;
+  CHECK(reports == findings.size());
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].of_report);
+  CheckAnyGrouping(findings);
+}
+
+TEST_CASE("lists of allocations that take too much are left out alike, after the conclusions", "[diagnose]") {
+  std::vector<Finding> findings;
+  for (int id = 0; id < 30; ++id) {
+    findings.push_back(Make("E1000", id, 1, std::uint64_t{5} << 20));
+    if (id % 4 == 0) findings.push_back(Make("E1000", id, 2, std::uint64_t{9} << 20));
+  }
+  FindingTable table(Rules());
+  for (const Finding& finding : findings) table.Add(finding);
+  std::vector<Problem> problems;
+  const std::vector<Finding> found = table.Finish({}, &problems);
+  const auto without =
+      std::count_if(found.begin(), found.end(), [](const Finding& f) { return f.allocations.empty(); });
+  CHECK(without > 5);
+  CHECK(without < 25);
+  CHECK(problems.size() == 1);
+  for (const Finding& finding : found) {
+    REQUIRE(finding.scenario != nullptr);
+    CHECK(finding.scenario->id == "2");
+  }
+  CheckAnyGrouping(findings);
+}
+
+TEST_CASE("inputs of the same name, with the same failure at the same place, do not depend on their order",
+          "[diagnose]") {
+  std::vector<Finding> findings;
+  for (int i = 0; i < 6; ++i) {
+    findings.push_back(Make("E1000", 1, 1));
+    findings.back().message = "message " + std::to_string(i % 3);
+  }
+  CheckAnyGrouping(findings);
+}
+
+TEST_CASE("what follows from a failure elsewhere comes behind it, else the place decides", "[diagnose]") {
+  FindingTable table(Rules());
+  for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
+  table.Add(Make("0100", 1, 1));  // a run that fails after a compile did
+  std::vector<Problem> problems;
+  const std::vector<Finding> found = table.Finish({}, &problems);
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].where.artifact.path == "log-00004");
+  CHECK(found[2].where.artifact.path == "log-00009");
+  CHECK(found[3].failure->code == "0100");
+}
