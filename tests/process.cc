@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +41,45 @@ struct Pipe {
   _exit(127);
 }
 
+// A program that was started; the other ends of its streams are open.
+struct Child {
+  Pipe in, out, err;
+  pid_t pid = -1;
+
+  Child(const std::vector<std::string>& arguments, const std::string& folder,
+        const std::vector<std::string>& environment) {
+    std::signal(SIGPIPE, SIG_IGN);
+    pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0) {
+      std::signal(SIGPIPE, SIG_DFL);
+      dup2(in.read_end, STDIN_FILENO);
+      dup2(out.write_end, STDOUT_FILENO);
+      dup2(err.write_end, STDERR_FILENO);
+      Exec(arguments, folder, environment);
+    }
+    close(in.read_end);
+    close(out.write_end);
+    close(err.write_end);
+  }
+
+  int Wait() const {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+};
+
+// Until nothing is left in the pipe, or nobody reads it any more.
+void WaitUntilRead(int write_end) {
+  int left = 0;
+  while (ioctl(write_end, FIONREAD, &left) == 0 && left > 0) {
+    pollfd fd = {write_end, 0, 0};
+    if (poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR) != 0) return;
+    sched_yield();
+  }
+}
+
 // Feeds and reads at once, so that neither side waits for the other.
 void Exchange(int to_child, const std::string& input, int out, int err, ProcessResult* result) {
   std::size_t sent = 0;
@@ -74,25 +115,22 @@ void Exchange(int to_child, const std::string& input, int out, int err, ProcessR
 
 ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& input, const std::string& folder,
                          const std::vector<std::string>& environment) {
-  std::signal(SIGPIPE, SIG_IGN);
-  Pipe in, out, err;
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::signal(SIGPIPE, SIG_DFL);
-    dup2(in.read_end, STDIN_FILENO);
-    dup2(out.write_end, STDOUT_FILENO);
-    dup2(err.write_end, STDERR_FILENO);
-    Exec(arguments, folder, environment);
-  }
-  close(in.read_end);
-  close(out.write_end);
-  close(err.write_end);
+  const Child child(arguments, folder, environment);
   ProcessResult result;
-  Exchange(in.write_end, input, out.read_end, err.read_end, &result);
-  int status = 0;
-  waitpid(child, &status, 0);
-  result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  Exchange(child.in.write_end, input, child.out.read_end, child.err.read_end, &result);
+  result.exit_status = child.Wait();
+  return result;
+}
+
+ProcessResult RunFedInPieces(const std::vector<std::string>& arguments, const std::vector<std::string>& pieces) {
+  const Child child(arguments, ".", {});
+  for (const std::string& piece : pieces) {
+    REQUIRE(write(child.in.write_end, piece.data(), piece.size()) == static_cast<ssize_t>(piece.size()));
+    WaitUntilRead(child.in.write_end);
+  }
+  ProcessResult result;
+  Exchange(child.in.write_end, "", child.out.read_end, child.err.read_end, &result);
+  result.exit_status = child.Wait();
   return result;
 }
 

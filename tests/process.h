@@ -15,7 +15,11 @@ struct ProcessResult {
 ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& input = "",
                          const std::string& folder = ".", const std::vector<std::string>& environment = {});
 
-// The same for the whyoom under test.
+// Feeds the pieces through a pipe, each only after the one before it was read, so that the program gets just these.
+// They are not empty and fit a pipe (64 KiB); the program prints nothing before it has read all.
+ProcessResult RunFedInPieces(const std::vector<std::string>& arguments, const std::vector<std::string>& pieces);
+
+// RunProcess for the whyoom under test.
 ProcessResult RunWhyoom(std::vector<std::string> arguments, const std::string& input = "",
                         const std::string& folder = ".", const std::vector<std::string>& environment = {});
 

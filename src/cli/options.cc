@@ -22,7 +22,7 @@ constexpr const char* kFooter =
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
     "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
-    "  whyoom rules list|check|test|schema   the rule data: see it, check it, run its examples\n"
+    "  whyoom rules list|check|test|literals|schema   the rule data: see it, check it, run its examples\n"
     "\n"
     "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole.\n"
     "\n"
@@ -233,6 +233,9 @@ std::optional<EarlyExit> ParseRules(const std::vector<std::string>& arguments, O
       {"list", {Command::kRulesList, "Name all failures, remedies and other entries"}},
       {"check", {Command::kRulesCheck, "Find everything wrong in rule files"}},
       {"test", {Command::kRulesTest, "Check, then run each rule's own examples (exit status 1: some failed)"}},
+      {"literals",
+       {Command::kRulesLiterals,
+        "Print what a log must hold one of to be looked at, one a line: zgrep -ilF -f <(whyoom rules literals)"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files, for editors"}},
   };
   app.require_subcommand(1);

@@ -8,7 +8,18 @@
 
 namespace whyoom {
 
-enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema, kDiff, kRun, kMerge };
+enum class Command {
+  kDiagnose,
+  kExplain,
+  kRulesList,
+  kRulesCheck,
+  kRulesTest,
+  kRulesLiterals,
+  kRulesSchema,
+  kDiff,
+  kRun,
+  kMerge
+};
 enum class Format { kText, kJson, kNdjson };
 enum class ColorMode { kAuto, kAlways, kNever };
 

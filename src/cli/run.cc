@@ -193,6 +193,9 @@ int Dispatch(const Options& options) {
       return RunRulesCheck(options);
     case Command::kRulesTest:
       return RunRulesTest(options);
+    case Command::kRulesLiterals:
+      WriteOutput(ListLiterals(LoadRules(options)), options.output);
+      return kNothing;
     case Command::kRulesSchema:
       WriteOutput(RuleSet::SchemaText(), options.output);
       return kNothing;

@@ -17,6 +17,8 @@ struct Nothing : Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
 
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
 class Page {
  public:
   explicit Page(const TextOptions& options)
@@ -204,6 +206,23 @@ std::string ListTopics(const RuleSet& rules, const TextOptions& options) {
   page.Heading("Remedies");
   for (const auto& [id, remedy] : rules.remedies()) page.Item(id, 24, remedy.title);
   return page.Take();
+}
+
+std::string ListLiterals(const RuleSet& rules) {
+  std::set<std::string_view> lines;
+  for (const std::string_view literal : rules.literals()) {
+    std::string_view longest;
+    for (std::size_t begin = 0, at = 0; at <= literal.size(); ++at) {
+      if (at < literal.size() && !IsControl(literal[at])) continue;
+      if (at - begin > longest.size()) longest = literal.substr(begin, at - begin);
+      begin = at + 1;
+    }
+    // An empty line would find every line.
+    if (!longest.empty()) lines.insert(longest);
+  }
+  std::string text;
+  for (const std::string_view line : lines) text.append(line).append("\n");
+  return text;
 }
 
 std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {

@@ -18,6 +18,11 @@ std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic,
 // All topics, each with its title, for a reader who does not know them.
 std::string ListTopics(const RuleSet& rules, const TextOptions& options);
 
+// What a log must hold one of, in upper or lower case, to be looked at closely: RuleSet::literals(), one a line, blanks
+// at their ends included; a file for `grep -iF -f`. Of a literal that holds control characters its longest part
+// without.
+std::string ListLiterals(const RuleSet& rules);
+
 // The topic nearest to a mistyped one; empty where none is near.
 std::string SuggestTopic(const RuleSet& rules, std::string_view topic);
 

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""How fast whyoom is, as ratios to rg and grep that look for the same texts in the same run.
+
+  python3 tests/bench/run.py [--size 1G] [--rounds 5] [--write docs/benchmarks.md]
+
+Makes its data first (--data, 9 times --size on disk). A row is printed only after both sides were seen to give the right
+answer: whyoom finds in a packed log what it finds in the plain one, rg and grep count the same lines. What whyoom does not read
+is said to be "not read". Nothing fails where a target is missed: a machine may be busy.
+
+Needs hyperfine, ripgrep, time, zstd, xz-utils.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import corpus
+import measure
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What someone would type who knows the messages; finds less than the rules do.
+SHORT_PATTERN = (
+    "RESOURCE_EXHAUSTED|Ran out of memory|Attempting to (allocate|reserve)|would exceed memory|E0100|E0101|E1000"
+)
+
+COLUMNS = ["case", "against", "wall", "its wall", "wall ratio", "CPU ratio", "peak", "its peak", "target", "met"]
+
+
+class Target:
+    """The most that a ratio, or the wall time in seconds, may be."""
+
+    def __init__(self, wall_ratio=None, cpu_ratio=None, wall=None):
+        self.limits = {"wall": wall_ratio, "CPU": cpu_ratio, "time": wall}
+
+    def __str__(self):
+        texts = [f"{name} ≤ {limit} ×" for name, limit in self.limits.items() if limit and name != "time"]
+        if self.limits["time"]:
+            texts.append(f"≤ {self.limits['time'] * 1000:.0f} ms")
+        return ", ".join(texts)
+
+    def met(self, pair):
+        got = {"wall": pair.wall_ratio, "CPU": pair.cpu_ratio, "time": pair.wall[0]}
+        wanted = [name for name, limit in self.limits.items() if limit]
+        missed = [name for name in wanted if got[name] > self.limits[name]]
+        if not wanted:
+            return ""
+        return "no: " + ", ".join(missed) if missed else "yes"
+
+
+NO_TARGET = Target()
+
+
+def seconds(value):
+    return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
+
+
+def size(value):
+    return f"{value / corpus.MIB:.0f} MiB"
+
+
+def without_places(value):
+    """JSON less the names of files and of members of archives."""
+    if isinstance(value, dict):
+        return {key: without_places(item) for key, item in value.items() if key not in ("path", "member")}
+    return [without_places(item) for item in value] if isinstance(value, list) else value
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.corpus = corpus.Corpus(args.data, ROOT / "testdata" / "cases", args.size)
+        self.literals = self.corpus.folder / "literals"
+        self.literals.write_bytes(
+            subprocess.run([args.bin, "rules", "literals"], check=True, stdout=subprocess.PIPE).stdout
+        )
+        self.rows = []
+
+    def whyoom(self, path):
+        return [self.args.bin, "--exit-zero", str(path)]
+
+    def findings(self, path):
+        """What whyoom finds, less where; None where it does not read all of it."""
+        run = measure.run_once([self.args.bin, "--format", "json", str(path)])
+        if run.status not in (0, 1):
+            return None
+        return without_places(json.loads(run.output)["diagnoses"])
+
+    def patterns(self, tool):
+        """The two patterns as the options of rg or grep."""
+        extended = ["-E"] if tool == "grep" else []
+        return [
+            ("the rules' literals", ["-i", "-F", "-f", str(self.literals)]),
+            ("a short pattern", [*extended, "-e", SHORT_PATTERN]),
+        ]
+
+    def add(self, case, against, command, peer, target=NO_TARGET, expect=None):
+        """Times one row; `expect` is what the peer has to print."""
+        ours, theirs = measure.run_once(command), measure.run_once(peer)
+        problem = ""
+        if ours.status != 0:
+            problem = f"whyoom ended with {ours.status}"
+        elif theirs.status not in (0, 1) or (expect is not None and theirs.output != expect):
+            problem = "the peer's answer is wrong"
+        if problem:
+            self.row([case, against, *["–"] * 6, str(target), problem])
+            return
+        pair = measure.run_pair((command, peer), self.args.rounds)
+        self.row(
+            [
+                case,
+                against,
+                seconds(pair.wall[0]),
+                seconds(pair.wall[1]),
+                f"{pair.wall_ratio:.2f}",
+                f"{pair.cpu_ratio:.2f}",
+                size(ours.peak_bytes),
+                size(theirs.peak_bytes),
+                str(target),
+                target.met(pair),
+            ]
+        )
+
+    def row(self, cells):
+        self.rows.append(cells)
+        print(" | ".join(cells), file=sys.stderr)
+
+    def count(self, options, path):
+        """What `rg -c` prints for a plain log; the packed forms have to give the same."""
+        return measure.run_once(["rg", "-c", *options, str(path)]).output
+
+    def against_rg(self, case, path, targets, plain=None, options=()):
+        """One row for each pattern, with the target of the first; `plain` is the unpacked log where `path` is packed."""
+        for (name, pattern), target in zip(self.patterns("rg"), [targets, NO_TARGET]):
+            expect = self.count(pattern, plain) if plain else None
+            self.add(
+                case,
+                f"`rg {' '.join([*options, '-c'])}`, {name}",
+                self.whyoom(path),
+                ["rg", *options, "-c", *pattern, str(path)],
+                target,
+                expect,
+            )
+
+    def through(self, case, path, reader, tool, plain):
+        """Against a pipe into rg or grep."""
+        for name, pattern in self.patterns(tool):
+            peer = [
+                "sh",
+                "-c",
+                'file=$1; reader=$2; shift 2; $reader "$file" | "$@"',
+                "sh",
+                str(path),
+                reader,
+                tool,
+                "-c",
+                *pattern,
+            ]
+            self.add(
+                case,
+                f"`{reader} \\| {tool} -c`, {name}",
+                self.whyoom(path),
+                peer,
+                NO_TARGET,
+                self.count(self.patterns("rg")[name == "a short pattern"][1], plain),
+            )
+
+    def floor(self, case, path, label, script):
+        self.add(case, f"only `{label}`", self.whyoom(path), ["sh", "-c", f"exec {script} >/dev/null", "sh", str(path)])
+
+    def plain(self, case):
+        path = self.corpus.plain()
+        if not self.findings(path):
+            raise SystemExit("run.py: whyoom finds nothing in the plain log")
+        self.against_rg(case, path, Target(0.6, 1.0))
+        self.floor(case, path, "dd bs=1M", 'dd bs=1M status=none if="$1"')
+
+    def quiet(self, case):
+        if self.findings(self.corpus.quiet()) != []:
+            raise SystemExit("run.py: whyoom finds something in the log without reports")
+        self.against_rg(case, self.corpus.quiet(), Target(0.6, 1.0))
+
+    def packed(self, suffix, target, floor, pipe=None):
+        plain, path = self.corpus.plain(), self.corpus.packed(suffix)
+        if self.findings(path) != self.findings(plain):
+            self.row([suffix, "", *["–"] * 6, str(target), "not read"])
+            return
+        # In a tar, rg sees the header as a part of the first line, and zeros that make it binary.
+        self.against_rg(suffix, path, target, plain, ["-z", "-a"] if suffix == ".tar.gz" else ["-z"])
+        if pipe:
+            self.through(suffix, path, *pipe, plain)
+        self.floor(suffix, path, floor, f'{floor} "$1"')
+
+    def small_files(self, case):
+        folder = self.corpus.small_files()
+        self.against_rg(case, folder, Target(1.0, 1.0))
+        self.floor(case, folder, "find -exec cat", 'find "$1" -type f -exec cat {} +')
+
+    def scaling(self, case):
+        self.add(
+            case,
+            "whyoom on the plain log",
+            self.whyoom(self.corpus.plain(4)),
+            self.whyoom(self.corpus.plain()),
+            Target(4.2),
+        )
+
+    def run(self):
+        parts = [
+            ("plain log", self.plain),
+            ("log without reports", self.quiet),
+            (".gz", lambda case: self.packed(case, Target(0.3, 0.3), "gzip -dc", ("zcat", "grep"))),
+            (".zst", lambda case: self.packed(case, Target(0.9, 0.9), "zstd -dc", ("zstdcat", "rg"))),
+            (".xz", lambda case: self.packed(case, NO_TARGET, "xz -dc")),
+            (".tar.gz", lambda case: self.packed(case, NO_TARGET, "gzip -dc")),
+            (f"{self.corpus.small_file_count} files of 8 KiB", self.small_files),
+            ("empty file", lambda case: self.against_rg(case, self.corpus.empty(), Target(wall=0.010))),
+            ("all in one line", lambda case: self.against_rg(case, self.corpus.one_line(), NO_TARGET)),
+            ("four times the plain log", self.scaling),
+        ]
+        for case, part in parts:
+            if not self.args.only or re.search(self.args.only, case):
+                part(case)
+
+
+def version(command):
+    output = subprocess.run([command, "--version"], capture_output=True, check=True, text=True).stdout
+    return re.search(r"\d+\.\d+(\.\d+)?", output).group()
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        models = re.findall(r"model name\s*: (.*)", file.read())
+    tools = ", ".join(f"{tool} {version(tool)}" for tool in ("rg", "grep", "gzip", "zstd", "xz", "hyperfine"))
+    return f"{models[0] if models else os.uname().machine}, {len(os.sched_getaffinity(0))} cores; {tools}."
+
+
+DOCUMENT = """\
+# Benchmarks
+
+    python3 tests/bench/run.py --size {size}M --rounds {rounds}
+
+The plain log is {size} MiB of made-up lines of training jobs, with {size} real reports and look-alikes of `testdata/cases`
+spread through it, and comes from the page cache. whyoom and the command it is held against ran in turn, {rounds} rounds; times are
+medians, ratios the medians of the rounds' ratios (below 1: whyoom is faster), CPU time is that of all processes, peak memory
+that of the largest process (rg maps a single file into memory, which counts). *The rules' literals* are `whyoom rules literals`,
+given as `-i -F -f`: what whyoom itself looks for before it looks closer. *A short pattern* is what someone would type who knows
+the messages, and finds less: `{pattern}`.
+
+{machine}
+
+{table}
+"""
+
+
+def document(bench):
+    rows = [COLUMNS, ["---"] * len(COLUMNS), *bench.rows]
+    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    megabytes = bench.args.size // corpus.MIB
+    return DOCUMENT.format(
+        size=megabytes, rounds=bench.args.rounds, pattern=SHORT_PATTERN, machine=machine(), table=table
+    )
+
+
+def byte_size(text):
+    match = re.fullmatch(r"(\d+)([MG])", text)
+    if not match:
+        raise argparse.ArgumentTypeError("a size like 64M or 1G")
+    return int(match[1]) << {"M": 20, "G": 30}[match[2]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--bin", default=str(ROOT / "build/release/whyoom"), help="the whyoom to time (default: build/release/whyoom)"
+    )
+    parser.add_argument("--size", type=byte_size, default="1G", help="of the plain log (default: 1G)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--data",
+        type=pathlib.Path,
+        default=ROOT / "build/bench",
+        help="where the data is kept for the next run (default: build/bench)",
+    )
+    parser.add_argument("--only", metavar="REGEX", help="only cases that match")
+    parser.add_argument("--write", metavar="FILE", help="write the table to FILE as well")
+    bench = Bench(parser.parse_args())
+    bench.run()
+    text = document(bench)
+    print(text, end="")
+    if bench.args.write:
+        pathlib.Path(bench.args.write).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

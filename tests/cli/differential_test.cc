@@ -1,0 +1,148 @@
+// What must not matter: how the bytes of a log come in, and that most of them are never looked at closely. Whatever is
+// tried, the same bytes have to come out.
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "diagnose/diagnoser.h"
+#include "diagnose/merger.h"
+#include "process.h"
+#include "report/json_printer.h"
+
+namespace whyoom {
+namespace {
+
+const std::vector<std::string>& CaseLogs() {
+  static const std::vector<std::string> logs = [] {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(WHYOOM_SOURCE_DIR "/testdata/cases"))
+      paths.push_back(entry.path() / "log");
+    std::sort(paths.begin(), paths.end());
+    std::vector<std::string> texts;
+    for (const std::string& path : paths) texts.push_back(ReadText(path));
+    return texts;
+  }();
+  return logs;
+}
+
+// All cases in one log, far enough from one another that lines between them are passed over; longer than the blocks
+// that are read at a time, and with their borders anywhere.
+std::string LongLog(std::mt19937* random) {
+  std::vector<std::string> cases = CaseLogs();
+  std::shuffle(cases.begin(), cases.end(), *random);
+  std::string log;
+  for (const std::string& text : cases) {
+    for (std::size_t end = log.size() + 20000 + (*random)() % 200000; log.size() < end;)
+      log += "step " + std::to_string((*random)()) + " loss " + std::string((*random)() % 90, '7') + "\n";
+    log += text;
+  }
+  return log;
+}
+
+const Engine& TheEngine() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    return RuleSet::Load({}, &faults);
+  }();
+  static const Engine engine(rules);
+  return engine;
+}
+
+// Gives what another source has in chunks of random sizes, most of them small.
+class RandomChunks : public ByteSource {
+ public:
+  RandomChunks(std::string_view bytes, std::uint32_t seed) : bytes_(bytes), random_(seed) {}
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    const std::size_t most = std::size_t{1} << random_() % 17;
+    const std::size_t count = bytes_.copy(buffer, std::min(capacity, 1 + random_() % most));
+    bytes_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::mt19937 random_;
+};
+
+std::string Report(const std::function<void(const DraftSink&)>& read) {
+  Merger merger(TheEngine().rules());
+  read([&](std::vector<Draft> drafts, const std::string& framework) {
+    merger.Add({"log", ""}, std::move(drafts), framework);
+  });
+  whyoom::Report report;
+  report.findings = merger.Finish(XlaDump(), &report.problems);
+  return PrintJson(report);
+}
+
+std::string ReportOf(ByteSource& source) {
+  return Report([&](const DraftSink& sink) { ReadArtifact(TheEngine(), source, sink); });
+}
+
+TEST_CASE("any chunking gives the same report", "[cli]") {
+  std::mt19937 random(20261122);
+  std::vector<std::string> logs = CaseLogs();
+  for (int i = 0; i < 3; ++i) logs.push_back(LongLog(&random));
+  for (const std::string& log : logs) {
+    INFO(log.substr(0, 300));
+    const std::string whole = ReportOf(*OpenMemory(log));
+    for (const std::size_t chunk : {1, 2, 3, 7, 4096}) {
+      CAPTURE(chunk);
+      CHECK((ReportOf(*OpenMemory(log, chunk)) == whole));
+    }
+    for (int round = 0; round < 3; ++round) {
+      const std::uint32_t seed = static_cast<std::uint32_t>(random());
+      CAPTURE(seed);
+      RandomChunks chunks(log, seed);
+      CHECK((ReportOf(chunks) == whole));
+    }
+  }
+}
+
+TEST_CASE("any chunking of a pipe gives the same bytes", "[cli]") {
+  std::mt19937 random(20261123);
+  const std::vector<std::string> arguments = {WHYOOM_BINARY, "--format", "json"};
+  for (const std::string& log : CaseLogs()) {
+    const ProcessResult whole = RunProcess(arguments, log);
+    for (const std::size_t most : {3, 700, 20000}) {
+      std::vector<std::string> pieces;
+      for (std::size_t at = 0; at < log.size(); at += pieces.back().size())
+        pieces.push_back(log.substr(at, 1 + random() % most));
+      const ProcessResult result = RunFedInPieces(arguments, pieces);
+      INFO(log.substr(0, 300));
+      CAPTURE(most);
+      CHECK(result.exit_status == whole.exit_status);
+      CHECK((result.out == whole.out));
+    }
+  }
+}
+
+// Every line is looked at, as if there were no prefilter.
+std::string ReportOfEachLine(const std::string& log) {
+  return Report([&](const DraftSink& sink) {
+    Diagnoser diagnoser(TheEngine());
+    RawLine line;
+    for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
+      ++line.number;
+      line.offset = at;
+      line.bytes = std::string_view(log).substr(at, log.find('\n', at) - at);
+      diagnoser.Feed(line);
+      sink(diagnoser.TakeDrafts(), diagnoser.framework());
+    }
+    diagnoser.Finish();
+    sink(diagnoser.TakeDrafts(), diagnoser.framework());
+  });
+}
+
+TEST_CASE("what is passed over changes no report", "[cli]") {
+  for (const std::string& log : CaseLogs()) {
+    INFO(log.substr(0, 300));
+    CHECK(ReportOf(*OpenMemory(log)) == ReportOfEachLine(log));
+  }
+}
+
+}  // namespace
+}  // namespace whyoom

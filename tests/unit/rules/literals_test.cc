@@ -1,0 +1,73 @@
+// The prefilter with the literals of the rules, against a plain search.
+
+#include <algorithm>
+#include <cctype>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "input/prefilter.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+namespace {
+
+// Whole literals, their beginnings and ends, in any case, close together: half a hit meets the next one.
+std::string RandomText(const std::vector<std::string>& literals, std::mt19937* random) {
+  std::string text;
+  for (std::size_t i = 0, count = (*random)() % 40; i < count; ++i) {
+    const std::string& literal = literals[(*random)() % literals.size()];
+    const std::size_t cut = (*random)() % literal.size();
+    switch ((*random)() % 4) {
+      case 0:
+        text += literal;
+        break;
+      case 1:
+        text += literal.substr(0, cut);
+        break;
+      case 2:
+        text += literal.substr(cut);
+        break;
+      default:
+        text += static_cast<char>((*random)());
+    }
+  }
+  for (char& c : text) {
+    if ((*random)() % 2 == 0) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return text;
+}
+
+std::set<std::size_t> PlainEnds(const std::vector<std::string>& literals, std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::set<std::size_t> ends;
+  for (const std::string& literal : literals) {
+    for (std::size_t at = text.find(literal); at != std::string::npos; at = text.find(literal, at + 1))
+      ends.insert(at + literal.size());
+  }
+  return ends;
+}
+
+TEST_CASE("the prefilter finds the rules' literals wherever a plain search does", "[rules]") {
+  std::vector<Fault> faults;
+  const std::vector<std::string> literals = RuleSet::Load({}, &faults).literals();
+  REQUIRE(literals.size() > 20);
+  const Prefilter prefilter(literals);
+  std::mt19937 random(20261124);
+  std::size_t found = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const std::string text = RandomText(literals, &random);
+    CAPTURE(text);
+    std::set<std::size_t> ends;
+    for (std::size_t end = prefilter.FindEnd(text, 0); end != std::string::npos; end = prefilter.FindEnd(text, end))
+      ends.insert(end);
+    REQUIRE(ends == PlainEnds(literals, text));
+    found += ends.size();
+  }
+  CHECK(found > 1000);
+}
+
+}  // namespace
+}  // namespace whyoom
