@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
+#include "diagnose/finding_table.h"
 #include "process.h"
 #include "report/json_printer.h"
 
@@ -69,12 +70,10 @@ class RandomChunks : public ByteSource {
 };
 
 std::string Report(const std::function<void(const DraftSink&)>& read) {
-  Merger merger(TheEngine().rules());
-  read([&](std::vector<Draft> drafts, const std::string& framework) {
-    merger.Add({"log", ""}, std::move(drafts), framework);
-  });
+  ArtifactFindings found(TheEngine().rules(), {"log", ""});
+  read([&](std::vector<Draft> drafts, const std::string& framework) { found.Add(std::move(drafts), framework); });
   whyoom::Report report;
-  report.findings = merger.Finish(XlaDump(), &report.problems);
+  report.findings = found.Take().Finish(XlaDump(), &report.problems);
   return PrintJson(report);
 }
 
