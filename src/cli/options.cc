@@ -116,6 +116,9 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
                  "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
                  "compilers do not print")
       ->type_name("DIR");
+  app.add_flag("--follow", options->follow,
+               "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "
+               "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted");
   app.add_option("-j,--jobs", options->jobs,
                  "Read this many inputs, or parts of a large one, at once (default: one for each processor)")
       ->type_name("N")

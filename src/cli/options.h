@@ -32,6 +32,7 @@ struct Options {
   std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
+  bool follow = false;          // wait for what is still written
   std::size_t jobs = 0;         // inputs and parts of large ones read at once; 0: as many as there are processors
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER

@@ -12,6 +12,7 @@
 
 #include "cli/batch.h"
 #include "cli/diff.h"
+#include "cli/follow.h"
 #include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
@@ -72,15 +73,19 @@ void CompletePaths(Options* options) {
   options->paths = {"-"};
 }
 
+int ExitStatus(const Options& options, const Report& report) {
+  if (options.exit_zero) return kNothing;
+  if (!report.problems.empty()) return kNotAllRead;
+  return report.findings.empty() ? kNothing : kFound;
+}
+
 // Prints the report; gives the exit status.
 int Conclude(const Options& options, const std::string& rules_fingerprint, Report report) {
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules_fingerprint;
   SortProblems(&report);
   WriteOutput(PrintReport(report, options.format, ForText(options)), options.output);
-  if (options.exit_zero) return kNothing;
-  if (!report.problems.empty()) return kNotAllRead;
-  return report.findings.empty() ? kNothing : kFound;
+  return ExitStatus(options, report);
 }
 
 int RunMerge(Options options) {
@@ -132,6 +137,20 @@ int RunDiagnose(Options options) {
     report.reports_left_out = readings.table->left_out();
   }
   return Conclude(options, rules.fingerprint(), std::move(report));
+}
+
+int RunFollow(Options options) {
+  CompletePaths(&options);
+  const RuleSet rules = LoadRules(options);
+  const Engine engine(rules);
+  ReadControl control;
+  Report report = Follow(engine, options, ForText(options), &control);
+  // In text each diagnosis has been printed already.
+  if (options.format != Format::kText || report.findings.empty())
+    return Conclude(options, rules.fingerprint(), std::move(report));
+  for (const Problem& problem : report.problems)
+    WriteError(fmt::format("whyoom: {}: {}\n", problem.path, problem.what));
+  return ExitStatus(options, report);
 }
 
 int RunExplain(const Options& options) {
@@ -200,7 +219,7 @@ int Dispatch(const Options& options) {
       WriteOutput(RuleSet::SchemaText(), options.output);
       return kNothing;
     default:
-      return RunDiagnose(options);
+      return options.follow ? RunFollow(options) : RunDiagnose(options);
   }
 }
 

@@ -60,15 +60,17 @@ void Diagnoser::SeeFramework(const std::string& text) {
   if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
 }
 
+void Diagnoser::Pause() {
+  const std::size_t before = drafts_.size();
+  for (Reporter* reporter : pending_) reporter->session.Flush(&drafts_);
+  // The set has no order of its own; what comes out must have one.
+  std::stable_sort(drafts_.begin() + static_cast<std::ptrdiff_t>(before), drafts_.end(), EarlierHead);
+  pending_.clear();
+  active_.clear();
+}
+
 void Diagnoser::Feed(const RawLine& raw) {
-  if (raw.after_gap) {
-    const std::size_t before = drafts_.size();
-    for (Reporter* reporter : pending_) reporter->session.Flush(&drafts_);
-    // The set has no order of its own; what comes out must have one.
-    std::stable_sort(drafts_.begin() + static_cast<std::ptrdiff_t>(before), drafts_.end(), EarlierHead);
-    pending_.clear();
-    active_.clear();
-  }
+  if (raw.after_gap) Pause();
   lines_.clear();
   engine_.normalizer().Normalize(raw, &lines_);
   for (Line& line : lines_) {

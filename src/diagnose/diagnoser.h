@@ -71,6 +71,9 @@ class Diagnoser {
   // The drafts that became complete since the last call.
   std::vector<Draft> TakeDrafts();
 
+  // Nothing more is known to come for now: ends what is open, but forgets nothing that was said before.
+  void Pause();
+
   // Ends everything that is open; its drafts are then to be taken. Call once, at the end.
   void Finish();
 

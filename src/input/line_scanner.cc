@@ -292,6 +292,11 @@ bool LineScanner::Next(bool adjacent, RawLine* line) {
   return !state.done;
 }
 
+void LineScanner::Resume() {
+  state_->done = false;
+  state_->source_ended = false;
+}
+
 std::uint64_t LineScanner::bytes_read() const {
   return state_->survey != nullptr ? state_->survey->bytes_read() : state_->end();
 }

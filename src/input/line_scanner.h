@@ -60,6 +60,10 @@ class LineScanner {
   // The same lines come whatever the chunking of the source, and with or without a survey.
   bool Next(bool adjacent, RawLine* line);
 
+  // Goes on after Next gave false, where the source may give more after it gave 0 bytes. The beginning of a line that
+  // was given without its end comes to no more than that: its rest is given as a piece of the same line.
+  void Resume();
+
   std::uint64_t bytes_read() const;
 
  private:

@@ -1,0 +1,17 @@
+// whyoom --follow: reads files and pipes while they are written, and tells of a failure as soon as its report is there.
+#pragma once
+
+#include "cli/options.h"
+#include "diagnose/diagnoser.h"
+#include "input/read_control.h"
+#include "report/report.h"
+#include "report/text_printer.h"
+
+namespace whyoom {
+
+// Follows options.paths until each pipe is closed and `control` says stop (a file never ends). In the text format each
+// diagnosis is written when it is complete; what comes back is the report on all, for the other formats. Throws Error
+// where a folder is named.
+Report Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control);
+
+}  // namespace whyoom

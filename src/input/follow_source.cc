@@ -1,0 +1,110 @@
+#include "input/follow_source.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a line may have been written before it is seen. Asking works on every file system, notification does not.
+constexpr int kPollMilliseconds = 100;
+
+}  // namespace
+
+FollowSource::FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet)
+    : path_(std::move(path)), control_(control), quiet_(quiet) {}
+
+FollowSource::~FollowSource() {
+  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+}
+
+// False while the file is not there.
+bool FollowSource::Open() {
+  descriptor_ = path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (descriptor_ < 0) {
+    if (errno != ENOENT && errno != EINTR) {
+      problem_ = "cannot open it: " + std::generic_category().message(errno);
+      state_ = State::kEnded;
+    }
+    return false;
+  }
+  struct stat status {};
+  is_file_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && path_ != "-";
+  return true;
+}
+
+bool FollowSource::IsReplaced() const {
+  struct stat open_now {};
+  struct stat named_now {};
+  if (fstat(descriptor_, &open_now) == 0 && static_cast<std::uint64_t>(open_now.st_size) < given_) return true;
+  // Between a rename and the new file there is none of this name; the old one may still grow.
+  if (stat(path_.c_str(), &named_now) != 0) return false;
+  return open_now.st_ino != named_now.st_ino || open_now.st_dev != named_now.st_dev;
+}
+
+void FollowSource::Wait() const {
+  if (descriptor_ >= 0 && !is_file_) {
+    pollfd wait{descriptor_, POLLIN, 0};
+    poll(&wait, 1, kPollMilliseconds);
+  } else {
+    const timespec pause{0, kPollMilliseconds * 1000000L};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
+  const Clock::time_point begin = Clock::now();
+  if (state_ == State::kReplaced || state_ == State::kEnded) return 0;
+  state_ = State::kOpen;
+  while (!control_.stopped()) {
+    if (descriptor_ < 0 && !Open()) {
+      if (state_ == State::kEnded) return 0;
+      Wait();
+      continue;
+    }
+    bool would_wait = is_file_;
+    if (!is_file_) {
+      pollfd ready{descriptor_, POLLIN, 0};
+      would_wait = poll(&ready, 1, 0) == 0;
+    }
+    // Looked at before reading: what was written before the file was replaced must not be lost.
+    const bool replaced = is_file_ && IsReplaced();
+    const ssize_t got = !is_file_ && would_wait ? -1 : read(descriptor_, buffer, capacity);
+    if (got > 0) {
+      given_ += static_cast<std::uint64_t>(got);
+      told_quiet_ = false;
+      return static_cast<std::size_t>(got);
+    }
+    if (replaced) {
+      state_ = State::kReplaced;
+      return 0;
+    }
+    if (!would_wait && (got == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))) {
+      if (got < 0) problem_ = "cannot read it: " + std::generic_category().message(errno);
+      break;
+    }
+    if (is_file_ && got < 0 && errno != EINTR) {
+      problem_ = "cannot read it: " + std::generic_category().message(errno);
+      break;
+    }
+    if (!told_quiet_ && Clock::now() - begin >= quiet_) {
+      told_quiet_ = true;
+      state_ = State::kQuiet;
+      return 0;
+    }
+    Wait();
+  }
+  state_ = State::kEnded;
+  return 0;
+}
+
+}  // namespace whyoom
