@@ -68,7 +68,7 @@ void CompletePaths(Options* options) {
 }
 
 // Prints the report; gives the exit status.
-int Conclude(const Options& options, const RuleSet& rules, Report report) {
+int PrintAndEnd(const Options& options, const RuleSet& rules, Report report) {
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules.fingerprint();
   SortProblems(&report);
@@ -81,7 +81,7 @@ int Conclude(const Options& options, const RuleSet& rules, Report report) {
 int RunMerge(Options options) {
   CompletePaths(&options);
   const RuleSet rules = LoadRules(options);
-  return Conclude(options, rules, MergeReports(rules, options));
+  return PrintAndEnd(options, rules, MergeReports(rules, options));
 }
 
 int RunDiagnose(Options options) {
@@ -108,7 +108,7 @@ int RunDiagnose(Options options) {
       [&](const Problem& problem) { report.problems.push_back(problem); });
   report.findings = table.Finish(dump, &report.problems);
   report.reports_left_out = table.left_out();
-  return Conclude(options, rules, std::move(report));
+  return PrintAndEnd(options, rules, std::move(report));
 }
 
 int RunExplain(const Options& options) {
