@@ -80,7 +80,7 @@ int ExitStatus(const Options& options, const Report& report) {
 }
 
 // Prints the report; gives the exit status.
-int Conclude(const Options& options, const std::string& rules_fingerprint, Report report) {
+int PrintAndEnd(const Options& options, const std::string& rules_fingerprint, Report report) {
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules_fingerprint;
   SortProblems(&report);
@@ -91,7 +91,7 @@ int Conclude(const Options& options, const std::string& rules_fingerprint, Repor
 int RunMerge(Options options) {
   CompletePaths(&options);
   const RuleSet rules = LoadRules(options);
-  return Conclude(options, rules.fingerprint(), MergeReports(rules, options));
+  return PrintAndEnd(options, rules.fingerprint(), MergeReports(rules, options));
 }
 
 std::size_t Jobs(const Options& options) {
@@ -136,7 +136,7 @@ int RunDiagnose(Options options) {
     report.findings = readings.table->Finish(dump, &report.problems);
     report.reports_left_out = readings.table->left_out();
   }
-  return Conclude(options, rules.fingerprint(), std::move(report));
+  return PrintAndEnd(options, rules.fingerprint(), std::move(report));
 }
 
 int RunFollow(Options options) {
@@ -147,7 +147,7 @@ int RunFollow(Options options) {
   Report report = Follow(engine, options, ForText(options), &control);
   // In text each diagnosis has been printed already.
   if (options.format != Format::kText || report.findings.empty())
-    return Conclude(options, rules.fingerprint(), std::move(report));
+    return PrintAndEnd(options, rules.fingerprint(), std::move(report));
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", problem.path, problem.what));
   return ExitStatus(options, report);

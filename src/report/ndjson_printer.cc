@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "report/layout.h"
 #include "report/report_json.h"
 
 namespace whyoom {
@@ -13,22 +14,16 @@ constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
 
 std::string Dump(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
-void CutText(std::string* text) {
-  constexpr std::string_view kEllipsis = "…";
-  if (text->size() <= kLongestText) return;
-  std::size_t end = kLongestText - kEllipsis.size();
-  while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0U) == 0x80U) --end;
-  text->resize(end);
-  *text += kEllipsis;
-}
-
 bool IsName(const std::string& key) {
   return key == "path" || key == "member" || key == "path_bytes" || key == "member_bytes";
 }
 
 // Paths stay whole: they say where it is.
 void CutTexts(Json& json) {
-  if (json.is_string()) return CutText(json.get_ptr<std::string*>());
+  if (auto* text = json.get_ptr<std::string*>()) {
+    if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
+    return;
+  }
   if (json.is_array()) {
     for (Json& element : json) CutTexts(element);
   } else if (json.is_object()) {

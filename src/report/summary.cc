@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "report/layout.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -33,7 +34,7 @@ std::string ProgramOf(const Finding& finding) {
   for (const char* name : {"module", "program"}) {
     const Fact* fact = finding.facts.Find(name);
     const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
-    if (text != nullptr && !text->empty()) return BoundedName(Printable(*text), kLongestProgram);
+    if (text != nullptr && !text->empty()) return CutBytes(Printable(*text), kLongestProgram);
   }
   return {};
 }
@@ -65,10 +66,10 @@ Summary Summarize(const Report& report) {
   summary.first_time = times.first_time;
   summary.last_time = times.last_time;
   const auto key = [](const Finding* finding) {
-    return std::tuple(~finding->tally.occurrences(), ~finding->tally.artifacts, finding->failure->code, finding->id);
+    return std::pair(finding->tally.occurrences(), finding->tally.artifacts);
   };
-  std::sort(summary.recurring.begin(), summary.recurring.end(),
-            [&](const Finding* a, const Finding* b) { return key(a) < key(b); });
+  std::stable_sort(summary.recurring.begin(), summary.recurring.end(),
+                   [&](const Finding* a, const Finding* b) { return key(a) > key(b); });
   return summary;
 }
 

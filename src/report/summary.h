@@ -27,7 +27,8 @@ struct Summary {
   std::map<std::string, Share> by_scenario;  // see ScenarioName
   std::map<std::string, Share> by_program;   // of the failures that name one
   std::map<std::string, Share> by_remedy;    // id of the first that is a cure; where none is, the first
-  // Failures that were reported more than once or in more than one artifact, the most frequent first.
+  // Failures that were reported more than once or in more than one artifact, the most frequent first, equal
+  // ones in the order of the report.
   std::vector<const Finding*> recurring;
   std::optional<Timestamp> first_time;  // of any report
   std::optional<Timestamp> last_time;

@@ -10,6 +10,17 @@ using namespace whyoom;
 
 using Lines = std::vector<std::string>;
 
+TEST_CASE("text in exactly as many columns, and in as many bytes", "[report]") {
+  CHECK(Fit("ab", 4) == "ab  ");
+  CHECK(Fit("abcdef", 4) == "abc…");
+  CHECK(Fit("abc", 1) == " ");
+  CHECK(DisplayWidth(Fit("日本語", 4)) == 4);
+  CHECK(CutBytes("abc", 3) == "abc");
+  CHECK(CutBytes("abcdefgh", 6) == "abc…");
+  CHECK(CutBytes("aöööö", 7) == "aö…");
+  CHECK(CutBytes(CutBytes("aöööö", 7), 7) == "aö…");
+}
+
 TEST_CASE("text is wrapped at blanks, and only words beyond any use are broken", "[report]") {
   CHECK(Wrap("one two three", 8) == Lines{"one two", "three"});
   CHECK(Wrap("", 10) == Lines{""});

@@ -159,6 +159,10 @@ TEST_CASE("records are ASCII, and a name that is no text comes whole beside", "[
 TEST_CASE("records are bounded, and say what they leave out", "[report]") {
   std::string log = LongReport(3000, std::string(500, 'n') + "\xc3\xb6");
   for (int i = 0; i < 4000; ++i) log += fmt::format("[pod/name-{:0180}] {}", i, kBuffer);
+  log +=
+      "Ran out of memory on HBM, the total memory required for HLO temporaries (41.00G) exceeds available HBM "
+      "(31.25G). HLO module: jit_" +
+      std::string(3000, 'm') + ".\n";
   const std::string name(4000, '\xff');
   const Report report = Diagnose({{{name, name}, log}});
   const std::string printed = PrintNdjson(report);
@@ -166,6 +170,7 @@ TEST_CASE("records are bounded, and say what they leave out", "[report]") {
   const json list = json::parse(Lines(printed)[1]);
   CHECK(list["allocations"].size() > 20);
   CHECK(list["allocations"].size() + list["allocations_left_out"].get<std::size_t>() == 3000);
+  CHECK(json::parse(Lines(printed).back())["by_program"].size() == 2);
   const json hosts = json::parse(Lines(printed)[2]);
   CHECK(hosts["occurrences_estimated"] == true);
   CHECK(hosts["occurrences"].get<double>() == Approx(4000).epsilon(0.4));

@@ -1,0 +1,120 @@
+// docs/report.schema.json is what the program prints: every output is valid, and every field is described.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+#include "rules/schema_check.h"
+
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const json& Schema() {
+  static const json schema = json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/report.schema.json"));
+  return schema;
+}
+
+// The schema of one definition.
+std::string SchemaOf(const std::string& name) {
+  json schema = {{"$schema", Schema()["$schema"]}, {"definitions", Schema()["definitions"]}};
+  schema["allOf"] = json::array({{{"$ref", "#/definitions/" + name}}});
+  return schema.dump();
+}
+
+void CheckValid(const std::string& definition, const json& value) {
+  for (const whyoom::SchemaFault& fault : whyoom::SchemaCheck(SchemaOf(definition)).Run(value))
+    FAIL_CHECK(definition << ": " << fault.pointer << " " << fault.what);
+}
+
+const json& Resolve(const json& schema) {
+  if (!schema.contains("$ref")) return schema;
+  const std::string reference = schema["$ref"];
+  return Schema()["definitions"].at(reference.substr(reference.rfind('/') + 1));
+}
+
+// What describes the field `key`; null where nothing does.
+const json* Describing(const json& unresolved, const std::string& key) {
+  const json& schema = Resolve(unresolved);
+  if (schema.contains("properties") && schema["properties"].contains(key)) return &schema["properties"][key];
+  if (schema.contains("additionalProperties")) return &schema["additionalProperties"];
+  if (schema.contains("allOf")) return Describing(schema["allOf"][0], key);
+  return nullptr;
+}
+
+void CheckDescribed(const json& schema, const json& value, const std::string& place) {
+  if (value.is_object()) {
+    for (const auto& [key, field] : value.items()) {
+      INFO(place << "/" << key);
+      const json* description = Describing(schema, key);
+      CHECK(description != nullptr);
+      if (description != nullptr) CheckDescribed(*description, field, place + "/" + key);
+    }
+  } else if (value.is_array()) {
+    for (const json& element : value) CheckDescribed(Resolve(schema)["items"], element, place + "/-");
+  }
+}
+
+std::vector<std::string> Inputs(const ScratchFolder& scratch) {
+  std::vector<std::string> inputs;
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases"))
+    inputs.push_back((entry.path() / "log").string());
+  std::string fleet;
+  for (int i = 0; i < 1500; ++i)
+    fleet += "[rank" + std::to_string(i) +
+             "]: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not "
+             "possible. There are 6.43M free.\n";
+  inputs.push_back(
+      scratch.Write("fl\xff"
+                    "eet.log",
+                    fleet));
+  inputs.push_back(scratch.path() + "/gone.log");
+  std::sort(inputs.begin(), inputs.end());
+  return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("every output is valid by the published schema, which describes every field", "[cli]") {
+  const ScratchFolder scratch;
+  std::vector<std::string> arguments = Inputs(scratch);
+  arguments.insert(arguments.begin(), {"--format", "json"});
+  const json report = json::parse(RunWhyoom(arguments).out);
+  CHECK(report["diagnoses"].size() > 15);
+  CheckValid("report", report);
+  CheckDescribed(Schema()["definitions"]["report"], report, "");
+
+  arguments[1] = "ndjson";
+  const std::string records = RunWhyoom(arguments).out;
+  for (std::size_t begin = 0; begin < records.size(); begin = records.find('\n', begin) + 1) {
+    const json record = json::parse(records.substr(begin, records.find('\n', begin) - begin));
+    const std::string definition = record["type"].get<std::string>() + "_record";
+    CheckValid(definition, record);
+    CheckDescribed(Schema()["definitions"][definition], record, definition);
+  }
+}
+
+TEST_CASE("the published schema refuses what is wrong", "[cli]") {
+  const ScratchFolder scratch;
+  const json report = json::parse(RunWhyoom({"--format", "json", Inputs(scratch)[0]}).out);
+  const whyoom::SchemaCheck schema(SchemaOf("report"));
+  CHECK(schema.Run(report).empty());
+  for (const auto& [place, value] : std::vector<std::pair<json::json_pointer, json>>{
+           {"/schema"_json_pointer, "whyoom.report/2"},
+           {"/diagnoses/0/id"_json_pointer, "x"},
+           {"/diagnoses/0/where/line"_json_pointer, "12"},
+           {"/diagnoses/0/remedies/0/safety"_json_pointer, "perfectly"},
+           {"/summary/by_scenario"_json_pointer, {{"E1000.2", 1}}},
+           {"/summary/first_time"_json_pointer, "yesterday"},
+       }) {
+    json wrong = report;
+    wrong[place] = value;
+    INFO(place.to_string());
+    CHECK_FALSE(schema.Run(wrong).empty());
+  }
+}
