@@ -1,4 +1,4 @@
-// Reads one artifact of the command line into a merger: what every command that reads logs does.
+// Reads one input of the command line into a merger: what every command that reads logs does.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,17 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/merger.h"
 #include "input/artifact.h"
+#include "input/limits.h"
 
 namespace whyoom {
 
-// Returns how many bytes were read. What could not be read whole, packed input included, is added to `problems`.
-std::uint64_t ReadInput(const Engine& engine, const Artifact& artifact, Merger* merger, std::vector<Problem>* problems);
+struct InputSize {
+  std::uint64_t artifacts = 0;  // one, or as many as were unpacked from it
+  std::uint64_t bytes = 0;      // as unpacked
+};
+
+// Reads a path of the command line with all that is packed in it. What could not be read whole is added to `problems`.
+InputSize ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, Merger* merger,
+                    std::vector<Problem>* problems);
 
 }  // namespace whyoom

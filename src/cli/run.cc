@@ -81,8 +81,9 @@ int RunDiagnose(Options options) {
       [&](const Artifact& artifact) {
         dump.AddFile(artifact.path);
         if (!XlaDump::IsDumpFile(artifact.path)) {
-          ++report.artifacts;
-          report.bytes += ReadInput(engine, artifact, &merger, &report.problems);
+          const InputSize read = ReadInput(engine, artifact, options.limits, &merger, &report.problems);
+          report.artifacts += read.artifacts;
+          report.bytes += read.bytes;
         }
       },
       [&](const Problem& problem) { report.problems.push_back(problem); });

@@ -113,8 +113,12 @@ std::string Diagnoser::framework() const {
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
-ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink) {
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink_drafts) {
   LineScanner scanner(source, engine.prefilter());
+  const auto sink = [&](std::vector<Draft> drafts, const std::string& framework) {
+    for (Draft& draft : drafts) draft.head.offset = source.RawOffset(draft.head.offset);
+    sink_drafts(std::move(drafts), framework);
+  };
   Diagnoser diagnoser(engine);
   RawLine line;
   while (scanner.Next(diagnoser.wants_adjacent(), &line)) {
