@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <utility>
@@ -30,12 +31,8 @@ int Enable(archive* reader, Packing packing) {
       return archive_read_support_format_7zip(reader);
     case Packing::kCpio:
       return archive_read_support_format_cpio(reader);
-    case Packing::kAr:
-      return archive_read_support_format_ar(reader);
     default:
-      // Named, not guessed from the bytes: libarchive would go on unpacking what comes out.
-      archive_read_append_filter(reader, packing == Packing::kBzip2 ? ARCHIVE_FILTER_BZIP2 : ARCHIVE_FILTER_LZ4);
-      return archive_read_support_format_raw(reader);
+      return archive_read_support_format_ar(reader);
   }
 }
 
@@ -45,6 +42,8 @@ std::string NameOf(archive_entry* entry) {
   }
   return "(a name that cannot be read)";
 }
+
+bool HasName(archive_entry* entry) { return archive_entry_pathname(entry) != nullptr; }
 
 bool HasContent(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
@@ -60,47 +59,12 @@ bool HasUnlimitedMemory(archive* reader, Packing packing) {
   return method.find("lzma") != std::string_view::npos || method.find("xz") != std::string_view::npos;
 }
 
-class UnpackedSource : public ByteSource {
- public:
-  UnpackedSource(std::unique_ptr<ByteSource> packed, Packing packing)
-      : packed_(std::move(packed)), reader_(*packed_, packing) {}
-
-  std::size_t Read(char* buffer, std::size_t capacity) override {
-    ArchiveMember only;
-    if (capacity == 0 || ended_) return 0;
-    if (!begun_ && !reader_.Next(&only)) return End();
-    begun_ = true;
-    const std::size_t got = reader_.Read(buffer, capacity);
-    return got > 0 ? got : End();
-  }
-
-  std::string_view problem() const override {
-    const std::string_view cause = packed_->problem();
-    return cause.empty() ? std::string_view(problem_) : cause;
-  }
-
- private:
-  std::size_t End() {
-    ended_ = true;
-    problem_ = reader_.member_problem();
-    if (problem_.empty()) reader_.Finish();
-    if (problem_.empty()) problem_ = reader_.problem();
-    return 0;
-  }
-
-  std::unique_ptr<ByteSource> packed_;
-  ArchiveReader reader_;
-  bool begun_ = false;
-  bool ended_ = false;
-  std::string problem_;
-};
-
 }  // namespace
 
 struct ArchiveReader::Callbacks {
   static la_ssize_t Read(archive*, void* reader_pointer, const void** buffer) {
     auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
-    reader.held_ = reader.source_.Read(reader.block_.get(), kBlock);
+    if (!std::exchange(reader.block_waits_, false)) reader.Fill(0);
     reader.fed_ += reader.held_;
     *buffer = reader.block_.get();
     return static_cast<la_ssize_t>(reader.held_);
@@ -124,22 +88,68 @@ struct ArchiveReader::Callbacks {
 ArchiveReader::ArchiveReader(ByteSource& source, Packing packing)
     : source_(source),
       packing_(packing),
-      archive_(archive_read_new()),
       entry_(archive_entry_new()),
       block_(std::make_unique_for_overwrite<char[]>(kBlock)) {
-  if (archive_ == nullptr || entry_ == nullptr) throw std::bad_alloc();
-  Enable(archive_, packing);
-  archive_read_set_callback_data(archive_, this);
-  archive_read_set_read_callback(archive_, &Callbacks::Read);
-  if (packing == Packing::kSevenZip) archive_read_set_seek_callback(archive_, &Callbacks::Seek);
-  if (archive_read_open1(archive_) == ARCHIVE_OK) return;
-  problem_ = Words();
-  ended_ = true;
+  if (entry_ == nullptr) throw std::bad_alloc();
+  Open();
 }
 
 ArchiveReader::~ArchiveReader() {
   archive_entry_free(entry_);
   archive_read_free(archive_);
+}
+
+void ArchiveReader::Open() {
+  archive_read_free(archive_);
+  archive_ = archive_read_new();
+  if (archive_ == nullptr) throw std::bad_alloc();
+  fed_ = 0;
+  Enable(archive_, packing_);
+  archive_read_set_callback_data(archive_, this);
+  archive_read_set_read_callback(archive_, &Callbacks::Read);
+  if (packing_ == Packing::kSevenZip) archive_read_set_seek_callback(archive_, &Callbacks::Seek);
+  ended_ = archive_read_open1(archive_) != ARCHIVE_OK;
+  if (ended_) Note(Words());
+}
+
+// Keeps the last `keep` bytes of the block and reads behind them; gives how many were read.
+std::size_t ArchiveReader::Fill(std::size_t keep) {
+  std::memmove(block_.get(), block_.get() + held_ - keep, keep);
+  const std::size_t got = source_.Read(block_.get() + keep, kBlock - keep);
+  held_ = keep + got;
+  const std::string_view bytes(block_.get() + keep, got);
+  const std::size_t last = bytes.find_last_not_of('\0');
+  zeros_ = last == std::string_view::npos ? zeros_ + got : got - 1 - last;
+  return got;
+}
+
+// What was read of the source and not by libarchive.
+std::size_t ArchiveReader::Unused() const {
+  const auto used = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0));
+  return static_cast<std::size_t>(std::min<std::uint64_t>(held_, fed_ - std::min(fed_, used)));
+}
+
+// Goes to the next member that can be found behind damage, of which libarchive says no more than that it is there.
+bool ArchiveReader::FindNextInZip() {
+  constexpr std::string_view kMember = "PK\x03\x04";
+  std::size_t keep = Unused();
+  if (keep > 0 && archive_filter_bytes(archive_, -1) <= 0) --keep;  // or it would be found where it was
+  while (true) {
+    const std::string_view bytes(block_.get() + held_ - keep, keep);
+    const std::size_t found = bytes.find(kMember);
+    if (found != std::string_view::npos) {
+      Fill(keep - found);
+      block_waits_ = true;
+      Open();
+      return !ended_;
+    }
+    if (Fill(std::min(keep, kMember.size() - 1)) == 0) return false;
+    keep = held_;
+  }
+}
+
+void ArchiveReader::Note(std::string problem) {
+  if (problem_.empty()) problem_ = std::move(problem);
 }
 
 std::string ArchiveReader::Words() const {
@@ -150,22 +160,23 @@ std::string ArchiveReader::Words() const {
 
 bool ArchiveReader::Next(ArchiveMember* member) {
   constexpr int kMostRetries = 16;
+  const bool told = !member_problem_.empty() || unreadable_;
   member_problem_.clear();
-  for (int i = 0; !ended_ && i < kMostRetries; ++i) {
-    const int result = archive_read_next_header2(archive_, entry_);
+  for (int retries = 0; !ended_ && retries < kMostRetries;) {
+    const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
     if (result == ARCHIVE_EOF) {
       ended_ = true;
-    } else if (result == ARCHIVE_FATAL || result == ARCHIVE_FAILED) {
-      problem_ = Words();
-      ended_ = true;
-    } else if (result != ARCHIVE_RETRY) {
-      // A warning is about the name or other things that do not matter here.
-      member->name = NameOf(entry_);
-      member->has_content = HasContent(entry_);
-      member->unreadable.clear();
-      if (archive_entry_is_data_encrypted(entry_) != 0) member->unreadable = "it is encrypted";
-      if (HasUnlimitedMemory(archive_, packing_))
-        member->unreadable = "it is packed with xz or lzma inside a zip, which is not read";
+      ended_well_ = !told;
+    } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && !HasName(entry_))) {
+      if (!told) Note(Words());
+      broken_ = false;
+      ended_ = packing_ != Packing::kZip || !FindNextInZip();
+    } else if (result == ARCHIVE_RETRY) {
+      ++retries;
+    } else {
+      // A warning is about the name or other things that do not matter here, a failure with a name about the rest of
+      // the member before.
+      Describe(member);
       return true;
     }
   }
@@ -173,35 +184,44 @@ bool ArchiveReader::Next(ArchiveMember* member) {
   return false;
 }
 
+void ArchiveReader::Describe(ArchiveMember* member) {
+  member->name = NameOf(entry_);
+  member->has_content = HasContent(entry_);
+  member->unreadable.clear();
+  if (archive_entry_is_data_encrypted(entry_) != 0) {
+    member->unreadable = "it is encrypted";
+  } else if (HasUnlimitedMemory(archive_, packing_)) {
+    member->unreadable = "it is packed with xz or lzma inside a zip, which is not read";
+  }
+  unreadable_ = !member->unreadable.empty();
+}
+
 std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
-  if (ended_ || !member_problem_.empty()) return 0;
+  if (ended_ || broken_ || !member_problem_.empty()) return 0;
   const la_ssize_t got = archive_read_data(archive_, buffer, capacity);
   if (got >= 0) return static_cast<std::size_t>(got);
   member_problem_ = Words();
-  if (got == ARCHIVE_FATAL) {
-    problem_ = member_problem_;
-    ended_ = true;
-  }
+  broken_ = got == ARCHIVE_FATAL;
   return 0;
 }
 
 void ArchiveReader::SeeBehind(std::string_view bytes) {
-  // Zeros fill up the last block of a tape. A zip's list of members, and what a 7z has where, are not read in order.
-  if (packing_ == Packing::kZip || packing_ == Packing::kSevenZip || !problem_.empty()) return;
+  // Zeros fill up the last block of a tape.
   if (bytes.find_first_not_of('\0') != std::string_view::npos)
-    problem_ = fmt::format("other bytes follow its {} data and were not read", NameOf(packing_));
+    Note(fmt::format("other bytes follow its {} data and were not read", NameOf(packing_)));
 }
 
 void ArchiveReader::Finish() {
-  const auto used = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0));
-  if (packing_ == Packing::kSevenZip) return;
-  const std::size_t unused = static_cast<std::size_t>(std::min<std::uint64_t>(held_, fed_ - std::min(fed_, used)));
-  SeeBehind({block_.get() + held_ - unused, unused});
-  while (const std::size_t got = source_.Read(block_.get(), kBlock)) SeeBehind({block_.get(), got});
-}
-
-std::unique_ptr<ByteSource> UnpackByLibarchive(std::unique_ptr<ByteSource> packed, Packing packing) {
-  return std::make_unique<UnpackedSource>(std::move(packed), packing);
+  if (packing_ == Packing::kSevenZip) return;  // not read in order
+  constexpr std::size_t kEndMark = 512;
+  const bool in_order = packing_ != Packing::kZip;  // whose list of members lies behind them
+  const std::size_t unused = Unused();
+  if (in_order) SeeBehind({block_.get() + held_ - unused, unused});
+  while (Fill(0) > 0) {
+    if (in_order) SeeBehind({block_.get(), held_});
+  }
+  if (packing_ == Packing::kTar && ended_well_ && zeros_ < kEndMark)
+    Note("its tar data has no end mark, so members may be missing");
 }
 
 }  // namespace whyoom

@@ -33,7 +33,7 @@ class ArchiveReader {
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
   // Goes on to the next member, whether the one before was read to its end or not; false at the end of the archive or
-  // of what can be read of it.
+  // of what can be read of it. In a zip members behind a damaged one are found again.
   bool Next(ArchiveMember* member);
 
   // The next bytes of the member at hand, and why they ended early.
@@ -50,22 +50,30 @@ class ArchiveReader {
  private:
   struct Callbacks;
 
-  std::string Words() const;  // libarchive's for its last error
+  void Open();
+  std::size_t Fill(std::size_t keep);
+  std::size_t Unused() const;
+  bool FindNextInZip();
+  void Describe(ArchiveMember* member);
   void SeeBehind(std::string_view bytes);
+  std::string Words() const;       // libarchive's for its last error
+  void Note(std::string problem);  // the first is the cause of the others
 
   ByteSource& source_;
   const Packing packing_;
-  archive* archive_;
+  archive* archive_ = nullptr;
   archive_entry* entry_;
   std::unique_ptr<char[]> block_;
-  std::size_t held_ = 0;   // bytes in block_
-  std::uint64_t fed_ = 0;  // bytes given to libarchive
-  bool ended_ = false;     // nothing more comes from libarchive
+  std::size_t held_ = 0;      // bytes in block_
+  std::uint64_t fed_ = 0;     // bytes given to libarchive
+  std::uint64_t zeros_ = 0;   // that the bytes read so far end with
+  bool block_waits_ = false;  // it is still to be given to libarchive
+  bool broken_ = false;       // libarchive does not go on
+  bool unreadable_ = false;   // the member at hand
+  bool ended_ = false;        // nothing more comes
+  bool ended_well_ = false;   // by what libarchive saw as the end
   std::string problem_;
   std::string member_problem_;
 };
-
-// Undoes bzip2 or lz4. What is wrong with `packed` itself is the problem of the source given, too.
-std::unique_ptr<ByteSource> UnpackByLibarchive(std::unique_ptr<ByteSource> packed, Packing packing);
 
 }  // namespace whyoom

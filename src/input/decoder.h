@@ -46,8 +46,10 @@ class Decoder : public ByteSource {
   std::string problem_;
 };
 
-// Many members one after another and zeros after the last are as good as one.
+// Many streams one after another are as good as one; what follows the last and is none is a problem.
 std::unique_ptr<ByteSource> UnpackGzip(std::unique_ptr<ByteSource> packed);
+std::unique_ptr<ByteSource> UnpackBzip2(std::unique_ptr<ByteSource> packed);
+std::unique_ptr<ByteSource> UnpackLz4(std::unique_ptr<ByteSource> packed);
 // `memory` limits the window.
 std::unique_ptr<ByteSource> UnpackZstd(std::unique_ptr<ByteSource> packed, std::size_t memory);
 // `memory` limits what liblzma asks for.

@@ -125,7 +125,7 @@ std::unique_ptr<ByteSource> Unpacker::Decompress(std::unique_ptr<ByteSource> sou
   if (packing == Packing::kGzip) return UnpackGzip(std::move(source));
   if (packing == Packing::kZstd) return UnpackZstd(std::move(source), limits_.memory);
   if (packing == Packing::kXz) return UnpackXz(std::move(source), limits_.memory);
-  return UnpackByLibarchive(std::move(source), packing);
+  return packing == Packing::kBzip2 ? UnpackBzip2(std::move(source)) : UnpackLz4(std::move(source));
 }
 
 void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth) {
