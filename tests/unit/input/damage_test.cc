@@ -43,8 +43,8 @@ TEST_CASE("a stream cut anywhere gives what was before the cut, and a problem", 
 }
 
 TEST_CASE("half of a long stream gives about half of the text", "[input]") {
-  const std::string text = Numbers(0, 300'000);
   for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    const std::string text = Numbers(0, filter == "lz4" ? 1'200'000 : 300'000);  // its blocks are of 4 MiB
     const std::string packed = Compress(filter, text);
     const ReadBack read = Unpack(packed.substr(0, packed.size() / 2));
     INFO(filter << ": " << read.pieces[0].text.size() << " of " << text.size());
