@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -36,27 +37,28 @@ int Enable(archive* reader, Packing packing) {
   }
 }
 
-std::string NameOf(archive_entry* entry) {
-  for (const char* name : {archive_entry_pathname_utf8(entry), archive_entry_pathname(entry)}) {
-    if (name != nullptr) return name;
-  }
-  return "(a name that cannot be read)";
+// Null where there is none. A name that is stored as Unicode has no other form in the C locale.
+const char* StoredName(archive_entry* entry) {
+  const char* name = archive_entry_pathname_utf8(entry);
+  return name == nullptr ? archive_entry_pathname(entry) : name;
 }
 
-bool HasName(archive_entry* entry) { return archive_entry_pathname(entry) != nullptr; }
-
+// What was a pipe when it was packed may have content by now (`7z a -si`); a link has only the name of its target.
 bool HasContent(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
-  if (type != AE_IFREG && type != 0) return false;
-  return archive_entry_hardlink(entry) == nullptr || archive_entry_size(entry) > 0;
+  if (type == AE_IFDIR || type == AE_IFLNK) return false;
+  const bool file = (type == AE_IFREG || type == 0) && archive_entry_hardlink(entry) == nullptr;
+  return file || archive_entry_size(entry) > 0;
 }
 
-// xz and lzma inside a zip ask for as much memory as the archive says, and libarchive sets no limit.
+// These inside a zip ask for as much memory as the archive says, and libarchive sets no limit.
 bool HasUnlimitedMemory(archive* reader, Packing packing) {
+  constexpr std::array<std::string_view, 3> kMethods = {"lzma", "xz", "ppmd"};
   if (packing != Packing::kZip) return false;
   const char* format = archive_format_name(reader);
   const std::string_view method = format == nullptr ? "" : format;
-  return method.find("lzma") != std::string_view::npos || method.find("xz") != std::string_view::npos;
+  return std::any_of(kMethods.begin(), kMethods.end(),
+                     [&](std::string_view one) { return method.find(one) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -167,7 +169,7 @@ bool ArchiveReader::Next(ArchiveMember* member) {
     if (result == ARCHIVE_EOF) {
       ended_ = true;
       ended_well_ = !told;
-    } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && !HasName(entry_))) {
+    } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && StoredName(entry_) == nullptr)) {
       if (!told) Note(Words());
       broken_ = false;
       ended_ = packing_ != Packing::kZip || !FindNextInZip();
@@ -185,13 +187,14 @@ bool ArchiveReader::Next(ArchiveMember* member) {
 }
 
 void ArchiveReader::Describe(ArchiveMember* member) {
-  member->name = NameOf(entry_);
+  const char* name = StoredName(entry_);
+  member->name = name == nullptr ? "(without a name)" : name;
   member->has_content = HasContent(entry_);
   member->unreadable.clear();
   if (archive_entry_is_data_encrypted(entry_) != 0) {
     member->unreadable = "it is encrypted";
   } else if (HasUnlimitedMemory(archive_, packing_)) {
-    member->unreadable = "it is packed with xz or lzma inside a zip, which is not read";
+    member->unreadable = "it is packed with xz, lzma or ppmd inside a zip, which is not read";
   }
   unreadable_ = !member->unreadable.empty();
 }

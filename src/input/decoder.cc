@@ -53,10 +53,15 @@ std::size_t Decoder::FailTrailing() {
   return Fail(fmt::format("other bytes follow its {} data and were not read", name_));
 }
 
-std::size_t Decoder::FailMemory(std::size_t needed, std::size_t limit) {
-  const std::string amount = needed > 0 ? fmt::format("{} MiB", (needed >> 20) + 1) : "memory";
-  return Fail(fmt::format("unpacking its {} data needs {}, more than {} (--max-memory); it was not read", name_, amount,
-                          WholeSize(limit)));
+std::size_t Decoder::FailMemory(std::uint64_t needed, std::size_t limit) {
+  return Fail(TooMuchMemory(name_, needed, limit));
+}
+
+std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  const std::string amount = needed > 0 ? fmt::format("{} MiB", needed / kMiB + (needed % kMiB > 0 ? 1 : 0)) : "memory";
+  return fmt::format("unpacking its {} data needs {}, more than {} (--max-memory); it was not read", name, amount,
+                     WholeSize(limit));
 }
 
 }  // namespace whyoom

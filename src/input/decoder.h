@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,8 +34,8 @@ class Decoder : public ByteSource {
   std::size_t Fail(std::string problem);
   std::size_t FailDamaged(std::string_view how);  // "": nothing more is known
   std::size_t FailTruncated();
-  std::size_t FailTrailing();                                     // the packed data ended well, but other bytes follow
-  std::size_t FailMemory(std::size_t needed, std::size_t limit);  // needed 0: unknown
+  std::size_t FailTrailing();  // the packed data ended well, but other bytes follow
+  std::size_t FailMemory(std::uint64_t needed, std::size_t limit);  // needed 0: unknown
 
  private:
   std::unique_ptr<ByteSource> packed_;
@@ -45,6 +46,9 @@ class Decoder : public ByteSource {
   bool ended_ = false;
   std::string problem_;
 };
+
+// "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); it was not read"
+std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit);
 
 // Many streams one after another are as good as one; what follows the last and is none is a problem.
 std::unique_ptr<ByteSource> UnpackGzip(std::unique_ptr<ByteSource> packed);

@@ -13,6 +13,7 @@
 #include "input/peeked_source.h"
 #include "input/quota.h"
 #include "input/read_ahead.h"
+#include "input/seven_zip_memory.h"
 #include "input/spool.h"
 #include "input/utf16_source.h"
 
@@ -137,6 +138,12 @@ void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource>
     if (!source->problem().empty()) return Tell(artifact, source->problem());
     if (kept == nullptr) return Tell(artifact, problem);
     source = std::move(kept);
+  }
+  if (packing == Packing::kSevenZip) {
+    const SevenZipMemory memory = MemoryOfSevenZip(*source, limits_.memory);
+    if (!memory.problem.empty()) return Tell(artifact, memory.problem);
+    if (memory.bytes > limits_.memory)
+      return Tell(artifact, TooMuchMemory(NameOf(packing), memory.bytes, limits_.memory));
   }
   TakeMembers(artifact, *source, packing, depth);
 }

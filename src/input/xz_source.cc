@@ -58,7 +58,7 @@ class XzSource : public Decoder {
   void FailWith(lzma_ret error) {
     switch (error) {
       case LZMA_MEMLIMIT_ERROR:
-        FailMemory(static_cast<std::size_t>(lzma_memusage(&stream_)), memory_);
+        FailMemory(lzma_memusage(&stream_), memory_);
         break;
       case LZMA_MEM_ERROR:
         Fail("there is not enough memory to unpack its xz data");

@@ -174,6 +174,38 @@ TEST_CASE("a decoder may take only so much memory", "[input]") {
   CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
 }
 
+TEST_CASE("a 7z may ask for only so much memory", "[input]") {
+  const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
+  Limits little;
+  little.memory = 1 << 10;
+  const ReadBack read = Unpack(Archive("ustar", {{"a.7z", packed}, {"b", "after\n"}}), little);
+  CHECK(Lines(read) == std::vector<std::string>{"b: after\n"});
+  REQUIRE(read.problems.size() == 1);
+  CHECK(read.problems[0].starts_with("a.7z: unpacking its 7z data needs "));
+  CHECK(read.problems[0].find("(--max-memory)") != std::string::npos);
+}
+
+// A 7z of a header alone.
+std::string SevenZipOf(const std::string& header) {
+  std::string bytes("7z\xbc\xaf\x27\x1c\0\4\0\0\0\0", 12);
+  bytes += std::string(8, '\0') + static_cast<char>(header.size()) + std::string(7, '\0') + std::string(4, '\0');
+  return bytes + header;
+}
+
+TEST_CASE("counts in a 7z are not believed", "[input]") {
+  // Sixteen million files and nothing about them.
+  const ReadBack files = Unpack(SevenZipOf(std::string("\x01\x05\xe0\xff\xff\xff\x0e", 7)));
+  REQUIRE(files.problems.size() == 1);
+  CHECK(files.problems[0].find("(--max-memory)") != std::string::npos);
+  for (const std::string& header :
+       {std::string("\x01\x04\x07\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", 14), std::string("\x17\x06"),
+        std::string("\x02"), std::string("\x01\x04\x06\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x0a\x00", 15)}) {
+    const ReadBack read = Unpack(SevenZipOf(header));
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].starts_with(": its 7z header cannot be read: "));
+  }
+}
+
 TEST_CASE("a 7z that must be kept is kept only up to its limit", "[input]") {
   Limits limits;
   const std::string packed = Archive("7zip", {{"a.log", "text\n"}});

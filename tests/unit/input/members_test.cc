@@ -120,6 +120,13 @@ TEST_CASE("a zip written to a pipe says its sizes too late, and is read", "[inpu
   }
 }
 
+TEST_CASE("what was a pipe when it was packed may have content", "[input]") {
+  // Made with: echo hi | 7z a -si y.7z
+  const ReadBack read = UnpackFile(std::string(WHYOOM_SOURCE_DIR) + "/testdata/packed/stdin.7z");
+  CHECK(Lines(read) == std::vector<std::string>{"(without a name): hi\n"});
+  CHECK(read.problems.empty());
+}
+
 TEST_CASE("names are given as they are", "[input]") {
   const std::vector<std::string> names = {"t\xc3\xa4gliches.log", "\xe6\x97\xa5.log", "a\x1b[31mb",
                                           std::string(300, 'n')};
