@@ -43,8 +43,9 @@ struct Batch::Queue {
   }
 };
 
-Batch::Batch(const Engine& engine, std::size_t jobs, ReadControl* control, Observer observer)
+Batch::Batch(const Engine& engine, const Limits& limits, std::size_t jobs, ReadControl* control, Observer observer)
     : engine_(engine),
+      limits_(limits),
       jobs_(std::max<std::size_t>(jobs, 1)),
       control_(control),
       observer_(std::move(observer)),
@@ -55,7 +56,7 @@ Batch::~Batch() {
 }
 
 Readings Batch::Read(const Artifact& input, std::size_t threads) {
-  Readings readings = ReadInput(engine_, input, threads, control_);
+  Readings readings = ReadInput(engine_, input, limits_, threads, control_);
   if (observer_) observer_(input, readings);
   return readings;
 }

@@ -33,7 +33,7 @@ bool IsOfModule(const std::string& path) {
   return name.rfind("module_", 0) == 0;
 }
 
-Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder,
+Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder, const Limits& limits,
               std::vector<Problem>* problems) {
   Side side;
   side.path = path;
@@ -49,7 +49,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
         side.read = true;
         side.dump.AddFile(artifact.path);
         if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        readings.Join(ReadInput(engine, artifact));
+        readings.Join(ReadInput(engine, artifact, limits));
       },
       tell);
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
@@ -92,8 +92,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   if (options.paths[0] == "-" && options.paths[1] == "-") throw Error("BEFORE and AFTER cannot both be standard input");
   const Engine engine(rules);
   Diff diff;
-  const Side before = ReadSide(engine, options.paths[0], options.xla_dump_before, &diff.problems);
-  const Side after = ReadSide(engine, options.paths[1], options.xla_dump_after, &diff.problems);
+  const Side before = ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, &diff.problems);
+  const Side after = ReadSide(engine, options.paths[1], options.xla_dump_after, options.limits, &diff.problems);
   const FindingPair pair = MatchFindings(before.findings, after.findings);
   diff.before = ToRun(before, pair.before);
   diff.after = ToRun(after, pair.after);

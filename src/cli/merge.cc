@@ -1,14 +1,11 @@
 #include "cli/merge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "diagnose/finding_table.h"
 #include "diagnose/xla_dump.h"
-#include "input/packing.h"
+#include "input/members.h"
 #include "input/walk.h"
 #include "report/report_reader.h"
 
@@ -34,11 +31,9 @@ Report MergeReports(const RuleSet& rules, const Options& options) {
         const std::string& path = artifact.path;
         const bool named = std::find(options.paths.begin(), options.paths.end(), path) != options.paths.end();
         if (!named && IsBesideParts(path)) return;
-        std::string beginning;
-        const std::unique_ptr<ByteSource> source = Peek(path == "-" ? OpenStandardInput() : OpenFile(path), &beginning);
-        if (const std::string_view packing = PackingOf(beginning); !packing.empty())
-          return tell({path, "", fmt::format("it is packed ({}); unpack it first", packing)});
-        reader.Read(path, *source);
+        ReadMembers(
+            artifact, path == "-" ? OpenStandardInput() : OpenFile(path), options.limits,
+            [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
       },
       tell);
   report.findings = table.Finish(XlaDump(), &report.problems);

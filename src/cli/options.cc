@@ -7,6 +7,8 @@
 #include <sstream>
 #include <vector>
 
+#include "input/quota.h"
+#include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -91,6 +93,45 @@ void AddCommon(CLI::App& app, Options* options) {
   AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color);
 }
 
+std::uint64_t ToSize(const std::string& text) {
+  const std::optional<std::int64_t> size = ParseSize(text);
+  if (!size || *size <= 0) throw CLI::ValidationError("'" + text + "' is no size, such as 64M or 2G");
+  return static_cast<std::uint64_t>(*size);
+}
+
+// Of each path, with all that is packed in it.
+void AddLimits(CLI::App& app, Limits* limits) {
+  const std::string group = "Limits of each input (one that is met is reported, exit status 3)";
+  const Limits usual;
+  const auto add_size = [&](const char* name, const std::string& about, auto set) {
+    app.add_option_function<std::string>(
+           name, [set](const std::string& text) { set(ToSize(text)); }, about)
+        ->type_name("SIZE")
+        ->group(group);
+  };
+  add_size("--max-bytes",
+           "Unpack no more than SIZE (" + WholeSize(usual.bytes) + ", or " + WholeSize(usual.suspicious_bytes) +
+               " where that is over " + std::to_string(usual.suspicious_ratio) + " times what is packed)",
+           [limits](std::uint64_t size) {
+             limits->bytes = size;
+             limits->suspicious_ratio = 0;  // who names a size has thought of it
+           });
+  add_size("--max-memory", "Let no decoder take more than SIZE (" + WholeSize(usual.memory) + ")",
+           [limits](std::uint64_t size) { limits->memory = static_cast<std::size_t>(size); });
+  constexpr int kDeepest = 64;  // each depth takes a decoder's memory
+  app.add_option("--max-depth", limits->depth, "Unpack no more than N packings in each other (8)")
+      ->check(CLI::Range(0, kDeepest).description(""))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--max-members", limits->members, "Read no more than N members of archives (1000000)")
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--max-time", limits->seconds, "Stop after SECONDS (no limit)")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("SECONDS")
+      ->group(group);
+}
+
 // Runs CLI11 over the arguments; its own words for help and errors come back as text.
 std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
@@ -124,6 +165,7 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""));
   AddCommon(app, options);
+  AddLimits(app, &options->limits);
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
   return Parse(app, arguments);
 }
@@ -184,6 +226,7 @@ std::optional<EarlyExit> ParseDiff(const std::vector<std::string>& arguments, Op
       ->type_name("DIR");
   AddFormat(app, kDiffFormats, options);
   AddCommon(app, options);
+  AddLimits(app, &options->limits);
   options->command = Command::kDiff;
   return Parse(app, arguments);
 }

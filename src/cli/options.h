@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "input/limits.h"
+
 namespace whyoom {
 
 enum class Command {
@@ -34,6 +36,7 @@ struct Options {
   bool exit_zero = false;
   bool follow = false;          // wait for what is still written
   std::size_t jobs = 0;         // inputs and parts of large ones read at once; 0: as many as there are processors
+  Limits limits;                // of each path that is read
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;

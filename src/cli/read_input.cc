@@ -1,14 +1,11 @@
 #include "cli/read_input.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <iterator>
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "diagnose/artifact_findings.h"
-#include "input/packing.h"
+#include "input/members.h"
 
 namespace whyoom {
 
@@ -23,29 +20,28 @@ void Readings::Join(Readings other) {
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
 }
 
-Readings ReadInput(const Engine& engine, const Artifact& input, std::size_t threads, ReadControl* control) {
+Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, std::size_t threads,
+                   ReadControl* control) {
   Readings readings;
-  const auto tell = [&](std::string what) { readings.problems.push_back({input.path, input.member, std::move(what)}); };
-  readings.artifacts = 1;
-  std::string beginning;
-  const std::unique_ptr<ByteSource> source =
-      Peek(input.path == "-" ? OpenStandardInput() : OpenFile(input.path), &beginning);
-  if (const std::string_view packing = PackingOf(beginning); !packing.empty()) {
-    tell(fmt::format("it is packed ({}); unpack it first", packing));
-    return readings;
-  }
-  // Most logs hold nothing, and then the rules are not asked for.
-  std::optional<ArtifactFindings> found;
-  const auto take = [&](std::vector<Draft> drafts, const std::string& framework) {
-    if (drafts.empty() && !found) return;
-    if (!found) found.emplace(engine.rules(), input);
-    found->Add(std::move(drafts), framework);
+  const auto tell = [&](const Problem& problem) { readings.problems.push_back(problem); };
+  const auto read = [&](const Artifact& artifact, ByteSource& source) {
+    // Most logs hold nothing, and then the rules are not asked for.
+    std::optional<ArtifactFindings> found;
+    const auto take = [&](std::vector<Draft> drafts, const std::string& framework) {
+      if (drafts.empty() && !found) return;
+      if (!found) found.emplace(engine.rules(), artifact);
+      found->Add(std::move(drafts), framework);
+    };
+    const ReadResult result = ReadArtifact(engine, source, take, threads, control);
+    Readings one;
+    if (found) one.table = found->Take();
+    one.artifacts = 1;
+    one.bytes = result.bytes;
+    if (!result.problem.empty()) tell({artifact.path, artifact.member, result.problem});
+    readings.Join(std::move(one));
   };
-  const ReadResult result = ReadArtifact(engine, *source, take, threads, control);
-  if (found) readings.table = found->Take();
-  readings.bytes = result.bytes;
-  if (!source->problem().empty()) tell(std::string(source->problem()));
-  if (!result.problem.empty()) tell(result.problem);
+  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, tell);
+  readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }
 

@@ -9,6 +9,7 @@
 #include "diagnose/diagnoser.h"
 #include "diagnose/finding_table.h"
 #include "input/artifact.h"
+#include "input/limits.h"
 #include "input/read_control.h"
 
 namespace whyoom {
@@ -16,17 +17,17 @@ namespace whyoom {
 // What reading came to.
 struct Readings {
   std::optional<FindingTable> table;  // absent where nothing was found
-  std::uint64_t artifacts = 0;        // read, also in part
-  std::uint64_t bytes = 0;
+  std::uint64_t artifacts = 0;        // read, also in part: inputs, or what was unpacked from them
+  std::uint64_t bytes = 0;            // as unpacked
   std::vector<Problem> problems;
 
   // Commutative and associative, but for the order of the problems.
   void Join(Readings other);
 };
 
-// Reads an input to its end. A large plain file is searched by `threads` threads beside this one; `control` may be
-// null.
-Readings ReadInput(const Engine& engine, const Artifact& input, std::size_t threads = 0,
+// Reads an input to its end, with all that is packed in it. A large plain file is searched by `threads` threads beside
+// this one; `control` may be null.
+Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, std::size_t threads = 0,
                    ReadControl* control = nullptr);
 
 }  // namespace whyoom

@@ -101,7 +101,7 @@ std::size_t Jobs(const Options& options) {
 // Reads all inputs but XLA dumps, which are added to `dump`.
 Readings ReadAll(const Engine& engine, const Options& options, XlaDump* dump) {
   ReadControl control;
-  Batch batch(engine, Jobs(options), &control, nullptr);
+  Batch batch(engine, options.limits, Jobs(options), &control, nullptr);
   std::vector<Problem> problems;
   Walk(
       options.paths,

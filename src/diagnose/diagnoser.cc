@@ -139,13 +139,17 @@ std::string Diagnoser::framework() const {
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
-ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink, std::size_t threads,
+ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSink& sink_drafts, std::size_t threads,
                         ReadControl* control) {
   std::optional<Survey> survey;
   if (threads > 0 && IsLarge(source)) survey.emplace(source.RegularFile(), engine.prefilter(), threads);
   LineScanner scanner(
       source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(),
       survey ? &*survey : nullptr, control);
+  const auto sink = [&](std::vector<Draft> drafts, const std::string& framework) {
+    for (Draft& draft : drafts) draft.head.offset = source.RawOffset(draft.head.offset);
+    sink_drafts(std::move(drafts), framework);
+  };
   Diagnoser diagnoser(engine);
   RawLine line;
   while (scanner.Next(diagnoser.wants_adjacent(), &line)) {

@@ -16,6 +16,7 @@ namespace {
 
 // read(2) is allowed to refuse more than this on some systems.
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::uint64_t kLarge = std::uint64_t{1} << 18;
 
 std::string Failure(const char* doing, int error) {
   return std::string(doing) + ": " + std::generic_category().message(error);
@@ -34,7 +35,11 @@ class DescriptorSource : public ByteSource {
   std::size_t Read(char* buffer, std::size_t capacity) override {
     while (!ended_ && capacity > 0) {
       const ssize_t got = read(descriptor_, buffer, std::min(capacity, kMostAtOnce));
-      if (got > 0) return static_cast<std::size_t>(got);
+      if (got > 0) {
+        given_ += static_cast<std::uint64_t>(got);
+        Advise();
+        return static_cast<std::size_t>(got);
+      }
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         // Whoever shares standard input with us may have made it non-blocking.
@@ -48,24 +53,53 @@ class DescriptorSource : public ByteSource {
     return 0;
   }
 
-  bool SeekTo(std::uint64_t offset) override {
-    if (RegularFile() < 0 || lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) return false;
-    ended_ = false;
-    return true;
-  }
-
   int RegularFile() const override {
-    struct stat status {};
+    struct stat status;
     // Standard input may stand anywhere in its file.
-    return owned_ && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? descriptor_ : -1;
+    return owned_ && descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? descriptor_ : -1;
   }
 
   std::string_view problem() const override { return problem_; }
 
+  std::optional<std::uint64_t> Size() const override {
+    struct stat status;
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    const std::optional<std::uint64_t> start = Start();
+    const auto end = static_cast<std::uint64_t>(status.st_size);
+    if (!start) return std::nullopt;
+    return end - std::min(end, *start);
+  }
+
+  bool SeekTo(std::uint64_t offset) override {
+    const std::optional<std::uint64_t> start = Size() ? Start() : std::nullopt;
+    if (!start || lseek(descriptor_, static_cast<off_t>(*start + offset), SEEK_SET) < 0) return false;
+    given_ = offset;
+    ended_ = false;
+    return true;
+  }
+
  private:
+  // Where the first byte of this source lies: who gave us standard input may have read from it before.
+  std::optional<std::uint64_t> Start() const {
+    const off_t here = lseek(descriptor_, 0, SEEK_CUR);
+    if (here < 0 || static_cast<std::uint64_t>(here) < given_) return std::nullopt;
+    return static_cast<std::uint64_t>(here) - given_;
+  }
+
+  // Only a large file is worth the call.
+  void Advise() {
+#ifdef POSIX_FADV_SEQUENTIAL
+    if (advised_ || given_ < kLarge) return;
+    advised_ = true;
+    posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // only advice: failure changes nothing
+#endif
+  }
+
   const int descriptor_;
   const bool owned_;
   bool ended_;
+  bool advised_ = false;
+  std::uint64_t given_ = 0;  // of all bytes, those before the next
   std::string problem_;
 };
 
@@ -93,9 +127,10 @@ std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
     descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, Failure("cannot open it", errno));
-#ifdef POSIX_FADV_SEQUENTIAL
-  posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only advice: failure changes nothing
-#endif
+  return OpenDescriptor(descriptor);
+}
+
+std::unique_ptr<ByteSource> OpenDescriptor(int descriptor) {
   return std::make_unique<DescriptorSource>(descriptor, true, "");
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdint>
 #include <utility>
 
 namespace whyoom {
@@ -10,70 +10,113 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::size_t kPeeked = 512;
+// RFC 1952, RFC 8878, and the formats' own descriptions.
+constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
+    {"\x1f\x8b\x08"sv, Packing::kGzip},
+    {"\x28\xb5\x2f\xfd"sv, Packing::kZstd},
+    {"\xfd\x37zXZ\0"sv, Packing::kXz},
+    {"\x04\x22\x4d\x18"sv, Packing::kLz4},
+    {"\x02\x21\x4c\x18"sv, Packing::kLz4},  // the format before frames
+    {"PK\x03\x04"sv, Packing::kZip},
+    {"PK\x05\x06"sv, Packing::kZip},  // without a member
+    {"PK\x06\x06"sv, Packing::kZip},  // the same in zip64
+    {"PK\x07\x08PK\x03\x04"sv, Packing::kZip},
+    {"PK00PK\x03\x04"sv, Packing::kZip},
+    {"7z\xbc\xaf\x27\x1c"sv, Packing::kSevenZip},
+    {"!<arch>\n"sv, Packing::kAr},
+    // Of "BZh9" only the block's magic after the level tells from text.
+    {"\x31\x41\x59\x26\x53\x59"sv, Packing::kBzip2},
+    {"\x17\x72\x45\x38\x50\x90"sv, Packing::kBzip2},  // without a block
+});
 
-class PeekedSource : public ByteSource {
- public:
-  PeekedSource(std::unique_ptr<ByteSource> source, std::string beginning)
-      : source_(std::move(source)), beginning_(std::move(beginning)) {}
+bool IsZstdSkippable(std::string_view bytes) {
+  return bytes.size() >= 4 && bytes[0] >= '\x50' && bytes[0] <= '\x5f' && bytes.substr(1, 3) == "\x2a\x4d\x18"sv;
+}
 
-  std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (given_ == beginning_.size()) return source_->Read(buffer, capacity);
-    const std::size_t count = std::min(capacity, beginning_.size() - given_);
-    std::memcpy(buffer, beginning_.data() + given_, count);
-    given_ += count;
-    return count;
+std::uint32_t Byte(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
+
+bool IsDigitsBelow(std::string_view text, char base) {
+  return std::all_of(text.begin(), text.end(), [&](char letter) {
+    if (base == '8') return letter >= '0' && letter <= '7';
+    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
+  });
+}
+
+// Headers of digits begin like a date ("070701 12:00:00"), so all of one must be there.
+bool IsCpioText(std::string_view bytes) {
+  constexpr std::size_t kNewHeader = 110;
+  constexpr std::size_t kOldHeader = 76;
+  if (bytes.starts_with("070701") || bytes.starts_with("070702"))
+    return bytes.size() >= kNewHeader && IsDigitsBelow(bytes.substr(0, kNewHeader), 'f');
+  return bytes.starts_with("070707") && bytes.size() >= kOldHeader && IsDigitsBelow(bytes.substr(0, kOldHeader), '8');
+}
+
+// Two bytes of magic are few, so the name behind the header must be one.
+bool IsCpioBinary(std::string_view bytes) {
+  constexpr std::size_t kHeader = 26;
+  constexpr std::size_t kNameSize = 20;
+  constexpr std::uint32_t kLongestName = 4096;
+  if (bytes.size() < kHeader) return false;
+  const bool little = bytes.starts_with("\xc7\x71"sv);
+  if (!little && !bytes.starts_with("\x71\xc7"sv)) return false;
+  const std::uint32_t low = Byte(bytes, kNameSize + (little ? 0 : 1));
+  const std::uint32_t size = low | Byte(bytes, kNameSize + (little ? 1 : 0)) << 8;
+  if (size < 2 || size > kLongestName) return false;
+  const std::string_view name = bytes.substr(kHeader, size);
+  const std::size_t end = name.find('\0');
+  return name.size() == size ? end == size - 1 : end == std::string_view::npos;
+}
+
+// The sum of the header's bytes stands in it as octal digits; the field itself counts as blanks. Tars from before
+// "ustar" have no other sign.
+bool HasTarChecksum(std::string_view bytes) {
+  constexpr std::size_t kField = 148;
+  constexpr std::size_t kFieldSize = 8;
+  std::string_view field = bytes.substr(kField, kFieldSize);
+  field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+  std::int64_t stated = 0;
+  std::size_t digits = 0;
+  while (digits < field.size() && field[digits] >= '0' && field[digits] <= '7')
+    stated = stated * 8 + field[digits++] - '0';
+  if (digits == 0) return false;
+  std::int64_t as_unsigned = 0;
+  std::int64_t as_signed = 0;  // what some old programs wrote
+  for (std::size_t i = 0; i < kPackingBytes; ++i) {
+    const char byte = i >= kField && i < kField + kFieldSize ? ' ' : bytes[i];
+    as_unsigned += static_cast<unsigned char>(byte);
+    as_signed += static_cast<signed char>(byte);
   }
+  return stated == as_unsigned || stated == as_signed;
+}
 
-  bool SeekTo(std::uint64_t offset) override {
-    if (!source_->SeekTo(offset)) return false;
-    given_ = beginning_.size();
-    return true;
-  }
-
-  int RegularFile() const override { return source_->RegularFile(); }
-
-  std::string_view problem() const override { return source_->problem(); }
-
- private:
-  std::unique_ptr<ByteSource> source_;
-  std::string beginning_;
-  std::size_t given_ = 0;
-};
+bool IsTar(std::string_view bytes) {
+  constexpr std::size_t kMagicAt = 257;
+  if (bytes.size() > kMagicAt && bytes.substr(kMagicAt).starts_with("ustar")) return true;
+  return bytes.size() >= kPackingBytes && HasTarChecksum(bytes);
+}
 
 }  // namespace
 
-std::string_view PackingOf(std::string_view beginning) {
-  // Magic numbers: RFC 1952, RFC 8878, and the formats' own descriptions.
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kMagic = {{
-      {"\x1f\x8b\x08"sv, "gzip"},
-      {"\x28\xb5\x2f\xfd"sv, "zstd"},
-      {"\xfd"
-       "7zXZ\0"sv,
-       "xz"},
-      {"BZh91AY&SY"sv, "bzip2"},
-      {"\x04\x22\x4d\x18"sv, "lz4"},
-      {"PK\x03\x04"sv, "zip"},
-      {"7z\xbc\xaf\x27\x1c"sv, "7z"},
-      {"!<arch>\n"sv, "ar"},
-  }};
-  for (const auto& [magic, name] : kMagic) {
-    if (beginning.starts_with(magic)) return name;
+Packing PackingOf(std::string_view beginning) {
+  constexpr std::string_view kBzip2 = "BZh";
+  std::string_view magic = beginning;
+  const bool bzip2 = beginning.starts_with(kBzip2) && beginning.size() > kBzip2.size() &&
+                     beginning[kBzip2.size()] >= '1' && beginning[kBzip2.size()] <= '9';
+  if (bzip2) magic.remove_prefix(kBzip2.size() + 1);
+  for (const auto& [bytes, packing] : kMagic) {
+    if (magic.starts_with(bytes) && (packing == Packing::kBzip2) == bzip2) return packing;
   }
-  return {};
+  if (IsZstdSkippable(beginning)) return Packing::kZstd;
+  if (IsCpioText(beginning) || IsCpioBinary(beginning)) return Packing::kCpio;
+  return IsTar(beginning) ? Packing::kTar : Packing::kNone;
 }
 
-std::unique_ptr<ByteSource> Peek(std::unique_ptr<ByteSource> source, std::string* beginning) {
-  std::string bytes(kPeeked, '\0');
-  std::size_t held = 0;
-  while (held < kPeeked) {
-    const std::size_t count = source->Read(bytes.data() + held, kPeeked - held);
-    if (count == 0) break;
-    held += count;
-  }
-  bytes.resize(held);
-  *beginning = bytes;
-  return std::make_unique<PeekedSource>(std::move(source), std::move(bytes));
+std::string_view NameOf(Packing packing) {
+  constexpr std::array<std::string_view, 11> kNames = {"plain", "gzip", "zstd", "xz",   "bzip2", "lz4",
+                                                       "tar",   "zip",  "7z",   "cpio", "ar"};
+  return kNames[static_cast<std::size_t>(packing)];
 }
+
+bool IsArchive(Packing packing) { return packing >= Packing::kTar; }
 
 }  // namespace whyoom

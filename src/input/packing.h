@@ -1,18 +1,36 @@
-// Tells packed input from text. Packed logs are not read yet; what is not read must be said, never be "nothing found".
+// Tells by its first bytes how something is packed. Names and endings of names say nothing: logs are renamed.
 #pragma once
 
-#include <memory>
-#include <string>
+#include <cstddef>
 #include <string_view>
-
-#include "input/byte_source.h"
 
 namespace whyoom {
 
-// The name of the format that bytes beginning like this are packed in ("gzip", "zip", …); empty for anything else.
-std::string_view PackingOf(std::string_view beginning);
+enum class Packing {
+  kNone,
+  // One stream of bytes made smaller.
+  kGzip,
+  kZstd,
+  kXz,
+  kBzip2,
+  kLz4,
+  // Many members in one.
+  kTar,
+  kZip,
+  kSevenZip,
+  kCpio,
+  kAr,
+};
 
-// A source that gives the same bytes as `source`, of whose beginning up to 512 bytes are put into `beginning`.
-std::unique_ptr<ByteSource> Peek(std::unique_ptr<ByteSource> source, std::string* beginning);
+// How many bytes of a beginning are looked at; fewer where there are no more.
+constexpr std::size_t kPackingBytes = 512;
+
+// What bytes that begin like this are packed in; kNone for anything else, a text about such bytes included.
+Packing PackingOf(std::string_view beginning);
+
+// "gzip", "7z", …
+std::string_view NameOf(Packing packing);
+
+bool IsArchive(Packing packing);
 
 }  // namespace whyoom

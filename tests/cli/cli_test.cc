@@ -50,14 +50,6 @@ TEST_CASE("what could not be read is told, and loses nothing else", "[cli]") {
   CHECK(report["summary"]["problems"][0]["path"] == scratch.path() + "/none.log");
 }
 
-TEST_CASE("packed input is said to be unread, not to hold nothing", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string packed = scratch.Write("job.log.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
-  const ProcessResult result = RunWhyoom({packed});
-  CHECK(result.exit_status == 3);
-  CHECK(result.out.find("packed (gzip)") != std::string::npos);
-}
-
 TEST_CASE("one error of a kind does not hide another", "[cli]") {
   const std::string compile =
       "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. "

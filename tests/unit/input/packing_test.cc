@@ -3,32 +3,70 @@
 #include <string>
 
 #include "catch.h"
+#include "input/peeked_source.h"
+#include "packed.h"
 
-using namespace whyoom;
+namespace whyoom {
+namespace {
+
+Packing Of(const std::string& bytes) { return PackingOf(std::string_view(bytes).substr(0, kPackingBytes)); }
 
 TEST_CASE("packed input is known by its first bytes", "[input]") {
-  CHECK(PackingOf(std::string("\x1f\x8b\x08\x00rest", 8)) == "gzip");
-  CHECK(PackingOf("\x28\xb5\x2f\xfdrest") == "zstd");
-  CHECK(PackingOf(std::string("\xfd"
-                              "7zXZ\0rest",
-                              10)) == "xz");
-  CHECK(PackingOf("PK\x03\x04") == "zip");
-  CHECK(PackingOf("") == "");
-  CHECK(PackingOf("PK is a word, BZ too") == "");
+  const std::vector<std::pair<std::string, Packing>> filters = {{"gzip", Packing::kGzip},
+                                                                {"zstd", Packing::kZstd},
+                                                                {"xz", Packing::kXz},
+                                                                {"bzip2", Packing::kBzip2},
+                                                                {"lz4", Packing::kLz4}};
+  for (const auto& [name, packing] : filters) {
+    INFO(name);
+    CHECK(Of(Compress(name, "text\n")) == packing);
+    CHECK(Of(Compress(name, "")) == packing);
+    CHECK(NameOf(packing) == name);
+    CHECK_FALSE(IsArchive(packing));
+  }
+  const std::vector<std::pair<std::string, Packing>> formats = {
+      {"ustar", Packing::kTar}, {"v7tar", Packing::kTar},     {"gnutar", Packing::kTar}, {"pax", Packing::kTar},
+      {"zip", Packing::kZip},   {"7zip", Packing::kSevenZip}, {"newc", Packing::kCpio},  {"odc", Packing::kCpio},
+      {"bin", Packing::kCpio},  {"pwb", Packing::kCpio},      {"ar", Packing::kAr}};
+  for (const auto& [name, packing] : formats) {
+    INFO(name);
+    CHECK(Of(Archive(name, {{"a.log", "text\n"}})) == packing);
+    CHECK(IsArchive(packing));
+  }
+  CHECK(Of(Archive("zip", {})) == Packing::kZip);
+}
+
+TEST_CASE("what only begins like packed bytes is plain", "[input]") {
+  const std::string filler(600, 'x');
+  for (const std::string& text :
+       {std::string(), std::string("PK is a word, BZ too"), "070701 12:00:00 started\n" + filler,
+        "070707000001 started\n" + filler, "BZh9 is how bzip2 begins\n" + filler, "q\xc7 is not cpio\n" + filler,
+        std::string("\x1f\x8b"), std::string(1024, '\0'), std::string(600, ' '), filler + "PK\x03\x04",
+        std::string(100, 'x') + "ustar" + filler}) {
+    INFO(text);
+    CHECK(Of(text) == Packing::kNone);
+  }
 }
 
 TEST_CASE("peeking changes nothing", "[input]") {
-  for (const std::size_t size : {0U, 3U, 511U, 512U, 513U, 5000U}) {
+  for (const std::size_t size : {0U, 3U, 511U, 512U, 513U, 100'000U}) {
     std::string text;
     for (std::size_t i = 0; i < size; ++i) text += static_cast<char>('a' + i % 26);
-    for (const std::size_t chunk : {1U, 7U, 1000U}) {
-      std::string beginning;
-      const auto source = Peek(OpenMemory(text, chunk), &beginning);
-      CHECK(beginning == text.substr(0, 512));
+    for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
+      PeekedSource source(OpenMemory(text, chunk), 512);
+      const std::string beginning(source.beginning());
+      CHECK(beginning.size() >= std::min<std::size_t>(size, 512));
+      CHECK(text.starts_with(beginning));
+      const std::size_t skipped = std::min<std::size_t>(size, 3);
+      source.Skip(skipped);
       std::string read;
       char buffer[100];
-      for (std::size_t count = 0; (count = source->Read(buffer, sizeof buffer)) > 0;) read.append(buffer, count);
-      CHECK(read == text);
+      for (std::size_t count = 0; (count = source.Read(buffer, sizeof buffer)) > 0;) read.append(buffer, count);
+      CHECK(read == text.substr(skipped));
+      CHECK(source.RawOffset(10) == 10 + skipped);
     }
   }
 }
+
+}  // namespace
+}  // namespace whyoom

@@ -1,0 +1,230 @@
+#include "input/archive_reader.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 17;
+
+int Enable(archive* reader, Packing packing) {
+  switch (packing) {
+    case Packing::kTar:
+      // What `cat a.tar b.tar` makes is read whole.
+      archive_read_support_format_tar(reader);
+      return archive_read_set_format_option(reader, "tar", "read_concatenated_archives", "1");
+    case Packing::kZip:
+      // From its beginning, not by the list at its end: so a pipe is read like a file, a cut archive up to the cut, and
+      // members that overlap count once.
+      return archive_read_support_format_zip_streamable(reader);
+    case Packing::kSevenZip:
+      return archive_read_support_format_7zip(reader);
+    case Packing::kCpio:
+      return archive_read_support_format_cpio(reader);
+    default:
+      return archive_read_support_format_ar(reader);
+  }
+}
+
+// Null where there is none. A name that is stored as Unicode has no other form in the C locale.
+const char* StoredName(archive_entry* entry) {
+  const char* name = archive_entry_pathname_utf8(entry);
+  return name == nullptr ? archive_entry_pathname(entry) : name;
+}
+
+// What was a pipe when it was packed may have content by now (`7z a -si`); a link has only the name of its target.
+bool HasContent(archive_entry* entry) {
+  const auto type = archive_entry_filetype(entry);
+  if (type == AE_IFDIR || type == AE_IFLNK) return false;
+  const bool file = (type == AE_IFREG || type == 0) && archive_entry_hardlink(entry) == nullptr;
+  return file || archive_entry_size(entry) > 0;
+}
+
+// These inside a zip ask for as much memory as the archive says, and libarchive sets no limit.
+bool HasUnlimitedMemory(archive* reader, Packing packing) {
+  constexpr std::array<std::string_view, 3> kMethods = {"lzma", "xz", "ppmd"};
+  if (packing != Packing::kZip) return false;
+  const char* format = archive_format_name(reader);
+  const std::string_view method = format == nullptr ? "" : format;
+  return std::any_of(kMethods.begin(), kMethods.end(),
+                     [&](std::string_view one) { return method.find(one) != std::string_view::npos; });
+}
+
+}  // namespace
+
+struct ArchiveReader::Callbacks {
+  static la_ssize_t Read(archive*, void* reader_pointer, const void** buffer) {
+    auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
+    if (!std::exchange(reader.block_waits_, false)) reader.Fill(0);
+    reader.fed_ += reader.held_;
+    *buffer = reader.block_.get();
+    return static_cast<la_ssize_t>(reader.held_);
+  }
+
+  static la_int64_t Seek(archive*, void* reader_pointer, la_int64_t offset, int whence) {
+    auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
+    const std::optional<std::uint64_t> size = reader.source_.Size();
+    if (!size) return ARCHIVE_FATAL;
+    const auto end = static_cast<la_int64_t>(*size);
+    const la_int64_t from = whence == SEEK_END ? end : whence == SEEK_CUR ? static_cast<la_int64_t>(reader.fed_) : 0;
+    // Headers may point anywhere.
+    if (offset < -from || offset > end - from) return ARCHIVE_FATAL;
+    const la_int64_t target = from + offset;
+    if (!reader.source_.SeekTo(static_cast<std::uint64_t>(target))) return ARCHIVE_FATAL;
+    reader.fed_ = static_cast<std::uint64_t>(target);
+    return target;
+  }
+};
+
+ArchiveReader::ArchiveReader(ByteSource& source, Packing packing)
+    : source_(source),
+      packing_(packing),
+      entry_(archive_entry_new()),
+      block_(std::make_unique_for_overwrite<char[]>(kBlock)) {
+  if (entry_ == nullptr) throw std::bad_alloc();
+  Open();
+}
+
+ArchiveReader::~ArchiveReader() {
+  archive_entry_free(entry_);
+  archive_read_free(archive_);
+}
+
+void ArchiveReader::Open() {
+  archive_read_free(archive_);
+  archive_ = archive_read_new();
+  if (archive_ == nullptr) throw std::bad_alloc();
+  fed_ = 0;
+  Enable(archive_, packing_);
+  archive_read_set_callback_data(archive_, this);
+  archive_read_set_read_callback(archive_, &Callbacks::Read);
+  if (packing_ == Packing::kSevenZip) archive_read_set_seek_callback(archive_, &Callbacks::Seek);
+  ended_ = archive_read_open1(archive_) != ARCHIVE_OK;
+  if (ended_) Note(Words());
+}
+
+// Keeps the last `keep` bytes of the block and reads behind them; gives how many were read.
+std::size_t ArchiveReader::Fill(std::size_t keep) {
+  std::memmove(block_.get(), block_.get() + held_ - keep, keep);
+  const std::size_t got = source_.Read(block_.get() + keep, kBlock - keep);
+  held_ = keep + got;
+  const std::string_view bytes(block_.get() + keep, got);
+  const std::size_t last = bytes.find_last_not_of('\0');
+  zeros_ = last == std::string_view::npos ? zeros_ + got : got - 1 - last;
+  return got;
+}
+
+// What was read of the source and not by libarchive.
+std::size_t ArchiveReader::Unused() const {
+  const auto used = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0));
+  return static_cast<std::size_t>(std::min<std::uint64_t>(held_, fed_ - std::min(fed_, used)));
+}
+
+// Goes to the next member that can be found behind damage, of which libarchive says no more than that it is there.
+bool ArchiveReader::FindNextInZip() {
+  constexpr std::string_view kMember = "PK\x03\x04";
+  std::size_t keep = Unused();
+  if (keep > 0 && archive_filter_bytes(archive_, -1) <= 0) --keep;  // or it would be found where it was
+  while (true) {
+    const std::string_view bytes(block_.get() + held_ - keep, keep);
+    const std::size_t found = bytes.find(kMember);
+    if (found != std::string_view::npos) {
+      Fill(keep - found);
+      block_waits_ = true;
+      Open();
+      return !ended_;
+    }
+    if (Fill(std::min(keep, kMember.size() - 1)) == 0) return false;
+    keep = held_;
+  }
+}
+
+void ArchiveReader::Note(std::string problem) {
+  if (problem_.empty()) problem_ = std::move(problem);
+}
+
+std::string ArchiveReader::Words() const {
+  const char* words = archive_error_string(archive_);
+  return fmt::format("its {} data cannot be unpacked further: {}", NameOf(packing_),
+                     words == nullptr ? "it is damaged" : words);
+}
+
+bool ArchiveReader::Next(ArchiveMember* member) {
+  constexpr int kMostRetries = 16;
+  const bool told = !member_problem_.empty() || unreadable_;
+  member_problem_.clear();
+  for (int retries = 0; !ended_ && retries < kMostRetries;) {
+    const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
+    if (result == ARCHIVE_EOF) {
+      ended_ = true;
+      ended_well_ = !told;
+    } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && StoredName(entry_) == nullptr)) {
+      if (!told) Note(Words());
+      broken_ = false;
+      ended_ = packing_ != Packing::kZip || !FindNextInZip();
+    } else if (result == ARCHIVE_RETRY) {
+      ++retries;
+    } else {
+      // A warning is about the name or other things that do not matter here, a failure with a name about the rest of
+      // the member before.
+      Describe(member);
+      return true;
+    }
+  }
+  ended_ = true;
+  return false;
+}
+
+void ArchiveReader::Describe(ArchiveMember* member) {
+  const char* name = StoredName(entry_);
+  member->name = name == nullptr ? "(without a name)" : name;
+  member->has_content = HasContent(entry_);
+  member->unreadable.clear();
+  if (archive_entry_is_data_encrypted(entry_) != 0) {
+    member->unreadable = "it is encrypted";
+  } else if (HasUnlimitedMemory(archive_, packing_)) {
+    member->unreadable = "it is packed with xz, lzma or ppmd inside a zip, which is not read";
+  }
+  unreadable_ = !member->unreadable.empty();
+}
+
+std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
+  if (ended_ || broken_ || !member_problem_.empty()) return 0;
+  const la_ssize_t got = archive_read_data(archive_, buffer, capacity);
+  if (got >= 0) return static_cast<std::size_t>(got);
+  member_problem_ = Words();
+  broken_ = got == ARCHIVE_FATAL;
+  return 0;
+}
+
+void ArchiveReader::SeeBehind(std::string_view bytes) {
+  // Zeros fill up the last block of a tape.
+  if (bytes.find_first_not_of('\0') != std::string_view::npos)
+    Note(fmt::format("other bytes follow its {} data and were not read", NameOf(packing_)));
+}
+
+void ArchiveReader::Finish() {
+  if (packing_ == Packing::kSevenZip) return;  // not read in order
+  constexpr std::size_t kEndMark = 512;
+  const bool in_order = packing_ != Packing::kZip;  // whose list of members lies behind them
+  const std::size_t unused = Unused();
+  if (in_order) SeeBehind({block_.get() + held_ - unused, unused});
+  while (Fill(0) > 0) {
+    if (in_order) SeeBehind({block_.get(), held_});
+  }
+  if (packing_ == Packing::kTar && ended_well_ && zeros_ < kEndMark)
+    Note("its tar data has no end mark, so members may be missing");
+}
+
+}  // namespace whyoom

@@ -1,0 +1,33 @@
+// How much of one input is unpacked before whyoom stops and says so. An archive can hold far more than anyone wants to
+// read, by accident or by design.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace whyoom {
+
+// Of one input: a path of the command line or a file found below it, with all that is packed in it. Plain bytes are
+// never limited but by time.
+struct Limits {
+  // Bytes that come out of unpacking. Counted for each depth by itself, so that a .tar.gz counts once.
+  std::uint64_t bytes = std::uint64_t{1} << 40;
+
+  // Beyond this many bytes, input that grew by more than this ratio is not unpacked further (0: it is). A ratio alone
+  // would refuse honest logs: deflate stays below 1032:1, but zstd, xz and bzip2 make ten thousandths of a log that
+  // repeats itself, so it counts only where hardly any log is that large. Without it a file of some KB could keep a
+  // program busy for `bytes`, which is most of an hour.
+  std::uint64_t suspicious_bytes = std::uint64_t{1} << 34;
+  std::uint64_t suspicious_ratio = 2000;
+
+  int depth = 8;                              // packings in packings; a .tar.gz is two
+  std::uint64_t members = 1'000'000;          // of all archives, what has no content (folders, links) included
+  double seconds = 0;                         // 0: no limit. Looked at between reads, which may wait for a slow pipe
+  std::size_t memory = std::size_t{1} << 27;  // that one decoder may ask for: the xz dictionary, the zstd window
+
+  // A 7z can only be read from its end. One that comes through a pipe or lies in another archive is put into a
+  // temporary file, and this is how large that may become.
+  std::uint64_t spool_bytes = std::uint64_t{1} << 33;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,187 @@
+#include "input/members.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "input/archive_reader.h"
+#include "input/decoder.h"
+#include "input/packing.h"
+#include "input/peeked_source.h"
+#include "input/quota.h"
+#include "input/read_ahead.h"
+#include "input/seven_zip_memory.h"
+#include "input/spool.h"
+#include "input/utf16_source.h"
+
+namespace whyoom {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+// An archive of a million encrypted members is to say so, not to fill the report.
+constexpr std::uint64_t kMostProblems = 100;
+
+// The member at hand of an archive.
+class MemberSource : public ByteSource {
+ public:
+  MemberSource(ArchiveReader& reader, const ByteSource& archive) : reader_(reader), archive_(archive) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override { return reader_.Read(buffer, capacity); }
+  std::string_view problem() const override {
+    const std::string_view own = reader_.member_problem();
+    const std::string_view cause = archive_.problem();
+    return cause.empty() || own.empty() ? own : cause;
+  }
+
+ private:
+  ArchiveReader& reader_;
+  const ByteSource& archive_;
+};
+
+class Unpacker {
+ public:
+  Unpacker(const Limits& limits, const std::function<void(const Artifact&, ByteSource&)>& read,
+           const std::function<void(const Problem&)>& problem)
+      : quota_(limits), limits_(quota_.limits()), read_(read), problem_(problem) {}
+
+  void Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth);
+  void Finish(const Artifact& input) const;
+
+ private:
+  void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
+  std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> source, Packing packing) const;
+  void OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth);
+  void TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
+  void TakeMember(const Artifact& artifact, ArchiveReader& reader, const ArchiveMember& member, ByteSource& source,
+                  Packing packing, int depth);
+  void Tell(const Artifact& artifact, std::string_view what);
+  void TellOnce(const Artifact& artifact, std::string_view what);
+
+  Quota quota_;
+  const Limits& limits_;
+  const std::function<void(const Artifact&, ByteSource&)>& read_;
+  const std::function<void(const Problem&)>& problem_;
+  std::uint64_t members_ = 0;
+  std::uint64_t told_ = 0;
+  std::uint64_t untold_ = 0;
+  std::string last_told_;
+  bool stopped_ = false;  // a limit of the whole input was met
+};
+
+void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
+  if (what.empty()) return;
+  last_told_ = what;
+  // Only what was told ends the input, not what a source may have met that reads ahead: so the same is read each time.
+  if (quota_.EndsInput(what)) stopped_ = true;
+  if (told_ >= kMostProblems && !stopped_) {
+    ++untold_;
+    return;
+  }
+  ++told_;
+  problem_({artifact.path, artifact.member, std::string(what)});
+}
+
+// A failure ends all that the failing source is packed in. It is told by the innermost, which says best what was lost.
+void Unpacker::TellOnce(const Artifact& artifact, std::string_view what) {
+  if (what != last_told_) Tell(artifact, what);
+}
+
+void Unpacker::Finish(const Artifact& input) const {
+  if (untold_ > 0) problem_({input.path, input.member, fmt::format("{} more problems are not listed", untold_)});
+}
+
+void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
+  auto peeked = std::make_unique<PeekedSource>(std::move(source), kPackingBytes);
+  const Packing packing = PackingOf(peeked->beginning());
+  if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
+  if (packing != Packing::kNone && depth >= limits_.depth) {
+    return Tell(artifact, fmt::format("it is packed ({}) more than {} deep (--max-depth); it was not read",
+                                      NameOf(packing), limits_.depth));
+  }
+  std::unique_ptr<ByteSource> packed = std::move(peeked);
+  if (depth == 0) packed = quota_.Limit(std::move(packed), 0);
+  if (packing == Packing::kNone)
+    return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPackingBytes));
+  if (IsArchive(packing)) return OpenArchive(artifact, std::move(packed), packing, depth);
+  Take(artifact, quota_.Limit(ReadAhead(Decompress(std::move(packed), packing)), depth + 1), depth + 1);
+}
+
+void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
+  const std::string_view beginning = peeked->beginning();
+  const bool little = beginning.starts_with("\xff\xfe"sv);
+  const bool utf16 = little || beginning.starts_with("\xfe\xff"sv);
+  if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
+  if (utf16) peeked->Skip(2);
+  std::unique_ptr<ByteSource> source = std::move(peeked);
+  if (utf16) source = FromUtf16(std::move(source), little ? ByteOrder::kLittle : ByteOrder::kBig);
+  read_(artifact, *source);
+  Tell(artifact, source->problem());
+}
+
+std::unique_ptr<ByteSource> Unpacker::Decompress(std::unique_ptr<ByteSource> source, Packing packing) const {
+  if (packing == Packing::kGzip) return UnpackGzip(std::move(source));
+  if (packing == Packing::kZstd) return UnpackZstd(std::move(source), limits_.memory);
+  if (packing == Packing::kXz) return UnpackXz(std::move(source), limits_.memory);
+  return packing == Packing::kBzip2 ? UnpackBzip2(std::move(source)) : UnpackLz4(std::move(source));
+}
+
+void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth) {
+  last_told_.clear();
+  if (packing == Packing::kSevenZip && !source->Size()) {
+    std::string problem;
+    std::unique_ptr<ByteSource> kept = Spool(*source, limits_.spool_bytes, &problem);
+    // A 7z that is cut has nothing to read: what lies where is said at its end.
+    if (!source->problem().empty()) return Tell(artifact, source->problem());
+    if (kept == nullptr) return Tell(artifact, problem);
+    source = std::move(kept);
+  }
+  if (packing == Packing::kSevenZip) {
+    const SevenZipMemory memory = MemoryOfSevenZip(*source, limits_.memory);
+    if (!memory.problem.empty()) return Tell(artifact, memory.problem);
+    if (memory.bytes > limits_.memory)
+      return Tell(artifact, TooMuchMemory(NameOf(packing), memory.bytes, limits_.memory));
+  }
+  TakeMembers(artifact, *source, packing, depth);
+}
+
+void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
+  ArchiveReader reader(source, packing);
+  ArchiveMember member;
+  while (!stopped_ && reader.Next(&member)) {
+    if (++members_ > limits_.members) {
+      stopped_ = true;
+      return Tell(artifact,
+                  fmt::format("stopped after {} members (--max-members); what follows was not read", limits_.members));
+    }
+    if (member.has_content) TakeMember(artifact, reader, member, source, packing, depth);
+  }
+  if (stopped_) return;
+  reader.Finish();
+  TellOnce(artifact, source.problem().empty() ? reader.problem() : source.problem());
+}
+
+void Unpacker::TakeMember(const Artifact& artifact, ArchiveReader& reader, const ArchiveMember& member,
+                          ByteSource& source, Packing packing, int depth) {
+  const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
+  if (!member.unreadable.empty()) return Tell(inner, member.unreadable);
+  std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(reader, source);
+  // Only in these is unpacking work; the others are copied.
+  if (packing == Packing::kZip || packing == Packing::kSevenZip) content = ReadAhead(std::move(content));
+  Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
+}
+
+}  // namespace
+
+void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
+                 const std::function<void(const Artifact&, ByteSource&)>& read,
+                 const std::function<void(const Problem&)>& problem) {
+  Unpacker unpacker(limits, read, problem);
+  unpacker.Take(artifact, std::move(source), 0);
+  unpacker.Finish(artifact);
+}
+
+}  // namespace whyoom

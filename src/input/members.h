@@ -1,0 +1,25 @@
+// Everything that lies in an input as plain bytes: the input itself, or what is packed in it, however deep.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "input/artifact.h"
+#include "input/byte_source.h"
+#include "input/limits.h"
+
+namespace whyoom {
+
+// Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`
+// itself where it is plain or compressed only; else for each file in the archive, with its name as the member
+// ("inner.tar/job.log" for an archive in the archive). Text in UTF-16 comes as UTF-8, and without a byte order mark.
+// `read` is to read the source to its end; no thread but the caller's calls it.
+//
+// Calls `problem` for whatever could not be read: damaged, encrypted, cut short or over a limit. What came before has
+// been read by then, and what follows is, where it can be found. Links, folders and devices have no bytes and are no
+// problem.
+void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
+                 const std::function<void(const Artifact&, ByteSource&)>& read,
+                 const std::function<void(const Problem&)>& problem);
+
+}  // namespace whyoom

@@ -1,0 +1,101 @@
+#include "input/quota.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace whyoom {
+
+std::string WholeSize(std::uint64_t bytes) {
+  constexpr std::array<const char*, 7> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+class Quota::LimitedSource : public ByteSource {
+ public:
+  LimitedSource(Quota& quota, std::unique_ptr<ByteSource> source, int depth)
+      : quota_(quota),
+        source_(std::move(source)),
+        given_(quota.given_.at(static_cast<std::size_t>(depth))),
+        limited_(depth > 0) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    if (!problem_.empty() || capacity == 0) return 0;
+    if (quota_.TimeIsUp()) return Stop(quota_.too_long_);
+    const std::uint64_t given = given_;
+    const std::uint64_t left = limited_ ? LeftAfter(given) : capacity;
+    if (left == 0) {
+      // What ends exactly at the limit has not met it.
+      char next;
+      if (source_->Read(&next, 1) == 0) return 0;
+      return Stop(given >= quota_.limits_.bytes ? quota_.too_many_bytes_ : quota_.suspicious_);
+    }
+    const std::size_t got = source_->Read(buffer, static_cast<std::size_t>(std::min<std::uint64_t>(capacity, left)));
+    given_ += got;
+    return got;
+  }
+
+  std::string_view problem() const override { return problem_.empty() ? source_->problem() : problem_; }
+  std::optional<std::uint64_t> Size() const override { return source_->Size(); }
+  bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
+
+ private:
+  // The ratio is looked at only at multiples of suspicious_bytes: how far others have read ahead must not decide where
+  // an input ends.
+  std::uint64_t LeftAfter(std::uint64_t given) const {
+    const std::uint64_t left = quota_.limits_.bytes - std::min(given, quota_.limits_.bytes);
+    const std::uint64_t step = quota_.limits_.suspicious_bytes;
+    if (quota_.limits_.suspicious_ratio == 0 || step == 0) return left;
+    if (quota_.IsSuspicious(given)) return 0;
+    return std::min(left, step - given % step);
+  }
+
+  std::size_t Stop(const std::string& why) {
+    problem_ = why;
+    return 0;
+  }
+
+  Quota& quota_;
+  std::unique_ptr<ByteSource> source_;
+  std::atomic<std::uint64_t>& given_;
+  const bool limited_;
+  std::string problem_;
+};
+
+Quota::Quota(const Limits& limits)
+    : limits_(limits),
+      too_many_bytes_(
+          fmt::format("stopped after {} unpacked (--max-bytes); what follows was not read", WholeSize(limits.bytes))),
+      suspicious_(fmt::format("stopped, since more than {} came out of less than 1/{} of that (--max-bytes lifts "
+                              "this); what follows was not read",
+                              WholeSize(limits.suspicious_bytes), limits.suspicious_ratio)),
+      too_long_(fmt::format("stopped after {} s (--max-time); what follows was not read", limits.seconds)),
+      given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
+
+bool Quota::EndsInput(std::string_view problem) const {
+  return problem == too_many_bytes_ || problem == suspicious_ || problem == too_long_;
+}
+
+std::unique_ptr<ByteSource> Quota::Limit(std::unique_ptr<ByteSource> source, int depth) {
+  return std::make_unique<LimitedSource>(*this, std::move(source), depth);
+}
+
+bool Quota::TimeIsUp() const {
+  if (limits_.seconds <= 0) return false;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >= limits_.seconds;
+}
+
+bool Quota::IsSuspicious(std::uint64_t given) const {
+  if (given < limits_.suspicious_bytes || given % limits_.suspicious_bytes != 0) return false;
+  return given / limits_.suspicious_ratio > given_[0];
+}
+
+}  // namespace whyoom

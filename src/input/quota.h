@@ -1,0 +1,47 @@
+// What of its limits an input has used, and sources that stop at them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "input/byte_source.h"
+#include "input/limits.h"
+
+namespace whyoom {
+
+// One for each input. Sources of different depths may be read by different threads.
+class Quota {
+ public:
+  explicit Quota(const Limits& limits);
+
+  const Limits& limits() const { return limits_; }
+
+  // Whether `problem` is what a source of this quota stopped with: then the rest of the input is not to be read either.
+  bool EndsInput(std::string_view problem) const;
+
+  // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
+  std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth);
+
+ private:
+  class LimitedSource;
+
+  bool TimeIsUp() const;
+  bool IsSuspicious(std::uint64_t given) const;
+
+  const Limits limits_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const std::string too_many_bytes_;
+  const std::string suspicious_;
+  const std::string too_long_;
+  std::vector<std::atomic<std::uint64_t>> given_;  // by depth
+};
+
+// "64 MiB", "1 TiB"; in the largest unit that needs no fraction.
+std::string WholeSize(std::uint64_t bytes);
+
+}  // namespace whyoom

@@ -1,0 +1,16 @@
+// Gives UTF-16 text, which Windows and PowerShell write logs in, as UTF-8.
+#pragma once
+
+#include <memory>
+
+#include "input/byte_source.h"
+
+namespace whyoom {
+
+enum class ByteOrder { kLittle, kBig };
+
+// `source` stands behind the byte order mark. Half a surrogate pair becomes U+FFFD; a last odd byte is a problem().
+// RawOffset is exact for the text since the last hundred thousand changes between ASCII and other characters.
+std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, ByteOrder order);
+
+}  // namespace whyoom

@@ -1,0 +1,107 @@
+// Packed input as a user meets it: options, exit status, and where a finding is said to be.
+#include "unit/input/packed.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+using whyoom::Archive;
+using whyoom::Compress;
+
+namespace {
+
+const std::string kFailure =
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There "
+    "are 6.43M free.; (0x0x1_HBM0)\n";
+
+json Report(const std::vector<std::string>& arguments, const std::string& input = "") {
+  std::vector<std::string> all = {"--format", "json"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return json::parse(RunWhyoom(all, input).out);
+}
+
+}  // namespace
+
+TEST_CASE("a packed log has the diagnosis of the log", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = "all is well\n" + kFailure;
+  const json plain = Report({"-"}, log)["diagnoses"];
+  REQUIRE(plain.size() == 1);
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    INFO(filter);
+    CHECK(Report({"-"}, Compress(filter, log))["diagnoses"] == plain);
+  }
+  for (const std::string format : {"ustar", "zip", "7zip", "newc"}) {
+    INFO(format);
+    const std::string packed = Archive(format, {{"setup.log", "fine\n"}, {"job/worker.log", log}});
+    const std::string path = scratch.Write("logs", packed);
+    for (const json& report : {Report({path}), Report({"-"}, packed)}) {
+      REQUIRE(report["diagnoses"].size() == 1);
+      json found = report["diagnoses"][0];
+      CHECK(found["where"]["member"] == "job/worker.log");
+      CHECK(report["summary"]["artifacts"] == 2);
+      found["where"] = plain[0]["where"];
+      CHECK(found == plain[0]);
+    }
+    CHECK(RunWhyoom({path}).out.find(path + " › job/worker.log:2") != std::string::npos);
+  }
+}
+
+TEST_CASE("a limit that is met is reported, never nothing found", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string packed = scratch.Write("a.gz", Compress("gzip", std::string(100'000, 'x') + "\n" + kFailure));
+  CHECK(RunWhyoom({packed}).exit_status == 1);
+  CHECK(RunWhyoom({"--max-bytes", "64K", packed}).exit_status == 3);
+  const json problems = Report({"--max-bytes", "64K", packed})["summary"]["problems"];
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0]["path"] == packed);
+  CHECK(problems[0]["what"] == "stopped after 64 KiB unpacked (--max-bytes); what follows was not read");
+  CHECK(RunWhyoom({"--max-bytes", "1M", packed}).exit_status == 1);
+  CHECK(RunWhyoom({"--max-depth", "0", packed}).exit_status == 3);
+  const std::string archive = scratch.Write("a.tar", Archive("ustar", {{"a", "fine\n"}, {"b", kFailure}}));
+  CHECK(RunWhyoom({"--max-members", "2", archive}).exit_status == 1);
+  CHECK(RunWhyoom({"--max-members", "1", archive}).exit_status == 3);
+  CHECK(RunWhyoom({"--max-time", "0.000001", archive}).exit_status == 3);
+  CHECK(RunWhyoom({"--max-memory", "1K", scratch.Write("a.xz", Compress("xz", kFailure))}).exit_status == 3);
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--max-bytes", "many"},
+                                                                                     {"--max-bytes", "-1"},
+                                                                                     {"--max-depth", "-1"},
+                                                                                     {"--max-depth", "1000"},
+                                                                                     {"--max-time", "-1"},
+                                                                                     {"--max-memory", "0"}}) {
+    INFO(wrong[0] << " " << wrong[1]);
+    CHECK(RunWhyoom({wrong[0], wrong[1], archive}).exit_status == 2);
+  }
+}
+
+TEST_CASE("diff reads packed logs and has the same limits", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string packed = scratch.Write("a.zst", Compress("zstd", kFailure));
+  const std::string plain = scratch.Write("b.log", kFailure);
+  CHECK(RunWhyoom({"diff", packed, plain}).exit_status == 1);
+  CHECK(RunWhyoom({"diff", "--max-depth", "0", packed, plain}).exit_status == 3);
+}
+
+TEST_CASE("names of members cannot touch the terminal", "[cli]") {
+  const std::string tar =
+      Archive("gnutar", {{"a\x1b[2Jb.log", kFailure}, {"c\x1b[2J.gz", Compress("gzip", "x").substr(0, 15)}});
+  const ProcessResult result = RunWhyoom({"-"}, tar);
+  CHECK(result.exit_status == 3);
+  CHECK(result.out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("in UTF-16 a place is one of the raw bytes", "[cli]") {
+  std::string raw = "\xff\xfe";
+  for (const char letter : "caf\xe9\n" + kFailure) raw += std::string{letter, '\0'};
+  const json found = Report({"-"}, raw)["diagnoses"];
+  REQUIRE(found.size() == 1);
+  CHECK(found[0]["where"]["line"] == 2);
+  const auto offset = found[0]["where"]["offset"].get<std::size_t>();
+  CHECK(offset == 2 + 2 * 5);
+  const json marked = Report({"-"}, "\xef\xbb\xbf" + kFailure)["diagnoses"];
+  REQUIRE(marked.size() == 1);
+  CHECK(marked[0]["where"]["offset"] == 3);
+}

@@ -1,0 +1,163 @@
+// Damaged, cut and encrypted input: what came before the damage is kept, and the damage is told.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "packed.h"
+
+namespace whyoom {
+namespace {
+
+std::string Numbers(std::uint32_t from, std::uint32_t to) {
+  std::string text;
+  for (std::uint32_t i = from; i < to; ++i) text += std::to_string(i * 2654435761U) + "\n";
+  return text;
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text + "\n";
+  return all;
+}
+
+TEST_CASE("a stream cut anywhere gives what was before the cut, and a problem", "[input]") {
+  const std::string text = Numbers(0, 300);
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    const std::string packed = Compress(filter, text);
+    std::size_t longest = 0;
+    for (std::size_t size = 0; size < packed.size(); ++size) {
+      const ReadBack read = Unpack(packed.substr(0, size));
+      INFO(filter << " cut to " << size << " of " << packed.size());
+      REQUIRE(read.pieces.size() == 1);
+      // The first bytes are not enough to tell that it is packed at all.
+      if (size < 14) continue;
+      REQUIRE(read.problems.size() == 1);
+      CHECK(text.starts_with(read.pieces[0].text));
+      longest = std::max(longest, read.pieces[0].text.size());
+    }
+    INFO(filter);
+    // Where only checksums at the end are missing; zstd has none here, and its only block is cut.
+    CHECK((longest == text.size() || filter == "zstd"));
+  }
+}
+
+TEST_CASE("half of a long stream gives about half of the text", "[input]") {
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    const std::string text = Numbers(0, filter == "lz4" ? 1'200'000 : 300'000);  // its blocks are of 4 MiB
+    const std::string packed = Compress(filter, text);
+    const ReadBack read = Unpack(packed.substr(0, packed.size() / 2));
+    INFO(filter << ": " << read.pieces[0].text.size() << " of " << text.size());
+    CHECK(read.problems == std::vector<std::string>{": its " + filter + " data ends too early"});
+    CHECK(text.starts_with(read.pieces[0].text));
+    CHECK(read.pieces[0].text.size() > text.size() / 4);
+  }
+}
+
+TEST_CASE("an archive cut anywhere gives the members before the cut, and a problem", "[input]") {
+  const std::vector<PackedFile> files = {{"a.log", Numbers(0, 100)}, {"b.log", Numbers(100, 200)}};
+  for (const std::string format : {"ustar", "pax", "zip", "newc", "7zip"}) {
+    const std::string plain = Archive(format, files);
+    for (const std::string& packed : {plain, Compress("gzip", plain)}) {
+      for (std::size_t size = 300; size < packed.size(); ++size) {
+        const ReadBack read = Unpack(packed.substr(0, size));
+        INFO(format << " cut to " << size << " of " << packed.size() << ": " << Joined(read.problems));
+        CHECK(read.problems.size() <= 1);
+        bool whole = read.pieces.size() == 2;
+        for (std::size_t i = 0; i < read.pieces.size() && i < 2; ++i) {
+          CHECK(files[i].bytes.starts_with(read.pieces[i].text));
+          whole = whole && files[i].bytes == read.pieces[i].text;
+        }
+        // Only where nothing that is missing holds any content nothing need be told.
+        CHECK((whole || read.problems.size() == 1));
+        if (read.pieces.size() == 2) CHECK((read.pieces[0].text == files[0].bytes));
+      }
+    }
+  }
+}
+
+TEST_CASE("one wrong bit is told, or changes nothing", "[input]") {
+  const std::string text = Numbers(0, 60);
+  for (const std::string filter : {"gzip", "xz", "bzip2"}) {
+    const std::string packed = Compress(filter, text);
+    for (std::size_t at = 20; at < packed.size(); ++at) {
+      std::string damaged = packed;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+      const ReadBack read = Unpack(damaged);
+      INFO(filter << " damaged at " << at);
+      CHECK((read.problems.size() == 1 || Lines(read) == std::vector<std::string>{": " + text}));
+    }
+  }
+  // Archives must only survive it: most of their bytes have no checksum.
+  for (const std::string format : {"ustar", "zip", "7zip", "newc"}) {
+    const std::string packed = Archive(format, {{"a.log", text}, {"b.log", text}});
+    for (std::size_t at = 0; at < packed.size(); ++at) {
+      std::string damaged = packed;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x81);
+      Unpack(damaged);
+    }
+  }
+  SUCCEED();
+}
+
+TEST_CASE("bytes behind the packed data are told", "[input]") {
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    const ReadBack read = Unpack(Compress(filter, "text\n") + "garbage that is long enough to be some");
+    INFO(filter << ": " << Joined(read.problems));
+    CHECK(Lines(read) == std::vector<std::string>{": text\n"});
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].find("other bytes follow its " + filter + " data") != std::string::npos);
+  }
+  const ReadBack cpio = Unpack(Archive("newc", {{"a.log", "text\n"}}) + "garbage");
+  CHECK(cpio.problems == std::vector<std::string>{": other bytes follow its cpio data and were not read"});
+  CHECK(Unpack(Archive("ustar", {{"a.log", "text\n"}}) + std::string(600, 'x')).problems.size() == 1);
+}
+
+TEST_CASE("a bad member does not lose the next", "[input]") {
+  const std::string good = Numbers(0, 1000);
+  std::string zip = Archive("zip", {{"a.log", good}, {"b.log", "after\n"}});
+  zip[3000] = static_cast<char>(zip[3000] ^ 0x55);
+  const ReadBack read = Unpack(zip);
+  INFO(Joined(read.problems));
+  REQUIRE(read.problems.size() == 1);
+  CHECK(read.problems[0].starts_with("a.log: "));
+  REQUIRE(read.pieces.size() == 2);
+  CHECK((read.pieces[1] == Piece{"b.log", "after\n"}));
+
+  const std::string cut = Compress("gzip", good).substr(0, 2000);
+  for (const std::string format : {"ustar", "zip", "7zip"}) {
+    const ReadBack inner = Unpack(Archive(format, {{"a.gz", cut}, {"b.log", "after\n"}}));
+    CHECK(inner.problems == std::vector<std::string>{"a.gz: its gzip data ends too early"});
+    REQUIRE(inner.pieces.size() == 2);
+    CHECK(good.starts_with(inner.pieces[0].text));
+    CHECK(inner.pieces[0].text.size() > 1000);
+    CHECK((inner.pieces[1] == Piece{"b.log", "after\n"}));
+  }
+}
+
+TEST_CASE("what an outer packing lost is told once", "[input]") {
+  const std::string tar = Archive("ustar", {{"a.log", Numbers(0, 100'000)}, {"b.log", "after\n"}});
+  const ReadBack read = Unpack(Compress("gzip", Compress("zstd", tar)).substr(0, 300'000));
+  CHECK(read.problems == std::vector<std::string>{"a.log: its gzip data ends too early"});
+  REQUIRE(read.pieces.size() == 1);
+  CHECK(Numbers(0, 100'000).starts_with(read.pieces[0].text));
+}
+
+TEST_CASE("an encrypted member is told by its name", "[input]") {
+  const std::string zip = Archive("zip", {{"a.log", "hidden\n"}, {"b.log", "hidden too\n"}}, "zip:encryption=zipcrypt");
+  const ReadBack read = Unpack(zip);
+  CHECK(read.problems == std::vector<std::string>{"a.log: it is encrypted", "b.log: it is encrypted"});
+  CHECK(read.pieces.empty());
+}
+
+TEST_CASE("a million problems do not fill the report", "[input]") {
+  std::vector<PackedFile> files;
+  const std::string cut = Compress("gzip", "text").substr(0, 20);
+  for (int i = 0; i < 250; ++i) files.push_back({"member" + std::to_string(i), cut});
+  const ReadBack read = Unpack(Archive("ustar", files));
+  REQUIRE(read.problems.size() == 101);
+  CHECK(read.problems.back() == ": 150 more problems are not listed");
+}
+
+}  // namespace
+}  // namespace whyoom

@@ -1,0 +1,222 @@
+// Limits hold, are named where they are met, and are met only where there is more.
+#include "input/limits.h"
+
+#include <lzma.h>
+#include <zstd.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "input/members.h"
+#include "input/quota.h"
+#include "packed.h"
+
+namespace whyoom {
+namespace {
+
+const std::string kTooManyBytes = "stopped after 1000 bytes unpacked (--max-bytes); what follows was not read";
+
+Limits WithBytes(std::uint64_t bytes) {
+  Limits limits;
+  limits.bytes = bytes;
+  return limits;
+}
+
+TEST_CASE("sizes of limits are shown as they were given", "[input]") {
+  CHECK(WholeSize(0) == "0 bytes");
+  CHECK(WholeSize(1000) == "1000 bytes");
+  CHECK(WholeSize(1536 << 10) == "1536 KiB");
+  CHECK(WholeSize(std::uint64_t{1} << 40) == "1 TiB");
+}
+
+TEST_CASE("unpacking stops at the limit of bytes, and only where there are more", "[input]") {
+  const std::string text(1000, 'x');
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    INFO(filter);
+    CHECK(Unpack(Compress(filter, text), WithBytes(1000)).problems.empty());
+    const ReadBack over = Unpack(Compress(filter, text + "y"), WithBytes(1000));
+    CHECK(Lines(over) == std::vector<std::string>{": " + text});
+    CHECK(over.problems == std::vector<std::string>{": " + kTooManyBytes});
+  }
+  CHECK(Unpack(text + "plain bytes are not unpacked", WithBytes(1000)).problems.empty());
+}
+
+TEST_CASE("the limit of bytes is the whole input's", "[input]") {
+  const std::vector<PackedFile> files = {{"a", std::string(600, 'a')}, {"b", std::string(600, 'b')}, {"c", "c"}};
+  for (const std::string format : {"ustar", "zip", "7zip", "newc"}) {
+    const ReadBack read = Unpack(Archive(format, files), WithBytes(1000));
+    INFO(format);
+    REQUIRE(read.pieces.size() == 2);
+    CHECK((read.pieces[1].text == std::string(400, 'b')));
+    CHECK(read.problems == std::vector<std::string>{"b: " + kTooManyBytes});
+  }
+  const std::string tar = Archive("ustar", {{"a", std::string(600, 'a')}, {"b", std::string(600, 'b')}});
+  const ReadBack outer = Unpack(Compress("gzip", tar), WithBytes(1000));
+  CHECK(outer.problems == std::vector<std::string>{"a: " + kTooManyBytes});
+  CHECK(Unpack(Compress("gzip", tar), WithBytes(tar.size())).problems.empty());
+}
+
+TEST_CASE("members are counted over all archives of an input", "[input]") {
+  Limits limits;
+  limits.members = 4;
+  const std::string inner = Archive("ustar", {{"a", "1"}, {"b/", ""}});
+  CHECK(Unpack(Archive("zip", {{"x", inner}, {"y", "2"}}), limits).problems.empty());
+  const ReadBack read = Unpack(Archive("zip", {{"x", inner}, {"y", inner}, {"z", "3"}}), limits);
+  CHECK(Lines(read) == std::vector<std::string>{"x/a: 1"});
+  CHECK(read.problems ==
+        std::vector<std::string>{"y: stopped after 4 members (--max-members); what follows was not read"});
+}
+
+TEST_CASE("depth is limited, and what lies beside is read", "[input]") {
+  std::string nested = "text\n";
+  for (int i = 0; i < 8; ++i) nested = Compress("gzip", nested);
+  CHECK(Lines(Unpack(nested)) == std::vector<std::string>{": text\n"});
+  for (int i = 8; i < 25; ++i) nested = Compress("gzip", nested);
+  CHECK(Unpack(nested).problems ==
+        std::vector<std::string>{": it is packed (gzip) more than 8 deep (--max-depth); it was not read"});
+  const ReadBack beside = Unpack(Archive("ustar", {{"a.gz", nested}, {"b", "after\n"}}));
+  CHECK(Lines(beside) == std::vector<std::string>{"b: after\n"});
+  CHECK(beside.problems ==
+        std::vector<std::string>{"a.gz: it is packed (gzip) more than 8 deep (--max-depth); it was not read"});
+  Limits none;
+  none.depth = 0;
+  CHECK(Unpack(Compress("zstd", "x"), none).problems.size() == 1);
+  CHECK(Unpack("plain", none).problems.empty());
+}
+
+TEST_CASE("a bomb ends at the limit of bytes", "[input]") {
+  const std::string zeros = Compress("gzip", std::string(std::size_t{200} << 20, '\0'));
+  Limits limits = WithBytes(std::uint64_t{16} << 20);
+  std::uint64_t read = 0;
+  std::vector<std::string> problems;
+  ReadMembers(
+      {"input", ""}, OpenMemory(zeros), limits,
+      [&](const Artifact&, ByteSource& source) {
+        std::vector<char> buffer(1 << 20);
+        while (const std::size_t got = source.Read(buffer.data(), buffer.size())) read += got;
+      },
+      [&](const Problem& problem) { problems.push_back(problem.what); });
+  CHECK(read == limits.bytes);
+  CHECK(problems == std::vector<std::string>{"stopped after 16 MiB unpacked (--max-bytes); what follows was not read"});
+}
+
+TEST_CASE("what grew beyond all reason is not unpacked further", "[input]") {
+  Limits limits;
+  limits.suspicious_bytes = 1 << 20;
+  const std::string bomb = Compress("zstd", std::string(3 << 20, 'x'));
+  REQUIRE(bomb.size() * limits.suspicious_ratio < limits.suspicious_bytes);
+  const ReadBack read = Unpack(bomb, limits);
+  CHECK(read.pieces[0].text.size() == limits.suspicious_bytes);
+  REQUIRE(read.problems.size() == 1);
+  CHECK(read.problems[0].find("more than 1 MiB came out of less than 1/2000 of that") != std::string::npos);
+  limits.suspicious_ratio = 0;
+  CHECK(Unpack(bomb, limits).problems.empty());
+  limits.suspicious_ratio = 2000;
+  CHECK(Unpack(Compress("gzip", std::string(3 << 20, 'x')), limits).problems.empty());  // deflate cannot do it
+}
+
+TEST_CASE("time is limited, for plain bytes too", "[input]") {
+  Limits limits;
+  limits.seconds = 1e-9;
+  for (const std::string& bytes : {std::string("plain\n"), Compress("gzip", "packed\n")}) {
+    const ReadBack read = Unpack(bytes, limits);
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].find("(--max-time)") != std::string::npos);
+  }
+  limits.seconds = 1000;
+  CHECK(Unpack(Compress("gzip", "packed\n"), limits).problems.empty());
+  CHECK(Lines(Unpack("plain\n", limits)) == std::vector<std::string>{": plain\n"});
+}
+
+std::string XzWithDictionary(std::uint32_t size) {
+  lzma_options_lzma options;
+  REQUIRE_FALSE(lzma_lzma_preset(&options, 0));
+  lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  std::string packed(1000, '\0');
+  const std::string text = "text\n";
+  lzma_stream stream = LZMA_STREAM_INIT;
+  REQUIRE(lzma_stream_encoder(&stream, filters, LZMA_CHECK_NONE) == LZMA_OK);
+  stream.next_in = reinterpret_cast<const std::uint8_t*>(text.data());
+  stream.avail_in = text.size();
+  stream.next_out = reinterpret_cast<std::uint8_t*>(packed.data());
+  stream.avail_out = packed.size();
+  REQUIRE(lzma_code(&stream, LZMA_FINISH) == LZMA_STREAM_END);
+  packed.resize(packed.size() - stream.avail_out);
+  lzma_end(&stream);
+  // The block's header: size, flags, filter, size of its properties, the dictionary's, padding, checksum.
+  constexpr std::size_t kBlock = 12;
+  constexpr std::size_t kDictionary = kBlock + 4;
+  REQUIRE(packed[kBlock + 2] == '\x21');
+  packed[kDictionary] = static_cast<char>(size);
+  const std::uint32_t sum = lzma_crc32(reinterpret_cast<const std::uint8_t*>(packed.data()) + kBlock, 8, 0);
+  for (std::size_t i = 0; i < 4; ++i) packed[kBlock + 8 + i] = static_cast<char>(sum >> 8 * i);
+  return packed;
+}
+
+TEST_CASE("a decoder may take only so much memory", "[input]") {
+  constexpr std::uint32_t kOneAndAHalfGiB = 37;  // 3 << 29
+  const ReadBack xz = Unpack(XzWithDictionary(kOneAndAHalfGiB));
+  REQUIRE(xz.problems.size() == 1);
+  CHECK(xz.problems[0].find("unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory)") !=
+        std::string::npos);
+  Limits generous;
+  generous.memory = std::size_t{2} << 30;
+  CHECK(Lines(Unpack(XzWithDictionary(kOneAndAHalfGiB), generous)) == std::vector<std::string>{": text\n"});
+
+  // A frame of unknown content size with a window of 2 GiB, and one raw block.
+  const std::string zstd("\x28\xb5\x2f\xfd\x00\xa8\x29\x00\x00text\n", 14);
+  const ReadBack wide = Unpack(zstd);
+  REQUIRE(wide.problems.size() == 1);
+  CHECK(wide.problems[0].find("unpacking its zstd data needs memory, more than 128 MiB (--max-memory)") !=
+        std::string::npos);
+  CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
+}
+
+TEST_CASE("a 7z may ask for only so much memory", "[input]") {
+  const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
+  Limits little;
+  little.memory = 1 << 10;
+  const ReadBack read = Unpack(Archive("ustar", {{"a.7z", packed}, {"b", "after\n"}}), little);
+  CHECK(Lines(read) == std::vector<std::string>{"b: after\n"});
+  REQUIRE(read.problems.size() == 1);
+  CHECK(read.problems[0].starts_with("a.7z: unpacking its 7z data needs "));
+  CHECK(read.problems[0].find("(--max-memory)") != std::string::npos);
+}
+
+// A 7z of a header alone.
+std::string SevenZipOf(const std::string& header) {
+  std::string bytes("7z\xbc\xaf\x27\x1c\0\4\0\0\0\0", 12);
+  bytes += std::string(8, '\0') + static_cast<char>(header.size()) + std::string(7, '\0') + std::string(4, '\0');
+  return bytes + header;
+}
+
+TEST_CASE("counts in a 7z are not believed", "[input]") {
+  // Sixteen million files and nothing about them.
+  const ReadBack files = Unpack(SevenZipOf(std::string("\x01\x05\xe0\xff\xff\xff\x0e", 7)));
+  REQUIRE(files.problems.size() == 1);
+  CHECK(files.problems[0].find("(--max-memory)") != std::string::npos);
+  for (const std::string& header :
+       {std::string("\x01\x04\x07\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", 14), std::string("\x17\x06"),
+        std::string("\x02"), std::string("\x01\x04\x06\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x0a\x00", 15)}) {
+    const ReadBack read = Unpack(SevenZipOf(header));
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].starts_with(": its 7z header cannot be read: "));
+  }
+}
+
+TEST_CASE("a 7z that must be kept is kept only up to its limit", "[input]") {
+  Limits limits;
+  const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
+  limits.spool_bytes = packed.size();
+  CHECK(Lines(Unpack(packed, limits)) == std::vector<std::string>{"a.log: text\n"});
+  limits.spool_bytes = packed.size() - 1;
+  const ReadBack read = Unpack(Archive("ustar", {{"a.7z", packed}, {"b", "after\n"}}), limits);
+  CHECK(Lines(read) == std::vector<std::string>{"b: after\n"});
+  REQUIRE(read.problems.size() == 1);
+  CHECK(read.problems[0].starts_with("a.7z: it is larger than "));
+}
+
+}  // namespace
+}  // namespace whyoom

@@ -1,0 +1,96 @@
+#include "input/utf16_source.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "packed.h"
+
+namespace whyoom {
+namespace {
+
+std::string Bytes(const std::u16string& text, ByteOrder order) {
+  std::string bytes;
+  for (const char16_t unit : text) {
+    const char high = static_cast<char>(unit >> 8);
+    const char low = static_cast<char>(unit & 0xFF);
+    bytes += order == ByteOrder::kLittle ? low : high;
+    bytes += order == ByteOrder::kLittle ? high : low;
+  }
+  return bytes;
+}
+
+std::string ReadAll(ByteSource* source, std::size_t capacity) {
+  std::string all;
+  std::vector<char> buffer(capacity);
+  while (const std::size_t got = source->Read(buffer.data(), capacity)) all.append(buffer.data(), got);
+  return all;
+}
+
+const std::u16string kText = u"plain\näöü € \U0001F600\nend";
+
+TEST_CASE("UTF-16 in either order becomes UTF-8", "[input]") {
+  const std::string utf8 = "plain\n\xc3\xa4\xc3\xb6\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80\nend";
+  for (const ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
+    const std::string bytes = Bytes(kText, order);
+    for (const std::size_t chunk : {1U, 2U, 3U, 1000U}) {
+      for (const std::size_t capacity : {1U, 2U, 3U, 4U, 5U, 1000U}) {
+        INFO(chunk << " into " << capacity);
+        const auto source = FromUtf16(OpenMemory(bytes, chunk), order);
+        CHECK(ReadAll(source.get(), capacity) == utf8);
+        CHECK(source->problem().empty());
+      }
+    }
+    const std::string marked = Bytes(u"\uFEFF", order) + bytes;
+    CHECK(Lines(Unpack(marked)) == std::vector<std::string>{": " + utf8});
+    CHECK(Lines(Unpack(Compress("gzip", marked))) == std::vector<std::string>{": " + utf8});
+    CHECK(Lines(Unpack(Archive("zip", {{"a.log", marked}}))) == std::vector<std::string>{"a.log: " + utf8});
+  }
+}
+
+TEST_CASE("each byte of UTF-8 knows where its character lay", "[input]") {
+  std::u16string text;
+  for (int i = 0; i < 2000; ++i) text += u"aäb€\U0001F600 ascii for a while, and then ü\n";
+  const std::string bytes = Bytes(text, ByteOrder::kLittle);
+  const auto source = FromUtf16(OpenMemory(bytes, 999), ByteOrder::kLittle);
+  ReadAll(source.get(), 777);
+  std::uint64_t offset = 0;
+  for (std::size_t unit = 0; unit < text.size(); ++unit) {
+    if (text[unit] >= 0xDC00 && text[unit] < 0xE000) continue;  // second of a pair
+    const bool pair = text[unit] >= 0xD800 && text[unit] < 0xDC00;
+    const int length = pair ? 4 : text[unit] < 0x80 ? 1 : text[unit] < 0x800 ? 2 : 3;
+    for (int i = 0; i < length; ++i) REQUIRE(source->RawOffset(offset++) == 2 * unit);
+  }
+}
+
+TEST_CASE("offsets stay exact for what came last, however long the text", "[input]") {
+  std::u16string text;
+  for (int i = 0; i < 400'000; ++i) text += u"aä";
+  const std::string bytes = Bytes(text, ByteOrder::kBig);
+  const auto source = FromUtf16(OpenMemory(bytes), ByteOrder::kBig);
+  CHECK(ReadAll(source.get(), 10'000).size() == 1'200'000);
+  for (std::uint64_t i = 350'000; i < 400'000; ++i) REQUIRE(source->RawOffset(3 * i) == 4 * i);
+  for (std::uint64_t i = 1; i < 350'000; i += 1000) {
+    REQUIRE(source->RawOffset(3 * i) <= 4 * i + 4'000);
+    REQUIRE(source->RawOffset(3 * i) + 1'000'000 > 4 * i);
+  }
+}
+
+TEST_CASE("half a pair and half a unit lose nothing else", "[input]") {
+  const std::string lone = Bytes({u'a', 0xD83D, u'b', 0xDE00, u'c', 0xD83D}, ByteOrder::kLittle);
+  for (const std::size_t chunk : {1U, 2U, 100U}) {
+    const auto source = FromUtf16(OpenMemory(lone, chunk), ByteOrder::kLittle);
+    CHECK(ReadAll(source.get(), 50) ==
+          "a\xef\xbf\xbd"
+          "b\xef\xbf\xbd"
+          "c\xef\xbf\xbd");
+    CHECK(source->problem().empty());
+  }
+  const std::string three("a\0b", 3);
+  const auto cut = FromUtf16(OpenMemory(three, 2), ByteOrder::kLittle);
+  CHECK(ReadAll(cut.get(), 50) == "a");
+  CHECK(cut->problem() == "its UTF-16 text ends in the middle of a character");
+}
+
+}  // namespace
+}  // namespace whyoom
