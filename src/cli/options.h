@@ -7,7 +7,17 @@
 
 namespace whyoom {
 
-enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesLiterals, kRulesSchema, kDiff, kRun };
+enum class Command {
+  kDiagnose,
+  kExplain,
+  kRulesList,
+  kRulesCheck,
+  kRulesTest,
+  kRulesLiterals,
+  kRulesSchema,
+  kDiff,
+  kRun
+};
 enum class Format { kText, kJson };
 enum class ColorMode { kAuto, kAlways, kNever };
 
