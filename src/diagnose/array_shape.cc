@@ -111,7 +111,11 @@ bool ReadLayout(Reader& reader, ArrayShape* shape) {
     if (dim >= static_cast<std::int64_t>(shape->dims.size())) return false;
     shape->minor_to_major.push_back(static_cast<int>(dim));
   }
-  if (shape->minor_to_major.size() != shape->dims.size()) shape->minor_to_major.clear();
+  // A layout that leaves a dimension out, or names one twice, says nothing of how the array lies.
+  std::vector<int> sorted = shape->minor_to_major;
+  std::sort(sorted.begin(), sorted.end());
+  const bool repeats = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  if (repeats || sorted.size() != shape->dims.size()) shape->minor_to_major.clear();
   return reader.Take('}') || (reader.Take(':') && ReadLayoutProperties(reader, shape));
 }
 

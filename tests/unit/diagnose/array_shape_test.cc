@@ -72,6 +72,14 @@ TEST_CASE("what other elements and other layouts would take", "[diagnose]") {
   CHECK(BestLayoutBytes(vector) == 4096 * 4);
 }
 
+TEST_CASE("a layout that is no order of the dimensions is none", "[diagnose]") {
+  for (const char* text : {"bf16[63,2048,32000]{2,0,0:T(8,128)}", "bf16[63,2048,32000]{2,1:T(8,128)}"}) {
+    const auto shape = ParseArrayShape(text);
+    REQUIRE(shape);
+    CHECK(PaddedBytes(*shape) == UnpaddedBytes(*shape));
+  }
+}
+
 TEST_CASE("hostile shapes saturate", "[diagnose]") {
   const auto huge = ParseArrayShape("f32[9223372036854775807,9223372036854775807]{1,0:T(8,128)}");
   REQUIRE(huge);

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "catch.h"
-#include "text/utf8.h"
+#include "clean_text.h"
 #include "unit/text/rule_affixes.h"
 
 namespace whyoom {
@@ -90,16 +90,6 @@ std::string RandomBytes(std::mt19937* random) {
     }
   }
   return bytes;
-}
-
-bool IsClean(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeUtf8(text, at);
-    const bool control = (point.code < 0x20 && point.code != '\t') || (point.code >= 0x7F && point.code < 0xA0);
-    if (!point.valid || control) return false;
-    at += point.length;
-  }
-  return true;
 }
 
 TEST_CASE("whatever comes in, lines are clean and lead back to it", "[text]") {

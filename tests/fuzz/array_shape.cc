@@ -1,0 +1,24 @@
+// Any text read as a shape: what comes out adds up.
+#include "diagnose/array_shape.h"
+
+#include "fuzz/fuzz.h"
+
+using namespace whyoom;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = Bytes(data, size);
+  WithoutLayouts(text);
+  const std::optional<ArrayShape> shape = ParseArrayShape(text);
+  if (!shape) return 0;
+  Require(text.find(shape->shape) != std::string_view::npos, "the shape stands in the text");
+  Require(ElementCount(*shape) >= 0, "no fewer than no elements");
+  const std::optional<std::int64_t> padded = PaddedBytes(*shape);
+  const std::optional<std::int64_t> unpadded = UnpaddedBytes(*shape);
+  if (padded) Require(*padded >= 0, "no fewer than no bytes");
+  if (padded && unpadded) Require(*padded >= *unpadded, "padding takes nothing away");
+  MinorDim(*shape);
+  SecondMinorDim(*shape);
+  BestLayoutBytes(*shape);
+  for (const int bits : {1, 4, 8, 16, 32, 64, 128}) BytesWithElementBits(*shape, bits);
+  return 0;
+}

@@ -1,0 +1,35 @@
+// Any log: the report is the same whatever the chunking, is clean in every format, and is made without a crash.
+#include "clean_text.h"
+#include "diagnose/diagnoser.h"
+#include "diagnose/merger.h"
+#include "fuzz/fuzz.h"
+#include "report/json_printer.h"
+#include "report/text_printer.h"
+
+using namespace whyoom;
+
+namespace {
+
+Report ReportOf(std::string_view log, std::size_t chunk) {
+  static const Engine engine(BuiltInRules());
+  Merger merger(BuiltInRules());
+  const auto source = OpenMemory(log, chunk);
+  Report report;
+  report.bytes = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
+                   merger.Add({"log", ""}, std::move(drafts), framework);
+                 }).bytes;
+  report.findings = merger.Finish(XlaDump(), &report.problems);
+  return report;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view log = Bytes(data, size);
+  const Report whole = ReportOf(log, std::string_view::npos);
+  const std::string json = PrintJson(whole);
+  Require(json == PrintJson(ReportOf(log, 1 + size % 7)), "chunks do not matter");
+  Require(IsClean(json, "\n"), "the JSON is clean");
+  Require(IsClean(PrintText(whole, {80, false}), "\n"), "the text is clean");
+  return 0;
+}

@@ -1,0 +1,36 @@
+// What the fuzz targets share. Each target is a file of its own with one function, LLVMFuzzerTestOneInput, which takes
+// any bytes and fails by Require, a sanitizer or an exception that comes through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "rules/rule_set.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace whyoom {
+
+inline void Require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+inline std::string_view Bytes(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+inline const RuleSet& BuiltInRules() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    return RuleSet::Load({}, &faults);
+  }();
+  return rules;
+}
+
+}  // namespace whyoom

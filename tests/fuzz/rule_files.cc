@@ -1,0 +1,22 @@
+// Any rule file: it loads, or its faults are named with their places.
+#include <algorithm>
+
+#include "diagnose/rule_test.h"
+#include "fuzz/fuzz.h"
+#include "rules/rule_loader.h"
+
+using namespace whyoom;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = Bytes(data, size);
+  std::vector<Fault> faults;
+  // Without the built-in data, which would take most of the time; a file that needs none of it is in order.
+  const RuleSet rules = RuleSetBuilder::Build(RuleSet::SchemaText(), {}, {{"rules.json", std::string(text)}}, &faults);
+  const std::size_t lines = 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  for (const Fault& fault : faults) {
+    Require(!fault.what.empty(), "a fault says what is wrong");
+    Require(fault.file == "rules.json" && fault.line <= lines, "a fault is in the file");
+  }
+  if (faults.empty()) TestRules(rules);
+  return 0;
+}
