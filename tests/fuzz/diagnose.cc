@@ -1,9 +1,10 @@
 // Any log: the report is the same whatever the chunking, is clean in every format, and is made without a crash.
 #include "clean_text.h"
+#include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
-#include "diagnose/merger.h"
 #include "fuzz/fuzz.h"
 #include "report/json_printer.h"
+#include "report/ndjson_printer.h"
 #include "report/text_printer.h"
 
 using namespace whyoom;
@@ -12,13 +13,13 @@ namespace {
 
 Report ReportOf(std::string_view log, std::size_t chunk) {
   static const Engine engine(BuiltInRules());
-  Merger merger(BuiltInRules());
+  ArtifactFindings found(BuiltInRules(), {"log", ""});
   const auto source = OpenMemory(log, chunk);
   Report report;
   report.bytes = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-                   merger.Add({"log", ""}, std::move(drafts), framework);
+                   found.Add(std::move(drafts), framework);
                  }).bytes;
-  report.findings = merger.Finish(XlaDump(), &report.problems);
+  report.findings = found.Take().Finish(XlaDump(), &report.problems);
   return report;
 }
 
