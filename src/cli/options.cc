@@ -1,8 +1,11 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <map>
 #include <sstream>
+
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -25,6 +28,12 @@ constexpr const char* kFooter =
     "  kubectl logs job/train | whyoom\n"
     "  whyoom --format json logs/ | jq '.diagnoses[].code'\n";
 
+Timestamp Now() {
+  using std::chrono::microseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<microseconds>(now).count(), true};
+}
+
 void AddCommon(CLI::App& app, Options* options) {
   app.add_option("--rules", options->rules,
                  "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
@@ -36,6 +45,28 @@ void AddCommon(CLI::App& app, Options* options) {
   app.add_option("--color", options->color, "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->transform(CLI::CheckedTransformer(kColors).description(""))
       ->type_name("WHEN");
+}
+
+void AddTimeRange(CLI::App& app, Options* options) {
+  const auto bound = [&app](const std::string& name, std::optional<Timestamp>* to, const std::string& what) {
+    app.add_option_function<std::string>(
+           name,
+           [to, name](const std::string& text) {
+             *to = ParseTimeBound(text, Now());
+             if (!*to)
+               throw CLI::ValidationError(name, "'" + Printable(text) +
+                                                    "' is no time; write 2026-11-20, \"2026-11-20 12:00\", "
+                                                    "2026-11-20T12:00:00Z, or 30m, 2h, 7d before now");
+           },
+           what)
+        ->type_name("TIME");
+  };
+  bound("--since", &options->range.since,
+        "Only failures from TIME on, where the prefix or record of their line says when: a date, a date and time, or "
+        "how long ago (30m, 2h, 7d, counted from the start of this command). A TIME without a zone is compared with "
+        "each stamp as it stands, in UTC where the stamp has a zone; one with a zone only with stamps that have one. "
+        "What cannot be compared is kept, and a note says how much that is");
+  bound("--until", &options->range.until, "Only failures before TIME, likewise");
 }
 
 // Runs CLI11 over the arguments; its own words for help and errors come back as text.
@@ -66,6 +97,7 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
                  "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
                  "compilers do not print")
       ->type_name("DIR");
+  AddTimeRange(app, options);
   AddCommon(app, options);
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
   return Parse(app, arguments);

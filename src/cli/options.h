@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/time_filter.h"
+
 namespace whyoom {
 
 enum class Command { kDiagnose, kExplain, kRulesList, kRulesCheck, kRulesTest, kRulesSchema, kDiff, kRun };
@@ -20,6 +22,7 @@ struct Options {
   std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
+  TimeRange range;              // of kDiagnose: failures outside of it are left out
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;

@@ -66,7 +66,7 @@ int RunDiagnose(Options options) {
   }
   const RuleSet rules = LoadRules(options);
   const Engine engine(rules);
-  Merger merger(rules);
+  Merger merger(rules, options.range);
   Report report;
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules.fingerprint();

@@ -67,6 +67,7 @@ void Merger::Add(const Artifact& artifact, std::vector<Draft> drafts, const std:
     ++artifacts_;
   }
   if (const auto known = frameworks_.find(artifacts_); known != frameworks_.end()) known->second = framework;
+  time_filter_.Apply(&drafts);
   for (Draft& draft : drafts) {
     Finding finding;
     finding.failure = draft.failure;
@@ -141,6 +142,10 @@ void Merger::Join(const Artifact& artifact, const Draft& draft, Finding&& findin
     kept.naming_artifacts.insert(place);
   }
   kept.repeats += std::max(0, draft.repeats - 1);
+  if (draft.time) {
+    kept.first_time = std::min(kept.first_time.value_or(*draft.time), *draft.time);
+    kept.last_time = std::max(kept.last_time.value_or(*draft.time), *draft.time);
+  }
   if (finding.failure == nullptr) return;  // it is the first report itself
   entry->fragment = entry->fragment && draft.fragment;
   const bool earlier = entry->artifact == artifacts_ && finding.where.offset < kept.where.offset;
@@ -198,6 +203,7 @@ void Merger::TellLimits(std::vector<Problem>* problems) const {
 
 std::vector<Finding> Merger::Finish(const XlaDump& dump, std::vector<Problem>* problems) {
   TellLimits(problems);
+  time_filter_.TellUnknown(problems);
   std::vector<Entry> entries;
   for (auto& [code, of_code] : by_code_)
     std::move(of_code.entries.begin(), of_code.entries.end(), std::back_inserter(entries));

@@ -8,6 +8,7 @@
 
 #include "diagnose/finding.h"
 #include "diagnose/session.h"
+#include "diagnose/time_filter.h"
 #include "diagnose/xla_dump.h"
 #include "rules/rule_set.h"
 
@@ -15,7 +16,8 @@ namespace whyoom {
 
 class Merger {
  public:
-  explicit Merger(const RuleSet& rules) : rules_(rules) {}
+  // Failures outside of `range` are left out.
+  explicit Merger(const RuleSet& rules, const TimeRange& range = {}) : rules_(rules), time_filter_(range) {}
 
   // Adds drafts of one artifact; may be called again and again for the same one while it is being read. `framework` is
   // the one seen in it so far, or empty.
@@ -42,6 +44,7 @@ class Merger {
   void TellLimits(std::vector<Problem>* problems) const;
 
   const RuleSet& rules_;
+  TimeFilter time_filter_;
   std::map<std::string, OfCode> by_code_;
   Artifact last_artifact_;
   std::uint64_t artifacts_ = 0;

@@ -83,6 +83,11 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
 }
 
+// Null where there is none.
+const json* ValueOf(const json& record, const json::json_pointer& pointer) {
+  return record.contains(pointer) ? &record.at(pointer) : nullptr;
+}
+
 }  // namespace
 
 JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
@@ -98,6 +103,7 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
   };
   compile(keys.text, &text_);
   compile(keys.reporter, &reporter_);
+  compile(keys.time, &time_);
 }
 
 bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
@@ -107,7 +113,7 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   if (parsed.is_discarded() || !parsed.is_object()) return false;
   std::vector<const std::string*> seen;
   for (const Key& key : text_) {
-    const json* value = parsed.contains(key.pointer) ? &parsed.at(key.pointer) : nullptr;
+    const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !value->is_string()) continue;
     const auto* text = value->get_ptr<const std::string*>();
     // Collectors copy a text from one key to another.
@@ -117,10 +123,16 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   }
   if (seen.empty()) return false;
   for (const Key& key : reporter_) {
-    const json* value = parsed.contains(key.pointer) ? &parsed.at(key.pointer) : nullptr;
+    const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !(value->is_string() || value->is_number_integer())) continue;
     record->reporter = value->is_string() ? value->get<std::string>() : value->dump();
     if (!record->reporter.empty()) break;
+  }
+  for (const Key& key : time_) {
+    const json* value = ValueOf(parsed, key.pointer);
+    if (value == nullptr || !(value->is_string() || value->is_number())) continue;
+    record->time = ParseTimestamp(value->is_string() ? value->get_ref<const std::string&>() : value->dump());
+    if (record->time) break;
   }
   return true;
 }

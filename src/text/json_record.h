@@ -2,11 +2,13 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "text/mapped_text.h"
 #include "text/normalizer.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -18,6 +20,7 @@ class JsonRecordReader {
   struct Record {
     std::vector<MappedText> texts;  // each different one, in order of the keys; line breaks are still in them
     std::string reporter;
+    std::optional<Timestamp> time;
   };
 
   // False if `line` is no JSON object, alone or as an element of an array that has one a line, or holds no text under
@@ -31,6 +34,7 @@ class JsonRecordReader {
   };
   std::vector<Key> text_;
   std::vector<Key> reporter_;
+  std::vector<Key> time_;
 };
 
 }  // namespace whyoom

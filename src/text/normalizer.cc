@@ -4,6 +4,7 @@
 #include <re2/set.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "input/error.h"
@@ -27,6 +28,7 @@ struct Part {
   MappedText text;
   std::string reporter;
   int repeats = 1;
+  std::optional<Timestamp> time;
 };
 
 re2::StringPiece Piece(std::string_view text) { return re2::StringPiece(text.data(), text.size()); }
@@ -42,6 +44,12 @@ void AddReporter(std::string_view who, Part* part) {
   part->reporter += who;
 }
 
+// The outermost stamp is the collector's clock, the innermost the job's own. One that knows its zone can be compared
+// with other logs', so it wins.
+void AddTime(const std::optional<Timestamp>& time, Part* part) {
+  if (time && (!part->time || (time->zone_known && !part->time->zone_known))) part->time = time;
+}
+
 }  // namespace
 
 struct Normalizer::Patterns {
@@ -49,6 +57,9 @@ struct Normalizer::Patterns {
     std::unique_ptr<RE2> expression;
     int reporter = 0;  // number of the group, 0 where there is none
     int repeats = 0;
+    int time = 0;
+
+    int groups() const { return 1 + std::max({reporter, repeats, time}); }
   };
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
@@ -60,7 +71,7 @@ struct Normalizer::Patterns {
   bool StripAffixes(Part* part) const;
   std::size_t StripPrefix(std::string_view text, Part* part) const;
   std::size_t StripSuffix(std::string_view text, Part* part) const;
-  void Note(const Pattern& pattern, const std::vector<re2::StringPiece>& groups, Part* part) const;
+  void Note(const Pattern& pattern, std::string_view text, RE2::Anchor anchor, Part* part) const;
 
   RE2::Options options;
   JsonRecordReader json;
@@ -88,20 +99,25 @@ Normalizer::Patterns::Pattern Normalizer::Patterns::Compile(const Affix& affix) 
   for (const auto& [name, group] : pattern.expression->NamedCapturingGroups()) {
     if (name == "reporter") pattern.reporter = group;
     if (name == "repeats") pattern.repeats = group;
+    if (name == "time") pattern.time = group;
   }
   return pattern;
 }
 
-void Normalizer::Patterns::Note(const Pattern& pattern, const std::vector<re2::StringPiece>& groups, Part* part) const {
-  if (pattern.reporter > 0) {
-    const re2::StringPiece& who = groups[static_cast<std::size_t>(pattern.reporter)];
-    AddReporter({who.data(), who.size()}, part);
-  }
-  if (pattern.repeats > 0) {
-    int repeats = 0;
-    if (RE2::FullMatch(groups[static_cast<std::size_t>(pattern.repeats)], "(\\d{1,7})", &repeats)) {
-      part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
-    }
+// Notes what the groups of a pattern say that is known to match `text`.
+void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, RE2::Anchor anchor, Part* part) const {
+  if (pattern.groups() == 1) return;
+  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.groups()));
+  if (!pattern.expression->Match(Piece(text), 0, text.size(), anchor, groups.data(), pattern.groups())) return;
+  const auto group = [&](int number) {
+    const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
+    return std::string_view(piece.data(), piece.size());
+  };
+  if (pattern.reporter > 0) AddReporter(group(pattern.reporter), part);
+  if (pattern.time > 0) AddTime(ParseTimestamp(group(pattern.time)), part);
+  int repeats = 0;
+  if (pattern.repeats > 0 && RE2::FullMatch(Piece(group(pattern.repeats)), "(\\d{1,7})", &repeats)) {
+    part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
   }
 }
 
@@ -118,34 +134,29 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
   }
   std::sort(candidates.begin(), candidates.end());
   const Pattern* best = nullptr;
-  std::vector<re2::StringPiece> best_groups;
+  std::size_t longest = 0;
   for (const int index : candidates) {
     const Pattern& pattern = prefixes[static_cast<std::size_t>(index)];
-    std::vector<re2::StringPiece> groups(static_cast<std::size_t>(1 + std::max(pattern.reporter, pattern.repeats)));
-    if (!pattern.expression->Match(Piece(head), 0, head.size(), RE2::ANCHOR_START, groups.data(),
-                                   static_cast<int>(groups.size()))) {
-      continue;
-    }
-    if (best == nullptr || groups[0].size() > best_groups[0].size()) {
+    // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
+    re2::StringPiece whole;
+    if (pattern.expression->Match(Piece(head), 0, head.size(), RE2::ANCHOR_START, &whole, 1) &&
+        whole.size() > longest) {
       best = &pattern;
-      best_groups = std::move(groups);
+      longest = whole.size();
     }
   }
-  if (best == nullptr || best_groups[0].empty()) return 0;
-  Note(*best, best_groups, part);
-  return best_groups[0].size();
+  if (best != nullptr) Note(*best, head, RE2::ANCHOR_START, part);
+  return longest;
 }
 
 // Length of a suffix of `text`; 0 if it has none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
   for (const Pattern& pattern : suffixes) {
-    std::vector<re2::StringPiece> groups(static_cast<std::size_t>(1 + std::max(pattern.reporter, pattern.repeats)));
-    if (pattern.expression->Match(Piece(tail), 0, tail.size(), RE2::UNANCHORED, groups.data(),
-                                  static_cast<int>(groups.size())) &&
-        !groups[0].empty()) {
-      Note(pattern, groups, part);
-      return groups[0].size();
+    re2::StringPiece whole;
+    if (pattern.expression->Match(Piece(tail), 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
+      Note(pattern, tail, RE2::UNANCHORED, part);
+      return whole.size();
     }
   }
   return 0;
@@ -172,15 +183,16 @@ bool Normalizer::Patterns::StripAffixes(Part* part) const {
 
 void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, const Part& outer, int rounds,
                                     std::vector<Part>* lines) const {
-  for (MappedText& text : texts) Clean({std::move(text), outer.reporter, outer.repeats}, rounds, lines);
+  for (MappedText& text : texts) Clean({std::move(text), outer.reporter, outer.repeats, outer.time}, rounds, lines);
 }
 
 // Cleans the texts of `part`, if it is a JSON record.
 bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, std::vector<Part>* lines) const {
   JsonRecordReader::Record record;
   if (!json.Read(part.text, &record)) return false;
-  Part outer{{}, part.reporter, part.repeats};
+  Part outer{{}, part.reporter, part.repeats, part.time};
   AddReporter(Printable(record.reporter), &outer);
+  AddTime(record.time, &outer);
   for (const MappedText& text : record.texts) CleanAll(SplitLines(text, Budget(*lines)), outer, rounds, lines);
   return true;
 }
@@ -211,7 +223,7 @@ Normalizer::~Normalizer() = default;
 void Normalizer::Normalize(const RawLine& raw, std::vector<Line>* lines) const {
   std::vector<Part> parts;
   for (MappedText& text : SplitLines(MapRaw(raw.bytes), kMostLines)) {
-    patterns_->Clean({std::move(text), "", 1}, kMostRounds, &parts);
+    patterns_->Clean({std::move(text), "", 1, std::nullopt}, kMostRounds, &parts);
   }
   bool first = true;
   for (Part& part : parts) {
@@ -221,6 +233,7 @@ void Normalizer::Normalize(const RawLine& raw, std::vector<Line>* lines) const {
     line.text = std::move(part.text.text);
     line.reporter = std::move(part.reporter);
     line.repeats = part.repeats;
+    line.time = part.time;
     line.after_gap = raw.after_gap && first;
     line.segments = std::move(part.text.segments);
     if (line.segments.empty()) line.segments = {{0, 0}};

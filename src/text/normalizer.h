@@ -16,14 +16,16 @@ struct Affix {
   std::string id;
   Place place = Place::kPrefix;
   // RE2, anchored at its place by the Normalizer. The whole match is removed. A group named `reporter`
-  // tells who printed the line; a group named `repeats` how often the line stands for others.
+  // tells who printed the line; a group named `repeats` how often the line stands for others; a group named `time` when
+  // it was printed, as ParseTimestamp reads it.
   std::string pattern;
 };
 
-// Where loggers that write one JSON object a line keep the text and who wrote it: JSON pointers.
+// Where loggers that write JSON objects keep the text, who wrote it, and when: JSON pointers.
 struct JsonLogKeys {
   std::vector<std::string> text;
   std::vector<std::string> reporter;
+  std::vector<std::string> time;
 };
 
 class Normalizer {
