@@ -38,6 +38,10 @@ void Diagnoser::SeeFramework(const std::string& text) {
 }
 
 void Diagnoser::Feed(const RawLine& raw) {
+  records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
+}
+
+void Diagnoser::Read(const RawLine& raw) {
   if (raw.after_gap) {
     const std::size_t before = drafts_.size();
     for (Reporter* reporter : pending_) reporter->session.Flush(&drafts_);
@@ -47,7 +51,11 @@ void Diagnoser::Feed(const RawLine& raw) {
     active_.clear();
   }
   lines_.clear();
-  engine_.normalizer().Normalize(raw, &lines_);
+  engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
+  FeedLines();
+}
+
+void Diagnoser::FeedLines() {
   for (Line& line : lines_) {
     SeeFramework(line.text);
     Reporter* reporter = FindReporter(line.reporter);
@@ -104,6 +112,12 @@ bool Diagnoser::MakeRoom() {
 std::vector<Draft> Diagnoser::TakeDrafts() { return std::exchange(drafts_, {}); }
 
 void Diagnoser::Finish() {
+  records_.Flush([this](const RawLine& whole) { Read(whole); });
+  if (!unfinished_.empty()) {
+    lines_.clear();
+    engine_.normalizer().Finish(&unfinished_, &lines_);
+    FeedLines();
+  }
   for (auto& [name, reporter] : reporters_) reporter.session.Flush(&drafts_);
   std::stable_sort(drafts_.begin(), drafts_.end(), EarlierHead);
 }

@@ -17,16 +17,20 @@ constexpr int kMostDepth = 64;
 // How often a key may occur in a record before its value in the raw bytes is not looked for any more.
 constexpr int kMostOccurrences = 4;
 
+// Where the string that begins with the quote at `at` has its other one.
+std::size_t EndOfString(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return at;
+}
+
 bool IsTooDeep(std::string_view text) {
   int depth = 0;
-  bool quoted = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
+    if (c == '"') {
+      at = EndOfString(text, at);
     } else if (c == '{' || c == '[') {
       if (++depth > kMostDepth) return true;
     } else if (c == '}' || c == ']') {
@@ -104,6 +108,29 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
   compile(keys.text, &text_);
   compile(keys.reporter, &reporter_);
   compile(keys.time, &time_);
+}
+
+std::vector<MappedText> JsonRecordReader::Elements(const MappedText& line) {
+  const std::string_view text = line.text;
+  const std::size_t bracket = text.find_first_not_of(" \t");
+  const std::size_t end = text.find_last_not_of(" \t\r,");
+  if (end == std::string_view::npos || text[bracket] != '[' || text[end] != ']') return {};
+  if (const std::size_t first = SkipBlanks(text, bracket + 1); text[first] != '{') return {};
+  std::vector<MappedText> elements;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t at = bracket + 1; at < end; ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      at = EndOfString(text, at);
+    } else if (c == '{' || c == '[') {
+      if (depth++ == 0) begin = at;
+    } else if (c == '}' || c == ']') {
+      if (--depth == 0) elements.push_back(Slice(line, begin, at + 1));
+    }
+    if (depth < 0) return {};
+  }
+  return depth == 0 ? elements : std::vector<MappedText>();
 }
 
 bool JsonRecordReader::Read(const MappedText& line, Record* record) const {

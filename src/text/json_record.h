@@ -23,6 +23,9 @@ class JsonRecordReader {
     std::optional<Timestamp> time;
   };
 
+  // The objects of an array of several in one line; empty for anything else.
+  static std::vector<MappedText> Elements(const MappedText& line);
+
   // False if `line` is no JSON object, alone or as an element of an array that has one a line, or holds no text under
   // the keys.
   bool Read(const MappedText& line, Record* record) const;
