@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "input/error.h"
-#include "text/cleaning.h"
+#include "text/pairs.h"
 
 namespace whyoom {
 namespace {
@@ -52,23 +52,6 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t", at), text.size());
 }
 
-// The JSON string that begins behind the quote at `at` - 1, unescaped, with the way back.
-MappedText ReadString(const MappedText& line, std::size_t at) {
-  const std::string_view text = line.text;
-  Rewriter rewriter(line);
-  std::size_t kept = at;
-  while ((at = text.find_first_of("\"\\", at)) != std::string_view::npos && text[at] != '"') {
-    std::string meaning;
-    const std::size_t length = Unescape(text, at, &meaning);
-    rewriter.Keep(kept, at);
-    rewriter.Put(meaning, at);
-    at += length;
-    kept = at;
-  }
-  rewriter.Keep(kept, std::min(at, text.size()));
-  return rewriter.Take();
-}
-
 // Where the value of `key` stands in the line. The parser does not tell, and a value's place is wanted
 // only for a finding's byte offset: where the search fails, the line's begin stands for it.
 MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
@@ -79,7 +62,8 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
     std::size_t colon = SkipBlanks(text, at + quoted.size());
     const std::size_t quote = colon < text.size() && text[colon] == ':' ? SkipBlanks(text, colon + 1) : text.size();
     if (quote < text.size() && text[quote] == '"') {
-      MappedText found = ReadString(line, quote + 1);
+      std::size_t end = 0;
+      MappedText found = ReadQuoted(line, quote + 1, '"', &end);
       if (found.text == value) return found;
     }
     at = text.find(quoted, at + 1);
@@ -99,7 +83,8 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
     for (const std::string& text : from) {
       try {
         const json::json_pointer pointer(text);
-        to->push_back({pointer, pointer.empty() ? "" : pointer.back()});
+        const bool top = !pointer.empty() && pointer.parent_pointer().empty();
+        to->push_back({pointer, pointer.empty() ? "" : pointer.back(), top});
       } catch (const json::exception&) {
         throw Error("'" + text + "' is no JSON pointer");
       }
@@ -162,6 +147,28 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
     if (record->time) break;
   }
   return true;
+}
+
+bool JsonRecordReader::ReadAsPairs(const MappedText& line, Record* record) const {
+  // Most lines have no such beginning.
+  const std::size_t equals = line.text.find_first_of("= \t", line.text.find_first_not_of(' '));
+  if (equals == std::string::npos || line.text[equals] != '=') return false;
+  const std::vector<Pair> pairs = ReadPairs(line);
+  if (pairs.size() < 2) return false;
+  const auto find = [&](const Key& key) -> const MappedText* {
+    const auto pair = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.key == key.name; });
+    return key.top && pair != pairs.end() ? &pair->value : nullptr;
+  };
+  for (const Key& key : text_) {
+    if (const MappedText* text = find(key)) record->texts.push_back(*text);
+  }
+  for (const Key& key : reporter_) {
+    if (const MappedText* who = find(key); who != nullptr && record->reporter.empty()) record->reporter = who->text;
+  }
+  for (const Key& key : time_) {
+    if (const MappedText* time = find(key); time != nullptr && !record->time) record->time = ParseTimestamp(time->text);
+  }
+  return !record->texts.empty();
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Log records that are one JSON object a line.
+// Log records: JSON objects, or "key=value" pairs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,10 +30,14 @@ class JsonRecordReader {
   // the keys.
   bool Read(const MappedText& line, Record* record) const;
 
+  // The same for "key=value" pairs, which have the keys at the top only.
+  bool ReadAsPairs(const MappedText& line, Record* record) const;
+
  private:
   struct Key {
     nlohmann::json::json_pointer pointer;
     std::string name;  // the last part
+    bool top = false;  // it is the only one
   };
   std::vector<Key> text_;
   std::vector<Key> reporter_;

@@ -80,7 +80,7 @@ struct Normalizer::Patterns {
   bool StripAffixes(Part* part) const;
   std::size_t StripPrefix(std::string_view text, Part* part) const;
   std::size_t StripSuffix(std::string_view text, Part* part) const;
-  void Note(const Pattern& pattern, std::string_view text, RE2::Anchor anchor, Part* part) const;
+  void Note(const Pattern& pattern, std::string_view text, Part* part) const;
 
   RE2::Options options;
   JsonRecordReader json;
@@ -114,11 +114,13 @@ Normalizer::Patterns::Pattern Normalizer::Patterns::Compile(const Affix& affix) 
   return pattern;
 }
 
-// Notes what the groups of a pattern say that is known to match `text`.
-void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, RE2::Anchor anchor, Part* part) const {
+// Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than
+// that.
+void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Part* part) const {
   if (pattern.groups() == 1) return;
   std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.groups()));
-  if (!pattern.expression->Match(Piece(text), 0, text.size(), anchor, groups.data(), pattern.groups())) return;
+  if (!pattern.expression->Match(Piece(text), 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.groups()))
+    return;
   const auto group = [&](int number) {
     const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
     return std::string_view(piece.data(), piece.size());
@@ -156,7 +158,7 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
       longest = whole.size();
     }
   }
-  if (best != nullptr) Note(*best, head, RE2::ANCHOR_START, part);
+  if (best != nullptr) Note(*best, head.substr(0, longest), part);
   return longest;
 }
 
@@ -166,7 +168,7 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part)
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
     if (pattern.expression->Match(Piece(tail), 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
-      Note(pattern, tail, RE2::UNANCHORED, part);
+      Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
     }
   }
@@ -200,7 +202,7 @@ void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, const Origin&
 // Cleans the texts of `part`, if it is a JSON record.
 bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const {
   JsonRecordReader::Record record;
-  if (!json.Read(part.text, &record)) return OpenArray(part, rounds, cleaned);
+  if (!json.Read(part.text, &record) && !json.ReadAsPairs(part.text, &record)) return OpenArray(part, rounds, cleaned);
   Origin outer = part;
   AddReporter(Printable(record.reporter), &outer);
   AddTime(record.time, &outer);

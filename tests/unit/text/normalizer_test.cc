@@ -212,6 +212,25 @@ TEST_CASE("JSON records give their texts", "[text]") {
   CHECK(Texts(R"({"message":""})") == Lines{""});
 }
 
+TEST_CASE("records of pairs give their texts", "[text]") {
+  CHECK(Texts(R"(time="2026-11-20T12:00:00Z" level=error msg="    reserved  \"1G\"\nend")") ==
+        Lines{"    reserved  \"1G\"", "end"});
+  CHECK(Texts(R"(timestamp='2026-11-20T12:00:00Z' level='error' event='it\'s full' host='tpu-vm-3')") ==
+        Lines{"it's full"});
+  const std::string_view bytes = "ts=1795176000.5 host=tpu-vm-3 level=info msg=boom";
+  const auto lines = NormalizeLine(bytes);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].text == "boom");
+  CHECK(lines[0].reporter == "tpu-vm-3");
+  CHECK(lines[0].time == ParseTimestamp("1795176000.5"));
+  CHECK(lines[0].RawOffset(0) == 1000 + bytes.find("boom"));
+  for (const std::string line : {"step=3 loss=2.31", "msg=boom", "msg=\"boom level=3", "a=1 msg=\"b\"c",
+                                 "msg=a and more", "=1 msg=a", "Operator: op_name=\"a\" source_line=3"}) {
+    CAPTURE(line);
+    CHECK(Text(line) == line);
+  }
+}
+
 TEST_CASE("escaped line breaks are cut", "[text]") {
   CHECK(Texts(R"(ERROR worker failed: 'boom\n    reserved\n\nend')") ==
         Lines{"ERROR worker failed: ", "boom", "    reserved", "", "end"});
