@@ -43,9 +43,10 @@ struct Batch::Queue {
   }
 };
 
-Batch::Batch(const Engine& engine, const Limits& limits, std::size_t jobs, ReadControl* control, Observer observer)
+Batch::Batch(const Engine& engine, const ReadSettings& settings, std::size_t jobs, ReadControl* control,
+             Observer observer)
     : engine_(engine),
-      limits_(limits),
+      settings_(settings),
       jobs_(std::max<std::size_t>(jobs, 1)),
       control_(control),
       observer_(std::move(observer)),
@@ -56,7 +57,7 @@ Batch::~Batch() {
 }
 
 Readings Batch::Read(const Artifact& input, std::size_t threads) {
-  Readings readings = ReadInput(engine_, input, limits_, threads, control_);
+  Readings readings = ReadInput(engine_, input, settings_, threads, control_);
   if (observer_) observer_(input, readings);
   return readings;
 }

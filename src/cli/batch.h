@@ -19,7 +19,7 @@ class Batch {
 
   // Borrows the engine and the control. Reads with `jobs` threads, at least one; with one, only in Add. `observer` may
   // be empty.
-  Batch(const Engine& engine, const Limits& limits, std::size_t jobs, ReadControl* control, Observer observer);
+  Batch(const Engine& engine, const ReadSettings& settings, std::size_t jobs, ReadControl* control, Observer observer);
   ~Batch();  // what is not read by then is dropped
 
   // Reads the input, now or soon; waits where more are waiting than are worth holding. Throws what reading another one
@@ -35,7 +35,7 @@ class Batch {
   Readings Read(const Artifact& input, std::size_t threads);
 
   const Engine& engine_;
-  const Limits limits_;
+  const ReadSettings settings_;
   const std::size_t jobs_;
   ReadControl* const control_;
   const Observer observer_;

@@ -49,7 +49,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
         side.read = true;
         side.dump.AddFile(artifact.path);
         if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        readings.Join(ReadInput(engine, artifact, limits));
+        readings.Join(ReadInput(engine, artifact, {limits, {}}));
       },
       tell);
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());

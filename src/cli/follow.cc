@@ -81,6 +81,7 @@ class Told {
     report.artifacts = readings_.artifacts;
     report.bytes = readings_.bytes;
     report.problems = std::move(readings_.problems);
+    TellUnknownTimes(readings_.unknown_times, &report.problems);
     if (readings_.table) {
       report.findings = readings_.table->Finish(XlaDump(), &report.problems);
       report.reports_left_out = readings_.table->left_out();
@@ -101,15 +102,17 @@ class Told {
 };
 
 // Reads one file, from its begin until another one takes its place, or the pipe.
-FollowSource::State FollowOne(const Artifact& artifact, Told* told, ReadControl* control) {
+FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, Told* told, ReadControl* control) {
   const Engine& engine = told->engine();
   FollowSource source(artifact.path, *control);
   LineScanner scanner(
       source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(), nullptr, control);
   Diagnoser diagnoser(engine);
   std::optional<ArtifactFindings> found;
+  TimeFilter filter(range);
   const auto take = [&] {
     std::vector<Draft> drafts = diagnoser.TakeDrafts();
+    filter.Apply(&drafts);
     if (drafts.empty()) return;
     if (!found) found.emplace(engine.rules(), artifact);
     found->Add(std::move(drafts), diagnoser.framework());
@@ -131,6 +134,7 @@ FollowSource::State FollowOne(const Artifact& artifact, Told* told, ReadControl*
   Readings readings;
   readings.artifacts = 1;
   readings.bytes = scanner.bytes_read();
+  readings.unknown_times = filter.unknown();
   if (found) readings.table = found->Take();
   if (!source.problem().empty())
     readings.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
@@ -154,7 +158,8 @@ Report Follow(const Engine& engine, const Options& options, const TextOptions& t
   for (const std::string& path : options.paths) {
     threads.emplace_back([&, path] {
       try {
-        while (FollowOne({path, ""}, &told, control) == FollowSource::State::kReplaced && !control->stopped()) {
+        while (FollowOne({path, ""}, options.range, &told, control) == FollowSource::State::kReplaced &&
+               !control->stopped()) {
         }
       } catch (...) {
         const std::lock_guard lock(mutex);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -84,6 +85,12 @@ void AddFormat(CLI::App& app, const Formats& formats, Options* options) {
   AddChoice(app, "--format", "format", "FORMAT", formats, &options->format);
 }
 
+Timestamp Now() {
+  using std::chrono::microseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<microseconds>(now).count(), true};
+}
+
 void AddCommon(CLI::App& app, Options* options) {
   app.add_option("--rules", options->rules,
                  "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
@@ -132,6 +139,28 @@ void AddLimits(CLI::App& app, Limits* limits) {
       ->group(group);
 }
 
+void AddTimeRange(CLI::App& app, Options* options) {
+  const auto bound = [&app](const std::string& name, std::optional<Timestamp>* to, const std::string& what) {
+    app.add_option_function<std::string>(
+           name,
+           [to, name](const std::string& text) {
+             *to = ParseTimeBound(text, Now());
+             if (!*to)
+               throw CLI::ValidationError(name, "'" + Printable(text) +
+                                                    "' is no time; write 2026-11-20, \"2026-11-20 12:00\", "
+                                                    "2026-11-20T12:00:00Z, or 30m, 2h, 7d before now");
+           },
+           what)
+        ->type_name("TIME");
+  };
+  bound("--since", &options->range.since,
+        "Only failures from TIME on, where the prefix or record of their line says when: a date, a date and time, or "
+        "how long ago (30m, 2h, 7d, counted from the start of this command). A TIME without a zone is compared with "
+        "each stamp as it stands, in UTC where the stamp has a zone; one with a zone only with stamps that have one. "
+        "What cannot be compared is kept, and a note says how much that is");
+  bound("--until", &options->range.until, "Only failures before TIME, likewise");
+}
+
 // Runs CLI11 over the arguments; its own words for help and errors come back as text.
 std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
@@ -157,6 +186,7 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
                  "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
                  "compilers do not print")
       ->type_name("DIR");
+  AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
                "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "
                "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/time_filter.h"
 #include "input/limits.h"
 
 namespace whyoom {
@@ -37,6 +38,7 @@ struct Options {
   bool follow = false;          // wait for what is still written
   std::size_t jobs = 0;         // inputs and parts of large ones read at once; 0: as many as there are processors
   Limits limits;                // of each path that is read
+  TimeRange range;              // of kDiagnose: failures outside of it are left out
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;

@@ -17,17 +17,20 @@ void Readings::Join(Readings other) {
   }
   artifacts += other.artifacts;
   bytes += other.bytes;
+  unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
 }
 
-Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, std::size_t threads,
+Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettings& settings, std::size_t threads,
                    ReadControl* control) {
   Readings readings;
   const auto tell = [&](const Problem& problem) { readings.problems.push_back(problem); };
   const auto read = [&](const Artifact& artifact, ByteSource& source) {
     // Most logs hold nothing, and then the rules are not asked for.
     std::optional<ArtifactFindings> found;
+    TimeFilter filter(settings.range);
     const auto take = [&](std::vector<Draft> drafts, const std::string& framework) {
+      filter.Apply(&drafts);
       if (drafts.empty() && !found) return;
       if (!found) found.emplace(engine.rules(), artifact);
       found->Add(std::move(drafts), framework);
@@ -37,10 +40,11 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& li
     if (found) one.table = found->Take();
     one.artifacts = 1;
     one.bytes = result.bytes;
+    one.unknown_times = filter.unknown();
     if (!result.problem.empty()) tell({artifact.path, artifact.member, result.problem});
     readings.Join(std::move(one));
   };
-  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, tell);
+  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), settings.limits, read, tell);
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

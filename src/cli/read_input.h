@@ -8,17 +8,25 @@
 
 #include "diagnose/diagnoser.h"
 #include "diagnose/finding_table.h"
+#include "diagnose/time_filter.h"
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "input/read_control.h"
 
 namespace whyoom {
 
+// What the user wants to know of what is read.
+struct ReadSettings {
+  Limits limits;    // of each input
+  TimeRange range;  // failures outside of it are left out
+};
+
 // What reading came to.
 struct Readings {
   std::optional<FindingTable> table;  // absent where nothing was found
   std::uint64_t artifacts = 0;        // read, also in part: inputs, or what was unpacked from them
   std::uint64_t bytes = 0;            // as unpacked
+  std::uint64_t unknown_times = 0;    // reports kept though it is not known whether they lie in the range
   std::vector<Problem> problems;
 
   // Commutative and associative, but for the order of the problems.
@@ -27,7 +35,7 @@ struct Readings {
 
 // Reads an input to its end, with all that is packed in it. A large plain file is searched by `threads` threads beside
 // this one; `control` may be null.
-Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, std::size_t threads = 0,
+Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettings& settings, std::size_t threads = 0,
                    ReadControl* control = nullptr);
 
 }  // namespace whyoom

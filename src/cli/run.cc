@@ -101,7 +101,7 @@ std::size_t Jobs(const Options& options) {
 // Reads all inputs but XLA dumps, which are added to `dump`.
 Readings ReadAll(const Engine& engine, const Options& options, XlaDump* dump) {
   ReadControl control;
-  Batch batch(engine, options.limits, Jobs(options), &control, nullptr);
+  Batch batch(engine, {options.limits, options.range}, Jobs(options), &control, nullptr);
   std::vector<Problem> problems;
   Walk(
       options.paths,
@@ -132,6 +132,7 @@ int RunDiagnose(Options options) {
   report.artifacts = readings.artifacts;
   report.bytes = readings.bytes;
   std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
+  TellUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);
     report.reports_left_out = readings.table->left_out();

@@ -60,7 +60,7 @@ void Diagnoser::SeeFramework(const std::string& text) {
   if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
 }
 
-void Diagnoser::Pause() {
+void Diagnoser::FlushPending() {
   const std::size_t before = drafts_.size();
   for (Reporter* reporter : pending_) reporter->session.Flush(&drafts_);
   // The set has no order of its own; what comes out must have one.
@@ -69,10 +69,32 @@ void Diagnoser::Pause() {
   active_.clear();
 }
 
-void Diagnoser::Feed(const RawLine& raw) {
-  if (raw.after_gap) Pause();
+// What waits for a record or line to go on is taken as it is.
+void Diagnoser::FeedUnfinished() {
+  records_.Flush([this](const RawLine& whole) { Read(whole); });
+  if (unfinished_.empty()) return;
   lines_.clear();
-  engine_.normalizer().Normalize(raw, &lines_);
+  engine_.normalizer().Finish(&unfinished_, &lines_);
+  FeedLines();
+}
+
+void Diagnoser::Pause() {
+  FeedUnfinished();
+  FlushPending();
+}
+
+void Diagnoser::Feed(const RawLine& raw) {
+  records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
+}
+
+void Diagnoser::Read(const RawLine& raw) {
+  if (raw.after_gap) FlushPending();
+  lines_.clear();
+  engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
+  FeedLines();
+}
+
+void Diagnoser::FeedLines() {
   for (Line& line : lines_) {
     SeeFramework(line.text);
     Reporter* reporter = FindReporter(line.reporter);
@@ -129,6 +151,7 @@ bool Diagnoser::MakeRoom() {
 std::vector<Draft> Diagnoser::TakeDrafts() { return std::exchange(drafts_, {}); }
 
 void Diagnoser::Finish() {
+  FeedUnfinished();
   for (auto& [name, reporter] : reporters_) reporter.session.Flush(&drafts_);
   std::stable_sort(drafts_.begin(), drafts_.end(), EarlierHead);
 }

@@ -20,6 +20,7 @@
 #include "input/line_scanner.h"
 #include "rules/rule_source.h"
 #include "text/normalizer.h"
+#include "text/record_joiner.h"
 
 namespace whyoom {
 
@@ -66,7 +67,9 @@ class Diagnoser {
   void Feed(const RawLine& raw);
 
   // Whether the lines right after the last one are wanted, whatever is in them.
-  bool wants_adjacent() const { return !active_.empty() && lines_since_activity_ <= kMaxIdleLines; }
+  bool wants_adjacent() const {
+    return (!active_.empty() && lines_since_activity_ <= kMaxIdleLines) || records_.open() || !unfinished_.empty();
+  }
 
   // The drafts that became complete since the last call.
   std::vector<Draft> TakeDrafts();
@@ -93,11 +96,17 @@ class Diagnoser {
     std::uint64_t last_fed = 0;
   };
 
+  void Read(const RawLine& raw);
+  void FeedLines();
+  void FeedUnfinished();
+  void FlushPending();
   void SeeFramework(const std::string& text);
   Reporter* FindReporter(const std::string& name);
   bool MakeRoom();
 
   const Engine& engine_;
+  RecordJoiner records_;
+  Unfinished unfinished_;
   std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
   std::unordered_map<std::string, Reporter> reporters_;
   std::list<std::string> recent_;          // names, the one that printed longest ago first

@@ -110,6 +110,7 @@ void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, con
     draft.fragment = head.head->fragment;
     draft.reporter = reporter_;
     draft.repeats = front.repeats;
+    draft.time = front.time;
     draft.head = joined.PlaceOf(head.match.begin);
     draft.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
     SetHeadEnd(joined, head, &open);

@@ -135,7 +135,7 @@ void RuleSetBuilder::MergeSection(const RuleNode& root, const std::string& secti
 }
 
 void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
-  for (const char* key : {"text", "reporter"}) {
+  for (const char* key : {"text", "reporter", "time"}) {
     for (const RuleNode& item : node[key].Items()) {
       const std::string pointer = item.Text();
       if (!pointer.empty() && pointer[0] != '/')
@@ -144,6 +144,7 @@ void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
   }
   AddOnce(node["text"].Words(), &set_.json_keys_.text);
   AddOnce(node["reporter"].Words(), &set_.json_keys_.reporter);
+  AddOnce(node["time"].Words(), &set_.json_keys_.time);
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
@@ -254,7 +255,8 @@ void RuleSetBuilder::Fingerprint() {
   for (const auto& [section, entries] : sections_) {
     for (const auto& [id, node] : entries) all[section][id] = node.json();
   }
-  all["json_logs"] = {{"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}};
+  all["json_logs"] = {
+      {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}, {"time", set_.json_keys_.time}};
   set_.fingerprint_ = Sha256Hex(all.dump());
 }
 

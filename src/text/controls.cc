@@ -9,6 +9,18 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
+// What no sequence begins with: nearly all of a log.
+bool IsPlain(char c) {
+  static constexpr auto kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (std::size_t byte = 0x20; byte < 0x7F; ++byte) plain[byte] = true;
+    for (const char special : {'[', '^', '#', '\\'}) plain[static_cast<unsigned char>(special)] = false;
+    plain['\t'] = true;
+    return plain;
+  }();
+  return kPlain[static_cast<unsigned char>(c)];
+}
+
 // Past the parameters and the final byte of a control sequence whose introducer ends at `at`.
 std::size_t PastCsi(std::string_view text, std::size_t at) {
   while (at < text.size() && text[at] >= 0x20 && text[at] <= 0x3F) ++at;
@@ -104,6 +116,10 @@ bool StripControls(MappedText* line) {
   Rewriter rewriter(*line);
   std::size_t kept = 0;
   for (std::size_t at = 0; at < text.size();) {
+    if (IsPlain(text[at])) {
+      ++at;
+      continue;
+    }
     bool blank = false;
     const std::size_t drop = dropper.Drop(at, &blank);
     if (drop == 0) {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "input/error.h"
-#include "text/cleaning.h"
+#include "text/pairs.h"
 
 namespace whyoom {
 namespace {
@@ -17,16 +17,20 @@ constexpr int kMostDepth = 64;
 // How often a key may occur in a record before its value in the raw bytes is not looked for any more.
 constexpr int kMostOccurrences = 4;
 
+// Where the string that begins with the quote at `at` has its other one.
+std::size_t EndOfString(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return at;
+}
+
 bool IsTooDeep(std::string_view text) {
   int depth = 0;
-  bool quoted = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
+    if (c == '"') {
+      at = EndOfString(text, at);
     } else if (c == '{' || c == '[') {
       if (++depth > kMostDepth) return true;
     } else if (c == '}' || c == ']') {
@@ -48,23 +52,6 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t", at), text.size());
 }
 
-// The JSON string that begins behind the quote at `at` - 1, unescaped, with the way back.
-MappedText ReadString(const MappedText& line, std::size_t at) {
-  const std::string_view text = line.text;
-  Rewriter rewriter(line);
-  std::size_t kept = at;
-  while ((at = text.find_first_of("\"\\", at)) != std::string_view::npos && text[at] != '"') {
-    std::string meaning;
-    const std::size_t length = Unescape(text, at, &meaning);
-    rewriter.Keep(kept, at);
-    rewriter.Put(meaning, at);
-    at += length;
-    kept = at;
-  }
-  rewriter.Keep(kept, std::min(at, text.size()));
-  return rewriter.Take();
-}
-
 // Where the value of `key` stands in the line. The parser does not tell, and a value's place is wanted
 // only for a finding's byte offset: where the search fails, the line's begin stands for it.
 MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
@@ -75,12 +62,18 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
     std::size_t colon = SkipBlanks(text, at + quoted.size());
     const std::size_t quote = colon < text.size() && text[colon] == ':' ? SkipBlanks(text, colon + 1) : text.size();
     if (quote < text.size() && text[quote] == '"') {
-      MappedText found = ReadString(line, quote + 1);
+      std::size_t end = 0;
+      MappedText found = ReadQuoted(line, quote + 1, '"', &end);
       if (found.text == value) return found;
     }
     at = text.find(quoted, at + 1);
   }
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
+}
+
+// Null where there is none.
+const json* ValueOf(const json& record, const json::json_pointer& pointer) {
+  return record.contains(pointer) ? &record.at(pointer) : nullptr;
 }
 
 }  // namespace
@@ -90,7 +83,8 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
     for (const std::string& text : from) {
       try {
         const json::json_pointer pointer(text);
-        to->push_back({pointer, pointer.empty() ? "" : pointer.back()});
+        const bool top = !pointer.empty() && pointer.parent_pointer().empty();
+        to->push_back({pointer, pointer.empty() ? "" : pointer.back(), top});
       } catch (const json::exception&) {
         throw Error("'" + text + "' is no JSON pointer");
       }
@@ -98,6 +92,30 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
   };
   compile(keys.text, &text_);
   compile(keys.reporter, &reporter_);
+  compile(keys.time, &time_);
+}
+
+std::vector<MappedText> JsonRecordReader::Elements(const MappedText& line) {
+  const std::string_view text = line.text;
+  const std::size_t bracket = text.find_first_not_of(" \t");
+  const std::size_t end = text.find_last_not_of(" \t\r,");
+  if (end == std::string_view::npos || text[bracket] != '[' || text[end] != ']') return {};
+  if (const std::size_t first = SkipBlanks(text, bracket + 1); text[first] != '{') return {};
+  std::vector<MappedText> elements;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t at = bracket + 1; at < end; ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      at = EndOfString(text, at);
+    } else if (c == '{' || c == '[') {
+      if (depth++ == 0) begin = at;
+    } else if (c == '}' || c == ']') {
+      if (--depth == 0) elements.push_back(Slice(line, begin, at + 1));
+    }
+    if (depth < 0) return {};
+  }
+  return depth == 0 ? elements : std::vector<MappedText>();
 }
 
 bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
@@ -107,7 +125,7 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   if (parsed.is_discarded() || !parsed.is_object()) return false;
   std::vector<const std::string*> seen;
   for (const Key& key : text_) {
-    const json* value = parsed.contains(key.pointer) ? &parsed.at(key.pointer) : nullptr;
+    const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !value->is_string()) continue;
     const auto* text = value->get_ptr<const std::string*>();
     // Collectors copy a text from one key to another.
@@ -117,12 +135,40 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   }
   if (seen.empty()) return false;
   for (const Key& key : reporter_) {
-    const json* value = parsed.contains(key.pointer) ? &parsed.at(key.pointer) : nullptr;
+    const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !(value->is_string() || value->is_number_integer())) continue;
     record->reporter = value->is_string() ? value->get<std::string>() : value->dump();
     if (!record->reporter.empty()) break;
   }
+  for (const Key& key : time_) {
+    const json* value = ValueOf(parsed, key.pointer);
+    if (value == nullptr || !(value->is_string() || value->is_number())) continue;
+    record->time = ParseTimestamp(value->is_string() ? value->get_ref<const std::string&>() : value->dump());
+    if (record->time) break;
+  }
   return true;
+}
+
+bool JsonRecordReader::ReadAsPairs(const MappedText& line, Record* record) const {
+  // Most lines have no such beginning.
+  const std::size_t equals = line.text.find_first_of("= \t", line.text.find_first_not_of(' '));
+  if (equals == std::string::npos || line.text[equals] != '=') return false;
+  const std::vector<Pair> pairs = ReadPairs(line);
+  if (pairs.size() < 2) return false;
+  const auto find = [&](const Key& key) -> const MappedText* {
+    const auto pair = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.key == key.name; });
+    return key.top && pair != pairs.end() ? &pair->value : nullptr;
+  };
+  for (const Key& key : text_) {
+    if (const MappedText* text = find(key)) record->texts.push_back(*text);
+  }
+  for (const Key& key : reporter_) {
+    if (const MappedText* who = find(key); who != nullptr && record->reporter.empty()) record->reporter = who->text;
+  }
+  for (const Key& key : time_) {
+    if (const MappedText* time = find(key); time != nullptr && !record->time) record->time = ParseTimestamp(time->text);
+  }
+  return !record->texts.empty();
 }
 
 }  // namespace whyoom

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -14,7 +17,9 @@ struct Line {
   std::string text;          // cleaned: valid UTF-8, no prefixes, no escape sequences, no control characters
   std::string reporter;      // who printed it ("rank0", "10.0.3.7 pid 70231"), empty where no prefix says
   int repeats = 1;           // how many reporters a suffix such as "[repeated 5x across cluster]" counts
-  bool after_gap = false;    // the log's lines before this one were not looked at
+  std::optional<Timestamp>
+      time;                // that a prefix or record says; of several the first that knows its zone, else the first
+  bool after_gap = false;  // the log's lines before this one were not looked at
 
   // From `text_at` on, text lies linearly over the raw bytes from `raw_at` (from the line's start) on.
   struct Segment {

@@ -4,6 +4,7 @@
 #include <re2/set.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "input/error.h"
@@ -22,24 +23,38 @@ constexpr std::size_t kMostLines = std::size_t{1} << 16;  // from one raw line
 constexpr std::size_t kMostReporterBytes = 200;
 constexpr int kMostRepeats = 1000000;
 
-// A part of a raw line that is being cleaned.
-struct Part {
-  MappedText text;
-  std::string reporter;
-  int repeats = 1;
-};
-
 re2::StringPiece Piece(std::string_view text) { return re2::StringPiece(text.data(), text.size()); }
 
-// How many lines may still come of a raw line.
-std::size_t Budget(const std::vector<Part>& lines) { return kMostLines - std::min(lines.size(), kMostLines - 1); }
+// Docker's log driver cuts a line into pieces of so many bytes, each a record; only the last piece has the line feed.
+// What was cut inside of a character grows a little when it is made valid.
+constexpr std::size_t kDockerPiece = 16384;
+constexpr std::size_t kDockerGrowth = 16;
 
-void AddReporter(std::string_view who, Part* part) {
+// What comes of a raw line.
+struct Cleaned {
+  Unfinished* unfinished;
+  std::vector<Part> lines;
+
+  // How many lines may still come.
+  std::size_t Budget() const { return kMostLines - std::min(lines.size(), kMostLines - 1); }
+};
+
+bool IsDockerPiece(std::string_view text) {
+  return text.size() >= kDockerPiece && text.size() <= kDockerPiece + kDockerGrowth && text.back() != '\n';
+}
+
+void AddReporter(std::string_view who, Origin* part) {
   if (who.empty() || part->reporter.size() + who.size() >= kMostReporterBytes) return;
   // A collector and the job often name the same pod.
   if (part->reporter.find(who) != std::string::npos) return;
   if (!part->reporter.empty()) part->reporter += ' ';
   part->reporter += who;
+}
+
+// The outermost stamp is the collector's clock, the innermost the job's own. One that knows its zone can be compared
+// with other logs', so it wins.
+void AddTime(const std::optional<Timestamp>& time, Origin* part) {
+  if (time && (!part->time || (time->zone_known && !part->time->zone_known))) part->time = time;
 }
 
 }  // namespace
@@ -49,18 +64,23 @@ struct Normalizer::Patterns {
     std::unique_ptr<RE2> expression;
     int reporter = 0;  // number of the group, 0 where there is none
     int repeats = 0;
+    int time = 0;
+    int goes_on = 0;
+
+    int groups() const { return 1 + std::max({reporter, repeats, time, goes_on}); }
   };
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
   Pattern Compile(const Affix& affix) const;
 
-  void Clean(Part part, int rounds, std::vector<Part>* lines) const;
-  void CleanAll(std::vector<MappedText> texts, const Part& outer, int rounds, std::vector<Part>* lines) const;
-  bool OpenRecord(const Part& part, int rounds, std::vector<Part>* lines) const;
+  void Clean(Part part, int rounds, Cleaned* cleaned) const;
+  void CleanAll(std::vector<MappedText> texts, const Origin& outer, int rounds, Cleaned* cleaned) const;
+  bool OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const;
+  bool OpenArray(const Part& part, int rounds, Cleaned* cleaned) const;
   bool StripAffixes(Part* part) const;
   std::size_t StripPrefix(std::string_view text, Part* part) const;
   std::size_t StripSuffix(std::string_view text, Part* part) const;
-  void Note(const Pattern& pattern, const std::vector<re2::StringPiece>& groups, Part* part) const;
+  void Note(const Pattern& pattern, std::string_view text, Part* part) const;
 
   RE2::Options options;
   JsonRecordReader json;
@@ -88,20 +108,29 @@ Normalizer::Patterns::Pattern Normalizer::Patterns::Compile(const Affix& affix) 
   for (const auto& [name, group] : pattern.expression->NamedCapturingGroups()) {
     if (name == "reporter") pattern.reporter = group;
     if (name == "repeats") pattern.repeats = group;
+    if (name == "time") pattern.time = group;
+    if (name == "goes_on") pattern.goes_on = group;
   }
   return pattern;
 }
 
-void Normalizer::Patterns::Note(const Pattern& pattern, const std::vector<re2::StringPiece>& groups, Part* part) const {
-  if (pattern.reporter > 0) {
-    const re2::StringPiece& who = groups[static_cast<std::size_t>(pattern.reporter)];
-    AddReporter({who.data(), who.size()}, part);
-  }
-  if (pattern.repeats > 0) {
-    int repeats = 0;
-    if (RE2::FullMatch(groups[static_cast<std::size_t>(pattern.repeats)], "(\\d{1,7})", &repeats)) {
-      part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
-    }
+// Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than
+// that.
+void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Part* part) const {
+  if (pattern.groups() == 1) return;
+  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.groups()));
+  if (!pattern.expression->Match(Piece(text), 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.groups()))
+    return;
+  const auto group = [&](int number) {
+    const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
+    return std::string_view(piece.data(), piece.size());
+  };
+  if (pattern.reporter > 0) AddReporter(group(pattern.reporter), part);
+  if (pattern.time > 0) AddTime(ParseTimestamp(group(pattern.time)), part);
+  if (pattern.goes_on > 0) part->goes_on = !group(pattern.goes_on).empty();
+  int repeats = 0;
+  if (pattern.repeats > 0 && RE2::FullMatch(Piece(group(pattern.repeats)), "(\\d{1,7})", &repeats)) {
+    part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
   }
 }
 
@@ -118,34 +147,29 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
   }
   std::sort(candidates.begin(), candidates.end());
   const Pattern* best = nullptr;
-  std::vector<re2::StringPiece> best_groups;
+  std::size_t longest = 0;
   for (const int index : candidates) {
     const Pattern& pattern = prefixes[static_cast<std::size_t>(index)];
-    std::vector<re2::StringPiece> groups(static_cast<std::size_t>(1 + std::max(pattern.reporter, pattern.repeats)));
-    if (!pattern.expression->Match(Piece(head), 0, head.size(), RE2::ANCHOR_START, groups.data(),
-                                   static_cast<int>(groups.size()))) {
-      continue;
-    }
-    if (best == nullptr || groups[0].size() > best_groups[0].size()) {
+    // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
+    re2::StringPiece whole;
+    if (pattern.expression->Match(Piece(head), 0, head.size(), RE2::ANCHOR_START, &whole, 1) &&
+        whole.size() > longest) {
       best = &pattern;
-      best_groups = std::move(groups);
+      longest = whole.size();
     }
   }
-  if (best == nullptr || best_groups[0].empty()) return 0;
-  Note(*best, best_groups, part);
-  return best_groups[0].size();
+  if (best != nullptr) Note(*best, head.substr(0, longest), part);
+  return longest;
 }
 
 // Length of a suffix of `text`; 0 if it has none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
   for (const Pattern& pattern : suffixes) {
-    std::vector<re2::StringPiece> groups(static_cast<std::size_t>(1 + std::max(pattern.reporter, pattern.repeats)));
-    if (pattern.expression->Match(Piece(tail), 0, tail.size(), RE2::UNANCHORED, groups.data(),
-                                  static_cast<int>(groups.size())) &&
-        !groups[0].empty()) {
-      Note(pattern, groups, part);
-      return groups[0].size();
+    re2::StringPiece whole;
+    if (pattern.expression->Match(Piece(tail), 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
+      Note(pattern, {whole.data(), whole.size()}, part);
+      return whole.size();
     }
   }
   return 0;
@@ -155,12 +179,12 @@ bool Normalizer::Patterns::StripAffixes(Part* part) const {
   const std::string_view text = part->text.text;
   std::size_t begin = 0;
   std::size_t end = text.size();
-  for (std::size_t i = 0; i < kMostAffixes && begin < end; ++i) {
+  for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
     const std::size_t length = StripPrefix(text.substr(begin, end - begin), part);
     if (length == 0) break;
     begin += length;
   }
-  for (std::size_t i = 0; i < kMostAffixes && begin < end; ++i) {
+  for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
     const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
     if (length == 0) break;
     end -= length;
@@ -170,37 +194,56 @@ bool Normalizer::Patterns::StripAffixes(Part* part) const {
   return true;
 }
 
-void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, const Part& outer, int rounds,
-                                    std::vector<Part>* lines) const {
-  for (MappedText& text : texts) Clean({std::move(text), outer.reporter, outer.repeats}, rounds, lines);
+void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, const Origin& outer, int rounds,
+                                    Cleaned* cleaned) const {
+  for (MappedText& text : texts) Clean({outer, std::move(text)}, rounds, cleaned);
 }
 
 // Cleans the texts of `part`, if it is a JSON record.
-bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, std::vector<Part>* lines) const {
+bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const {
   JsonRecordReader::Record record;
-  if (!json.Read(part.text, &record)) return false;
-  Part outer{{}, part.reporter, part.repeats};
+  if (!json.Read(part.text, &record) && !json.ReadAsPairs(part.text, &record)) return OpenArray(part, rounds, cleaned);
+  Origin outer = part;
   AddReporter(Printable(record.reporter), &outer);
-  for (const MappedText& text : record.texts) CleanAll(SplitLines(text, Budget(*lines)), outer, rounds, lines);
+  AddTime(record.time, &outer);
+  for (const MappedText& text : record.texts) {
+    outer.goes_on = IsDockerPiece(text.text);
+    CleanAll(SplitLines(text, cleaned->Budget()), outer, rounds, cleaned);
+  }
   return true;
 }
 
-void Normalizer::Patterns::Clean(Part part, int rounds, std::vector<Part>* lines) const {
+// The same for an array of records.
+bool Normalizer::Patterns::OpenArray(const Part& part, int rounds, Cleaned* cleaned) const {
+  if (rounds <= 0) return false;
+  std::vector<MappedText> elements = JsonRecordReader::Elements(part.text);
+  CleanAll(elements, part, rounds - 1, cleaned);
+  return !elements.empty();
+}
+
+void Normalizer::Patterns::Clean(Part part, int rounds, Cleaned* cleaned) const {
   for (bool changed = true; changed && rounds > 0; --rounds) {
     // First, because what follows would hurt the record's syntax.
-    if (OpenRecord(part, rounds - 1, lines)) return;
+    if (!part.goes_on && OpenRecord(part, rounds - 1, cleaned)) return;
     changed = StripControls(&part.text);
     changed = StripAffixes(&part) || changed;
+    if (part.goes_on || !cleaned->unfinished->empty()) {
+      const Unfinished::Joined joined = cleaned->unfinished->Join(&part);
+      if (joined == Unfinished::Joined::kKept) return;
+      changed = changed || joined == Unfinished::Joined::kWhole;
+      if (joined == Unfinished::Joined::kWhole) continue;
+    }
     changed = StripMarkdown(&part.text) || changed;
     // A decoded quote must not end a text that stands in quotes itself, unless all quotes are encoded.
     const bool quotes = part.text.text.find_first_of("'\"") != std::string::npos;
     if (!quotes) changed = DecodeHtml(&part.text) || changed;
     std::vector<MappedText> cut;
-    if (CutEscapedBreaks(part.text, Budget(*lines), &cut)) return CleanAll(std::move(cut), part, rounds - 1, lines);
+    if (CutEscapedBreaks(part.text, cleaned->Budget(), &cut))
+      return CleanAll(std::move(cut), part, rounds - 1, cleaned);
     if (quotes) changed = DecodeHtml(&part.text) || changed;
   }
   StripControls(&part.text);  // what the last round decoded
-  lines->push_back(std::move(part));
+  cleaned->lines.push_back(std::move(part));
 }
 
 Normalizer::Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json)
@@ -208,25 +251,87 @@ Normalizer::Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& jso
 
 Normalizer::~Normalizer() = default;
 
-void Normalizer::Normalize(const RawLine& raw, std::vector<Line>* lines) const {
-  std::vector<Part> parts;
-  for (MappedText& text : SplitLines(MapRaw(raw.bytes), kMostLines)) {
-    patterns_->Clean({std::move(text), "", 1}, kMostRounds, &parts);
-  }
-  bool first = true;
+namespace {
+
+Part PartOf(const RawLine& raw, MappedText text) {
+  Part part{{}, std::move(text)};
+  part.number = raw.number;
+  part.offset = raw.offset;
+  return part;
+}
+
+void AppendLines(std::vector<Part> parts, std::vector<Line>* lines) {
   for (Part& part : parts) {
     Line line;
-    line.number = raw.number;
-    line.offset = raw.offset;
+    line.number = part.number;
+    line.offset = part.offset;
     line.text = std::move(part.text.text);
     line.reporter = std::move(part.reporter);
     line.repeats = part.repeats;
-    line.after_gap = raw.after_gap && first;
+    line.time = part.time;
     line.segments = std::move(part.text.segments);
     if (line.segments.empty()) line.segments = {{0, 0}};
     lines->push_back(std::move(line));
-    first = false;
   }
+}
+
+}  // namespace
+
+void Normalizer::Normalize(const RawLine& raw, std::vector<Line>* lines) const {
+  Unfinished unfinished;
+  const std::size_t before = lines->size();
+  Normalize(raw, &unfinished, lines);
+  Finish(&unfinished, lines);
+  (*lines)[before].after_gap = raw.after_gap;
+}
+
+void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const {
+  CleanOverdue(/*all=*/false, unfinished, lines);
+  unfinished->CountLine();
+  const std::size_t before = lines->size();
+  if (raw.bytes.find('\n') != std::string_view::npos) {
+    NormalizeRecord(raw, unfinished, lines);
+  } else {
+    Cleaned cleaned{unfinished, {}};
+    for (MappedText& text : SplitLines(MapRaw(raw.bytes), kMostLines)) {
+      patterns_->Clean(PartOf(raw, std::move(text)), kMostRounds, &cleaned);
+    }
+    AppendLines(std::move(cleaned.lines), lines);
+  }
+  if (lines->size() > before) (*lines)[before].after_gap = raw.after_gap;
+}
+
+void Normalizer::NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const {
+  const std::size_t before = lines->size();
+  Cleaned cleaned{unfinished, {}};
+  if (patterns_->OpenRecord(PartOf(raw, MapRaw(raw.bytes)), kMostRounds, &cleaned)) {
+    AppendLines(std::move(cleaned.lines), lines);
+    for (std::size_t i = before; i < lines->size(); ++i) {
+      const std::string_view above = raw.bytes.substr(0, (*lines)[i].segments.front().raw_at);
+      (*lines)[i].number += static_cast<std::uint64_t>(std::count(above.begin(), above.end(), '\n'));
+    }
+    return;
+  }
+  RawLine line = raw;
+  for (std::size_t begin = 0; begin <= raw.bytes.size(); begin += line.bytes.size() + 1) {
+    line.bytes = raw.bytes.substr(begin, raw.bytes.find('\n', begin) - begin);
+    line.offset = raw.offset + begin;
+    Normalize(line, unfinished, lines);
+    line.after_gap = false;
+    ++line.number;
+  }
+}
+
+void Normalizer::CleanOverdue(bool all, Unfinished* unfinished, std::vector<Line>* lines) const {
+  while (std::optional<Part> part = unfinished->TakeOverdue(all)) {
+    Cleaned cleaned{unfinished, {}};
+    patterns_->Clean(std::move(*part), kMostRounds, &cleaned);
+    AppendLines(std::move(cleaned.lines), lines);
+  }
+}
+
+void Normalizer::Finish(Unfinished* unfinished, std::vector<Line>* lines) const {
+  CleanOverdue(/*all=*/true, unfinished, lines);
 }
 
 }  // namespace whyoom

@@ -7,6 +7,7 @@
 
 #include "input/line_scanner.h"
 #include "text/line.h"
+#include "text/part.h"
 
 namespace whyoom {
 
@@ -16,14 +17,17 @@ struct Affix {
   std::string id;
   Place place = Place::kPrefix;
   // RE2, anchored at its place by the Normalizer. The whole match is removed. A group named `reporter`
-  // tells who printed the line; a group named `repeats` how often the line stands for others.
+  // tells who printed the line; a group named `repeats` how often the line stands for others; a group named `time` when
+  // it was printed, as ParseTimestamp reads it; a group named `goes_on`, where it is not empty, that the line was cut
+  // here and goes on in the next one.
   std::string pattern;
 };
 
-// Where loggers that write one JSON object a line keep the text and who wrote it: JSON pointers.
+// Where loggers that write JSON objects keep the text, who wrote it, and when: JSON pointers.
 struct JsonLogKeys {
   std::vector<std::string> text;
   std::vector<std::string> reporter;
+  std::vector<std::string> time;
 };
 
 class Normalizer {
@@ -39,10 +43,23 @@ class Normalizer {
   // (several nested), Markdown quoting off (leading "> ", "- ", "* ", "# "; backticks; "**"), escaped line
   // breaks cut, HTML references decoded. Indentation after the last prefix stays. A blank line gives a Line with empty
   // text. One raw line gives some 65,000 lines at most; the last one then holds the rest.
+  // A raw line with line feeds in it is a JSON record, see RecordJoiner, or else its lines.
+  //
+  // A line that its collector cut (CRI's "P" lines, Docker's pieces of 16 KiB) is kept in `unfinished` until its rest
+  // comes, and then cleaned as one.
+  void Normalize(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const;
+
+  // Cleans what is still unfinished. Call at the end.
+  void Finish(Unfinished* unfinished, std::vector<Line>* lines) const;
+
+  // The same for a raw line that stands alone.
   void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
 
  private:
   struct Patterns;
+  void NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const;
+  void CleanOverdue(bool all, Unfinished* unfinished, std::vector<Line>* lines) const;
+
   std::unique_ptr<Patterns> patterns_;
 };
 

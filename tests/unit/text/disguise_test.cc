@@ -1,5 +1,6 @@
 // What a report meets on its way from the job to the reader must not change a single line of it.
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "catch.h"
 #include "input/line_scanner.h"
+#include "text/record_joiner.h"
 #include "unit/text/rule_affixes.h"
 
 namespace whyoom {
@@ -92,7 +94,12 @@ std::vector<Line> Read(const std::string& log) {
   LineScanner scanner(*source, prefilter);
   std::vector<Line> lines;
   RawLine raw;
-  while (scanner.Next(true, &raw)) RuleNormalizer().Normalize(raw, &lines);
+  RecordJoiner records;
+  Unfinished unfinished;
+  const auto read = [&](const RawLine& whole) { RuleNormalizer().Normalize(whole, &unfinished, &lines); };
+  while (scanner.Next(true, &raw)) records.Feed(raw, read);
+  records.Flush(read);
+  RuleNormalizer().Finish(&unfinished, &lines);
   return lines;
 }
 
@@ -198,6 +205,68 @@ TEST_CASE("no disguise is mistaken for a part of the log", "[text]") {
   const auto lines = Read("\x80\xFF not text \x80\x81\n" + Joined(Report()) + "\xC3\x28\n");
   REQUIRE(lines.size() == Report().size() + 2);
   for (std::size_t i = 0; i < Report().size(); ++i) CHECK(lines[i + 1].text == Report()[i]);
+}
+
+TEST_CASE("lines that a collector cut are whole again", "[text]") {
+  for (const std::size_t width : {1, 7, 60, 1000}) {
+    CAPTURE(width);
+    const auto cri = [&](const std::string& line) {
+      std::string log;
+      std::size_t at = 0;
+      for (; at + width < line.size(); at += width) {
+        log += "2026-11-20T12:00:00.000000123Z stderr P " + line.substr(at, width) + "\n";
+      }
+      return log + "2026-11-20T12:00:00.000000123Z stderr F " + line.substr(at) + "\n";
+    };
+    std::string log;
+    for (const std::string& line : Report()) log += cri(line);
+    CHECK(ReadTexts(log) == Report());
+    std::string whole = Joined(Report());
+    whole.pop_back();
+    Lines expected = Report();
+    expected.insert(expected.begin(), "ERROR worker failed: ");
+    CHECK(ReadTexts(cri("ERROR worker failed: '" + Escaped(whole, "'") + "'")) == expected);
+  }
+}
+
+TEST_CASE("a line in Docker's pieces is whole again", "[text]") {
+  const std::string lead(16000, 'x');
+  const std::string line = R"({"pad": ")" + lead + R"(", "message": ")" + Escaped(Joined(Report()), "\"") + "\"}";
+  REQUIRE(line.size() > 16384);
+  std::string log;
+  for (std::size_t at = 0; at < line.size(); at += 16384) {
+    const bool last = at + 16384 >= line.size();
+    log += R"({"log":")" + Escaped(line.substr(at, 16384), "\"") + (last ? "\\n" : "") + "\",\"stream\":\"stderr\"}\n";
+  }
+  CHECK(ReadTexts(log) == Report());
+}
+
+TEST_CASE("JSON records on several lines are read as one", "[text]") {
+  for (const bool array : {false, true}) {
+    std::string log = array ? "[\n" : "";
+    for (const std::string& line : Report()) {
+      log += "  {\n    \"resource\": {\n      \"labels\": {\n        \"pod_name\": \"train-0\"\n      }\n    },\n";
+      log += "    \"textPayload\": \"" + Escaped(line, "\"") + "\\n\",\n    \"timestamp\": \"2026-11-20T12:00:00Z\"\n";
+      log += array && &line != &Report().back() ? "  },\n" : "  }\n";
+    }
+    if (array) log += "]\n";
+    Lines texts;
+    for (const Line& line : Read(log)) {
+      if (line.reporter.empty()) continue;  // the brackets
+      CHECK(line.reporter == "train-0");
+      CHECK(line.time == ParseTimestamp("2026-11-20T12:00:00Z"));
+      texts.push_back(line.text);
+      // The line that holds the text, not the record's first one.
+      const std::size_t feeds = static_cast<std::size_t>(
+          std::count(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(line.RawOffset(0)), '\n'));
+      CHECK(line.number == feeds + 1);
+    }
+    CHECK(texts == Report());
+  }
+  std::string line = "[";
+  for (const std::string& text : Report()) line += R"({"textPayload": ")" + Escaped(text, "\"") + "\"}, ";
+  line.replace(line.size() - 2, 2, "]");
+  CHECK(ReadTexts(line + "\n") == Report());
 }
 
 TEST_CASE("interleaved ranks can be told apart", "[text]") {

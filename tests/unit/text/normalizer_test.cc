@@ -88,6 +88,39 @@ TEST_CASE("prefixes tell who printed a line", "[text]") {
   CHECK(reporter("boom").empty());
 }
 
+TEST_CASE("prefixes and records tell when a line was printed", "[text]") {
+  const auto time = [](std::string_view bytes) {
+    const std::optional<Timestamp> known = NormalizeLine(bytes).at(0).time;
+    return known ? ToString(*known) : "none";
+  };
+  CHECK(time("2026-11-20T12:00:00.000123Z boom") == "2026-11-20T12:00:00.000123Z");
+  CHECK(time("2026-11-20 12:00:05,005 - trainer - ERROR - boom") == "2026-11-20T12:00:05.005000");
+  CHECK(time("[2026-11-20, 12:00:05 UTC] {subprocess.py:93} INFO - boom") == "2026-11-20T12:00:05Z");
+  CHECK(time("E20261120 12:00:00.272763    4001 pjrt_client.cc:100] boom") == "2026-11-20T12:00:00.272763");
+  CHECK(time("E0000 00:00:1795176000.123456   12345 pjrt_client.cc:100] boom") == "2026-11-20T12:00:00.123456Z");
+  CHECK(time("<11>1 2026-11-20T12:00:05.123Z tpu-vm-3 train 8123 - - boom") == "2026-11-20T12:00:05.123000Z");
+  CHECK(time("ERROR\t2026-11-20 12:00:05 +0100\tworkerpool0-0\tboom") == "2026-11-20T11:00:05Z");
+  CHECK(time(R"({"log":"boom\n","stream":"stderr","time":"2026-11-20T12:00:05.5Z"})") == "2026-11-20T12:00:05.500000Z");
+  CHECK(time(R"({"ts":1795176000.25,"msg":"boom"})") == "2026-11-20T12:00:00.250000Z");
+  CHECK(time(R"({"timestamp":1795176000123,"message":"boom"})") == "2026-11-20T12:00:00.123000Z");
+  // Without a year it is not known when that was.
+  CHECK(time("E1120 12:00:00.272763    4001 pjrt_client.cc:100] boom") == "none");
+  CHECK(time("Nov 20 12:00:05 tpu-vm-3 train.sh[8123]: boom") == "none");
+  CHECK(time("11/20/2026 12:00:05 - ERROR - __main__ - boom") == "none");
+  CHECK(time("[12:00:05] boom") == "none");
+  CHECK(time(R"({"time":5.0,"data":"boom\n"})") == "none");
+  CHECK(time("boom") == "none");
+}
+
+TEST_CASE("of several times the first that knows its zone counts, else the first", "[text]") {
+  const auto time = [](std::string_view bytes) { return ToString(NormalizeLine(bytes).at(0).time.value()); };
+  CHECK(time("2026-11-20T12:00:09Z [rank0]: 2026-11-20T13:00:05+01:00 boom") == "2026-11-20T12:00:09Z");
+  CHECK(time("2026-11-20 12:00:09 2026-11-20T13:00:05+01:00 boom") == "2026-11-20T12:00:05Z");
+  CHECK(time("[2026-11-20 12:00:09] 2026-11-20 12:00:05,123 - trainer - ERROR - boom") == "2026-11-20T12:00:09");
+  CHECK(time(R"({"time":"2026-11-20T12:00:09Z","log":"2026-11-20T12:00:05Z boom\n"})") == "2026-11-20T12:00:09Z");
+  CHECK(time(R"({"asctime":"2026-11-20 12:00:09","msg":"2026-11-20T12:00:05Z boom"})") == "2026-11-20T12:00:05Z");
+}
+
 TEST_CASE("a suffix tells how often a line stands for others", "[text]") {
   const auto lines = NormalizeLine("(pid=7, ip=10.0.0.1) boom\x1b[32m [repeated 5x across cluster]\x1b[0m");
   REQUIRE(lines.size() == 1);
@@ -179,6 +212,25 @@ TEST_CASE("JSON records give their texts", "[text]") {
   CHECK(Texts(R"({"message":""})") == Lines{""});
 }
 
+TEST_CASE("records of pairs give their texts", "[text]") {
+  CHECK(Texts(R"(time="2026-11-20T12:00:00Z" level=error msg="    reserved  \"1G\"\nend")") ==
+        Lines{"    reserved  \"1G\"", "end"});
+  CHECK(Texts(R"(timestamp='2026-11-20T12:00:00Z' level='error' event='it\'s full' host='tpu-vm-3')") ==
+        Lines{"it's full"});
+  const std::string_view bytes = "ts=1795176000.5 host=tpu-vm-3 level=info msg=boom";
+  const auto lines = NormalizeLine(bytes);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].text == "boom");
+  CHECK(lines[0].reporter == "tpu-vm-3");
+  CHECK(lines[0].time == ParseTimestamp("1795176000.5"));
+  CHECK(lines[0].RawOffset(0) == 1000 + bytes.find("boom"));
+  for (const std::string line : {"step=3 loss=2.31", "msg=boom", "msg=\"boom level=3", "a=1 msg=\"b\"c",
+                                 "msg=a and more", "=1 msg=a", "Operator: op_name=\"a\" source_line=3"}) {
+    CAPTURE(line);
+    CHECK(Text(line) == line);
+  }
+}
+
 TEST_CASE("escaped line breaks are cut", "[text]") {
   CHECK(Texts(R"(ERROR worker failed: 'boom\n    reserved\n\nend')") ==
         Lines{"ERROR worker failed: ", "boom", "    reserved", "", "end"});
@@ -243,7 +295,7 @@ TEST_CASE("number, offset and gap come from the raw line", "[text]") {
 
 TEST_CASE("bad rule data is refused", "[text]") {
   CHECK_THROWS_AS(Normalizer({{"bad", Affix::Place::kPrefix, "("}}, {}), Error);
-  CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}}), Error);
+  CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}, {}}), Error);
   std::vector<Line> lines;
   RawLine raw;
   raw.bytes = "[rank0] boom";

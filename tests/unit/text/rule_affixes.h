@@ -23,7 +23,7 @@ inline const Normalizer& RuleNormalizer() {
       affixes.push_back({entry["id"], place, entry["pattern"]});
     }
     const auto& logs = AffixData()["json_logs"];
-    return Normalizer(affixes, {logs["text"], logs["reporter"]});
+    return Normalizer(affixes, {logs["text"], logs["reporter"], logs["time"]});
   }();
   return normalizer;
 }

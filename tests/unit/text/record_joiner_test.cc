@@ -1,0 +1,112 @@
+#include "text/record_joiner.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "catch.h"
+#include "text/part.h"
+
+namespace whyoom {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// What comes of `lines`, each with its number and offset in the artifact.
+std::vector<std::string> Joined(const Lines& lines) {
+  RecordJoiner joiner;
+  Lines out;
+  const auto sink = [&](const RawLine& raw) {
+    out.push_back(std::to_string(raw.number) + "@" + std::to_string(raw.offset) + " " + std::string(raw.bytes));
+  };
+  RawLine raw;
+  for (const std::string& line : lines) {
+    ++raw.number;
+    raw.bytes = line;
+    joiner.Feed(raw, sink);
+    raw.offset += line.size() + 1;
+  }
+  joiner.Flush(sink);
+  CHECK_FALSE(joiner.open());
+  return out;
+}
+
+TEST_CASE("a record ends with the brace below its first one", "[text]") {
+  CHECK(Joined({"[", "  {", "    \"a\": {", "      \"b\": 1", "    }", "  },", "  {", "  }", "]"}) ==
+        Lines{"1@0 [", "2@2   {\n    \"a\": {\n      \"b\": 1\n    }\n  },", "7@41   {\n  }", "9@49 ]"});
+  CHECK(Joined({"{\r", "}\r", "boom"}) == Lines{"1@0 {\r\n}\r", "3@6 boom"});
+}
+
+TEST_CASE("an object in an array stands for itself", "[text]") {
+  CHECK(Joined({"{", "  \"events\": [", "    {", "    },", "    {", "    }", "  ]", "}"}) ==
+        Lines{"1@0 {\n  \"events\": [", "3@16     {\n    },", "5@29     {\n    }", "7@41   ]", "8@45 }"});
+}
+
+TEST_CASE("what is no record loses nothing", "[text]") {
+  CHECK(Joined({"{", "boom"}) == Lines{"1@0 {\nboom"});
+  std::vector<std::string> lines = {"{"};
+  lines.insert(lines.end(), 5000, "boom");
+  std::size_t feeds = 0;
+  for (const std::string& line : Joined(lines))
+    feeds += 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), '\n'));
+  CHECK(feeds == lines.size());
+  RecordJoiner joiner;
+  Lines out;
+  const auto sink = [&](const RawLine& raw) { out.emplace_back(raw.bytes); };
+  RawLine raw;
+  raw.bytes = "{";
+  joiner.Feed(raw, sink);
+  raw.bytes = "after the gap";
+  raw.after_gap = true;
+  joiner.Feed(raw, sink);
+  CHECK(out == Lines{"{", "after the gap"});
+}
+
+Part Piece(const std::string& text, const std::string& reporter, std::uint64_t offset, bool goes_on) {
+  Part part;
+  part.text = {text, {{0, 0}}};
+  part.reporter = reporter;
+  part.offset = offset;
+  part.goes_on = goes_on;
+  return part;
+}
+
+TEST_CASE("pieces of a line are joined for each reporter", "[text]") {
+  Unfinished unfinished;
+  Part a = Piece("one ", "a", 0, true);
+  Part b = Piece("uno ", "b", 100, true);
+  CHECK(unfinished.Join(&a) == Unfinished::Joined::kKept);
+  CHECK(unfinished.Join(&b) == Unfinished::Joined::kKept);
+  Part other = Piece("eins", "c", 200, false);
+  CHECK(unfinished.Join(&other) == Unfinished::Joined::kNot);
+  CHECK(other.text.text == "eins");
+  Part rest = Piece("two", "a", 300, false);
+  REQUIRE(unfinished.Join(&rest) == Unfinished::Joined::kWhole);
+  CHECK(rest.text.text == "one two");
+  CHECK(rest.offset == 0);
+  CHECK(rest.text.segments.back().text_at == 4);
+  CHECK(rest.text.segments.back().raw_at == 300);
+  CHECK_FALSE(unfinished.TakeOverdue(false).has_value());
+  for (int i = 0; i < 2000; ++i) unfinished.CountLine();
+  CHECK(unfinished.TakeOverdue(false).value().text.text == "uno ");
+  CHECK(unfinished.empty());
+}
+
+TEST_CASE("a line that never ends is not kept for ever", "[text]") {
+  Unfinished unfinished;
+  std::size_t kept = 0;
+  for (int i = 0; i < 100; ++i) {
+    Part part = Piece(std::string(std::size_t{1} << 16, 'x'), "a", 0, true);
+    if (unfinished.Join(&part) == Unfinished::Joined::kKept) ++kept;
+  }
+  CHECK(kept < 100);
+  for (int i = 0; i < 5000; ++i) {
+    Part part = Piece("x", std::to_string(i), 0, true);
+    if (unfinished.Join(&part) == Unfinished::Joined::kNot) CHECK_FALSE(part.goes_on);
+  }
+  int waiting = 0;
+  while (unfinished.TakeOverdue(true)) ++waiting;
+  CHECK(waiting <= 1025);
+}
+
+}  // namespace
+}  // namespace whyoom
