@@ -49,7 +49,7 @@ bool EndsWith(std::string_view text, std::string_view end) {
 // A value that cannot be whole yet: nothing, or a quote or bracket open.
 bool Unfinished(std::string_view label, std::string_view value) {
   if (Trim(value).empty()) return true;
-  if (label != "Operator" && label != "Shape" && label != "XLA label") return false;
+  if (label != "Operator" && label != "Shape" && label != "XLA label" && label != "HLO temp") return false;
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -235,9 +235,12 @@ void MemoryReportReader::SetTotal(const std::string& label, const std::string& v
 void MemoryReportReader::SetHloTemp(const std::string& value) {
   SetSize("hlo_temp_bytes", value);
   static const re2::RE2 details(
-      R"(([\d.]+)% utilization(?:: Unpadded \(([^)]+)\) Padded \(([^)]+)\))?(?:,\s*([\d.]+)% fragmentation \(([^)]+)\))?)");
+      R"(([\d.]+)%utilization(?::Unpadded\(([^)]+)\)Padded\(([^)]+)\))?(?:,([\d.]+)%fragmentation\(([^)]+)\))?)");
+  // Wherever the line was cut, the blanks say nothing.
+  std::string solid = value.substr(std::min(value.find('('), value.size()));
+  std::erase(solid, ' ');
   std::string utilization, unpadded, padded, percent, fragmentation;
-  if (!re2::RE2::PartialMatch(value, details, &utilization, &unpadded, &padded, &percent, &fragmentation)) return;
+  if (!re2::RE2::PartialMatch(solid, details, &utilization, &unpadded, &padded, &percent, &fragmentation)) return;
   facts_.Set("utilization_percent", std::strtod(utilization.c_str(), nullptr), place_);
   if (!unpadded.empty()) SetSize("hlo_temp_unpadded_bytes", unpadded);
   if (!padded.empty()) SetSize("hlo_temp_padded_bytes", padded);

@@ -128,6 +128,20 @@ TEST_CASE("lost line breaks do not hide a label", "[diagnose]") {
   CHECK(read.Number("program_hbm_bytes") == 20.0 * (1 << 30));
 }
 
+TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[diagnose]") {
+  const std::string row =
+      "    HLO temp         22.76G (2.7% utilization: Unpadded (640.83M) Padded (22.75G), 0.1% fragmentation (12.00M))";
+  for (std::size_t cut = row.find('(') + 1; cut < row.size(); ++cut) {
+    CAPTURE(row.substr(0, cut));
+    const Read read = ReadReport({"Total hbm usage >= 23.14G:", "Program hbm requirement 22.89G:", row.substr(0, cut),
+                                  row.substr(cut), "", "  Largest program allocations in hbm:"});
+    CHECK(read.Number("utilization_percent") == 2.7);
+    CHECK(read.Number("hlo_temp_unpadded_bytes") == 671958958.0);
+    CHECK(read.Number("hlo_temp_padded_bytes") == 24427626496.0);
+    CHECK(read.Number("fragmentation_bytes") == 12582912.0);
+  }
+}
+
 TEST_CASE("wrapped values go on in the next line", "[diagnose]") {
   const Read read =
       ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
