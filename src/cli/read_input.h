@@ -19,6 +19,7 @@ struct Readings {
   std::uint64_t artifacts = 0;        // read, also in part
   std::uint64_t bytes = 0;
   std::vector<Problem> problems;
+  bool retry = false;  // the system did not let it be read: another time it may be
 
   // Commutative and associative, but for the order of the problems.
   void Join(Readings other);
