@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "catch.h"
 
@@ -130,6 +131,20 @@ ProcessResult RunFedInPieces(const std::vector<std::string>& arguments, const st
   }
   ProcessResult result;
   Exchange(child.in.write_end, "", child.out.read_end, child.err.read_end, &result);
+  result.exit_status = child.Wait();
+  return result;
+}
+
+ProcessResult RunAndSignal(const std::vector<std::string>& arguments, const std::string& input,
+                           const std::string& folder, int signal, std::chrono::milliseconds after) {
+  const Child child(arguments, folder, {});
+  REQUIRE(write(child.in.write_end, input.data(), input.size()) == static_cast<ssize_t>(input.size()));
+  WaitUntilRead(child.in.write_end);
+  std::this_thread::sleep_for(after);
+  kill(child.pid, signal);
+  ProcessResult result;
+  Exchange(-1, "", child.out.read_end, child.err.read_end, &result);
+  close(child.in.write_end);
   result.exit_status = child.Wait();
   return result;
 }

@@ -1,6 +1,7 @@
 // Runs the built program as a user does, for tests.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::s
 // Feeds the pieces through a pipe, each only after the one before it was read, so that the program gets just these.
 // They are not empty and fit a pipe (64 KiB); the program prints nothing before it has read all.
 ProcessResult RunFedInPieces(const std::vector<std::string>& arguments, const std::vector<std::string>& pieces);
+
+// Sends `signal` when the program has read `input`, which fits a pipe, and `after` has passed; standard input stays
+// open.
+ProcessResult RunAndSignal(const std::vector<std::string>& arguments, const std::string& input,
+                           const std::string& folder, int signal, std::chrono::milliseconds after);
 
 // RunProcess for the whyoom under test.
 ProcessResult RunWhyoom(std::vector<std::string> arguments, const std::string& input = "",

@@ -43,28 +43,18 @@ struct Batch::Queue {
   }
 };
 
-Batch::Batch(const Engine& engine, const ReadSettings& settings, std::size_t jobs, ReadControl* control,
-             Observer observer)
-    : engine_(engine),
-      settings_(settings),
-      jobs_(std::max<std::size_t>(jobs, 1)),
-      control_(control),
-      observer_(std::move(observer)),
+Batch::Batch(std::size_t jobs, Reader reader)
+    : jobs_(std::max<std::size_t>(jobs, 1)),
+      read_(std::move(reader)),
       queue_(jobs_ > 1 ? std::make_unique<Queue>() : nullptr) {}
 
 Batch::~Batch() {
   if (queue_ != nullptr) queue_->Close(true);
 }
 
-Readings Batch::Read(const Artifact& input, std::size_t threads) {
-  Readings readings = ReadInput(engine_, input, settings_, threads, control_);
-  if (observer_) observer_(input, readings);
-  return readings;
-}
-
 void Batch::Add(Artifact input) {
   if (queue_ == nullptr) {
-    readings_.Join(Read(input, 0));
+    readings_.Join(read_(input, 0));
     return;
   }
   Queue& queue = *queue_;
@@ -98,7 +88,7 @@ void Batch::Work() {
       const std::size_t searchers = idle == 0 ? 0 : idle + 1;
       lock.unlock();
       queue.not_full.notify_one();
-      for (const Artifact& input : inputs) mine.Join(Read(input, searchers));
+      for (const Artifact& input : inputs) mine.Join(read_(input, searchers));
       lock.lock();
       --queue.busy;
     }

@@ -1,8 +1,5 @@
 #include "cli/follow.h"
 
-#include <array>
-#include <atomic>
-#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -14,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/interrupt.h"
 #include "cli/read_input.h"
 #include "cli/terminal.h"
 #include "diagnose/artifact_findings.h"
@@ -23,29 +21,6 @@
 
 namespace whyoom {
 namespace {
-
-std::atomic<ReadControl*> interrupted_control{nullptr};
-
-// The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
-class StopWhenInterrupted {
- public:
-  explicit StopWhenInterrupted(ReadControl* control) {
-    interrupted_control = control;
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted_control.load()->stop = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends the program
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
-  }
-  ~StopWhenInterrupted() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  }
-  StopWhenInterrupted(const StopWhenInterrupted&) = delete;
-  StopWhenInterrupted& operator=(const StopWhenInterrupted&) = delete;
-
- private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
 
 // What all followed inputs came to, and what was said of it.
 class Told {
@@ -150,7 +125,8 @@ Report Follow(const Engine& engine, const Options& options, const TextOptions& t
     if (std::filesystem::is_directory(path, error))
       throw Error("a folder cannot be followed, name the files in it: " + Printable(path));
   }
-  const StopWhenInterrupted stop(control);
+  // The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
+  const Interrupt interrupt(&control->stop);
   Told told(engine, options, text);
   std::mutex mutex;
   std::exception_ptr failure;

@@ -27,12 +27,14 @@ constexpr const char* kFooter =
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
     "  whyoom rules list|check|test|literals|schema   the rule data: see it, check it, run its examples\n"
     "\n"
-    "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole.\n"
+    "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole,\n"
+    "130 and 143 interrupted: what is done was printed.\n"
     "\n"
     "Examples:\n"
     "  whyoom train.log\n"
     "  kubectl logs job/train | whyoom\n"
-    "  whyoom --format json logs/ | jq '.diagnoses[].code'\n";
+    "  whyoom --format json logs/ | jq '.diagnoses[].code'\n"
+    "  find /logs -name '*.log' -print0 | whyoom --files-from - -0 --resume state\n";
 
 template <typename T>
 struct Choice {
@@ -52,6 +54,20 @@ const std::vector<Choice<ColorMode>> kColors = {{"auto", ColorMode::kAuto, "on a
                                                 {"always", ColorMode::kAlways, ""},
                                                 {"never", ColorMode::kNever, ""}};
 
+const std::vector<Choice<ProgressMode>> kProgress = {
+    {"auto", ProgressMode::kAuto, "a bar where standard error is a terminal and it takes a while"},
+    {"always", ProgressMode::kAlways, ""},
+    {"never", ProgressMode::kNever, ""},
+    {"json", ProgressMode::kJson, "one object a line each second"}};
+const std::vector<Choice<PathListForm>> kListForms = {{"lines", PathListForm::kLines, "one path or file: URI a line"},
+                                                      {"null", PathListForm::kNull, "as find -print0"},
+                                                      {"jsonl", PathListForm::kJsonl, "one JSON string a line"}};
+
+// What groups of options --help shows.
+constexpr const char* kInputs = "Inputs";
+constexpr const char* kOutput = "Output";
+constexpr const char* kBatches = "Batches";
+
 // "text, json or ndjson"; with what each is where `about`.
 template <typename T>
 std::string Listing(const std::vector<Choice<T>>& choices, bool about) {
@@ -66,8 +82,8 @@ std::string Listing(const std::vector<Choice<T>>& choices, bool about) {
 
 // An option with one of a few words as its value; `kind` is what an error calls them.
 template <typename T>
-void AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
-               const std::vector<Choice<T>>& choices, T* value) {
+CLI::Option* AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
+                       const std::vector<Choice<T>>& choices, T* value) {
   const auto take = [=](const std::string& given) {
     for (const Choice<T>& choice : choices) {
       if (given == choice.name) {
@@ -78,11 +94,11 @@ void AddChoice(CLI::App& app, const char* option, const char* kind, const char* 
     throw CLI::ValidationError(
         fmt::format("{} {}: no such {}; {}", option, Printable(given), kind, Listing(choices, false)));
   };
-  app.add_option_function<std::string>(option, take, Listing(choices, true))->type_name(type_name);
+  return app.add_option_function<std::string>(option, take, Listing(choices, true))->type_name(type_name);
 }
 
 void AddFormat(CLI::App& app, const Formats& formats, Options* options) {
-  AddChoice(app, "--format", "format", "FORMAT", formats, &options->format);
+  AddChoice(app, "--format", "format", "FORMAT", formats, &options->format)->group(kOutput);
 }
 
 Timestamp Now() {
@@ -96,8 +112,10 @@ void AddCommon(CLI::App& app, Options* options) {
                  "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);  // the next word is a path to read, not a second rule file
-  app.add_option("--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
-  AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color);
+  app.add_option("--output", options->output, "Write to FILE instead of standard output")
+      ->type_name("FILE")
+      ->group(kOutput);
+  AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color)->group(kOutput);
 }
 
 std::uint64_t ToSize(const std::string& text) {
@@ -151,7 +169,8 @@ void AddTimeRange(CLI::App& app, Options* options) {
                                                     "2026-11-20T12:00:00Z, or 30m, 2h, 7d before now");
            },
            what)
-        ->type_name("TIME");
+        ->type_name("TIME")
+        ->group(kInputs);
   };
   bound("--since", &options->range.since,
         "Only failures from TIME on, where the prefix or record of their line says when: a date, a date and time, or "
@@ -175,29 +194,80 @@ std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments
   }
 }
 
+void AddExitZero(CLI::App& app, Options* options) {
+  app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read")
+      ->group(kOutput);
+}
+
+void AddFilesFrom(CLI::App& app, Options* options) {
+  app.add_option("--files-from", options->files_from,
+                 "Read also the files and folders that this list names; - for a list on standard input")
+      ->type_name("FILE")
+      ->group(kInputs);
+  AddChoice(app, "--files-format", "form of a list", "FORM", kListForms, &options->files_form)->group(kInputs);
+  app.add_flag_callback(
+         "-0,--null", [options] { options->files_form = PathListForm::kNull; }, "Short for --files-format null")
+      ->group(kInputs);
+}
+
+// CLI11 could check this itself, but says so in --help in a way that hides what the options do.
+std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& options) {
+  for (const auto& [option, value] :
+       {std::pair("--files-from", &options.files_from), std::pair("--resume", &options.resume)}) {
+    if (app.count(option) > 0 && value->empty())
+      return EarlyExit{2, fmt::format("whyoom: {}: no name is given\n", option)};
+  }
+  const std::size_t forms = app.count("--files-format") + app.count("--null");
+  if (forms > 1) return EarlyExit{2, "whyoom: --null is a --files-format: give one of them\n"};
+  if (forms == 1 && options.files_from.empty())
+    return EarlyExit{2, "whyoom: --files-format and --null are of a list: name it with --files-from\n"};
+  return std::nullopt;
+}
+
+void AddBatches(CLI::App& app, Options* options) {
+  app.add_option("-j,--jobs", options->jobs,
+                 "Read this many inputs, or parts of a large one, at once (default: one for each processor)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->group(kBatches);
+  app.add_option_function<std::string>(
+         "--shard", [options](const std::string& text) { options->shard = ParseShard(text); },
+         "Of all inputs read only every Nth, by a digest of the path: shard I, counted from 0 "
+         "(Slurm: $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT of --array=0-...)")
+      ->type_name("I/N")
+      ->group(kBatches);
+  app.add_option("--resume", options->resume,
+                 "Keep in this file what is done; a batch that was interrupted goes on from there, and files that "
+                 "have not changed are not read again")
+      ->type_name("STATE")
+      ->group(kBatches);
+  AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress)->group(kBatches);
+}
+
 std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments, Options* options) {
   CLI::App app(kAbout, "whyoom");
   app.footer(kFooter);
   app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
   app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")
       ->type_name("PATH");
-  AddFormat(app, kReportFormats, options);
+  AddFilesFrom(app, options);
   app.add_option("--xla-dump", options->xla_dump,
                  "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
                  "compilers do not print")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->group(kInputs);
   AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
                "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "
-               "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted");
-  app.add_option("-j,--jobs", options->jobs,
-                 "Read this many inputs, or parts of a large one, at once (default: one for each processor)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024).description(""));
+               "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted")
+      ->group(kInputs);
+  AddFormat(app, kReportFormats, options);
   AddCommon(app, options);
+  AddExitZero(app, options);
+  AddBatches(app, options);
   AddLimits(app, &options->limits);
-  app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
-  return Parse(app, arguments);
+  std::optional<EarlyExit> early = Parse(app, arguments);
+  return early ? early : CheckTogether(app, *options);
 }
 
 std::optional<EarlyExit> ParseMerge(const std::vector<std::string>& arguments, Options* options) {
@@ -216,7 +286,7 @@ std::optional<EarlyExit> ParseMerge(const std::vector<std::string>& arguments, O
       ->type_name("FILE");
   AddFormat(app, kReportFormats, options);
   AddCommon(app, options);
-  app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read");
+  AddExitZero(app, options);
   options->command = Command::kMerge;
   return Parse(app, arguments);
 }

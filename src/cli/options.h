@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/path_list.h"
+#include "cli/shard.h"
 #include "diagnose/time_filter.h"
 #include "input/limits.h"
 
@@ -25,6 +27,7 @@ enum class Command {
 };
 enum class Format { kText, kJson, kNdjson };
 enum class ColorMode { kAuto, kAlways, kNever };
+enum class ProgressMode { kAuto, kAlways, kNever, kJson };
 
 struct Options {
   Command command = Command::kDiagnose;
@@ -35,10 +38,15 @@ struct Options {
   std::string output;  // empty: standard output
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
-  bool follow = false;          // wait for what is still written
-  std::size_t jobs = 0;         // inputs and parts of large ones read at once; 0: as many as there are processors
-  Limits limits;                // of each path that is read
-  TimeRange range;              // of kDiagnose: failures outside of it are left out
+  bool follow = false;     // wait for what is still written
+  std::size_t jobs = 0;    // inputs and parts of large ones read at once; 0: as many as there are processors
+  Limits limits;           // of each path that is read
+  TimeRange range;         // of kDiagnose: failures outside of it are left out
+  std::string files_from;  // a list of more paths; empty: none, "-": standard input
+  PathListForm files_form = PathListForm::kLines;
+  Shard shard;
+  ProgressMode progress = ProgressMode::kAuto;
+  std::string resume;           // file of what is done; empty: none
   std::string xla_dump;         // folder; empty: none
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;

@@ -2,12 +2,47 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
+#include "cli/stoppable_input.h"
 #include "diagnose/artifact_findings.h"
 #include "input/members.h"
 
 namespace whyoom {
+namespace {
+
+// An input as the system gives it; notes where the system does not, and ends where reading is to stop: a member after
+// member of an archive would be begun else.
+class Watched : public ByteSource {
+ public:
+  Watched(std::unique_ptr<ByteSource> source, const ReadControl* control, bool* failed)
+      : source_(std::move(source)), control_(control), failed_(*failed) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    if (control_ != nullptr && control_->stopped()) return 0;
+    const std::size_t got = source_->Read(buffer, capacity);
+    if (got == 0 && !source_->problem().empty()) failed_ = true;
+    return got;
+  }
+  bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
+  std::optional<std::uint64_t> Size() const override { return source_->Size(); }
+  int RegularFile() const override { return source_->RegularFile(); }
+  std::string_view problem() const override { return source_->problem(); }
+
+ private:
+  const std::unique_ptr<ByteSource> source_;
+  const ReadControl* const control_;
+  bool& failed_;
+};
+
+std::unique_ptr<ByteSource> Open(const Artifact& input, ReadControl* control, bool* failed) {
+  // Standard input stops by itself, and what it gave until then is still looked at.
+  if (input.path == "-") return control != nullptr ? OpenStoppableInput(*control) : OpenStandardInput();
+  return std::make_unique<Watched>(OpenFile(input.path), control, failed);
+}
+
+}  // namespace
 
 void Readings::Join(Readings other) {
   if (!table) {
@@ -16,6 +51,7 @@ void Readings::Join(Readings other) {
     table->Join(std::move(*other.table));
   }
   artifacts += other.artifacts;
+  retry = retry || other.retry;
   bytes += other.bytes;
   unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
@@ -24,6 +60,7 @@ void Readings::Join(Readings other) {
 Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettings& settings, std::size_t threads,
                    ReadControl* control) {
   Readings readings;
+  const bool stops_itself = input.path == "-";
   const auto tell = [&](const Problem& problem) { readings.problems.push_back(problem); };
   const auto read = [&](const Artifact& artifact, ByteSource& source) {
     // Most logs hold nothing, and then the rules are not asked for.
@@ -35,7 +72,8 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettin
       if (!found) found.emplace(engine.rules(), artifact);
       found->Add(std::move(drafts), framework);
     };
-    const ReadResult result = ReadArtifact(engine, source, take, threads, control);
+    const ReadResult result = ReadArtifact(engine, source, take, threads, stops_itself ? nullptr : control);
+    if (stops_itself && control != nullptr) control->bytes += result.bytes;
     Readings one;
     if (found) one.table = found->Take();
     one.artifacts = 1;
@@ -44,7 +82,7 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettin
     if (!result.problem.empty()) tell({artifact.path, artifact.member, result.problem});
     readings.Join(std::move(one));
   };
-  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), settings.limits, read, tell);
+  ReadMembers(input, Open(input, control, &readings.retry), settings.limits, read, tell);
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

@@ -7,16 +7,14 @@
 #include <exception>
 #include <iterator>
 #include <optional>
-#include <thread>
 #include <utility>
 
-#include "cli/batch.h"
 #include "cli/diff.h"
 #include "cli/follow.h"
 #include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
-#include "cli/read_input.h"
+#include "cli/read_batch.h"
 #include "cli/run_command.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
@@ -35,6 +33,7 @@ constexpr int kNothing = 0;
 constexpr int kFound = 1;
 constexpr int kCouldNotRun = 2;
 constexpr int kNotAllRead = 3;
+constexpr int kSignalled = 128;  // and the signal
 
 std::vector<RuleFile> RuleFiles(const Options& options) {
   std::vector<RuleFile> files;
@@ -68,7 +67,7 @@ TextOptions ForText(const Options& options) {
 
 // Where no path is given: standard input, unless that is a terminal.
 void CompletePaths(Options* options) {
-  if (!options->paths.empty()) return;
+  if (!options->paths.empty() || !options->files_from.empty()) return;
   if (InputIsTerminal()) throw Error("nothing to read: give a file, or pipe one in (whyoom --help)");
   options->paths = {"-"};
 }
@@ -94,27 +93,6 @@ int RunMerge(Options options) {
   return PrintAndEnd(options, rules.fingerprint(), MergeReports(rules, options));
 }
 
-std::size_t Jobs(const Options& options) {
-  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-}
-
-// Reads all inputs but XLA dumps, which are added to `dump`.
-Readings ReadAll(const Engine& engine, const Options& options, XlaDump* dump) {
-  ReadControl control;
-  Batch batch(engine, {options.limits, options.range}, Jobs(options), &control, nullptr);
-  std::vector<Problem> problems;
-  Walk(
-      options.paths,
-      [&](const Artifact& artifact) {
-        dump->AddFile(artifact.path);
-        if (!XlaDump::IsDumpFile(artifact.path)) batch.Add(artifact);
-      },
-      [&](const Problem& problem) { problems.push_back(problem); });
-  Readings readings = batch.Finish();
-  readings.problems.insert(readings.problems.end(), problems.begin(), problems.end());
-  return readings;
-}
-
 int RunDiagnose(Options options) {
   CompletePaths(&options);
   std::optional<RuleSet> given;
@@ -126,9 +104,13 @@ int RunDiagnose(Options options) {
   if (!options.xla_dump.empty()) {
     Walk(
         {options.xla_dump}, [&](const Artifact& artifact) { dump.AddFile(artifact.path); },
-        [&](const Problem& problem) { report.problems.push_back(problem); });
+        [&](const Problem& problem) {
+          // Told once of all shards.
+          if (options.shard.Takes(problem.path)) report.problems.push_back(problem);
+        });
   }
-  Readings readings = ReadAll(engine, options, &dump);
+  BatchResult batch = ReadBatch(engine, rules, options, &dump);
+  Readings& readings = batch.readings;
   report.artifacts = readings.artifacts;
   report.bytes = readings.bytes;
   std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
@@ -137,7 +119,8 @@ int RunDiagnose(Options options) {
     report.findings = readings.table->Finish(dump, &report.problems);
     report.reports_left_out = readings.table->left_out();
   }
-  return PrintAndEnd(options, rules.fingerprint(), std::move(report));
+  const int status = PrintAndEnd(options, rules.fingerprint(), std::move(report));
+  return batch.signal != 0 ? kSignalled + batch.signal : status;
 }
 
 int RunFollow(Options options) {

@@ -149,6 +149,14 @@ void FindingTable::Join(FindingTable other) {
   }
 }
 
+std::vector<const Finding*> FindingTable::findings() const {
+  std::vector<const Finding*> all;
+  for (const auto& [code, of_code] : by_code_) {
+    for (const auto& [id, finding] : of_code.by_id) all.push_back(&finding);
+  }
+  return all;
+}
+
 void FindingTable::TellLimits(const std::vector<Finding>& findings, std::vector<Problem>* problems) const {
   for (const auto& [code, reports] : left_out_) {
     problems->push_back(

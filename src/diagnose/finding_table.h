@@ -36,6 +36,9 @@ class FindingTable {
   // What of the dump cannot be read is added to `problems`, as are limits that were met. Call once, at the end.
   std::vector<Finding> Finish(const XlaDump& dump, std::vector<Problem>* problems);
 
+  // All findings as they are now, by code and id. Borrowed until the table changes.
+  std::vector<const Finding*> findings() const;
+
   // Reports that were left out, by code.
   const std::map<std::string, std::uint64_t>& left_out() const { return left_out_; }
 

@@ -45,28 +45,6 @@ void CutRows(Json& diagnosis) {
   if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
 }
 
-// What a reader needs beside the fields for people, so that merging comes to what reading the logs at once would have.
-Json MergeJson(const Finding& finding, const std::string& rules) {
-  const Tally& tally = finding.tally;
-  Json lines = Json::object();
-  for (const auto& [name, fact] : finding.facts.all()) {
-    if (fact.place.line > 0) lines[name] = fact.place.line;
-  }
-  Json json = {{"rules", rules},
-               {"reports", tally.reports},
-               {"artifacts", tally.artifacts},
-               {"nameless_artifacts", tally.nameless_artifacts},
-               {"replicas", tally.replicas},
-               {"repeats", tally.repeats},
-               {"row_bytes", finding.fullness.row_bytes},
-               {"whole", finding.fullness.whole},
-               {"numbers", finding.fullness.numbers},
-               {"facts", finding.fullness.facts},
-               {"fact_lines", std::move(lines)}};
-  if (finding.dump_problem) json["dump_problem"] = ProblemJson(*finding.dump_problem);
-  return json;
-}
-
 Json Typed(const char* type, const Json& fields) {
   Json json = {{"type", type}};
   json.update(fields);

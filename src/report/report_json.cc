@@ -220,6 +220,27 @@ Json ProblemJson(const Problem& problem) {
   return json;
 }
 
+Json MergeJson(const Finding& finding, const std::string& rules) {
+  const Tally& tally = finding.tally;
+  Json lines = Json::object();
+  for (const auto& [name, fact] : finding.facts.all()) {
+    if (fact.place.line > 0) lines[name] = fact.place.line;
+  }
+  Json json = {{"rules", rules},
+               {"reports", tally.reports},
+               {"artifacts", tally.artifacts},
+               {"nameless_artifacts", tally.nameless_artifacts},
+               {"replicas", tally.replicas},
+               {"repeats", tally.repeats},
+               {"row_bytes", finding.fullness.row_bytes},
+               {"whole", finding.fullness.whole},
+               {"numbers", finding.fullness.numbers},
+               {"facts", finding.fullness.facts},
+               {"fact_lines", std::move(lines)}};
+  if (finding.dump_problem) json["dump_problem"] = ProblemJson(*finding.dump_problem);
+  return json;
+}
+
 Json SummaryJson(const Report& report) {
   const Summary summary = Summarize(report);
   Json json = {{"artifacts", report.artifacts},

@@ -1,0 +1,168 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "input/error.h"
+#include "report/layout.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::chrono::milliseconds kDelay{500};  // before a bar is worth a look
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr std::chrono::milliseconds kRecord{1000};
+constexpr double kFirstGuess = 1;  // seconds to watch before saying how many are left
+constexpr std::size_t kBarColumns = 20;
+constexpr const char* kClear = "\r\x1b[K";
+
+bool ErrorIsTerminal() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+// Asked each time: windows change.
+std::size_t Columns() {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+std::string Size(double bytes) { return FormatSize(static_cast<std::int64_t>(std::min(bytes, 9.0e18))); }
+
+// Two units at most: "12 s", "3 min 20 s", "5 h 10 min", "2 d 3 h".
+std::string Duration(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e12)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
+}
+
+// A failure to write is nothing to end a batch for.
+void Write(const std::string& text) {
+  try {
+    WriteOutput(text, "", STDERR_FILENO);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double seconds) {
+  ProgressState state;
+  state.files_done = counts.files_done;
+  state.files_reused = counts.files_reused;
+  state.listed = counts.listed;
+  state.files_known = counts.files_known;
+  state.bytes = bytes;
+  state.findings = counts.findings;
+  state.seconds = seconds;
+  if (!state.listed || counts.size_unknown) return state;
+  const auto size_done = static_cast<double>(counts.size_done);
+  const auto bytes_done = static_cast<double>(counts.bytes_done);
+  const double waiting = static_cast<double>(counts.size_known) - size_done - static_cast<double>(counts.size_reused);
+  // Packed files give more bytes than they take; so do those that are being read, as far as one can know.
+  const double unpacking = size_done > 0 && bytes_done > 0 ? bytes_done / size_done : 1;
+  const double begun = std::max(0.0, static_cast<double>(bytes) - bytes_done) / unpacking;
+  const double left = std::max(0.0, waiting - begun);
+  const double read = size_done + std::min(begun, std::max(0.0, waiting));
+  if (counts.size_known == 0) return state;
+  state.part_done = std::clamp(1 - left / static_cast<double>(counts.size_known), 0.0, 1.0);
+  if (read > 0 && seconds >= kFirstGuess) state.seconds_left = left * seconds / read;
+  return state;
+}
+
+std::string ProgressLine(const ProgressState& state, std::size_t columns) {
+  std::vector<std::string> parts;  // the most important first
+  parts.push_back(fmt::format("{} of {}{} files", state.files_done, state.files_known, state.listed ? "" : "+"));
+  parts.push_back(state.findings == 1 ? "1 finding" : fmt::format("{} findings", state.findings));
+  if (state.seconds_left) parts.push_back(Duration(*state.seconds_left) + " left");
+  parts.push_back(Size(static_cast<double>(state.bytes)));
+  if (state.seconds >= kFirstGuess) parts.push_back(Size(static_cast<double>(state.bytes) / state.seconds) + "/s");
+  std::string line;
+  std::size_t width = 0;
+  for (const std::string& part : parts) {
+    const std::string piece = (line.empty() ? "" : " · ") + part;
+    if (width + DisplayWidth(piece) > columns) return line;
+    line += piece;
+    width += DisplayWidth(piece);
+  }
+  if (state.part_done && width + kBarColumns + 1 <= columns)
+    return Fit(Bar(*state.part_done, 1, kBarColumns), kBarColumns) + " " + line;
+  return line;
+}
+
+std::string ProgressJson(const ProgressState& state) {
+  nlohmann::ordered_json json = {{"type", "progress"},
+                                 {"files_done", state.files_done},
+                                 {"files_reused", state.files_reused},
+                                 {"files_known", state.files_known},
+                                 {"listed", state.listed},
+                                 {"bytes", state.bytes},
+                                 {"findings", state.findings},
+                                 {"seconds", std::round(state.seconds * 1000) / 1000}};
+  if (state.seconds_left) json["seconds_left"] = std::ceil(*state.seconds_left);
+  return json.dump() + "\n";
+}
+
+bool Progress::IsWanted(ProgressMode mode) {
+  return mode == ProgressMode::kAlways || mode == ProgressMode::kJson ||
+         (mode == ProgressMode::kAuto && ErrorIsTerminal());
+}
+
+Progress::Progress(ProgressMode mode, const BatchCounts& counts, const ReadControl& control)
+    : mode_(mode), counts_(counts), control_(control) {
+  if (IsWanted(mode)) thread_ = std::thread([this] { Show(); });
+}
+
+Progress::~Progress() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+ProgressState Progress::Now() const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  return StateOf(counts_, control_.bytes, passed.count());
+}
+
+// One column is left free: a cursor behind the last one would make some terminals begin a new line.
+void Progress::Draw() const {
+  Write(mode_ == ProgressMode::kJson ? ProgressJson(Now()) : kClear + ProgressLine(Now(), Columns() - 1));
+}
+
+void Progress::Show() {
+  const bool json = mode_ == ProgressMode::kJson;
+  bool drawn = mode_ == ProgressMode::kAlways;
+  if (drawn) Draw();
+  std::chrono::milliseconds pause = json ? kRecord : drawn ? kRedraw : kDelay;
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, pause, [this] { return ended_; })) {
+    Draw();
+    drawn = true;
+    if (!json) pause = kRedraw;
+  }
+  if (json) {
+    Draw();
+  } else if (drawn) {
+    Write(kClear);
+  }
+}
+
+}  // namespace whyoom

@@ -1,0 +1,188 @@
+#include "cli/read_batch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/batch.h"
+#include "cli/file_stamp.h"
+#include "cli/interrupt.h"
+#include "cli/path_list.h"
+#include "cli/progress.h"
+#include "cli/resume_state.h"
+#include "cli/stoppable_input.h"
+#include "input/error.h"
+#include "input/walk.h"
+
+namespace whyoom {
+namespace {
+
+std::size_t Jobs(const Options& options) {
+  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+// All that the readings of an input depend on beside the input and the rule data. An option that changes what is found
+// in an input belongs here, or a state would give what was found without it.
+std::string Settings(const RuleSource& rules, const Options& options) {
+  const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
+  const Limits& limits = options.limits;
+  return fmt::format("whyoom {}\nrules {}\nlimits {} {} {} {} {} {} {} {}\nrange {} {}", WHYOOM_VERSION,
+                     rules.fingerprint(), limits.bytes, limits.suspicious_bytes, limits.suspicious_ratio, limits.depth,
+                     limits.members, limits.seconds, limits.memory, limits.spool_bytes, time(options.range.since),
+                     time(options.range.until));
+}
+
+// Thrown from the visit of a walk, which has no other way to end early.
+struct Stopped {};
+
+class BatchReader {
+ public:
+  BatchReader(const Engine& engine, const RuleSource& rules, const Options& options, XlaDump* dump)
+      : engine_(engine), options_(options), dump_(*dump), wants_sizes_(Progress::IsWanted(options.progress)) {
+    if (!options.resume.empty()) state_.emplace(options.resume, rules, Settings(rules, options));
+  }
+
+  BatchResult Read();
+
+ private:
+  void List(Batch* batch);
+  void Take(const Artifact& input, Batch* batch);
+  void Tell(const Problem& problem);
+  Readings ReadOne(const Artifact& input, std::size_t threads);
+  void CountDone(const FileStamp& stamp, const Readings& readings, bool reused);
+  std::string InterruptText(int signal) const;
+
+  const Engine& engine_;
+  const Options& options_;
+  XlaDump& dump_;
+  const bool wants_sizes_;
+  std::optional<ResumeState> state_;
+  ReadControl control_;
+  BatchCounts counts_;
+  std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
+  std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
+  std::vector<Problem> problems_;            // of those that could not be listed
+};
+
+BatchResult BatchReader::Read() {
+  BatchResult result;
+  {
+    const Interrupt interrupt(&control_.stop);
+    const Progress progress(options_.progress, counts_, control_);
+    Batch batch(Jobs(options_), [this](const Artifact& input, std::size_t threads) { return ReadOne(input, threads); });
+    List(&batch);
+    result.readings = batch.Finish();
+    result.signal = Interrupt::signal();
+  }
+  if (state_) {
+    if (std::optional<Problem> problem = state_->Close()) problems_.push_back(*std::move(problem));
+  }
+  const bool incomplete = not_read_ + cut_short_ > 0 || !counts_.listed;
+  if (result.signal != 0 && incomplete) problems_.push_back({"the rest", "", InterruptText(result.signal)});
+  result.readings.problems.insert(result.readings.problems.end(), problems_.begin(), problems_.end());
+  return result;
+}
+
+// Calls Take for each input there is, in an order that depends on the names only.
+void BatchReader::List(Batch* batch) {
+  const auto visit = [&](const Artifact& input) { Take(input, batch); };
+  const auto tell = [&](const Problem& problem) { Tell(problem); };
+  try {
+    Walk(options_.paths, visit, tell);
+    if (const std::string& list = options_.files_from; !list.empty()) {
+      const std::unique_ptr<ByteSource> source = list == "-" ? OpenStoppableInput(control_) : OpenFile(list);
+      const auto take_name = [&](const std::string& name) {
+        Walk({name}, visit, tell);
+        return !control_.stopped();
+      };
+      ReadPathList(list, *source, options_.files_form, take_name, tell);
+    }
+    // A list may have ended because of an interrupt.
+    counts_.listed = options_.files_from.empty() || !control_.stopped();
+  } catch (const Stopped&) {
+  }
+}
+
+void BatchReader::Take(const Artifact& input, Batch* batch) {
+  dump_.AddFile(input.path);
+  if (XlaDump::IsDumpFile(input.path) || !options_.shard.Takes(input.path)) return;
+  if (wants_sizes_) {
+    const FileStamp stamp = StampOf(input.path);
+    counts_.size_known += stamp.size;
+    if (!stamp.regular) counts_.size_unknown = true;
+  }
+  ++counts_.files_known;
+  if (control_.stopped()) {
+    ++not_read_;
+    throw Stopped();
+  }
+  batch->Add(input);
+}
+
+// Of all shards one tells it.
+void BatchReader::Tell(const Problem& problem) {
+  if (options_.shard.Takes(problem.path)) problems_.push_back(problem);
+}
+
+Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
+  if (control_.stopped()) {
+    ++not_read_;
+    return {};
+  }
+  const FileStamp stamp = wants_sizes_ || state_ ? StampOf(input.path) : FileStamp();
+  if (state_) {
+    if (state_->IsOwn(stamp)) {
+      ++counts_.files_done;
+      return {};
+    }
+    if (std::optional<Readings> earlier = state_->Recall(input, stamp)) {
+      CountDone(stamp, *earlier, true);
+      return *std::move(earlier);
+    }
+  }
+  Readings readings = ReadInput(engine_, input, {options_.limits, options_.range}, threads, &control_);
+  if (control_.stopped()) {
+    ++cut_short_;
+  } else if (state_) {
+    state_->Record(input, stamp, readings);
+  }
+  CountDone(stamp, readings, false);
+  return readings;
+}
+
+void BatchReader::CountDone(const FileStamp& stamp, const Readings& readings, bool reused) {
+  if (reused) ++counts_.files_reused;
+  (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
+  if (!reused) counts_.bytes_done += readings.bytes;
+  if (readings.table) counts_.findings += readings.table->findings().size();
+  ++counts_.files_done;
+}
+
+std::string BatchReader::InterruptText(int signal) const {
+  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+  std::vector<std::string> parts;
+  if (const std::uint64_t count = not_read_; count > 0)
+    parts.push_back(fmt::format("{}{} {} not read", counts_.listed ? "" : "at least ", count,
+                                count == 1 ? "input was" : "inputs were"));
+  if (cut_short_ > 0) parts.push_back(fmt::format("{} perhaps not to the end", cut_short_.load()));
+  if (!counts_.listed && not_read_ == 0) parts.emplace_back("there may be more inputs");
+  return fmt::format("interrupted by {}: {}", name, fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, XlaDump* dump) {
+  if (options.files_from == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
+    throw Error("standard input cannot be both the list of --files-from and an input");
+  return BatchReader(engine, rules, options, dump).Read();
+}
+
+}  // namespace whyoom

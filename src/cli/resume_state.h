@@ -1,0 +1,51 @@
+// What a batch has done so far (--resume): an SQLite file of the inputs that were read to their end, each with what was
+// found in it. A batch that is started again, however it ended, takes from there what has not changed and reads the
+// rest; the report is the same, byte for byte.
+//
+// An input is the same where its path, size and modification time are, and it was read with the same settings: program,
+// rule data, folder of a relative path. Never kept, so that they are read each time: standard input and pipes; what an
+// interrupt cut short; what the system did not let be read whole (another time it may). An input that is damaged,
+// packed or over a limit is kept with its problems: it would come to the same.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/file_stamp.h"
+#include "cli/read_input.h"
+#include "input/artifact.h"
+#include "rules/rule_source.h"
+
+namespace whyoom {
+
+class ResumeState {
+ public:
+  // Opens the file, or makes it where there is none or an empty one; borrows the rules. `settings` names all options
+  // that readings depend on. Throws Error where it is no such file, is damaged, or another process uses it; it is left
+  // as it was then.
+  ResumeState(const std::string& path, const RuleSource& rules, const std::string& settings);
+  ~ResumeState();  // writes what was recorded
+
+  // What reading the input came to; nullopt where it has to be read. `stamp` is what the file is now. Threads may call
+  // this and Record at once. Throws Error where the state turns out to be damaged.
+  std::optional<Readings> Recall(const Artifact& input, const FileStamp& stamp);
+
+  // Takes note of an input that was read to its end; written within a fifth of a second or so. `stamp` is from before
+  // it was read: what changed since is then read again.
+  void Record(const Artifact& input, const FileStamp& stamp, const Readings& readings);
+
+  // Whether this is a file of the state itself, which is no log.
+  bool IsOwn(const FileStamp& stamp) const;
+
+  // Writes what was recorded. Why something could not be written, which is then read again another time; nullopt where
+  // all is well. Call once, at the end.
+  std::optional<Problem> Close();
+
+ private:
+  class Database;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace whyoom

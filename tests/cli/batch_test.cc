@@ -1,0 +1,265 @@
+// Many inputs: from lists, in shards, by many threads, interrupted. The same bytes must come out.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string Failure(int megabytes) {
+  return "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(megabytes) +
+         ".00M. That was not possible. There are 6.43M free.\n";
+}
+
+// Small logs in folders, of which one in 33 has a failure; some are the same.
+void WriteTree(const ScratchFolder& scratch, int files) {
+  for (int i = 0; i < files; ++i) {
+    std::string log;
+    for (int step = 0; step < 20; ++step) log += "step " + std::to_string(step) + " loss 0." + std::to_string(i) + "\n";
+    if (i % 33 == 0) log += "[rank" + std::to_string(i % 7) + "]: " + Failure(10 + i % 20);
+    scratch.Write("tree/job" + std::to_string(i % 40) + "/" + std::to_string(i) + ".log", log);
+  }
+}
+
+// Whatever a file system allows.
+const std::vector<std::string> kNames = {
+    "a b.log", "a\nb.log", "a\tb.log",  "a\\b.log", "a\"b'.log", "-.log",     "caf\xe9",
+    "file:x",  "%41.log",  " lead",     "trail ",   "a\rb",      "[x]*?.log", "\xe6\xbc\xa2\xe5\xad\x97",
+    "-j",      "#",        "a\x1b[31m", "-"};
+
+std::vector<std::string> WriteStrangeNames(const ScratchFolder& scratch) {
+  int size = 10;
+  for (const std::string& name : kNames) scratch.Write(name, Failure(size++));
+  return kNames;
+}
+
+std::string Json(const ScratchFolder& scratch, std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), {"--format", "json"});
+  const ProcessResult result = RunWhyoom(arguments, input, scratch.path());
+  CHECK(result.err.empty());
+  return result.out;
+}
+
+std::vector<json> Lines(const std::string& text) {
+  std::vector<json> records;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) records.push_back(json::parse(line));
+  return records;
+}
+
+bool HasScript() {
+  if (access("/usr/bin/script", X_OK) == 0) return true;
+  WARN("there is no script(1): terminals are not tested");
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a batch gives the same bytes whatever -j and however it is named", "[cli]") {
+  const ScratchFolder scratch;
+  WriteTree(scratch, 2000);
+  for (const std::string format : {"text", "json", "ndjson"}) {
+    const auto run = [&](std::vector<std::string> arguments, const std::string& input = "") {
+      arguments.insert(arguments.begin(), {"--format", format});
+      const ProcessResult result = RunWhyoom(arguments, input, scratch.path());
+      CHECK(result.exit_status == 1);
+      CHECK(result.err.empty());
+      return result.out;
+    };
+    const std::string alone = run({"-j", "1", "tree"});
+    CHECK((run({"-j", "8", "tree"}) == alone));
+    CHECK((run({"tree"}) == alone));
+    CHECK((run({"--files-from", "-", "-j", "3"}, "tree\n") == alone));
+  }
+  std::string list;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path() + "/tree")) {
+    if (entry.is_regular_file()) list += entry.path().lexically_relative(scratch.path()).string() + "\n";
+  }
+  CHECK((Json(scratch, {"--files-from", scratch.Write("list", list)}) == Json(scratch, {"tree"})));
+}
+
+TEST_CASE("names in a list may hold anything", "[cli]") {
+  const ScratchFolder scratch;
+  const std::vector<std::string> names = WriteStrangeNames(scratch);
+  std::vector<std::string> arguments = {"--"};
+  std::string nulls;
+  std::string jsonl;
+  std::string uris;
+  for (const std::string& name : names) {
+    arguments.push_back("./" + name);
+    nulls += "./" + name + std::string(1, '\0');
+    std::string uri = "file://" + scratch.path() + "/";
+    for (const char c : name) {
+      char escaped[4];
+      snprintf(escaped, sizeof escaped, "%%%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      uri += escaped;
+    }
+    uris += uri + "\n";
+    // JSON holds no other bytes than UTF-8; a URI does.
+    jsonl += (name == "caf\xe9" ? json(uri) : json("./" + name)).dump() + "\n";
+  }
+  const json whole = json::parse(Json(scratch, arguments));
+  CHECK(whole["diagnoses"].size() == names.size());
+  CHECK(whole["summary"]["problems"].empty());
+  CHECK(Json(scratch, {"--files-from", "-", "-0"}, nulls) == Json(scratch, arguments));
+  CHECK(Json(scratch, {"--files-from", "-", "--files-format", "null"}, nulls) == Json(scratch, arguments));
+  for (const auto& [form, list] : {std::pair("jsonl", jsonl), std::pair("lines", uris)}) {
+    const json listed = json::parse(Json(scratch, {"--files-from", "-", "--files-format", form}, list));
+    CHECK(listed["diagnoses"].size() == names.size());
+    CHECK(listed["summary"]["problems"].empty());
+  }
+  // A dash in a list is the file of that name.
+  const json dash = json::parse(Json(scratch, {"--files-from", "-"}, "-\n"));
+  CHECK(dash["diagnoses"][0]["where"]["path"] == "./-");
+}
+
+TEST_CASE("a list may be empty or wrong in places", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", Failure(10));
+  scratch.Write("b/c.log", Failure(11));
+  const ProcessResult empty = RunWhyoom({"--files-from", "-"}, "", scratch.path());
+  CHECK(empty.exit_status == 0);
+  CHECK(empty.out.find("0 inputs") != std::string::npos);
+  const ProcessResult wrong = RunWhyoom({"--format", "json", "--files-from", "-"},
+                                        "gone.log\r\n\r\na.log\r\nfile://far/x\nb\n", scratch.path());
+  CHECK(wrong.exit_status == 3);
+  const json report = json::parse(wrong.out);
+  CHECK(report["diagnoses"].size() == 2);
+  REQUIRE(report["summary"]["problems"].size() == 2);
+  CHECK(report["summary"]["problems"][0]["path"] == "-");
+  CHECK(report["summary"]["problems"][1]["path"] == "gone.log");
+  CHECK(json::parse(Json(scratch, {"a.log", "--files-from", "-"}, "b\n"))["diagnoses"].size() == 2);
+
+  const auto refuse = [&](const std::vector<std::string>& arguments, const std::string& why) {
+    const ProcessResult result = RunWhyoom(arguments, "a.log\n", scratch.path());
+    CHECK(result.exit_status == 2);
+    CHECK(result.out.empty());
+    CHECK(result.err.find(why) != std::string::npos);
+  };
+  refuse({"--files-from", "-", "-"}, "cannot be both");
+  refuse({"--files-from", "nowhere"}, "nowhere: cannot open it");
+  refuse({"--files-from", "b"}, "b: cannot read it");
+  refuse({"-0", "a.log"}, "--files-from");
+  refuse({"--files-from", "-", "-0", "--files-format", "lines"}, "one of them");
+  refuse({"--files-from", "-", "--files-format", "csv"}, "no such form of a list");
+  refuse({"--shard", "2/2", "a.log"}, "the last is 1/2");
+  refuse({"--shard", "x", "a.log"}, "give I/N");
+}
+
+TEST_CASE("the shards of a batch merge to the whole", "[cli]") {
+  const ScratchFolder scratch;
+  WriteTree(scratch, 400);
+  fs::create_symlink(scratch.path(), scratch.path() + "/tree/loop");  // a problem, and to be told once
+  const std::string dump = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/dump-padded-points";
+  scratch.Write("tree/short.log", ReadText(dump + "/log"));
+  for (const auto& file : fs::directory_iterator(dump + "/dump")) fs::copy(file.path(), scratch.path() + "/tree");
+  scratch.Write("list", "tree\nfile://far/x\ngone-2\n");
+  const std::vector<std::string> whole = {"tree/job1/1.log", "gone-1",    "--files-from", "list",
+                                          "--xla-dump",      "gone-dump", "--format",     "ndjson"};
+  const std::string expected = RunWhyoom(whole, "", scratch.path()).out;
+  CHECK(expected.find("was not followed") != std::string::npos);
+  for (const int count : {1, 2, 7}) {
+    std::string parts;
+    std::vector<std::string> sizes;
+    for (int i = 0; i < count; ++i) {
+      std::vector<std::string> arguments = whole;
+      arguments.insert(arguments.end(), {"--shard", std::to_string(i) + "/" + std::to_string(count)});
+      const std::string part = RunWhyoom(arguments, "", scratch.path()).out;
+      CHECK((count == 1 || part != expected));
+      parts += part;
+    }
+    CHECK((RunWhyoom({"merge", "--format", "ndjson"}, parts).out == expected));
+  }
+}
+
+TEST_CASE("an interrupt prints what is done", "[cli]") {
+  using namespace std::chrono_literals;
+  const ScratchFolder scratch;
+  scratch.Write("a.log", Failure(10));
+  scratch.Write("z.log", Failure(11));
+  for (const auto& [signal, name] :
+       {std::pair(SIGINT, "SIGINT"), std::pair(SIGTERM, "SIGTERM"), std::pair(SIGHUP, "SIGHUP")}) {
+    for (const char* jobs : {"1", "4"}) {
+      // Standard input gives something and then nothing more, for ever.
+      const ProcessResult result = RunAndSignal({WHYOOM_BINARY, "--format", "json", "-j", jobs, "a.log", "-", "z.log"},
+                                                "begin\n" + Failure(12) + "end\n", scratch.path(), signal, 50ms);
+      INFO(name << " " << jobs << " " << result.err);
+      CHECK(result.exit_status == 128 + signal);
+      const json report = json::parse(result.out);
+      REQUIRE(report["summary"]["problems"].size() == 1);
+      const std::string what = report["summary"]["problems"][0]["what"];
+      CHECK(what.starts_with("interrupted by " + std::string(name) + ": "));
+      if (jobs[0] != '1') continue;  // who was how far is open
+      CHECK(report["diagnoses"].size() == 2);
+      CHECK(what.ends_with(": at least 1 input was not read, 1 perhaps not to the end"));
+    }
+  }
+  const ProcessResult killed = RunAndSignal({WHYOOM_BINARY, "-"}, "begin\n", scratch.path(), SIGKILL, 0ms);
+  CHECK(killed.exit_status == 128 + SIGKILL);
+  // What was to be ignored stays ignored: the signal changes nothing, and the one after it ends the program.
+  const ProcessResult ignored =
+      RunProcess({"/bin/sh", "-c",
+                  "trap '' HUP; sleep 2 | '" WHYOOM_BINARY "' --format json - & p=$!; sleep 0.4; kill -HUP $p; "
+                  "sleep 0.2; kill -TERM $p; wait $p"});
+  CHECK(ignored.exit_status == 128 + SIGTERM);
+}
+
+TEST_CASE("progress as JSON lines ends with what came of it", "[cli]") {
+  const ScratchFolder scratch;
+  WriteTree(scratch, 200);
+  const ProcessResult plain = RunWhyoom({"--format", "json", "tree"}, "", scratch.path());
+  const ProcessResult result = RunWhyoom({"--format", "json", "--progress", "json", "tree"}, "", scratch.path());
+  CHECK(result.out == plain.out);
+  const std::vector<json> records = Lines(result.err);
+  REQUIRE(records.size() == 1);
+  const json& last = records.back();
+  CHECK(last["type"] == "progress");
+  CHECK(last["files_done"] == 200);
+  CHECK(last["files_known"] == 200);
+  CHECK(last["files_reused"] == 0);
+  CHECK(last["findings"] == 7);
+  CHECK(last["bytes"] == json::parse(plain.out)["summary"]["bytes"]);
+  CHECK(last["seconds"].is_number());
+}
+
+TEST_CASE("a progress bar leaves nothing behind", "[cli]") {
+  const ScratchFolder scratch;
+  WriteTree(scratch, 50);
+  const std::string plain = RunWhyoom({"tree"}, "", scratch.path()).out;
+  const ProcessResult always = RunWhyoom({"--progress", "always", "tree"}, "", scratch.path());
+  CHECK(always.out == plain);
+  CHECK(always.err.find("files") != std::string::npos);
+  CHECK(always.err.ends_with("\r\x1b[K"));
+  CHECK(std::count(always.err.begin(), always.err.end(), '\n') == 0);
+  CHECK(RunWhyoom({"--progress", "auto", "tree"}, "", scratch.path()).err.empty());
+  if (!HasScript()) return;
+  const auto in_terminal = [&](const std::string& options) {
+    const std::string line = "stty rows 33 cols 40; { sleep 0.8; echo all is well; } | '" WHYOOM_BINARY
+                             "' --format json tree - " +
+                             options + " > report";
+    return RunProcess({"/usr/bin/script", "-qec", line, "/dev/null"}, "", scratch.path(), {"TERM=xterm"}).out;
+  };
+  const std::string bar = in_terminal("");
+  CHECK(bar.find("50 of 51 files") != std::string::npos);
+  CHECK(bar.ends_with("\r\x1b[K"));
+  for (std::size_t at = 0; (at = bar.find("\r\x1b[K", at)) != std::string::npos; at += 4) {
+    std::size_t columns = 0;
+    for (std::size_t i = at + 4; i < bar.size() && bar[i] != '\r'; ++i) columns += (bar[i] & 0xC0) != 0x80 ? 1 : 0;
+    CHECK(columns < 40);
+  }
+  CHECK(json::parse(ReadText(scratch.path() + "/report"))["summary"]["artifacts"] == 51);
+  CHECK(in_terminal("--progress never").empty());
+}

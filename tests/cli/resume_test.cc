@@ -1,0 +1,284 @@
+// --resume: a batch that was interrupted at any point goes on where it was, to the same bytes, reading nothing twice.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string Failure(int megabytes) {
+  return "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(megabytes) +
+         ".00M. That was not possible. There are 6.43M free.\n";
+}
+
+// The logs of all test cases, and their dumps; with names that are no text.
+void WriteCases(const ScratchFolder& scratch) {
+  for (const auto& entry : fs::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases")) {
+    const std::string name = "tree/" + entry.path().filename().string() + "\n\xff.log";
+    scratch.Write(name, ReadText((entry.path() / "log").string()));
+    if (!fs::is_directory(entry.path() / "dump")) continue;
+    fs::create_directories(scratch.path() + "/dump");
+    fs::copy(entry.path() / "dump", scratch.path() + "/dump");
+  }
+}
+
+struct Batch {
+  ProcessResult result;
+  json progress;  // the last record of it
+};
+
+Batch Run(const ScratchFolder& scratch, std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.end(), {"--progress", "json"});
+  Batch batch;
+  batch.result = RunWhyoom(arguments, input, scratch.path());
+  const std::string& err = batch.result.err;
+  const std::size_t last = err.size() < 2 ? std::string::npos : err.rfind('\n', err.size() - 2);
+  batch.progress = json::parse(last == std::string::npos ? err : err.substr(last + 1), nullptr, false);
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("a batch with a state gives the same bytes, and reads nothing twice", "[cli]") {
+  const ScratchFolder scratch;
+  WriteCases(scratch);
+  scratch.Write("packed.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
+  for (const std::string format : {"text", "json", "ndjson"}) {
+    for (const bool with_dump : {false, true}) {
+      std::vector<std::string> arguments = {"--format", format, "tree", "packed.gz", "gone.log"};
+      if (with_dump) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
+      const std::string plain = RunWhyoom(arguments, "", scratch.path()).out;
+      arguments.insert(arguments.end(), {"--resume", "state-" + format});
+      const Batch first = Run(scratch, arguments);
+      const Batch second = Run(scratch, arguments);
+      CHECK((first.result.out == plain));
+      CHECK((second.result.out == plain));
+      CHECK(second.result.exit_status == 3);
+      CHECK(second.progress["files_reused"] == second.progress["files_known"]);
+      CHECK(second.progress["bytes"] == 0);
+      CHECK(second.progress["findings"] == first.progress["findings"]);
+      // A dump counts when all is read, so that it may come later.
+      CHECK(first.progress["files_reused"] == (with_dump ? first.progress["files_known"] : json(0)));
+    }
+  }
+}
+
+TEST_CASE("what has changed is read again", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string file = scratch.Write("logs/a.log", Failure(10));
+  scratch.Write("logs/b.log", Failure(11));
+  scratch.Write("rule.json", R"({"format": "whyoom.rules/1", "chips": []})");
+  const std::vector<std::string> arguments = {"--format", "json", "logs", "--resume", "state"};
+  const auto reused = [&](const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    const Batch batch = Run(scratch, all);
+    INFO(batch.result.err);
+    std::vector<std::string> plain = {"--format", "json", "logs"};
+    plain.insert(plain.end(), more.begin(), more.end());
+    CHECK(batch.result.out == RunWhyoom(plain, "", scratch.path()).out);
+    return batch.progress["files_reused"].get<int>();
+  };
+  CHECK(reused() == 0);
+  CHECK(reused() == 2);
+  scratch.Write("logs/a.log", Failure(12) + "more\n");
+  CHECK(reused() == 1);
+  // The same size, another time: a nanosecond is enough.
+  const fs::file_time_type time = fs::last_write_time(file);
+  scratch.Write("logs/a.log", Failure(13) + "more\n");
+  fs::last_write_time(file, time + 1ns);
+  CHECK(reused() == 1);
+  CHECK(reused() == 2);
+  fs::remove(file);
+  CHECK(reused() == 1);
+  scratch.Write("logs/c.log", Failure(14));
+  CHECK(reused() == 1);
+  // A relative path is another file in another folder.
+  scratch.Write("other/logs/b.log", Failure(15));
+  fs::last_write_time(scratch.path() + "/other/logs/b.log", fs::last_write_time(scratch.path() + "/logs/b.log"));
+  const ProcessResult elsewhere =
+      RunWhyoom({"--format", "json", "logs/b.log", "--resume", "../state"}, "", scratch.path() + "/other");
+  CHECK(elsewhere.out.find("\"request_bytes\": 15728640") != std::string::npos);
+}
+
+TEST_CASE("other rules do not use what these found", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", "flux capacitor drained to 1.00G\n");
+  const std::string rule = scratch.Write(
+      "x1.json",
+      R"({"format": "whyoom.rules/1", "failures": [{"code": "X1", "title": "a new failure", "category": "New", "phase": "run",
+    "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
+    "examples": {"match": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "no_match": []}}]})");
+  const auto status = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"a.log", "--resume", "state"});
+    return RunWhyoom(more, "", scratch.path()).exit_status;
+  };
+  CHECK(status({}) == 0);
+  CHECK(status({"--rules", rule}) == 1);
+  CHECK(status({"--rules", rule}) == 1);
+  CHECK(status({}) == 0);
+}
+
+TEST_CASE("standard input, pipes and what could not be read are read each time", "[cli]") {
+  const ScratchFolder scratch;
+  const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "state"};
+  for (const int size : {10, 11}) {
+    const Batch batch = Run(scratch, arguments, Failure(size));
+    CHECK(batch.progress["files_reused"] == 0);
+    CHECK(json::parse(batch.result.out)["diagnoses"].size() == 1);
+  }
+  if (geteuid() == 0) return;  // who may read everything
+  const std::string locked = scratch.Write("locked.log", Failure(12));
+  const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "state"};
+  chmod(locked.c_str(), 0);
+  CHECK(Run(scratch, once).result.exit_status == 3);
+  chmod(locked.c_str(), 0644);
+  CHECK(Run(scratch, once).result.exit_status == 1);
+}
+
+TEST_CASE("the state itself is no input", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("logs/a.log", Failure(10));
+  const std::string plain = RunWhyoom({"logs"}, "", scratch.path()).out;
+  for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", "logs/state"}, "", scratch.path()).out == plain);
+}
+
+TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cli]") {
+  const ScratchFolder scratch;
+  WriteCases(scratch);
+  // Enough to do for a second or so, or it would be done before it is killed.
+  for (int i = 0; i < 150; ++i) {
+    std::string log;
+    for (int line = 0; line < 200; ++line)
+      log += "[rank" + std::to_string(line % 40) + "]: " + Failure(10 + (i + line) % 10) + "step\n";
+    scratch.Write("tree/heavy-" + std::to_string(i) + ".log", log);
+  }
+  const std::vector<std::string> plain = {WHYOOM_BINARY, "--format", "json", "--xla-dump", "dump", "tree"};
+  RunProcess(plain, "", scratch.path());  // so that the next is not slower than those that follow
+  const auto start = std::chrono::steady_clock::now();
+  const ProcessResult expected = RunProcess(plain, "", scratch.path());
+  const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  std::vector<std::string> arguments = plain;
+  arguments.insert(arguments.end(), {"--resume", "state", "--progress", "json"});
+  std::mt19937 random(20261121);
+  int killed = 0;
+  ProcessResult result;
+  do {
+    // Every other time by the signal that lets it keep what it has done up to now.
+    const int signal = killed % 2 == 0 ? SIGKILL : SIGTERM;
+    const auto after = whole * static_cast<int>(30 + random() % 50) / 100;
+    result = killed < 10 ? RunAndSignal(arguments, "", scratch.path(), signal, after)
+                         : RunProcess(arguments, "", scratch.path());
+    if (result.exit_status >= 128) ++killed;
+  } while (result.exit_status >= 128);
+  INFO(result.err);
+  CHECK(result.exit_status == expected.exit_status);
+  CHECK((result.out == expected.out));
+  CHECK(killed > 0);
+  const ProcessResult again = RunProcess(arguments, "", scratch.path());
+  CHECK((again.out == expected.out));
+  const json progress = json::parse(again.err.substr(again.err.rfind('{')));
+  CHECK(progress["files_reused"] == progress["files_known"]);
+  if (killed > 1) CHECK(json::parse(result.err.substr(result.err.rfind('{')))["files_reused"] > 0);
+}
+
+TEST_CASE("what was read before an interrupt is not read again, what was being read is", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", Failure(10));
+  scratch.Write("b.log", "all is well\n");
+  const std::vector<std::string> arguments = {"--format", "json",  "-j",    "1", "--resume",
+                                              "state",    "a.log", "b.log", "-"};
+  std::vector<std::string> program = arguments;
+  program.insert(program.begin(), WHYOOM_BINARY);
+  const ProcessResult cut = RunAndSignal(program, Failure(11), scratch.path(), SIGTERM, 50ms);
+  CHECK(cut.exit_status == 128 + SIGTERM);
+  CHECK(json::parse(cut.out)["diagnoses"].size() == 2);
+  const Batch rest = Run(scratch, arguments, Failure(11));
+  CHECK(rest.progress["files_reused"] == 2);
+  CHECK(json::parse(rest.result.out)["diagnoses"].size() == 2);
+}
+
+TEST_CASE("a file that is no state is refused and left alone", "[cli]") {
+  const ScratchFolder scratch;
+  for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
+  const auto refuse = [&](const std::string& text, const std::string& why) {
+    scratch.Write("state", text);
+    const ProcessResult result = RunWhyoom({"logs", "--resume", "state"}, "", scratch.path());
+    INFO(result.err);
+    CHECK(result.exit_status == 2);
+    CHECK(result.out.empty());
+    CHECK(result.err.find(why) != std::string::npos);
+    CHECK((ReadText(scratch.path() + "/state") == text));
+  };
+  refuse(Failure(10), "no state of whyoom");
+  refuse(std::string(100000, '\0'), "");
+  RunWhyoom({"logs", "--resume", "good"}, "", scratch.path());
+  const std::string good = ReadText(scratch.path() + "/good");
+  REQUIRE(good.size() > 20000);
+  refuse(good.substr(0, good.size() / 2), "damaged");
+  refuse(good.substr(0, 5000), "damaged");
+  std::string scribbled = good;
+  for (std::size_t i = 8192; i < scribbled.size(); i += 3) scribbled[i] = '\x5a';
+  refuse(scribbled, "damaged");
+  std::string foreign = good;
+  foreign[68] = '\x01';  // the application id of SQLite's header
+  refuse(foreign, "no state of whyoom");
+  std::string newer = good;
+  newer[63] = '\x02';  // the user version
+  refuse(newer, "another version of whyoom");
+  CHECK(RunWhyoom({"logs", "--resume", ""}, "", scratch.path()).exit_status == 2);
+  CHECK(RunWhyoom({"logs", "--resume", "logs"}, "", scratch.path()).exit_status == 2);
+  CHECK(RunWhyoom({"logs", "--resume", "no/such/folder/state"}, "", scratch.path()).exit_status == 2);
+  // An empty file is what mktemp makes, and may become one.
+  scratch.Write("empty", "");
+  CHECK(RunWhyoom({"logs", "--resume", "empty"}, "", scratch.path()).exit_status == 1);
+  CHECK(fs::file_size(scratch.path() + "/empty") > 0);
+}
+
+TEST_CASE("any byte of a state may be wrong", "[cli]") {
+  const ScratchFolder scratch;
+  for (int i = 0; i < 40; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
+  const std::vector<std::string> plain = {"--format", "json", "logs"};
+  const json expected = json::parse(RunWhyoom(plain, "", scratch.path()).out);
+  RunWhyoom({"logs", "--resume", "good"}, "", scratch.path());
+  const std::string good = ReadText(scratch.path() + "/good");
+  std::mt19937 random(20261124);
+  for (int round = 0; round < 16; ++round) {
+    std::string wrong = good;
+    for (int i = 0; i < 1 + round % 20; ++i) wrong[random() % wrong.size()] = static_cast<char>(random());
+    scratch.Write("state", wrong);
+    const ProcessResult result = RunWhyoom({"--format", "json", "logs", "--resume", "state"}, "", scratch.path());
+    INFO(result.err);
+    if (result.exit_status == 2) continue;
+    CHECK((result.exit_status == 1 || result.exit_status == 3));  // 3: what was read could not be kept
+    const json report = json::parse(result.out, nullptr, false);
+    CHECK(report["diagnoses"] == expected["diagnoses"]);
+    CHECK(report["summary"]["bytes"] == expected["summary"]["bytes"]);
+  }
+}
+
+TEST_CASE("two at once do not share a state", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", Failure(10));
+  const ProcessResult both =
+      RunProcess({"/bin/sh", "-c",
+                  "(sleep 1) | '" WHYOOM_BINARY "' --resume state - > first & sleep 0.4; '" WHYOOM_BINARY
+                  "' --resume state a.log; echo $?; wait"},
+                 "", scratch.path());
+  CHECK(both.out == "2\n");
+  CHECK(both.err.find("another whyoom uses it") != std::string::npos);
+  CHECK_FALSE(ReadText(scratch.path() + "/first").empty());
+}

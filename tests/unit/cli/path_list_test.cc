@@ -1,0 +1,80 @@
+// Lists of paths: what is a name, what is none, and that a list may come in any pieces.
+#include "cli/path_list.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "input/error.h"
+
+using namespace whyoom;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Listed {
+  Names names;
+  std::vector<std::string> problems;
+};
+
+Listed Read(const std::string& text, PathListForm form, std::size_t chunk = std::string::npos) {
+  Listed listed;
+  const auto visit = [&](const std::string& name) {
+    listed.names.push_back(name);
+    return true;
+  };
+  const auto tell = [&](const Problem& problem) { listed.problems.push_back(problem.what); };
+  ReadPathList("list", *OpenMemory(text, chunk), form, visit, tell);
+  return listed;
+}
+
+}  // namespace
+
+TEST_CASE("a list of lines", "[cli]") {
+  const std::string text =
+      "\xEF\xBB\xBF"
+      "a b\r\n\n  c\nfile:///d%20e%0a\nfile:/f\nfile://localhost/g\nfile:h\n-\n\r\nlast";
+  for (const std::size_t chunk : {1, 2, 3, 1000}) {
+    const Listed listed = Read(text, PathListForm::kLines, chunk);
+    CHECK(listed.names == Names{"a b", "  c", "/d e\n", "/f", "/g", "file:h", "./-", "last"});
+    CHECK(listed.problems.empty());
+  }
+  CHECK(Read("", PathListForm::kLines).names.empty());
+  CHECK(Read("\n\r\n", PathListForm::kLines).names.empty());
+}
+
+TEST_CASE("a list with NUL between names takes them as they are", "[cli]") {
+  const std::string text = std::string("a\nb\0\r\0\0file:///x%20y\0\xff\0", 24);
+  for (const std::size_t chunk : {1, 5, 1000})
+    CHECK(Read(text, PathListForm::kNull, chunk).names == Names{"a\nb", "\r", "file:///x%20y", "\xff"});
+}
+
+TEST_CASE("a list of JSON strings", "[cli]") {
+  const Listed listed =
+      Read("\"a\\nb\"\r\n\"file:///%ff\"\n\"\"\n{\"path\":\"x\"}\n\"cut\nplain\n\"n\\u0000\"\n", PathListForm::kJsonl);
+  CHECK(listed.names == Names{"a\nb", "/\xff"});
+  CHECK(listed.problems ==
+        std::vector<std::string>{"entry 4 and 2 more: no JSON string", "entry 7: no path has a NUL in it"});
+}
+
+TEST_CASE("what is no name is told once for each kind, and loses nothing else", "[cli]") {
+  std::string text = "first\nfile://host/x\nfile:///%4\nfile:///%zz\n" + std::string(100000, 'x') + "\nlast\n";
+  const Listed listed = Read(text, PathListForm::kLines, 1000);
+  CHECK(listed.names == Names{"first", "last"});
+  REQUIRE(listed.problems.size() == 2);
+  CHECK(listed.problems[0].find("entry 2 and 2 more: a file: URI") == 0);
+  CHECK(listed.problems[1] == "entry 5: too long for a path");
+}
+
+TEST_CASE("a list ends where no more is wanted, and must exist", "[cli]") {
+  Names names;
+  const auto visit = [&](const std::string& name) {
+    names.push_back(name);
+    return names.size() < 2;
+  };
+  const auto tell = [](const Problem& /*problem*/) { FAIL("no problem was expected"); };
+  ReadPathList("list", *OpenMemory("a\nb\nc\n"), PathListForm::kLines, visit, tell);
+  CHECK(names == Names{"a", "b"});
+  CHECK_THROWS_AS(ReadPathList("gone", *OpenFile("/no/such/list"), PathListForm::kLines, visit, tell), Error);
+}

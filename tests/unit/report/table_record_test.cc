@@ -1,0 +1,136 @@
+// A table that was printed and read back must join and be concluded as the table itself: in every format, for every
+// case.
+#include "report/table_record.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "diagnose/artifact_findings.h"
+#include "diagnose/diagnoser.h"
+#include "report/json_printer.h"
+#include "report/ndjson_printer.h"
+#include "report/text_printer.h"
+
+namespace whyoom {
+namespace {
+
+const RuleSet& Rules() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    return RuleSet::Load({}, &faults);
+  }();
+  return rules;
+}
+
+FindingTable TableOf(const std::string& log, const std::string& path) {
+  static const Engine engine(Rules());
+  const Artifact artifact{path, ""};
+  ArtifactFindings found(Rules(), artifact);
+  const std::unique_ptr<ByteSource> source = OpenMemory(log);
+  ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
+    found.Add(std::move(drafts), framework);
+  });
+  return found.Take();
+}
+
+FindingTable ThroughText(const FindingTable& table) {
+  const std::string text = PrintTable(table, Rules().fingerprint());
+  CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; }));
+  std::optional<FindingTable> read = ReadTable(text, Rules());
+  REQUIRE(read);
+  CHECK((PrintTable(*read, Rules().fingerprint()) == text));
+  return *std::move(read);
+}
+
+std::string Show(FindingTable table, const XlaDump& dump = {}) {
+  Report report;
+  report.findings = table.Finish(dump, &report.problems);
+  report.reports_left_out = table.left_out();
+  return PrintJson(report) + PrintNdjson(report) + PrintText(report, TextOptions());
+}
+
+std::vector<std::string> CaseFolders() {
+  std::vector<std::string> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(WHYOOM_SOURCE_DIR "/testdata/cases"))
+    folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::string FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_CASE("a table that was printed and read back comes to the same report", "[report]") {
+  FindingTable whole(Rules());
+  FindingTable again(Rules());
+  for (const std::string& folder : CaseFolders()) {
+    INFO(folder);
+    const std::string log = FileText(folder + "/log");
+    FindingTable table = TableOf(log, "a\n\xff/" + folder);
+    FindingTable read = ThroughText(table);
+    CHECK((Show(read) == Show(table)));
+    whole.Join(table);
+    again.Join(read);
+    XlaDump dump;
+    if (std::filesystem::is_directory(folder + "/dump")) {
+      for (const auto& file : std::filesystem::directory_iterator(folder + "/dump")) dump.AddFile(file.path());
+      CHECK((Show(read, dump) == Show(table, dump)));
+      CHECK((Show(table, dump) != Show(table)));
+    }
+  }
+  CHECK((Show(again) == Show(whole)));
+  CHECK((Show(ThroughText(whole)) == Show(whole)));
+}
+
+TEST_CASE("lists and texts that a report would cut come back whole", "[report]") {
+  std::string log =
+      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of "
+      "15.75G hbm. Exceeded hbm capacity by 4.25G.\n  Largest program allocations in hbm:\n";
+  for (int i = 1; i <= 1500; ++i) {
+    log += "  " + std::to_string(i) + ". Size: 9.00M\n     Operator: op_name=\"jit(f)/" + std::string(3000, 'x') +
+           std::to_string(i) + "\"\n     Shape: (f32[8,8]{1,0:T(8,128)}, bf16[" + std::to_string(i) +
+           "]{0})\n     XLA label: fusion\n     Allocation type: HLO temp\n";
+  }
+  for (int i = 0; i < 1100; ++i) {
+    log += "\n\nRESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(i + 10) +
+           ".00M. That was not possible. There are 5.00M free.\n";
+  }
+  const FindingTable table = TableOf(log, "log");
+  REQUIRE(table.findings().size() > 1000);
+  CHECK_FALSE(table.left_out().empty());
+  CHECK((Show(ThroughText(table)) == Show(table)));
+}
+
+TEST_CASE("what was concluded already stays so", "[report]") {
+  FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
+  std::vector<Problem> problems;
+  FindingTable concluded(Rules());
+  for (Finding& finding : table.Finish({}, &problems)) concluded.Add(std::move(finding));
+  REQUIRE_FALSE(concluded.findings().empty());
+  const FindingTable read = ThroughText(concluded);
+  CHECK(read.findings().front()->concluded);
+  CHECK((Show(read) == Show(concluded)));
+}
+
+TEST_CASE("nothing is believed of a damaged table", "[report]") {
+  const FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
+  const std::string text = PrintTable(table, Rules().fingerprint());
+  CHECK(ReadTable(text, Rules()));
+  CHECK_FALSE(ReadTable("", Rules()));
+  CHECK_FALSE(ReadTable("[]", Rules()));
+  CHECK_FALSE(ReadTable(text.substr(0, text.size() / 2), Rules()));
+  CHECK_FALSE(ReadTable(PrintTable(table, "other rules"), Rules()));
+  std::string wrong = text;
+  wrong.replace(wrong.find("\"shapes\":["), 10, "\"shapes\":[\"\",");
+  CHECK_FALSE(ReadTable(wrong, Rules()));
+}
+
+}  // namespace
+}  // namespace whyoom
