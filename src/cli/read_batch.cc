@@ -172,7 +172,11 @@ std::string BatchReader::InterruptText(int signal) const {
   if (const std::uint64_t count = not_read_; count > 0)
     parts.push_back(fmt::format("{}{} {} not read", counts_.listed ? "" : "at least ", count,
                                 count == 1 ? "input was" : "inputs were"));
-  if (cut_short_ > 0) parts.push_back(fmt::format("{} perhaps not to the end", cut_short_.load()));
+  if (const std::uint64_t count = cut_short_; count > 0)
+    parts.push_back(fmt::format("{}{} perhaps not to the end", count,
+                                not_read_ > 0 ? ""
+                                : count == 1  ? " input was read"
+                                              : " inputs were read"));
   if (!counts_.listed && not_read_ == 0) parts.emplace_back("there may be more inputs");
   return fmt::format("interrupted by {}: {}", name, fmt::join(parts, ", "));
 }

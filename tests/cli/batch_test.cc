@@ -212,7 +212,7 @@ TEST_CASE("an interrupt prints what is done", "[cli]") {
   // What was to be ignored stays ignored: the signal changes nothing, and the one after it ends the program.
   const ProcessResult ignored =
       RunProcess({"/bin/sh", "-c",
-                  "trap '' HUP; sleep 2 | '" WHYOOM_BINARY "' --format json - & p=$!; sleep 0.4; kill -HUP $p; "
+                  "trap '' HUP; sleep 1 | '" WHYOOM_BINARY "' --format json - & p=$!; sleep 0.4; kill -HUP $p; "
                   "sleep 0.2; kill -TERM $p; wait $p"});
   CHECK(ignored.exit_status == 128 + SIGTERM);
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -209,6 +210,25 @@ TEST_CASE("what was read before an interrupt is not read again, what was being r
   const Batch rest = Run(scratch, arguments, Failure(11));
   CHECK(rest.progress["files_reused"] == 2);
   CHECK(json::parse(rest.result.out)["diagnoses"].size() == 2);
+}
+
+TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string large = scratch.Write("large.log", "");
+  fs::resize_file(large, std::uintmax_t{512} << 20);  // takes no room on the disk
+  std::ofstream(large, std::ios::app) << "\n" << Failure(10);
+  const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "state", "large.log"};
+  bool hit = false;
+  for (int attempt = 1; attempt <= 20 && !hit; ++attempt) {
+    fs::remove(scratch.path() + "/state");
+    const ProcessResult cut = RunAndSignal(program, "", scratch.path(), SIGTERM, attempt * 15ms);
+    hit = cut.out.find("1 input was read perhaps not to the end") != std::string::npos;
+    CHECK((!hit || cut.exit_status == 128 + SIGTERM));
+  }
+  if (!hit) WARN("no signal came while the file was being read: this is not tested");
+  const Batch rest = Run(scratch, {program.begin() + 1, program.end()});
+  if (hit) CHECK(rest.progress["files_reused"] == 0);
+  CHECK(json::parse(rest.result.out)["diagnoses"].size() == 1);
 }
 
 TEST_CASE("a file that is no state is refused and left alone", "[cli]") {
