@@ -1,0 +1,109 @@
+// whyoom --follow as its users have it: a file that a job writes to, that log rotation replaces, and a pipe.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Case(const std::string& name) {
+  return ReadText(std::string(WHYOOM_SOURCE_DIR "/testdata/cases/") + name + "/log");
+}
+
+void Append(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::app) << text;
+}
+
+// whyoom --follow in the background, its output in a file.
+class Follower {
+ public:
+  Follower(const std::string& path, const std::string& out) : out_(out), child_(fork()) {
+    if (child_ == 0) {
+      if (freopen(out.c_str(), "w", stdout) == nullptr) _exit(99);
+      execl(WHYOOM_BINARY, WHYOOM_BINARY, "--follow", path.c_str(), static_cast<char*>(nullptr));
+      _exit(98);
+    }
+  }
+  ~Follower() {
+    if (child_ > 0) kill(child_, SIGKILL);
+  }
+
+  // Waits until the output holds `text`.
+  bool Says(const std::string& text) const {
+    for (int i = 0; i < 1200; ++i) {
+      if (fs::exists(out_) && ReadText(out_).find(text) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    }
+    return false;
+  }
+
+  int Interrupt() {
+    kill(child_, SIGINT);
+    int status = 0;
+    waitpid(child_, &status, 0);
+    child_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  const std::string out_;
+  pid_t child_;
+};
+
+std::size_t Count(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_CASE("a followed file is diagnosed while it grows, and across rotation", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.path() + "/job.log";
+  const std::string out = scratch.path() + "/out";
+  Follower follower(log, out);  // the file is not there yet
+  const std::string report = Case("compile-adam-state");
+  Append(log, report.substr(0, report.size() / 2));
+  Append(log, report.substr(report.size() / 2));
+  REQUIRE(follower.Says("E1000"));
+  // Renamed and made anew.
+  fs::rename(log, log + ".1");
+  Append(log, Case("buffer-fragmented"));
+  REQUIRE(follower.Says("0100"));
+  // Cut and written anew.
+  std::ofstream(log, std::ios::binary | std::ios::trunc).close();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  Append(log, Case("program-too-large"));
+  REQUIRE(follower.Says("0101"));
+  // What was told is not told again.
+  Append(log, "step 5\n" + Case("program-too-large"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  CHECK(follower.Interrupt() == 1);
+  const std::string said = ReadText(out);
+  CHECK(Count(said, "\n0101  run time") == 1);
+  CHECK(Count(said, "\n0100  run time") == 1);
+}
+
+TEST_CASE("a followed pipe ends with its writer", "[cli]") {
+  const ProcessResult result = RunWhyoom({"--follow", "--format", "json"}, Case("compile-adam-state"));
+  CHECK(result.exit_status == 1);
+  CHECK(result.out == RunWhyoom({"--format", "json"}, Case("compile-adam-state")).out);
+}
+
+TEST_CASE("a folder cannot be followed", "[cli]") {
+  const ScratchFolder scratch;
+  const ProcessResult result = RunWhyoom({"--follow", scratch.path()});
+  CHECK(result.exit_status == 2);
+  CHECK(result.err.find("a folder cannot be followed") != std::string::npos);
+}
+
+}  // namespace
