@@ -298,7 +298,8 @@ void LineScanner::Resume() {
 }
 
 std::uint64_t LineScanner::bytes_read() const {
-  return state_->survey != nullptr ? state_->survey->bytes_read() : state_->end();
+  // The last lines may have been given before the survey's last blocks were asked for.
+  return state_->survey != nullptr ? std::max(state_->survey->bytes_read(), state_->end()) : state_->end();
 }
 
 }  // namespace whyoom

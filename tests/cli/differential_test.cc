@@ -119,6 +119,27 @@ TEST_CASE("any chunking of a pipe gives the same bytes", "[cli]") {
   }
 }
 
+TEST_CASE("a large file gives the same bytes whatever the number of jobs, and through a pipe", "[cli]") {
+  std::mt19937 random(20261124);
+  std::string log;
+  while (log.size() < (std::size_t{20} << 20)) log += LongLog(&random);  // larger than what is searched by one thread
+  const ScratchFolder scratch;
+  scratch.Write("job.log", log);
+  const auto read = [&](const std::string& jobs) {
+    return RunProcess({WHYOOM_BINARY, "--format", "json", "-j", jobs, "job.log"}, "", scratch.path()).out;
+  };
+  const std::string alone = read("1");
+  CHECK(alone.find("\"code\": \"E1000\"") != std::string::npos);
+  for (const char* jobs : {"2", "3", "8"}) {
+    CAPTURE(jobs);
+    CHECK((read(jobs) == alone));
+  }
+  std::string piped = RunProcess({WHYOOM_BINARY, "--format", "json"}, log).out;
+  for (std::size_t at = piped.find("\"path\": \"-\""); at != std::string::npos; at = piped.find("\"path\": \"-\"", at))
+    piped.replace(at, 11, "\"path\": \"job.log\"");
+  CHECK((piped == alone));
+}
+
 // Every line is looked at, as if there were no prefilter.
 std::string ReportOfEachLine(const std::string& log) {
   return Report([&](const DraftSink& sink) {
