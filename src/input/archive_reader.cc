@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 17;
+constexpr int kMostRestarts = 10'000;  // each costs some microseconds
 
 int Enable(archive* reader, Packing packing) {
   switch (packing) {
@@ -66,7 +68,12 @@ bool HasUnlimitedMemory(archive* reader, Packing packing) {
 struct ArchiveReader::Callbacks {
   static la_ssize_t Read(archive*, void* reader_pointer, const void** buffer) {
     auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
-    if (!std::exchange(reader.block_waits_, false)) reader.Fill(0);
+    try {
+      if (!std::exchange(reader.block_waits_, false)) reader.Fill(0);
+    } catch (...) {
+      reader.failure_ = std::current_exception();  // nothing may be thrown through C
+      return ARCHIVE_FATAL;
+    }
     reader.fed_ += reader.held_;
     *buffer = reader.block_.get();
     return static_cast<la_ssize_t>(reader.held_);
@@ -134,6 +141,10 @@ std::size_t ArchiveReader::Unused() const {
 // Goes to the next member that can be found behind damage, of which libarchive says no more than that it is there.
 bool ArchiveReader::FindNextInZip() {
   constexpr std::string_view kMember = "PK\x03\x04";
+  if (++restarts_ > kMostRestarts) {
+    Note("its zip data is damaged in too many places; what follows was not read");
+    return false;
+  }
   std::size_t keep = Unused();
   if (keep > 0 && archive_filter_bytes(archive_, -1) <= 0) --keep;  // or it would be found where it was
   while (true) {
@@ -166,6 +177,7 @@ bool ArchiveReader::Next(ArchiveMember* member) {
   member_problem_.clear();
   for (int retries = 0; !ended_ && retries < kMostRetries;) {
     const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
+    if (failure_) std::rethrow_exception(failure_);
     if (result == ARCHIVE_EOF) {
       ended_ = true;
       ended_well_ = !told;
@@ -202,6 +214,7 @@ void ArchiveReader::Describe(ArchiveMember* member) {
 std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
   if (ended_ || broken_ || !member_problem_.empty()) return 0;
   const la_ssize_t got = archive_read_data(archive_, buffer, capacity);
+  if (failure_) std::rethrow_exception(failure_);
   if (got >= 0) return static_cast<std::size_t>(got);
   member_problem_ = Words();
   broken_ = got == ARCHIVE_FATAL;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,6 +73,8 @@ class ArchiveReader {
   bool unreadable_ = false;   // the member at hand
   bool ended_ = false;        // nothing more comes
   bool ended_well_ = false;   // by what libarchive saw as the end
+  int restarts_ = 0;          // behind damage
+  std::exception_ptr failure_;
   std::string problem_;
   std::string member_problem_;
 };

@@ -16,7 +16,8 @@ struct Limits {
   // Beyond this many bytes, input that grew by more than this ratio is not unpacked further (0: it is). A ratio alone
   // would refuse honest logs: deflate stays below 1032:1, but zstd, xz and bzip2 make ten thousandths of a log that
   // repeats itself, so it counts only where hardly any log is that large. Without it a file of some KB could keep a
-  // program busy for `bytes`, which is most of an hour.
+  // program busy for `bytes`, which is most of an hour. What is packed more than twice, as no log is but every archive
+  // made to explode, is held to a sixteenth of it.
   std::uint64_t suspicious_bytes = std::uint64_t{1} << 34;
   std::uint64_t suspicious_ratio = 2000;
 

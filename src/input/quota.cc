@@ -8,6 +8,12 @@
 #include <utility>
 
 namespace whyoom {
+namespace {
+
+constexpr int kUsualDepth = 2;
+constexpr std::uint64_t kDeeperIsLess = 16;
+
+}  // namespace
 
 std::string WholeSize(std::uint64_t bytes) {
   constexpr std::array<const char*, 7> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -25,7 +31,8 @@ class Quota::LimitedSource : public ByteSource {
       : quota_(quota),
         source_(std::move(source)),
         given_(quota.given_.at(static_cast<std::size_t>(depth))),
-        limited_(depth > 0) {}
+        limited_(depth > 0),
+        step_(depth > kUsualDepth ? quota.limits_.suspicious_bytes / kDeeperIsLess : quota.limits_.suspicious_bytes) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     if (!problem_.empty() || capacity == 0) return 0;
@@ -48,14 +55,13 @@ class Quota::LimitedSource : public ByteSource {
   bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
 
  private:
-  // The ratio is looked at only at multiples of suspicious_bytes: how far others have read ahead must not decide where
+  // The ratio is looked at only at some places: how far others have read ahead must not decide where
   // an input ends.
   std::uint64_t LeftAfter(std::uint64_t given) const {
     const std::uint64_t left = quota_.limits_.bytes - std::min(given, quota_.limits_.bytes);
-    const std::uint64_t step = quota_.limits_.suspicious_bytes;
-    if (quota_.limits_.suspicious_ratio == 0 || step == 0) return left;
-    if (quota_.IsSuspicious(given)) return 0;
-    return std::min(left, step - given % step);
+    if (quota_.limits_.suspicious_ratio == 0 || step_ == 0) return left;
+    if (given > 0 && given % step_ == 0 && quota_.IsSuspicious(given)) return 0;
+    return std::min(left, step_ - given % step_);
   }
 
   std::size_t Stop(const std::string& why) {
@@ -67,6 +73,7 @@ class Quota::LimitedSource : public ByteSource {
   std::unique_ptr<ByteSource> source_;
   std::atomic<std::uint64_t>& given_;
   const bool limited_;
+  const std::uint64_t step_;  // so often the ratio is looked at
   std::string problem_;
 };
 
@@ -74,9 +81,9 @@ Quota::Quota(const Limits& limits)
     : limits_(limits),
       too_many_bytes_(
           fmt::format("stopped after {} unpacked (--max-bytes); what follows was not read", WholeSize(limits.bytes))),
-      suspicious_(fmt::format("stopped, since more than {} came out of less than 1/{} of that (--max-bytes lifts "
-                              "this); what follows was not read",
-                              WholeSize(limits.suspicious_bytes), limits.suspicious_ratio)),
+      suspicious_(fmt::format("stopped, since what was unpacked is more than {} times what is packed (--max-bytes "
+                              "lifts this); what follows was not read",
+                              limits.suspicious_ratio)),
       too_long_(fmt::format("stopped after {} s (--max-time); what follows was not read", limits.seconds)),
       given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
 
@@ -93,9 +100,6 @@ bool Quota::TimeIsUp() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >= limits_.seconds;
 }
 
-bool Quota::IsSuspicious(std::uint64_t given) const {
-  if (given < limits_.suspicious_bytes || given % limits_.suspicious_bytes != 0) return false;
-  return given / limits_.suspicious_ratio > given_[0];
-}
+bool Quota::IsSuspicious(std::uint64_t given) const { return given / limits_.suspicious_ratio > given_[0]; }
 
 }  // namespace whyoom

@@ -135,6 +135,13 @@ TEST_CASE("a bad member does not lose the next", "[input]") {
   }
 }
 
+TEST_CASE("a zip of nothing but beginnings ends", "[input]") {
+  std::string zip;
+  while (zip.size() < 4'000'000) zip += "PK\x03\x04";
+  const ReadBack read = Unpack(zip);
+  CHECK_FALSE(read.problems.empty());
+}
+
 TEST_CASE("what an outer packing lost is told once", "[input]") {
   const std::string tar = Archive("ustar", {{"a.log", Numbers(0, 100'000)}, {"b.log", "after\n"}});
   const ReadBack read = Unpack(Compress("gzip", Compress("zstd", tar)).substr(0, 300'000));
