@@ -87,7 +87,9 @@ std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::
         return Lead{&lead, 1};
       },
       limits, &survey);
-  return Drain(scanner, turns);
+  std::vector<Given> given = Drain(scanner, turns);
+  if ((turns & 1) == 0) CHECK(scanner.bytes_read() == std::filesystem::file_size(path));
+  return given;
 }
 
 // The contract in plain words, on the whole log at once.
