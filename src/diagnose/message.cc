@@ -99,9 +99,14 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
 
 bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const {
   const std::string& line = joined.line_before(begin);
-  std::string context(line_before);
+  const std::size_t column = joined.ColumnOf(begin);
+  // What stands further right in its line is no source line and no search pattern, and a line of heads would be looked
+  // through again for each.
+  constexpr std::size_t kLongestQuotation = 4096;
+  if (column > kLongestQuotation) return false;
+  std::string context(line_before.substr(0, kLongestQuotation));
   context += '\n';
-  context.append(line, 0, joined.ColumnOf(begin));
+  context.append(line, 0, column);
   PatternMatch match;
   for (const Quotation& quotation : rules_.quotations()) {
     if (quotation.pattern.Find(context, 0, &match)) return true;
