@@ -312,7 +312,8 @@ TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
   // Each side waits for the other's file, so that a slow machine changes nothing; neither waits for ever. The typist
-  // goes last: script(1) ends with its input.
+  // goes last: script(1) ends with its input. The shell that started us gets the Ctrl-C as well, and dash would die of
+  // it: it has a trap, which is not inherited.
   const std::string wait =
       "wait_for() { n=0; while ! [ -e \"$1\" ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n + 1)); done; }; ";
   scratch.Write("job.sh", wait +
@@ -321,10 +322,10 @@ TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
   const std::string typing = wait +
                              "{ wait_for ready; sleep 0.2; printf '\\003'; wait_for got; sleep 0.3; : >go; echo typed; "
                              "wait_for done; sleep 0.2; }";
-  const ProcessResult result = RunProcess(
-      {"/bin/sh", "-c",
-       typing + " | script -qec \"'" WHYOOM_BINARY "' run -- sh job.sh; echo status \\$?; : >done\" /dev/null"},
-      "", scratch.path());
+  const ProcessResult result = RunProcess({"/bin/sh", "-c",
+                                           typing + " | script -qec \"trap : INT; '" WHYOOM_BINARY
+                                                    "' run -- sh job.sh; echo status \\$?; : >done\" /dev/null"},
+                                          "", scratch.path());
   const std::string out = Without(result.out, '\r');
   INFO(out);
   const std::size_t first = out.find("interrupted\n");
