@@ -99,6 +99,7 @@ void Diagnoser::FeedLines() {
     SeeFramework(line.text);
     Reporter* reporter = FindReporter(line.reporter);
     if (reporter == nullptr) continue;
+    const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
     reporter->last_fed = ++fed_;
     const bool was_active = reporter->session.active();
     reporter->session.Feed(std::move(line), &drafts_);
@@ -106,7 +107,12 @@ void Diagnoser::FeedLines() {
     pending_.insert(reporter);
     if (is_active) active_.insert(reporter);
     if (!is_active) active_.erase(reporter);
-    lines_since_activity_ = was_active || is_active ? 0 : lines_since_activity_ + 1;
+    if (was_active || is_active) {
+      lines_since_activity_ = heard_since_activity_ = 0;
+    } else {
+      ++lines_since_activity_;
+      if (!heard) ++heard_since_activity_;
+    }
   }
 }
 

@@ -68,7 +68,7 @@ class Diagnoser {
 
   // Whether the lines right after the last one are wanted, whatever is in them.
   bool wants_adjacent() const {
-    return (!active_.empty() && lines_since_activity_ <= kMaxIdleLines) || records_.open() || !unfinished_.empty();
+    return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
   }
 
   // The drafts that became complete since the last call.
@@ -87,8 +87,14 @@ class Diagnoser {
   const std::string& problem() const { return problem_; }
 
  private:
-  // A session waits for its own next line while others print. Where none of them moves for this long, the wait is over.
-  static constexpr std::uint64_t kMaxIdleLines = 4096;
+  // A session waits for its own next line while others print. Where none that waits is heard for this long, the wait is
+  // over: long enough for a few turns of each that takes part, in bursts of some lines, and no longer, since after the
+  // last report of a log nobody is heard again.
+  static constexpr std::uint64_t kIdleLines = 256;
+  static constexpr std::uint64_t kIdleTurns = 4;
+  std::uint64_t MostIdleLines() const {
+    return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), heard_since_activity_);
+  }
 
   struct Reporter {
     Session session;
@@ -117,6 +123,7 @@ class Diagnoser {
   std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
   std::uint64_t fed_ = 0;
   std::uint64_t lines_since_activity_ = 0;
+  std::uint64_t heard_since_activity_ = 0;  // reporters
   std::string problem_;
 };
 

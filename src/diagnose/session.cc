@@ -130,7 +130,7 @@ void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, con
     if (open_.back().reader != nullptr) {
       FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
     }
-    lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
+    lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedInReport : kWantedAfterHit);
   }
 }
 

@@ -59,6 +59,7 @@ struct LineScanner::State {
   bool FindHit();
   bool FindSurveyed();
   std::uint64_t PieceStart(const Cursor& cursor) const;
+  std::uint64_t FirstOpener(std::uint64_t reach, std::uint64_t all_from) const;
   void PlanWindows();
   void GoTo(const Window& window);
   bool Give(RawLine* line);
@@ -187,6 +188,19 @@ bool LineScanner::State::FindSurveyed() {
   return true;
 }
 
+// Where the first opener ends that leads on to what is given from `all_from` on, see Limits::close_bytes; `all_from`
+// where there is none.
+std::uint64_t LineScanner::State::FirstOpener(std::uint64_t reach, std::uint64_t all_from) const {
+  std::uint64_t first = all_from;
+  for (auto hit = leads.rbegin(); hit != leads.rend(); ++hit) {
+    if (hit->literal >= lead.openers) continue;
+    const std::uint64_t last_byte = reach + hit->end - 1;
+    if (last_byte + close < first) break;
+    first = std::min(first, last_byte);
+  }
+  return first;
+}
+
 // Says which pieces are to be given for the hit at hit_end.
 void LineScanner::State::PlanWindows() {
   if (make_lead) lead = std::exchange(make_lead, nullptr)();
@@ -194,19 +208,21 @@ void LineScanner::State::PlanWindows() {
   std::uint64_t all_from = std::max(reach, Before(hit_end, lead.literals == nullptr ? before : close));
   leads.clear();
   if (lead.literals != nullptr) lead.literals->FindAll(Bytes(reach, hit_end), 0, &leads);
+  const std::uint64_t first_opener = FirstOpener(reach, all_from);
+  // A gap within a traceback would cut it in two.
+  const bool opened = first_opener < all_from;
+  const bool goes_on = opened && given_end == reach && first_opener <= reach + close;
+  if (goes_on) all_from = reach;
   Cursor cursor = next;
   for (const Prefilter::Hit& hit : leads) {
     Advance(&cursor, reach + hit.end - 1);
     const std::uint64_t start = PieceStart(cursor);
     if (start >= all_from) break;
-    if (hit.literal < lead.openers) {
-      // A gap within a traceback would cut it in two.
-      const bool goes_on = given_end == reach;
-      all_from = goes_on ? reach : start >= reach ? start : cursor.offset;
-      if (goes_on) windows.clear();
+    if (opened && cursor.offset == first_opener) {
+      all_from = start >= reach ? start : cursor.offset;
       break;
     }
-    if (start >= reach && (windows.empty() || windows.back().begin != start))
+    if (start >= reach && hit.literal >= lead.openers && (windows.empty() || windows.back().begin != start))
       windows.push_back({start, cursor.offset + 1});
   }
   windows.push_back({all_from, hit_end});

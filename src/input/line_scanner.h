@@ -25,8 +25,9 @@ struct RawLine {
 // What may stand before a hit and matter with it. Borrowed.
 struct Lead {
   const Prefilter* literals = nullptr;
-  std::size_t openers = 0;  // the first so many of them: from the first opener on, all lines up to the hit matter
-                            // (a traceback); of the others each matters with its own line alone (a framework's name)
+  std::size_t openers = 0;  // the first so many of them: from an opener that leads on to the hit, all lines up to the
+                            // hit matter (a traceback); of the others each matters with its own line alone (a
+                            // framework's name)
 };
 
 class Survey;
@@ -53,11 +54,12 @@ class LineScanner {
   // The next line, or false at the end. With `adjacent` that is the line after the last one given,
   // whatever is in it; else the scanner goes on to the first line not yet given that matters to the next hit — which
   // may be the adjacent one. These are, of what lies within before_bytes before the hit's end: each line that holds a
-  // literal of the lead's; all from the first opener on, or, where lines given before reach into it and it has an
-  // opener, all that follow; all that begin within close_bytes (whole lines only); and the line that holds the hit.
-  // Then it looks for the next hit again.
-  // Lines come in order, each at most once; false once is false for good. A piece of a long line counts as a line.
-  // The same lines come whatever the chunking of the source, and with or without a survey.
+  // literal of the lead's that is no opener; all from the first opener that leads on, or, where lines given before
+  // reach into it and lead on, too, all that follow; all that begin within close_bytes (whole lines only); and the line
+  // that holds the hit. What leads on ends no more than close_bytes before the next opener that does, or before the
+  // last close_bytes before the hit: a traceback that failed long before is another failure's. Then it looks for the
+  // next hit again. Lines come in order, each at most once; false once is false for good. A piece of a long line counts
+  // as a line. The same lines come whatever the chunking of the source, and with or without a survey.
   bool Next(bool adjacent, RawLine* line);
 
   // Goes on after Next gave false, where the source may give more after it gave 0 bytes. The beginning of a line that

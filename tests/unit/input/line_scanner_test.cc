@@ -163,18 +163,21 @@ struct Reference {
     };
     const std::size_t close_from = std::max(reach, hit - std::min(hit, close));
     want_from(close_from);
+    const auto is = [&](const char* lead, std::size_t end) { return log.compare(end - 2, 2, lead) == 0; };
+    // From the back, opener by opener, as long as each is near to what follows.
+    std::size_t first = close_from;
+    for (std::size_t end = hit; end >= reach + 2; --end) {
+      if (is("op", end) && end - 1 < first && end - 1 + close >= first) first = end - 1;
+    }
+    const bool opened = first < close_from;
+    if (opened && touches && first <= reach + close) return want_from(reach);
     for (std::size_t end = reach + 2; end <= hit; ++end) {
-      const std::string lead = log.substr(end - 2, 2);
-      if (lead != "op" && lead != "gn") continue;
+      if (!is("op", end) && !is("gn", end)) continue;
       const std::size_t piece = PieceOf(end - 1);
       const std::size_t start = pieces[piece].given.offset;
       if (start >= close_from) break;
-      if (lead == "op") {
-        if (touches) wanted->clear();
-        want_from(touches ? reach : start >= reach ? start : end - 1);
-        break;
-      }
-      if (start >= reach) wanted->insert(piece);
+      if (opened && end - 1 == first) return want_from(start >= reach ? start : end - 1);
+      if (is("gn", end) && start >= reach) wanted->insert(piece);
     }
   }
 
