@@ -128,7 +128,7 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
     const auto& [failure, head] = heads_[i];
     HeadMatch found{failure, head, {}};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
-      if (!head->pattern.Find(joined.text(), from, &found.match) || found.match.begin >= joined.first_line_end()) break;
+      if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       const re2::StringPiece before(joined.text().data(), found.match.begin);
       if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
       if (IsQuoted(joined, line_before, found.match.begin)) continue;

@@ -18,12 +18,18 @@ struct Frame {
 
 bool ReadFrame(const std::string& text, Frame* frame) {
   // As Python prints a frame, as IPython does ("File ~/x.py:41, in f(a)"), and a notebook's cell.
-  static const re2::RE2 python(R"re(^[\s|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
-  static const re2::RE2 ipython(R"(^[\s|]*File (\S+?):(\d{1,9})(?:, in |$))");
-  static const re2::RE2 cell(R"(^[\s|]*(Cell In ?\[\d+\]), line (\d{1,9}))");
+  static const re2::RE2 python(R"re(^[ \t|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
+  static const re2::RE2 ipython(R"(^[ \t|]*File (\S+?):(\d{1,9})(?:, in |$))");
+  static const re2::RE2 cell(R"(^[ \t|]*(Cell In ?\[\d+\]), line (\d{1,9}))");
   return re2::RE2::PartialMatch(text, python, &frame->path, &frame->line) ||
          re2::RE2::PartialMatch(text, ipython, &frame->path, &frame->line) ||
          re2::RE2::PartialMatch(text, cell, &frame->path, &frame->line);
+}
+
+// Whether any of the expressions above or below can match; most lines are none of a traceback's.
+bool MayBelong(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t|+");
+  return first != std::string_view::npos && std::string_view("CDEFT").find(text[first]) != std::string_view::npos;
 }
 
 }  // namespace
@@ -36,10 +42,14 @@ const std::vector<std::string>& Traceback::Openers() {
 }
 
 void Traceback::Feed(const Line& line) {
-  static const re2::RE2 header(R"(^[\s|+]*(?:Exception Group )?Traceback \(most recent call last\))");
+  static const re2::RE2 header(R"(^[ \t|+]*(?:Exception Group )?Traceback \(most recent call last\))");
   static const re2::RE2 connector(
-      R"(^[\s|]*(?:The above exception was the direct cause|During handling of the above))");
+      R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
   ++lines_since_;
+  // A frame's source and the marks below it are indented.
+  const bool indented = line.text.starts_with("    ");
+  if (indented && lines_since_ <= 3) lines_since_ = 0;
+  if (!MayBelong(line.text)) return;
   Frame frame;
   if (re2::RE2::PartialMatch(line.text, connector)) {
     is_consequence_ = true;
@@ -57,11 +67,7 @@ void Traceback::Feed(const Line& line) {
     if (!IsLibraryPath(frame.path)) {
       call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), {line.number, line.offset}};
     }
-    return;
   }
-  // A frame's source and the marks below it are indented.
-  const bool indented = line.text.starts_with("    ");
-  if (indented && lines_since_ <= 3) lines_since_ = 0;
 }
 
 std::optional<UserCall> Traceback::user_call() const { return lines_since_ <= kNear ? call_ : std::nullopt; }

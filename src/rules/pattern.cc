@@ -290,11 +290,17 @@ Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faul
   return pattern;
 }
 
-bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match) const {
+bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match, std::size_t before) const {
   if (automaton_ == nullptr || from > text.size()) return false;
   const re2::RE2& re = automaton_->re();
-  std::vector<re2::StringPiece> groups(group_names_.size());
   const re2::StringPiece subject(text.data(), text.size());
+  if (before < text.size()) {
+    // Where a match begins is cheap to find; what its groups hold is not.
+    re2::StringPiece whole;
+    if (!re.Match(subject, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
+    if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;
+  }
+  std::vector<re2::StringPiece> groups(group_names_.size());
   if (!re.Match(subject, from, text.size(), re2::RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) {
     return false;
   }

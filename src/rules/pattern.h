@@ -49,8 +49,9 @@ class Pattern {
   // Appends what is wrong to `faults` (offsets into `source`); matches nothing then.
   static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check = Check::kNow);
 
-  // The leftmost match that begins at or after `from`.
-  bool Find(std::string_view text, std::size_t from, PatternMatch* match) const;
+  // The leftmost match that begins at or after `from`; false also where it begins at `before` or later.
+  bool Find(std::string_view text, std::size_t from, PatternMatch* match,
+            std::size_t before = std::string_view::npos) const;
 
   bool ok() const { return automaton_ != nullptr; }  // false: it did not compile, or is no pattern yet
   const std::string& source() const { return source_; }
