@@ -8,10 +8,11 @@ namespace {
 // How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns
 // needs more.
 constexpr std::size_t kLookAhead = 12;
-// How many lines are wanted after one that may matter: enough for the message, and, where a report is being read, for
-// what may stand between its parts.
+// How many lines are wanted after one that may matter: enough for the message, and, where a report is awaited, for what
+// may stand between the head and it; less once it is being read, since its parts stand near to each other.
 constexpr int kWantedAfterHit = 16;
-constexpr int kWantedInReport = 48;
+constexpr int kWantedBeforeReport = 48;
+constexpr int kWantedInReport = 24;
 
 bool Conflict(const Failure& failure, const Evidence& a, const Evidence& b) {
   return std::any_of(failure.identity.begin(), failure.identity.end(), [&](const std::string& name) {
@@ -130,7 +131,7 @@ void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, con
     if (open_.back().reader != nullptr) {
       FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
     }
-    lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedInReport : kWantedAfterHit);
+    lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
   }
 }
 
@@ -168,7 +169,7 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
 void Session::FeedReader(const Line& front, std::size_t from) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
     if (open->reader == nullptr || open->absorbed) continue;
-    if (open->reader->Feed(front, from)) lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
+    if (open->reader->Feed(front, from)) lines_wanted_ = kWantedInReport;
     return;  // only the newest: a report belongs to the head right above it
   }
 }
