@@ -34,13 +34,13 @@ Session::Session(const HeadFinder& finder, const ContextFinder& contexts, Contex
 void Session::Feed(Line line, std::vector<Draft>* done) {
   if (line.after_gap) Flush(done);
   if (lines_wanted_ > 0) --lines_wanted_;
-  ++quiet_lines_;
-  if (finder_.MayMatter(line.text)) {
-    quiet_lines_ = 0;
+  const bool matters = finder_.MayMatter(line.text);
+  if (matters) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     TakeOfJob(line);
   }
   pending_.push_back(std::move(line));
+  pending_matters_.push_back(matters);
   if (pending_.size() >= kLookAhead) ProcessFront(done);
 }
 
@@ -58,14 +58,25 @@ void Session::ProcessFront(std::vector<Draft>* done) {
   const Line front = pending_.front();
   traceback_.Feed(front);
   const std::size_t open_before = open_.size();
-  // A head or context holds a literal in one of its lines; that is also how the prefilter finds it.
-  const bool may_matter = static_cast<std::size_t>(quiet_lines_) < pending_.size();
+  const bool may_matter = MayBeginHere();
   for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
     TakeWindow(front, from);
   if (open_.size() == open_before) FeedReader(front, 0);
   CompleteFinished(done);
   line_before_ = front.text;
   pending_.pop_front();
+  pending_matters_.pop_front();
+}
+
+// Whether a head or context may begin in the first of the pending lines: each holds a literal in one of its lines, that
+// is also how the prefilter finds it, and soon.
+bool Session::MayBeginHere() const {
+  std::size_t behind = 0;  // bytes between the first line and the one looked at
+  for (std::size_t i = 0; i < pending_.size() && behind <= kLiteralReach; ++i) {
+    if (pending_matters_[i]) return true;
+    if (i > 0) behind += pending_[i].text.size();
+  }
+  return false;
 }
 
 void Session::TakeWindow(const Line& front, std::size_t from) {

@@ -36,6 +36,11 @@ struct Draft {
   std::vector<Allocation> rows;
 };
 
+// A head or context that begins in one line and goes on in the next ones is found where a literal of the rule data
+// begins no more than this many bytes behind that line; those of the rule data have one within half of this (a test
+// says so).
+inline constexpr std::size_t kLiteralReach = 256;
+
 class Session {
  public:
   // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
@@ -65,6 +70,7 @@ class Session {
   };
 
   void ProcessFront(std::vector<Draft>* done);
+  bool MayBeginHere() const;
   void TakeWindow(const Line& front, std::size_t from);
   void TakeContexts(const JoinedLines& joined);
   void TakeOfJob(const Line& line);
@@ -81,8 +87,8 @@ class Session {
   const ContextFinder& context_finder_;
   ContextFacts& of_job_;
   std::string reporter_;
-  std::deque<Line> pending_;  // the line in process and those that a wrapped message may go on in
-  int quiet_lines_ = 0;       // how many of the newest of them hold no rule's literal
+  std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
+  std::deque<bool> pending_matters_;  // of each: whether it holds a rule's literal
   std::string line_before_;
   std::uint64_t ordinal_ = 0;  // of the line in process, in this session
   int lines_wanted_ = 0;

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "diagnose/message.h"
 #include "diagnose/rule_test.h"
+#include "diagnose/session.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -52,6 +54,24 @@ const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "defragment"};
 
 }  // namespace
+
+TEST_CASE("a literal is near the begin of each head", "[rules]") {
+  const Prefilter prefilter(BuiltIn().literals());
+  const HeadFinder finder(BuiltIn(), prefilter);
+  int heads = 0;
+  for (const Failure& failure : BuiltIn().failures()) {
+    for (const Example& example : failure.match) {
+      const std::deque<Line> lines = {Line{1, 0, example.text}};
+      const JoinedLines joined(lines, 1, JoinedLines::Joint::kBlank);
+      for (const HeadMatch& head : finder.Find(joined, "")) {
+        INFO(joined.text().substr(head.match.begin, 300));
+        CHECK(prefilter.FindEnd(joined.text(), head.match.begin) - head.match.begin <= kLiteralReach - 64);
+        ++heads;
+      }
+    }
+  }
+  CHECK(heads > 100);
+}
 
 TEST_CASE("the built-in rules hold what their examples say", "[rules]") {
   const RuleTestResult result = TestRules(BuiltIn());
