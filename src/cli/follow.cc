@@ -56,6 +56,7 @@ class Told {
     report.artifacts = readings_.artifacts;
     report.bytes = readings_.bytes;
     report.problems = std::move(readings_.problems);
+    report.problems_left_out = readings_.problems_left_out;
     TellUnknownTimes(readings_.unknown_times, &report.problems);
     if (readings_.table) {
       report.findings = readings_.table->Finish(XlaDump(), &report.problems);

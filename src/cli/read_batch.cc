@@ -21,6 +21,7 @@
 #include "cli/stoppable_input.h"
 #include "input/error.h"
 #include "input/walk.h"
+#include "report/report.h"
 
 namespace whyoom {
 namespace {
@@ -70,6 +71,7 @@ class BatchReader {
   std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
   std::vector<Problem> problems_;            // of those that could not be listed
+  std::uint64_t problems_left_out_ = 0;
 };
 
 BatchResult BatchReader::Read() {
@@ -87,6 +89,7 @@ BatchResult BatchReader::Read() {
   }
   const bool incomplete = not_read_ + cut_short_ > 0 || !counts_.listed;
   if (result.signal != 0 && incomplete) problems_.push_back({"the rest", "", InterruptText(result.signal)});
+  result.readings.problems_left_out += problems_left_out_;
   result.readings.problems.insert(result.readings.problems.end(), problems_.begin(), problems_.end());
   return result;
 }
@@ -129,7 +132,9 @@ void BatchReader::Take(const Artifact& input, Batch* batch) {
 
 // Of all shards one tells it.
 void BatchReader::Tell(const Problem& problem) {
-  if (options_.shard.Takes(problem.path)) problems_.push_back(problem);
+  if (!options_.shard.Takes(problem.path)) return;
+  problems_.push_back(problem);
+  BoundProblems(&problems_, &problems_left_out_);
 }
 
 Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {

@@ -8,6 +8,7 @@
 #include "cli/stoppable_input.h"
 #include "diagnose/artifact_findings.h"
 #include "input/members.h"
+#include "report/report.h"
 
 namespace whyoom {
 namespace {
@@ -55,13 +56,18 @@ void Readings::Join(Readings other) {
   bytes += other.bytes;
   unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
+  problems_left_out += other.problems_left_out;
+  BoundProblems(&problems, &problems_left_out);
 }
 
 Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettings& settings, std::size_t threads,
                    ReadControl* control) {
   Readings readings;
   const bool stops_itself = input.path == "-";
-  const auto tell = [&](const Problem& problem) { readings.problems.push_back(problem); };
+  const auto tell = [&](const Problem& problem) {
+    readings.problems.push_back(problem);
+    BoundProblems(&readings.problems, &readings.problems_left_out);
+  };
   const auto read = [&](const Artifact& artifact, ByteSource& source) {
     // Most logs hold nothing, and then the rules are not asked for.
     std::optional<ArtifactFindings> found;

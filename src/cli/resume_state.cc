@@ -283,7 +283,7 @@ std::optional<Readings> ResumeState::Database::Recall(const Artifact& input, con
 }
 
 void ResumeState::Database::Record(const Artifact& input, const FileStamp& stamp, const Readings& readings) {
-  if (!stamp.regular || readings.retry) return;
+  if (!stamp.regular || readings.retry || readings.problems_left_out > 0) return;
   Row row{input.path,     stamp,        SettingsOf(input.path), readings.artifacts,
           readings.bytes, std::nullopt, std::nullopt,           readings.unknown_times};
   if (readings.table) row.findings = PrintTable(*readings.table, rules_.fingerprint());

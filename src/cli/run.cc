@@ -114,6 +114,7 @@ int RunDiagnose(Options options) {
   report.artifacts = readings.artifacts;
   report.bytes = readings.bytes;
   std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
+  report.problems_left_out = readings.problems_left_out;
   TellUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);

@@ -37,7 +37,7 @@ class LineScanner {
   struct Limits {
     std::size_t block_bytes = std::size_t{256} << 10;  // asked from the source at a time: what a core's cache holds
     std::size_t before_bytes = std::size_t{64} << 10;  // before a hit, in which leads are looked for
-    std::size_t close_bytes = std::size_t{4} << 10;    // before a hit, handed out whatever is in them
+    std::size_t close_bytes = std::size_t{2} << 10;    // before a hit, handed out whatever is in them
     std::size_t line_bytes = std::size_t{1} << 20;     // longer lines come in pieces
   };
 

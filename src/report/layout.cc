@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "text/utf8.h"
 
@@ -34,6 +36,39 @@ bool WiderThan(std::string_view text, std::size_t columns) {
   return text.size() > 4 * columns || DisplayWidth(text) > columns;
 }
 
+bool IsFigure(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789.,") == std::string_view::npos;
+}
+
+bool IsUnit(std::string_view word) {
+  word = word.substr(0, word.find_last_not_of(".,:;)") + 1);
+  static constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "%", "×", "bytes"};
+  return std::find(std::begin(kUnits), std::end(kUnits), word) != std::end(kUnits);
+}
+
+// Whether a reader would stumble if a line ended between two words: "5.75 | GiB", "(line | 12)", "· 4 | Use", "x | ·".
+bool BelongTogether(std::string_view before, std::string_view word, std::string_view next) {
+  return (IsFigure(word) && IsUnit(next)) || word == "(line" || (before == "·" && IsFigure(word)) || next == "·";
+}
+
+std::string_view NextWord(std::string_view text, std::size_t at) {
+  const std::size_t begin = std::min(text.find_first_not_of(' ', at), text.size());
+  return text.substr(begin, text.find(' ', begin) - begin);
+}
+
+// The next word from `at` on, with those that belong to it.
+std::string_view NextChunk(std::string_view text, std::size_t at, std::string_view before) {
+  constexpr std::size_t kMostWords = 6;
+  std::string_view word = NextWord(text, at);
+  const char* const begin = word.data();
+  std::string_view next = NextWord(text, static_cast<std::size_t>(word.data() - text.data()) + word.size());
+  for (std::size_t i = 1; i < kMostWords && !next.empty() && BelongTogether(before, word, next); ++i) {
+    before = std::exchange(word, next);
+    next = NextWord(text, static_cast<std::size_t>(word.data() - text.data()) + word.size());
+  }
+  return {begin, static_cast<std::size_t>(word.data() + word.size() - begin)};
+}
+
 }  // namespace
 
 std::vector<std::string> Wrap(std::string_view text, std::size_t width) {
@@ -41,11 +76,12 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   std::string line;
   std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t begin = text.find_first_not_of(' ', at);
-    if (begin == std::string_view::npos) break;
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    std::string_view word = text.substr(begin, end - begin);
+  std::string_view before;
+  while (true) {
+    std::string_view word = NextChunk(text, at, before);
+    if (word.empty()) break;
+    at = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+    before = word.substr(word.rfind(' ') + 1);
     if (!line.empty() && WiderThan(line + ' ' + std::string(word), width)) {
       lines.push_back(std::move(line));
       line.clear();
@@ -58,7 +94,6 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width) {
     }
     if (!line.empty()) line += ' ';
     line += word;
-    at = end;
   }
   if (!line.empty() || lines.empty()) lines.push_back(std::move(line));
   return lines;

@@ -8,8 +8,9 @@
 
 namespace whyoom {
 
-// `text` in lines of at most `width` columns, broken at blanks. A word that is longer stands on a line of its own,
-// whole unless it is beyond 160 columns. Never empty: an empty text gives one empty line.
+// `text` in lines of at most `width` columns, broken at blanks, but not between a figure and its unit, in "(line 12)"
+// or before a "·". A word that is longer stands on a line of its own, whole unless it is beyond 160 columns. Never
+// empty: an empty text gives one empty line.
 std::vector<std::string> Wrap(std::string_view text, std::size_t width);
 
 // The first line behind `lead`, the others behind as many blanks; each ends with a line feed. `lead_width` is what

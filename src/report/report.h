@@ -25,5 +25,9 @@ struct Report {
 // Puts the problems in an order that does not depend on what was read first, and keeps as many of them as a report can
 // hold: the first ones. May be called again as more come.
 void SortProblems(Report* report);
+void SortProblems(std::vector<Problem>* problems, std::uint64_t* left_out);
+
+// The same where there are many more than a report can hold: for who collects them, call after each.
+void BoundProblems(std::vector<Problem>* problems, std::uint64_t* left_out);
 
 }  // namespace whyoom

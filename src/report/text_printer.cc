@@ -374,7 +374,10 @@ void Page::PrintClosing(const Report& report) {
     out_ += Hanging(style_.Warning("could not read "), 15,
                     Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
   }
-  if (left_out > 0) out_ += fmt::format("and {} more (--format json has them)\n", left_out);
+  if (left_out == 0) return;
+  const bool all = report.problems_left_out == 0;
+  out_ += fmt::format("and {} more (--format json has {})\n", left_out,
+                      all ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
 }  // namespace
