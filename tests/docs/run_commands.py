@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Runs every command line that the documents show, in a folder that holds what they name.
+
+  python3 tests/docs/run_commands.py --bin build/release/whyoom
+
+Commands are the lines of ```sh and ```console blocks (in a console block those behind "$ ", or where none has that, all,
+up to two blanks or more, behind which stands what they do), and what stands between backticks and begins with "whyoom ".
+Each must end with 0 or 1 (nothing found, something found) and print no usage error. What needs more than this folder has
+(installing, a cluster) is run by another test, which ELSEWHERE names; that the test is there is checked.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CASES = ROOT / "testdata" / "cases"
+
+# (a regex of the command, the file that runs it)
+ELSEWHERE = [
+    (r"apt-get|cmake --", ".ci/run"),
+    (r"^python3 tests/bench/run\.py", ".ci/run"),
+    (r"^python3 tests/docs/run_commands\.py", ".ci/run"),
+]
+
+# Commands of others that the documents call.
+STUBS = {
+    "CMD": "exit 0",
+    "kubectl": f"cat {CASES}/compile-padded-points/log",
+    "python": f'if [ "$1" = train.py ]; then cat {CASES}/compile-padded-points/log >&2; exit 1; fi; exec python3 "$@"',
+}
+
+
+def documents():
+    found = [ROOT / "README.md"]
+    for folder in ("docs", "rules", "integrations", "python", "testdata", "tests", "src"):
+        found += sorted((ROOT / folder).rglob("*.md"))
+    return [path for path in found if "node_modules" not in path.parts and CASES not in path.parents]
+
+
+def block_commands(language, text):
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    if language == "console":
+        prompted = [line[2:] for line in lines if line.startswith("$ ")]
+        lines = prompted or [re.split(r"\s{2,}", line.strip())[0] for line in lines]
+        return [line for line in lines if line]
+    return ["\n".join(lines)] if text.strip() else []
+
+
+def commands(path):
+    text = path.read_text()
+    found = []
+    for language, block in re.findall(r"^```(sh|console)\n(.*?)^```", text, re.M | re.S):
+        found += block_commands(language, block)
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    for code in re.findall(r"`(whyoom [^`]+)`", prose):
+        code = re.sub(r" \[[A-Z ]+\.*\]", "", code.replace("\n", " "))
+        if "|" in code and " | " not in code:  # a choice of words, as in "rules list|check"
+            first, *_ = [word for word in code.split() if "|" in word]
+            found += [code.replace(first, choice) for choice in first.split("|")]
+        else:
+            found.append(code)
+    return found
+
+
+def make_folder(folder, binary):
+    log = (CASES / "compile-padded-points" / "log").read_bytes()
+    other = (CASES / "buffer-fragmented" / "log").read_bytes()
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "whyoom").symlink_to(binary)
+    for name, script in STUBS.items():
+        (tools / name).write_text("#!/bin/sh\n" + script + "\n")
+        (tools / name).chmod(0o755)
+    for name in ("train.log", "worker-1.log", "before.log", "LOG", "FILE"):
+        (folder / name).write_bytes(log)
+    for name in ("worker-2.log", "after.log"):
+        (folder / name).write_bytes(other)
+    for name in ("logs", "DIR"):
+        (folder / name).mkdir()
+        (folder / name / "a.log").write_bytes(other)
+    dump = CASES / "dump-padded-points"
+    for path in (dump / "dump").glob("module_*"):
+        shutil.copy(path, folder / "DIR")
+    shutil.copytree(folder / "DIR", folder / "dump")
+    subprocess.run(["tar", "czf", "logs.tar.gz", "logs"], cwd=folder, check=True)
+    subprocess.run([sys.executable, "-m", "zipfile", "-c", "artifacts.zip", "train.log"], cwd=folder, check=True)
+    rules = subprocess.run([binary, "rules", "new", "my.pool", "Pool is full: wanted 12.50G"], stdout=subprocess.PIPE)
+    (folder / "my-rules.json").write_bytes(rules.stdout)
+    for number in (1, 2):
+        part = subprocess.run(
+            [binary, "--format", "ndjson", f"worker-{number}.log"], cwd=folder, stdout=subprocess.PIPE
+        ).stdout
+        (folder / f"part-{number}.ndjson").write_bytes(part)
+    (folder / "list").write_text("train.log\n")
+
+
+def run(command, folder):
+    """The exit status and what was printed."""
+    environment = {**os.environ, "PATH": f"{folder}/tools:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0",
+                   "SLURM_ARRAY_TASK_COUNT": "2", "GITHUB_STEP_SUMMARY": f"{folder}/summary.md",
+                   "GITHUB_WORKSPACE": str(folder)}
+    process = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        printed, _ = process.communicate(timeout=3 if "--follow" in command else 120)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)
+        printed, _ = process.communicate(timeout=20)
+        if "--follow" in command and b"E1000" in printed:
+            return 0, printed
+    return process.returncode, printed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / "build/release/whyoom"))
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    binary = pathlib.Path(args.bin).resolve()
+    failed = ran = elsewhere = 0
+    for _, test in ELSEWHERE:
+        if not (ROOT / test).is_file():
+            print(f"ELSEWHERE names {test}, which is not there")
+            failed += 1
+    for document in documents():
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            make_folder(folder, binary)
+            for command in commands(document):
+                test = next((test for regex, test in ELSEWHERE if re.search(regex, command)), None)
+                if test:
+                    elsewhere += 1
+                    continue
+                ran += 1
+                status, printed = run(command, folder)
+                wrong = status not in (0, 1) or b"Run with --help" in printed
+                failed += wrong
+                if wrong or args.verbose:
+                    print(f"{'WRONG' if wrong else 'ok'} {document.relative_to(ROOT)}: {command}\n  status {status}")
+                if wrong:
+                    print("  " + printed.decode(errors="replace")[-600:].replace("\n", "\n  "))
+    print(f"{ran} command lines run, {elsewhere} run by other tests, {failed} wrong")
+    if ran < 20:
+        sys.exit("too few: are the documents still read?")
+    sys.exit(1 if failed else 0)
+
+
+main()
