@@ -217,6 +217,10 @@ std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& optio
     if (app.count(option) > 0 && value->empty())
       return EarlyExit{2, fmt::format("whyoom: {}: no name is given\n", option)};
   }
+  if (options.range.since && options.range.until &&
+      options.range.until->zone_known == options.range.since->zone_known &&
+      *options.range.until <= *options.range.since)
+    return EarlyExit{2, "whyoom: --until is not after --since: nothing lies between them\n"};
   const std::size_t forms = app.count("--files-format") + app.count("--null");
   if (forms > 1) return EarlyExit{2, "whyoom: --null is a --files-format: give one of them\n"};
   if (forms == 1 && options.files_from.empty())

@@ -101,7 +101,7 @@ void BatchReader::List(Batch* batch) {
   try {
     Walk(options_.paths, visit, tell);
     if (const std::string& list = options_.files_from; !list.empty()) {
-      const std::unique_ptr<ByteSource> source = list == "-" ? OpenStoppableInput(control_) : OpenFile(list);
+      const std::unique_ptr<ByteSource> source = MayWait(list) ? OpenStoppable(list, control_) : OpenFile(list);
       const auto take_name = [&](const std::string& name) {
         Walk({name}, visit, tell);
         return !control_.stopped();

@@ -37,9 +37,10 @@ class Watched : public ByteSource {
   bool& failed_;
 };
 
-std::unique_ptr<ByteSource> Open(const Artifact& input, ReadControl* control, bool* failed) {
-  // Standard input stops by itself, and what it gave until then is still looked at.
-  if (input.path == "-") return control != nullptr ? OpenStoppableInput(*control) : OpenStandardInput();
+std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control, bool* failed) {
+  // A pipe stops by itself, and what it gave until then is still looked at.
+  if (control != nullptr && MayWait(input.path)) return OpenStoppable(input.path, *control, limits);
+  if (input.path == "-") return OpenStandardInput();
   return std::make_unique<Watched>(OpenFile(input.path), control, failed);
 }
 
@@ -63,7 +64,7 @@ void Readings::Join(Readings other) {
 Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettings& settings, std::size_t threads,
                    ReadControl* control) {
   Readings readings;
-  const bool stops_itself = input.path == "-";
+  const bool stops_itself = MayWait(input.path);
   const auto tell = [&](const Problem& problem) {
     readings.problems.push_back(problem);
     BoundProblems(&readings.problems, &readings.problems_left_out);
@@ -88,7 +89,7 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettin
     if (!result.problem.empty()) tell({artifact.path, artifact.member, result.problem});
     readings.Join(std::move(one));
   };
-  ReadMembers(input, Open(input, control, &readings.retry), settings.limits, read, tell);
+  ReadMembers(input, Open(input, settings.limits, control, &readings.retry), settings.limits, read, tell);
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

@@ -29,7 +29,7 @@ struct Readings {
   std::uint64_t unknown_times = 0;    // reports kept though it is not known whether they lie in the range
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // beyond what a report can hold
-  bool retry = false;  // the system did not let it be read: another time it may be
+  bool retry = false;                   // the system did not let it be read: another time it may be
 
   // Commutative and associative, but for the order of the problems.
   void Join(Readings other);

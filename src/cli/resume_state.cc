@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -205,6 +206,8 @@ std::int64_t ResumeState::Database::Ask(const char* sql) {
 void ResumeState::Database::Open() {
   // SQLite takes names like ":memory:" for something else than files.
   const std::string file = path_.starts_with('/') ? path_ : "./" + path_;
+  struct stat status {};
+  if (stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) Check(SQLITE_NOTADB);
   Check(sqlite3_open_v2(file.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr));
   // Who comes second is told at once. What the operating system was given survives the process, a full sync each time
   // also a loss of power.

@@ -14,6 +14,15 @@ namespace {
 
 bool Holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+// A tuple may be as long as the log's author likes.
+std::string Brief(std::string text) {
+  constexpr std::size_t kMost = 200;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "…";
+}
+
 using Parts = std::vector<std::string_view>;
 
 bool HoldsAny(const std::string& text, const Parts& parts) {
@@ -114,7 +123,7 @@ const std::map<std::string_view, Field>& Fields() {
       {"padding_factor", [](const Allocation& row) { return FromNumber(row.padding_factor); }},
       {"shape",
        [](const Allocation& row) {
-         return row.array ? Value(row.array->shape) : FromText(WithoutLayouts(row.shape_text));
+         return row.array ? Value(row.array->shape) : FromText(Brief(WithoutLayouts(row.shape_text)));
        }},
       {"layout", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.layout; }); }},
       {"dtype", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype; }); }},

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "input/packing.h"
+
 namespace whyoom {
 namespace {
 
@@ -80,6 +82,11 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     const bool replaced = is_file_ && IsReplaced();
     const ssize_t got = !is_file_ && would_wait ? -1 : read(descriptor_, buffer, capacity);
     if (got > 0) {
+      const std::string_view first(buffer, given_ == 0 ? static_cast<std::size_t>(got) : 0);
+      if (const Packing packing = PackingOf(first.substr(0, kPackingBytes)); packing != Packing::kNone) {
+        problem_ = "it is packed (" + std::string(NameOf(packing)) + "), which cannot be followed; leave out --follow";
+        break;
+      }
       given_ += static_cast<std::uint64_t>(got);
       told_quiet_ = false;
       return static_cast<std::size_t>(got);

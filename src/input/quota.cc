@@ -15,6 +15,10 @@ constexpr std::uint64_t kDeeperIsLess = 16;
 
 }  // namespace
 
+std::string TooLongText(const Limits& limits) {
+  return fmt::format("stopped after {} s (--max-time); what follows was not read", limits.seconds);
+}
+
 std::string WholeSize(std::uint64_t bytes) {
   constexpr std::array<const char*, 7> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
@@ -84,7 +88,7 @@ Quota::Quota(const Limits& limits)
       suspicious_(fmt::format("stopped, since what was unpacked is more than {} times what is packed (--max-bytes "
                               "lifts this); what follows was not read",
                               limits.suspicious_ratio)),
-      too_long_(fmt::format("stopped after {} s (--max-time); what follows was not read", limits.seconds)),
+      too_long_(TooLongText(limits)),
       given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
 
 bool Quota::EndsInput(std::string_view problem) const {

@@ -14,6 +14,9 @@
 
 namespace whyoom {
 
+// What is told where Limits::seconds are over.
+std::string TooLongText(const Limits& limits);
+
 // One for each input. Sources of different depths may be read by different threads.
 class Quota {
  public:

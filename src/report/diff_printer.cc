@@ -89,8 +89,7 @@ class DiffPage {
       first = false;
     }
     for (const Problem& problem : diff_.problems)
-      out_ += Hanging(style_.Warning("could not read "), 15, Printable(problem.path) + ": " + Printable(problem.what),
-                      width_);
+      out_ += Hanging(style_.Warning("warning: "), 9, Printable(problem.path) + ": " + Printable(problem.what), width_);
     return std::move(out_);
   }
 

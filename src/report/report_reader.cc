@@ -129,6 +129,8 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
     tell("a report is cut: its summary is missing");
   } else if (counts.diagnoses < counts.said_diagnoses || counts.problems < counts.said_problems) {
     tell("a report is cut: it holds fewer records than its summary says");
+  } else if (any && (counts.diagnoses > counts.said_diagnoses || counts.problems > counts.said_problems)) {
+    tell("a report holds more records than its summary says: something is in it twice");
   }
 }
 

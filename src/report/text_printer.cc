@@ -89,8 +89,9 @@ class Page {
   }
   void Blank() { out_ += '\n'; }
 
-  // The first `most` of `items` in one paragraph, and how many there are beyond.
-  void List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most);
+  // The first `most` of `items` in one paragraph, and how many there are beyond; `beyond` of them are not in the list.
+  void List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most,
+            std::uint64_t beyond = 0);
 
   void PrintVerdict(const Finding& finding);
   void PrintBudget(const Finding& finding);
@@ -309,10 +310,12 @@ void Page::PrintSum(const Finding& finding) {
   Beside("sum", text);
 }
 
-void Page::List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most) {
+void Page::List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most,
+                std::uint64_t beyond) {
   if (items.empty()) return;
   for (std::size_t i = 0; i < std::min(items.size(), most); ++i) text += (i == 0 ? "" : " · ") + items[i];
-  if (items.size() > most) text += fmt::format(" · and {} more", items.size() - most);
+  beyond += items.size() - std::min(items.size(), most);
+  if (beyond > 0) text += fmt::format(" · and {} more", beyond);
   Beside(label, text);
 }
 
@@ -329,7 +332,8 @@ void Page::PrintMore(const Finding& finding) {
         where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
     places.push_back(same ? fmt::format("line {}", where.line) : Name(where.artifact) + fmt::format(":{}", where.line));
   }
-  List("also", "", places, kPlaces);
+  const std::uint64_t known = places.size() + 1;
+  List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));
 }
 
 void Page::PrintFinding(const Finding& finding) {
@@ -371,13 +375,28 @@ void Page::PrintClosing(const Report& report) {
       ++left_out;
       continue;
     }
-    out_ += Hanging(style_.Warning("could not read "), 15,
+    out_ += Hanging(style_.Warning("warning: "), 9,
                     Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
   }
   if (left_out == 0) return;
   const bool all = report.problems_left_out == 0;
   out_ += fmt::format("and {} more (--format json has {})\n", left_out,
                       all ? "them" : fmt::format("the first {}", report.problems.size()));
+}
+
+// CI servers run what they find in a job's output: GitHub lines that begin with "::", and with Azure "##[" and "##vso["
+// anywhere. What a log's author chose is to be no command.
+std::string WithoutCommands(std::string page) {
+  for (const std::string_view mark : {"##[", "##vso["}) {
+    for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + mark.size()))
+      page.insert(at + 1, "\\");
+  }
+  for (std::size_t begin = 0; begin < page.size(); begin = page.find('\n', begin) + 1) {
+    const std::size_t first = page.find_first_not_of(' ', begin);
+    if (first != std::string::npos && page.compare(first, 2, "::") == 0) page.insert(first, "\\");
+    if (page.find('\n', begin) == std::string::npos) break;
+  }
+  return page;
 }
 
 }  // namespace
@@ -392,7 +411,7 @@ std::string PrintText(const Report& report, const TextOptions& options) {
   }
   page.PrintOthers(report, whole);
   page.PrintClosing(report);
-  return page.Take();
+  return WithoutCommands(page.Take());
 }
 
 }  // namespace whyoom

@@ -110,6 +110,6 @@ TEST_CASE("nothing found is said, as is what could not be read", "[report]") {
   report.bytes = 2048;
   report.problems.push_back({"gone.log", "", "no such file"});
   CHECK(PrintText(report, {}) ==
-        "No out-of-memory error found in 2 inputs (2.0 KiB).\ncould not read gone.log: no such file\n");
+        "No out-of-memory error found in 2 inputs (2.0 KiB).\nwarning: gone.log: no such file\n");
   CHECK(json::parse(PrintJson(report))["diagnoses"].empty());
 }

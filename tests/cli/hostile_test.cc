@@ -1,0 +1,110 @@
+// What those try who write the logs, name the files or hold the other end of a pipe.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string Log() { return ReadText(WHYOOM_SOURCE_DIR "/testdata/cases/compile-padded-points/log"); }
+
+std::string Replace(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a named pipe that stays silent keeps nobody from stopping", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("ok.log", Log());
+  REQUIRE(mkfifo((scratch.path() + "/silent").c_str(), 0600) == 0);
+  for (const bool has_writer : {false, true}) {
+    CAPTURE(has_writer);
+    const int writer = has_writer ? open((scratch.path() + "/silent").c_str(), O_RDWR) : -1;
+    const ProcessResult ended = RunAndSignal({WHYOOM_BINARY, "ok.log", "silent"}, "", scratch.path(), SIGTERM, 300ms);
+    CHECK(ended.exit_status == 128 + SIGTERM);
+    CHECK(Holds(ended.out, "E1000"));
+    const ProcessResult late = RunWhyoom({"--max-time", "0.3", "ok.log", "silent"}, "", scratch.path());
+    CHECK(late.exit_status == 3);
+    CHECK(Holds(late.out, "E1000"));
+    CHECK(Holds(late.out, "warning: silent: stopped after 0.3 s (--max-time)"));
+    if (writer >= 0) close(writer);
+  }
+  const ProcessResult fed = RunProcess(
+      {"/bin/sh", "-c", "(sleep 0.2; cat ok.log) > silent & exec '" WHYOOM_BINARY "' silent"}, "", scratch.path());
+  CHECK(fed.exit_status == 1);
+  CHECK(Holds(fed.out, "E1000"));
+}
+
+TEST_CASE("what is packed is not followed, and that is told", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("train.log", Log());
+  const ProcessResult followed =
+      RunProcess({"/bin/sh", "-c", "gzip -c train.log | '" WHYOOM_BINARY "' --follow"}, "", scratch.path());
+  CHECK(followed.exit_status == 3);
+  CHECK(Holds(followed.out, "it is packed (gzip), which cannot be followed"));
+}
+
+TEST_CASE("a log cannot give a CI server commands", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("::error::name", Replace(Replace(Log(), "pts", "::add-mask::a"), "d_points_n2", "##[error]##vso[x]"));
+  const ProcessResult result = RunWhyoom({"::error::name"}, "", scratch.path());
+  CHECK(Holds(result.out, "\n\\::error::name:41"));
+  CHECK(Holds(result.out, "add-mask::a is 10.38 GiB"));
+  CHECK(Holds(result.out, "#\\#[error]#\\#vso[x]"));
+  CHECK_FALSE(Holds(result.out, "##[error]"));
+  CHECK_FALSE(Holds(result.out, "##vso["));
+  for (std::size_t begin = 0; begin < result.out.size(); begin = result.out.find('\n', begin) + 1)
+    CHECK(result.out.compare(result.out.find_first_not_of(' ', begin), 2, "::") != 0);
+}
+
+TEST_CASE("all places of a report are counted, also those that are not kept", "[cli]") {
+  std::string log;
+  for (int i = 0; i < 500; ++i)
+    log += "[rank" + std::to_string(i) +
+           "]: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.77G "
+           "of 15.75G hbm. Exceeded hbm capacity by 5.02G.\n";
+  CHECK(Holds(RunWhyoom({}, log).out, "line 6 · and 494 more"));
+}
+
+TEST_CASE("a part with a record twice is not whole", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("train.log", Log());
+  const std::string part = RunWhyoom({"--format", "ndjson", "train.log"}, "", scratch.path()).out;
+  const std::size_t diagnosis = part.find('\n') + 1;
+  const std::size_t summary = part.find('\n', diagnosis) + 1;
+  const ProcessResult merged =
+      RunWhyoom({"merge", "--format", "json"}, part.substr(0, summary) + part.substr(diagnosis));
+  CHECK(merged.exit_status == 3);
+  CHECK(Holds(merged.out, "something is in it twice"));
+}
+
+TEST_CASE("a range of time that holds nothing is a mistake", "[cli]") {
+  const ProcessResult result = RunWhyoom({"--since", "2026-11-20", "--until", "2026-11-18"}, Log());
+  CHECK(result.exit_status == 2);
+  CHECK(result.err == "whyoom: --until is not after --since: nothing lies between them\n");
+}
+
+TEST_CASE("a shape without end does not fill the screen", "[cli]") {
+  const std::string log =
+      "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.77G of "
+      "15.75G "
+      "hbm. Exceeded hbm capacity by 5.02G.\n\n  Largest program allocations in hbm:\n\n  1. Size: 10.38G\n     Shape: "
+      "(" +
+      std::string(1 << 20, '(') + "\n";
+  const ProcessResult result = RunWhyoom({}, log);
+  CHECK(Holds(result.out, "E1000"));
+  CHECK(result.out.size() < 20000);
+}
