@@ -1,0 +1,12 @@
+// TODO
+#pragma once
+
+#include <string>
+
+#include "report/report.h"
+
+namespace whyoom {
+
+std::string PrintGithub(const Report& report, const std::string& source_root);
+
+}  // namespace whyoom
