@@ -37,11 +37,10 @@ Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
 
 Json ArtifactLocation(const std::string& path, const std::string& source_root) {
   if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
-  if (path.starts_with('/')) {
-    if (const std::optional<std::string> relative = RelativeTo(source_root, path))
-      return {{"uri", PathUri(*relative)}, {"uriBaseId", kSourceRoot}};
-  }
-  return {{"uri", PathUri(path)}};
+  const std::optional<std::string> relative = RelativeTo(source_root, path);
+  Json location = {{"uri", PathUri(relative.value_or(path))}};
+  if (relative && path.starts_with('/')) location["uriBaseId"] = kSourceRoot;
+  return location;
 }
 
 Json Region(std::uint64_t line, std::uint64_t last_line) {
@@ -65,10 +64,10 @@ Json LogLocation(const Where& where, const std::string& source_root) {
   return location;
 }
 
+// A source that the log names relative to something is taken to be relative to the sources.
 Json SourceLocation(const SourcePlace& source, const std::string& source_root) {
   Json artifact = ArtifactLocation(source.path, source_root);
-  if (const std::optional<std::string> path = RelativeTo(source_root, source.path))
-    artifact = {{"uri", PathUri(*path)}, {"uriBaseId", kSourceRoot}};
+  if (RelativeTo(source_root, source.path)) artifact["uriBaseId"] = kSourceRoot;
   const auto line = static_cast<std::uint64_t>(source.line);
   return {{"physicalLocation", {{"artifactLocation", std::move(artifact)}, {"region", Region(line, line)}}}};
 }
