@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "input/quota.h"
@@ -47,7 +49,12 @@ using Formats = std::vector<Choice<Format>>;
 
 const Formats kReportFormats = {{"text", Format::kText, "for people"},
                                 {"json", Format::kJson, "one object, schema whyoom.report/1"},
-                                {"ndjson", Format::kNdjson, "one object a line, for batches and whyoom merge"}};
+                                {"ndjson", Format::kNdjson, "one object a line, for batches and whyoom merge"},
+                                {"markdown", Format::kMarkdown, "to paste into an issue"},
+                                {"html", Format::kHtml, "one page with charts"},
+                                {"github", Format::kGithub, "annotations of GitHub Actions"},
+                                {"sarif", Format::kSarif, "2.1.0, for code scanning"},
+                                {"junit", Format::kJunit, "XML, for CI servers"}};
 const Formats kDiffFormats = {{"text", Format::kText, "for people"},
                               {"json", Format::kJson, "one object, schema whyoom.diff/1"}};
 const std::vector<Choice<ColorMode>> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
@@ -80,25 +87,45 @@ std::string Listing(const std::vector<Choice<T>>& choices, bool about) {
   return list;
 }
 
+template <typename T>
+T ToChoice(const char* option, const char* kind, const std::vector<Choice<T>>& choices, const std::string& given) {
+  for (const Choice<T>& choice : choices) {
+    if (given == choice.name) return choice.value;
+  }
+  throw CLI::ValidationError(
+      fmt::format("{} {}: no such {}; {}", option, Printable(given), kind, Listing(choices, false)));
+}
+
 // An option with one of a few words as its value; `kind` is what an error calls them.
 template <typename T>
 CLI::Option* AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
                        const std::vector<Choice<T>>& choices, T* value) {
-  const auto take = [=](const std::string& given) {
-    for (const Choice<T>& choice : choices) {
-      if (given == choice.name) {
-        *value = choice.value;
-        return;
-      }
-    }
-    throw CLI::ValidationError(
-        fmt::format("{} {}: no such {}; {}", option, Printable(given), kind, Listing(choices, false)));
-  };
+  const auto take = [=](const std::string& given) { *value = ToChoice(option, kind, choices, given); };
   return app.add_option_function<std::string>(option, take, Listing(choices, true))->type_name(type_name);
 }
 
+// "FORMAT" is the one of standard output or --output, "FORMAT=FILE" one more, in a file.
 void AddFormat(CLI::App& app, const Formats& formats, Options* options) {
-  AddChoice(app, "--format", "format", "FORMAT", formats, &options->format)->group(kOutput);
+  const auto take = [=, seen = std::make_shared<bool>(false)](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const std::size_t equals = word.find('=');
+      const Format format = ToChoice("--format", "format", formats, word.substr(0, equals));
+      if (equals != std::string::npos) {
+        if (equals + 1 == word.size())
+          throw CLI::ValidationError(fmt::format("--format {}: name a file after the =", Printable(word)));
+        options->extra_outputs.push_back({format, word.substr(equals + 1)});
+      } else if (std::exchange(*seen, true)) {
+        throw CLI::ValidationError("--format is given twice: all but one need a file, --format FORMAT=FILE");
+      } else {
+        options->format = format;
+      }
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--format", take, Listing(formats, true) + "; with =FILE that format goes to FILE as well, may be repeated")
+      ->type_name("FORMAT[=FILE]")
+      ->allow_extra_args(false)
+      ->group(kOutput);
 }
 
 Timestamp Now() {
@@ -194,6 +221,16 @@ std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments
   }
 }
 
+void AddForCi(CLI::App& app, Options* options) {
+  app.add_option("--source-root", options->source_root,
+                 "Where your sources lie: in the formats github and sarif, files below DIR are named relative to it")
+      ->type_name("DIR")
+      ->group(kOutput);
+  app.add_flag("--step-summary", options->step_summary,
+               "Append the report in Markdown to the file that GITHUB_STEP_SUMMARY names")
+      ->group(kOutput);
+}
+
 void AddExitZero(CLI::App& app, Options* options) {
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read")
       ->group(kOutput);
@@ -266,6 +303,7 @@ std::optional<EarlyExit> ParseDiagnose(const std::vector<std::string>& arguments
                "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted")
       ->group(kInputs);
   AddFormat(app, kReportFormats, options);
+  AddForCi(app, options);
   AddCommon(app, options);
   AddExitZero(app, options);
   AddBatches(app, options);
@@ -289,6 +327,7 @@ std::optional<EarlyExit> ParseMerge(const std::vector<std::string>& arguments, O
   app.add_option("file", options->paths, "Reports and folders of them; - or none on a pipe: standard input")
       ->type_name("FILE");
   AddFormat(app, kReportFormats, options);
+  AddForCi(app, options);
   AddCommon(app, options);
   AddExitZero(app, options);
   options->command = Command::kMerge;
@@ -361,6 +400,7 @@ std::optional<EarlyExit> ParseRun(const std::vector<std::string>& arguments, Opt
       "  whyoom run -- python train.py --steps 10\n"
       "  whyoom run --format json --output report.json -- python train.py\n");
   AddFormat(app, kReportFormats, options);
+  AddForCi(app, options);
   AddCommon(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
   app.add_flag_callback(

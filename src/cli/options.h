@@ -25,9 +25,15 @@ enum class Command {
   kRun,
   kMerge
 };
-enum class Format { kText, kJson, kNdjson };
+enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJunit };
 enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever, kJson };
+
+// One more format of the same report, in a file.
+struct ExtraOutput {
+  Format format = Format::kText;
+  std::string path;
+};
 
 struct Options {
   Command command = Command::kDiagnose;
@@ -36,6 +42,9 @@ struct Options {
   std::vector<std::string> rules;  // files and folders
   Format format = Format::kText;
   std::string output;  // empty: standard output
+  std::vector<ExtraOutput> extra_outputs;
+  std::string source_root;    // names of sources below it are told relative to it; empty: as the log has them
+  bool step_summary = false;  // append the report in Markdown to the file that GITHUB_STEP_SUMMARY names
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
   bool follow = false;     // wait for what is still written

@@ -1,19 +1,60 @@
 #include "cli/print_report.h"
 
+#include <cstdlib>
+
+#include "cli/terminal.h"
+#include "input/error.h"
+#include "report/github_printer.h"
+#include "report/html_printer.h"
 #include "report/json_printer.h"
+#include "report/junit_printer.h"
+#include "report/markdown_printer.h"
 #include "report/ndjson_printer.h"
+#include "report/sarif_printer.h"
 
 namespace whyoom {
+namespace {
 
-std::string PrintReport(const Report& report, Format format, const TextOptions& text) {
+// What GitHub takes of one step (docs.github.com, "Workflow commands for GitHub Actions": 1 MiB).
+constexpr std::size_t kMostStepSummary = std::size_t{1} << 20;
+
+void AppendStepSummary(const Report& report) {
+  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == '\0')
+    throw Error("--step-summary: GITHUB_STEP_SUMMARY names no file; GitHub Actions sets it");
+  AppendOutput(PrintMarkdown(report, kMostStepSummary), path);
+}
+
+}  // namespace
+
+std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root) {
   switch (format) {
+    case Format::kText:
+      return PrintText(report, text);
     case Format::kJson:
       return PrintJson(report);
     case Format::kNdjson:
       return PrintNdjson(report);
-    default:
-      return PrintText(report, text);
+    case Format::kMarkdown:
+      return PrintMarkdown(report);
+    case Format::kHtml:
+      return PrintHtml(report);
+    case Format::kGithub:
+      return PrintGithub(report, source_root);
+    case Format::kSarif:
+      return PrintSarif(report, source_root);
+    case Format::kJunit:
+      return PrintJunit(report);
   }
+  return {};
+}
+
+void WriteExtraOutputs(const Report& report, const Options& options) {
+  for (const ExtraOutput& extra : options.extra_outputs) {
+    const TextOptions text = {TextWidth(/*to_file=*/true), UseColour(options.color, /*to_file=*/true)};
+    WriteOutput(PrintReport(report, extra.format, text, options.source_root), extra.path);
+  }
+  if (options.step_summary) AppendStepSummary(report);
 }
 
 }  // namespace whyoom

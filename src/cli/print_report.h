@@ -1,4 +1,4 @@
-// A report in the format that was asked for: what every command that ends in one does.
+// A report in the formats that were asked for: what every command that ends in one does.
 #pragma once
 
 #include <string>
@@ -10,6 +10,10 @@
 namespace whyoom {
 
 // `text` says how text for people is to look.
-std::string PrintReport(const Report& report, Format format, const TextOptions& text);
+std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root);
+
+// Writes the extra outputs of `options`, and appends to the step summary where that is asked for. Throws Error where a
+// file cannot be written.
+void WriteExtraOutputs(const Report& report, const Options& options);
 
 }  // namespace whyoom

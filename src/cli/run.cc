@@ -1,6 +1,7 @@
 #include "cli/run.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <csignal>
@@ -72,18 +73,38 @@ void CompletePaths(Options* options) {
   options->paths = {"-"};
 }
 
+// A name given twice by mistake must not cost the log.
+void KeepInputs(const Options& options) {
+  std::vector<std::string> outputs = {options.output};
+  for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
+  for (const std::string& output : outputs) {
+    struct stat written {};
+    if (output.empty() || stat(output.c_str(), &written) != 0 || !S_ISREG(written.st_mode)) continue;
+    for (const std::string& path : options.paths) {
+      struct stat read {};
+      if (stat(path.c_str(), &read) == 0 && read.st_dev == written.st_dev && read.st_ino == written.st_ino)
+        throw Error("the report would overwrite what is read: " + Printable(output));
+    }
+  }
+}
+
 int ExitStatus(const Options& options, const Report& report) {
   if (options.exit_zero) return kNothing;
   if (!report.problems.empty()) return kNotAllRead;
   return report.findings.empty() ? kNothing : kFound;
 }
 
+void Complete(const std::string& rules_fingerprint, Report* report) {
+  report->version = WHYOOM_VERSION;
+  report->rules_fingerprint = rules_fingerprint;
+  SortProblems(report);
+}
+
 // Prints the report; gives the exit status.
 int PrintAndEnd(const Options& options, const std::string& rules_fingerprint, Report report) {
-  report.version = WHYOOM_VERSION;
-  report.rules_fingerprint = rules_fingerprint;
-  SortProblems(&report);
-  WriteOutput(PrintReport(report, options.format, ForText(options)), options.output);
+  Complete(rules_fingerprint, &report);
+  WriteOutput(PrintReport(report, options.format, ForText(options), options.source_root), options.output);
+  WriteExtraOutputs(report, options);
   return ExitStatus(options, report);
 }
 
@@ -135,6 +156,8 @@ int RunFollow(Options options) {
     return PrintAndEnd(options, rules.fingerprint(), std::move(report));
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", problem.path, problem.what));
+  Complete(rules.fingerprint(), &report);
+  WriteExtraOutputs(report, options);
   return ExitStatus(options, report);
 }
 
@@ -181,6 +204,7 @@ int RunRulesTest(const Options& options) {
 }
 
 int Dispatch(const Options& options) {
+  KeepInputs(options);
   switch (options.command) {
     case Command::kExplain:
       return RunExplain(options);

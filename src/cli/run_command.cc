@@ -118,10 +118,11 @@ Report MakeReport(const RuleSet& rules, const DumpFolder& dump, LogReader* log) 
 void Print(const Options& options, const Report& report, bool line_open) {
   const bool to_file = !options.output.empty();
   // Who asked for a file is to find the report of this job there, and none of an earlier one.
+  WriteExtraOutputs(report, options);
   if (report.findings.empty() && !to_file) return;
   const bool as_text = options.format == Format::kText;
   const TextOptions style = {TextWidth(to_file, STDERR_FILENO), UseColour(options.color, to_file, STDERR_FILENO)};
-  const std::string text = PrintReport(report, options.format, style);
+  const std::string text = PrintReport(report, options.format, style, options.source_root);
   const std::string apart = to_file ? "" : std::string(line_open ? "\n" : "") + (as_text ? "\n" : "");
   WriteOutput(apart + text, options.output, STDERR_FILENO);
 }

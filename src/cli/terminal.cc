@@ -39,6 +39,13 @@ int WriteAll(int descriptor, std::string_view text) {
   return 0;
 }
 
+void WriteFile(std::string_view text, const std::string& path, int how) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+  const int problem = file < 0 ? errno : WriteAll(file, text);
+  if (file >= 0) close(file);
+  if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+}
+
 }  // namespace
 
 bool InputIsTerminal() { return isatty(STDIN_FILENO) == 1; }
@@ -63,11 +70,10 @@ void WriteOutput(std::string_view text, const std::string& path, int descriptor)
     if (problem != 0 && problem != EPIPE) throw Error(std::string("cannot write: ") + std::strerror(problem));
     return;
   }
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const int problem = file < 0 ? errno : WriteAll(file, text);
-  if (file >= 0) close(file);
-  if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+  WriteFile(text, path, O_TRUNC);
 }
+
+void AppendOutput(std::string_view text, const std::string& path) { WriteFile(text, path, O_APPEND); }
 
 void WriteError(std::string_view text) {
   // Messages quote arguments and names of files.

@@ -23,6 +23,9 @@ std::size_t TextWidth(bool to_file, int descriptor = 1);
 // that went away is no error; throws Error where a file cannot be written.
 void WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);
 
+// The same, behind what `path` holds already.
+void AppendOutput(std::string_view text, const std::string& path);
+
 void WriteError(std::string_view text);
 
 }  // namespace whyoom

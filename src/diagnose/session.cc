@@ -131,6 +131,7 @@ void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, con
     of_job_.AddTo(*head.failure, &draft.facts);
     if (const std::optional<UserCall> call = traceback_.user_call()) {
       draft.facts.Set("user_source", call->source, call->place);
+      draft.facts.Set("user_source_path", call->path, call->place);
     }
     if (!head.failure->reader.empty()) {
       open.reader = std::make_unique<MemoryReportReader>();

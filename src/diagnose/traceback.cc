@@ -65,7 +65,7 @@ void Traceback::Feed(const Line& line) {
     if (lines_since_ > kNear) call_.reset();  // of another traceback, whose successor has lost its header
     lines_since_ = 0;
     if (!IsLibraryPath(frame.path)) {
-      call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), {line.number, line.offset}};
+      call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), frame.path, {line.number, line.offset}};
     }
   }
 }

@@ -13,6 +13,7 @@ namespace whyoom {
 
 struct UserCall {
   std::string source;  // "train.py:41"
+  std::string path;    // as the frame names it: "/home/user/job/train.py"
   Place place;         // of the frame in the log
 };
 

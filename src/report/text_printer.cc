@@ -414,4 +414,10 @@ std::string PrintText(const Report& report, const TextOptions& options) {
   return WithoutCommands(page.Take());
 }
 
+std::string PrintFinding(const Finding& finding, const TextOptions& options) {
+  Page page(options);
+  page.PrintFinding(finding);
+  return page.Take();
+}
+
 }  // namespace whyoom

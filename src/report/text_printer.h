@@ -14,4 +14,7 @@ struct TextOptions {
 
 std::string PrintText(const Report& report, const TextOptions& options);
 
+// One diagnosis of a report, whole.
+std::string PrintFinding(const Finding& finding, const TextOptions& options);
+
 }  // namespace whyoom

@@ -1,0 +1,31 @@
+// A diagnosis in a few sentences of plain text, for places that have no room for a page: an annotation beside a line of
+// code, an alert, the headline of a failed test. All of it is printable, and not yet escaped for any format.
+#pragma once
+
+#include <string>
+
+#include "diagnose/finding.h"
+
+namespace whyoom {
+
+// What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
+// `whyoom explain`.
+std::string RuleId(const Finding& finding);
+
+// "compile time: HBM out of memory – one allocation far too large".
+std::string Verdict(const Finding& finding);
+
+// "logs.tar › train.log".
+std::string NameText(const Artifact& artifact);
+
+// "logs.tar › train.log:41"; a name beyond 500 bytes is cut.
+std::string PlaceText(const Where& where);
+
+// "logs.tar › train.log: the archive is cut short"; without a place where the problem is none of an input.
+std::string ProblemText(const Problem& problem);
+
+// The verdict, the numbers, why, the first remedies, and where it was reported; a paragraph each, parted by an empty
+// line. At most 4000 bytes, whatever the log holds.
+std::string BriefText(const Finding& finding);
+
+}  // namespace whyoom

@@ -1,0 +1,166 @@
+// The formats for CI servers, over every log there is, alone and together: each by its own schema.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "clean_text.h"
+#include "junit_schema.h"
+#include "process.h"
+#include "rules/schema_check.h"
+#include "runner_model.h"
+
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> CaseLogs() {
+  std::vector<std::string> logs;
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases")) {
+    if (fs::exists(entry.path() / "log")) logs.push_back((entry.path() / "log").string());
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+// A failure whose lines are full of what CI servers and parsers obey.
+std::string HostileLog() {
+  const std::string hostile = "::error::x ##[add-mask]x </failure>]]> \x1b[31m {0} [a](https://example.org) \xff\xfe";
+  return hostile +
+         "\n::set-env name=A::b\nRESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in "
+         "memory space hbm. Used 20.77G of 15.75G hbm. Exceeded hbm capacity by 5.02G.\n\nTotal hbm usage >= 21.02G:\n"
+         "    reserved        258.00M\n    program          20.77G\n    arguments            0B\n\n"
+         "  Largest program allocations in hbm:\n\n  1. Size: 10.38G\n     Operator: op_name=\"::error::" +
+         hostile +
+         "\" source_file=\"##[error]a ]b.py\" source_line=3\n     Shape: f32[10889216,4,2]\n     Unpadded size: "
+         "332.31M\n" +
+         "     XLA label: ::error::" + hostile +
+         "\n     Allocation type: HLO temp\n     ==========================\n\n" + hostile + "\n";
+}
+
+std::vector<std::vector<std::string>> InputSets(const ScratchFolder& scratch) {
+  std::vector<std::vector<std::string>> sets;
+  std::vector<std::string> all = CaseLogs();
+  for (const std::string& log : all) sets.push_back({log});
+  const std::string hostile = scratch.Write("::error::h #%\xff\x01 {0}]]>.log", HostileLog());
+  sets.push_back({hostile});
+  sets.push_back({scratch.Write("empty.log", "")});
+  sets.push_back({scratch.path() + "/gone.log"});
+  all.insert(all.end(), {hostile, scratch.path() + "/gone.log"});
+  sets.push_back(all);
+  return sets;
+}
+
+std::string Print(const std::string& format, std::vector<std::string> inputs) {
+  inputs.insert(inputs.begin(), {"--format", format});
+  const ProcessResult result = RunWhyoom(inputs);
+  CHECK(result.exit_status != 2);
+  return result.out;
+}
+
+// One report in all formats, of one run.
+struct Outputs {
+  std::size_t diagnoses = 0;
+  std::string sarif;
+  std::string junit;
+  std::string github;
+};
+
+Outputs PrintAll(std::vector<std::string> inputs) {
+  const ScratchFolder scratch;
+  const auto path = [&](const std::string& format) { return scratch.path() + "/" + format; };
+  for (const char* format : {"sarif", "junit", "github"})
+    inputs.insert(inputs.begin(), {"--format", std::string(format) + "=" + path(format)});
+  const json report = json::parse(Print("json", inputs));
+  Outputs outputs = {report["diagnoses"].size(), ReadText(path("sarif")), ReadText(path("junit")),
+                     ReadText(path("github"))};
+  for (const std::string& text : {outputs.sarif, outputs.junit, outputs.github}) CHECK(IsClean(text, "\n"));
+  return outputs;
+}
+
+const whyoom::SchemaCheck& SarifSchema() {
+  static const whyoom::SchemaCheck schema(
+      ReadText(std::string(WHYOOM_SOURCE_DIR) + "/tests/schemas/sarif-schema-2.1.0.json"));
+  return schema;
+}
+
+void CheckSarif(const Outputs& outputs) {
+  const json log = json::parse(outputs.sarif);
+  for (const whyoom::SchemaFault& fault : SarifSchema().Run(log)) FAIL_CHECK(fault.pointer << " " << fault.what);
+  const json& run = log["runs"][0];
+  CHECK(run["results"].size() == outputs.diagnoses);
+  for (const json& result : run["results"])
+    CHECK(run["tool"]["driver"]["rules"][result["ruleIndex"].get<std::size_t>()]["id"] == result["ruleId"]);
+}
+
+void CheckGithub(const Outputs& outputs) {
+  RunnerModel runner;
+  std::size_t errors = 0;
+  for (const RunnerCommand& command : runner.Read(outputs.github)) {
+    const std::string& name = command.name;
+    errors += name == "error" ? 1 : 0;
+    CHECK((name == "error" || name == "warning" || name == "notice" || name == "group" || name == "endgroup"));
+  }
+  CHECK(errors == std::min<std::size_t>(outputs.diagnoses, 10));
+  CHECK_FALSE(runner.stopped());
+}
+
+}  // namespace
+
+TEST_CASE("the report of every log is valid in every format for CI servers", "[cli]") {
+  const ScratchFolder scratch;
+  for (const std::vector<std::string>& inputs : InputSets(scratch)) {
+    INFO(inputs.back());
+    const Outputs outputs = PrintAll(inputs);
+    CheckSarif(outputs);
+    CheckJunit(outputs.junit);
+    CHECK(outputs.junit.find(" failures=\"" + std::to_string(outputs.diagnoses) + "\"") != std::string::npos);
+    CheckGithub(outputs);
+  }
+}
+
+TEST_CASE("the schema of SARIF refuses what is wrong", "[cli]") {
+  const ScratchFolder scratch;
+  const json log = json::parse(Print("sarif", {scratch.Write("hostile.log", HostileLog())}));
+  REQUIRE(log["runs"][0]["results"].size() == 1);
+  for (const auto& [place, value] : std::vector<std::pair<json::json_pointer, json>>{
+           {"/version"_json_pointer, "2.0.0"},
+           {"/runs/0/results/0/level"_json_pointer, "fatal"},
+           {"/runs/0/results/0/occurrenceCount"_json_pointer, 0},
+           {"/runs/0/results/0/locations/0/physicalLocation/region/startLine"_json_pointer, 0},
+           {"/runs/0/results/0/unknown"_json_pointer, 1},
+           {"/runs/0/tool/driver/rules/0/help"_json_pointer, {{"markdown", "x"}}},
+       }) {
+    json wrong = log;
+    wrong[place] = value;
+    INFO(place.to_string());
+    CHECK_FALSE(SarifSchema().Run(wrong).empty());
+  }
+}
+
+TEST_CASE("the user's line is annotated relative to --source-root", "[cli]") {
+  const std::string log = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-padded-points/log";
+  const std::vector<std::string> root = {"--source-root", "/home/user/train", log};
+  CHECK(Print("github", root).starts_with("::error file=d_points_n2.py,line=19,title=E1000.2 "));
+  CHECK(Print("github", {log}).starts_with("::error title=E1000.2 "));
+  const json place = json::parse(Print("sarif", root))["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+  CHECK(place == json({{"artifactLocation", {{"uri", "d_points_n2.py"}, {"uriBaseId", "%SRCROOT%"}}},
+                       {"region", {{"startLine", 19}}}}));
+}
+
+TEST_CASE("--step-summary appends to the file that GitHub names, and says where it names none", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("a.log", "all is well\n");
+  const std::string summary = scratch.Write("summary", "before\n");
+  const ProcessResult appended = RunWhyoom({"--step-summary", log}, "", ".", {"GITHUB_STEP_SUMMARY=" + summary});
+  CHECK(appended.exit_status == 0);
+  CHECK(ReadText(summary).starts_with("before\n"));
+  CHECK(ReadText(summary).size() > 7);
+  const ProcessResult unnamed = RunWhyoom({"--step-summary", log}, "", ".", {"GITHUB_STEP_SUMMARY="});
+  CHECK(unnamed.exit_status == 2);
+  CHECK(unnamed.err.find("GITHUB_STEP_SUMMARY") != std::string::npos);
+}

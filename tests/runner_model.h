@@ -1,0 +1,92 @@
+// What GitHub's runner does with the output of a step: which lines it obeys as commands. A command is "::name
+// properties::data" at the begin of a line, blanks aside, or "##[name properties]data" anywhere in one; between
+// "::stop-commands::token" and a command of that token's name all is text.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+struct RunnerCommand {
+  std::string name;
+  std::map<std::string, std::string> properties;
+  std::string data;
+};
+
+class RunnerModel {
+ public:
+  // Obeys `output`; gives the commands in order, those that stop and resume left out.
+  std::vector<RunnerCommand> Read(const std::string& output) {
+    std::vector<RunnerCommand> obeyed;
+    for (std::size_t begin = 0; begin < output.size();) {
+      const std::size_t end = std::min(output.find('\n', begin), output.size());
+      if (auto command = Parse(output.substr(begin, end - begin))) Obey(*command, &obeyed);
+      begin = end + 1;
+    }
+    return obeyed;
+  }
+  bool stopped() const { return !token_.empty(); }
+
+ private:
+  static std::string Lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+  }
+  static std::string Unescape(std::string text, const std::vector<std::pair<std::string, std::string>>& escapes) {
+    for (const auto& [escape, meaning] : escapes) {
+      for (std::size_t at = text.find(escape); at != std::string::npos; at = text.find(escape, at + meaning.size()))
+        text.replace(at, escape.size(), meaning);
+    }
+    return text;
+  }
+  bool IsKnown(const std::string& name) const {
+    static const std::set<std::string> known = {
+        "error",    "warning",  "notice",     "debug", "group",       "endgroup",       "set-env",      "set-output",
+        "add-path", "add-mask", "save-state", "echo",  "add-matcher", "remove-matcher", "stop-commands"};
+    return known.count(Lower(name)) != 0 || (stopped() && Lower(name) == Lower(token_));
+  }
+  std::optional<RunnerCommand> Make(const std::string& info, char separator, std::string data) const {
+    RunnerCommand command;
+    const std::size_t blank = std::min(info.find(' '), info.size());
+    command.name = Lower(info.substr(0, blank));
+    if (!IsKnown(command.name)) return std::nullopt;
+    for (std::size_t begin = blank + 1; begin < info.size();) {
+      const std::size_t end = std::min(info.find(separator, begin), info.size());
+      const std::string property = info.substr(begin, end - begin);
+      const std::size_t equals = property.find('=');
+      if (equals != std::string::npos) {
+        command.properties[property.substr(0, equals)] = Unescape(
+            property.substr(equals + 1), {{"%0D", "\r"}, {"%0A", "\n"}, {"%3A", ":"}, {"%2C", ","}, {"%25", "%"}});
+      }
+      begin = end + 1;
+    }
+    command.data = Unescape(std::move(data), {{"%0D", "\r"}, {"%0A", "\n"}, {"%25", "%"}});
+    return command;
+  }
+  std::optional<RunnerCommand> Parse(const std::string& line) const {
+    const std::size_t begin = std::min(line.find_first_not_of(" \t\r\f\v"), line.size());
+    const std::size_t end = line.find("::", begin + 2);
+    if (line.compare(begin, 2, "::") == 0 && end != std::string::npos) {
+      if (auto command = Make(line.substr(begin + 2, end - begin - 2), ',', line.substr(end + 2))) return command;
+    }
+    const std::size_t old = line.find("##[");
+    const std::size_t bracket = old == std::string::npos ? old : line.find(']', old);
+    if (bracket == std::string::npos) return std::nullopt;
+    return Make(line.substr(old + 3, bracket - old - 3), ';', line.substr(bracket + 1));
+  }
+  void Obey(const RunnerCommand& command, std::vector<RunnerCommand>* obeyed) {
+    if (stopped()) {
+      if (command.name == Lower(token_)) token_.clear();
+    } else if (command.name == "stop-commands") {
+      token_ = command.data;
+    } else {
+      obeyed->push_back(command);
+    }
+  }
+
+  std::string token_;  // of a stop that is on
+};

@@ -1,0 +1,147 @@
+// Workflow commands: the annotations that are meant, and not one that a log means.
+#include "report/github_printer.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "clean_text.h"
+#include "report/text_printer.h"
+#include "runner_model.h"
+#include "unit/report/made_report.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::vector<RunnerCommand> CommandsOf(const Report& report, const std::string& source_root = "") {
+  const std::string printed = PrintGithub(report, source_root);
+  CHECK(IsClean(printed, "\n"));
+  RunnerModel runner;
+  std::vector<RunnerCommand> commands = runner.Read(printed);
+  CHECK_FALSE(runner.stopped());
+  return commands;
+}
+
+std::vector<std::string> NamesOf(const std::vector<RunnerCommand>& commands) {
+  std::vector<std::string> names;
+  for (const RunnerCommand& command : commands) names.push_back(command.name);
+  return names;
+}
+
+std::size_t CountOf(const std::vector<RunnerCommand>& commands, const std::string& name) {
+  std::size_t count = 0;
+  for (const RunnerCommand& command : commands) count += command.name == name ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("the model of the runner obeys what a log must not print", "[report]") {
+  CHECK(NamesOf(RunnerModel().Read("a ::error::x\n  ::error::x\nb ##[Set-Env name=A]c\n::nothing::\n")) ==
+        std::vector<std::string>{"error", "set-env"});
+  CHECK(NamesOf(RunnerModel().Read("::stop-commands::T\n::error::x\nx ##[t]\n::group::g\n")) ==
+        std::vector<std::string>{"group"});
+  CHECK(NamesOf(RunnerModel().Read(kHostileText)) == std::vector<std::string>{"error", "set-env"});
+}
+
+TEST_CASE("a diagnosis annotates the user's line, and the report is in the log of the step", "[report]") {
+  const Failure failure = MadeFailure();
+  Finding finding = MadeFinding(failure);
+  finding.message = "50 % more,\nor so: it fails";
+  SetSource("/work/job/a, b: 100%.py", 41, &finding);
+  const Report report = MadeReport({finding});
+  const std::vector<RunnerCommand> commands = CommandsOf(report, "/work/job");
+  REQUIRE(NamesOf(commands) == std::vector<std::string>{"error", "group", "endgroup"});
+  CHECK(commands[0].properties == std::map<std::string, std::string>{
+                                      {"file", "a, b: 100%.py"}, {"line", "41"}, {"title", "T1.2 a test (jit_step)"}});
+  CHECK(commands[0].data ==
+        "a test – too large. 3.00 GiB needed, 1.00 GiB usable, 2.00 GiB too much. Program: jit_step.\n\n"
+        "50 % more, or so: it fails\n\nReported at logs/train.log:7. More: whyoom explain T1.2");
+  CHECK(commands[1].data == "whyoom: 1 failure in 2 inputs");
+  CHECK(PrintGithub(report, "").find("\n" + PrintText(report, TextOptions())) != std::string::npos);
+}
+
+TEST_CASE("what is no file below the sources is not annotated", "[report]") {
+  const Failure failure = MadeFailure();
+  const auto properties = [&](const std::string& source, std::int64_t line, const std::string& root) {
+    Finding finding = MadeFinding(failure);
+    SetSource(source, line, &finding);
+    return CommandsOf(MadeReport({finding}), root).at(0).properties;
+  };
+  CHECK(properties("./src/train.py", 3, "").at("file") == "src/train.py");
+  CHECK(properties("/work/job/train.py", 3, "").count("file") == 0);
+  CHECK(properties("/work/job/train.py", 3, "/else").count("file") == 0);
+  CHECK(properties("../train.py", 3, "").count("file") == 0);
+  CHECK(properties("Cell In[3]", 3, "").count("file") == 0);
+  CHECK(properties("train.py", 99999999999, "").count("file") == 0);
+  CHECK(CommandsOf(MadeReport({MadeFinding(failure)})).at(0).properties.count("line") == 0);
+}
+
+TEST_CASE("no log's text becomes a command", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({HostileFinding(failure), MadeFinding(failure)});
+  report.problems = {{kHostileText, kHostileText, kHostileText}};
+  const std::vector<RunnerCommand> commands = CommandsOf(report, kHostileText);
+  CHECK(NamesOf(commands) == std::vector<std::string>{"error", "error", "warning", "group", "endgroup"});
+  for (const RunnerCommand& command : commands) {
+    for (const auto& [name, value] : command.properties) CHECK((name == "title" || name == "file" || name == "line"));
+    CHECK(command.data.find("::error::x\n") == std::string::npos);
+  }
+}
+
+TEST_CASE("the token that ends the report is not in it and follows from it", "[report]") {
+  const Failure failure = MadeFailure();
+  const auto token = [](const std::string& printed) {
+    const std::string stop = "::stop-commands::";
+    const std::size_t begin = printed.find(stop) + stop.size();
+    return printed.substr(begin, printed.find('\n', begin) - begin);
+  };
+  const std::string one = PrintGithub(MadeReport({MadeFinding(failure)}), "");
+  CHECK(one == PrintGithub(MadeReport({MadeFinding(failure)}), ""));
+  CHECK(token(one).size() == 64);
+  CHECK(one.find(token(one), one.find(token(one)) + 1) == one.find("::" + token(one) + "::\n") + 2);
+
+  // A log that holds the token of the report before cannot end this one with it.
+  Finding knowing = MadeFinding(failure);
+  knowing.message = "##[" + token(one) + "] ::error::x";
+  CHECK(token(PrintGithub(MadeReport({knowing}), "")) != token(one));
+  CHECK(NamesOf(CommandsOf(MadeReport({knowing}))) == std::vector<std::string>{"error", "group", "endgroup"});
+}
+
+TEST_CASE("annotations stay within what is shown of a step", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport(std::vector<Finding>(10, MadeFinding(failure)));
+  CHECK(CountOf(CommandsOf(report), "error") == 10);
+  report.findings.push_back(MadeFinding(failure));
+  report.problems = std::vector<Problem>(10, Problem{"a.log", "", "cut short"});
+  std::vector<RunnerCommand> commands = CommandsOf(report);
+  CHECK(CountOf(commands, "error") == 10);
+  CHECK(commands[9].data == "2 more failures: see the report in the log of this step");
+  CHECK(CountOf(commands, "warning") == 10);
+  CHECK(commands[19].data == "a.log: cut short");
+  report.problems_left_out = 7;
+  commands = CommandsOf(report);
+  CHECK(CountOf(commands, "warning") == 10);
+  CHECK(commands[19].data == "8 more problems");
+
+  Finding wordy = MadeFinding(failure);
+  wordy.message = std::string(100000, '%');
+  wordy.facts.Set("module", std::string(100000, 'm'), {}, true);
+  wordy.where.artifact.path = std::string(4096, 'p');
+  const RunnerCommand command = CommandsOf(MadeReport({wordy})).at(0);
+  CHECK(command.data.size() <= 4000);
+  CHECK(command.data.find(":7. More: whyoom explain T1.2") != std::string::npos);
+  CHECK(command.properties.at("title").size() <= 255);
+}
+
+TEST_CASE("nothing found is a notice; nothing read is told beside it", "[report]") {
+  Report report = MadeReport({});
+  std::vector<RunnerCommand> commands = CommandsOf(report);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].name == "notice");
+  CHECK(commands[0].data == "No out-of-memory error found in 2 inputs");
+  report.problems = {{"a.log", "", "no such file"}};
+  commands = CommandsOf(report);
+  CHECK(NamesOf(commands) == std::vector<std::string>{"warning", "notice", "group", "endgroup"});
+}

@@ -1,0 +1,89 @@
+// JUnit XML: valid by the schema of Jenkins's plugin, and legal XML whatever a log holds.
+#include "report/junit_printer.h"
+
+#include <string>
+
+#include "catch.h"
+#include "clean_text.h"
+#include "junit_schema.h"
+#include "unit/report/made_report.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::string ValidJunit(const Report& report) {
+  const std::string printed = PrintJunit(report);
+  CHECK(IsClean(printed, "\n"));
+  CheckJunit(printed);
+  return printed;
+}
+
+bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a diagnosis is a failed test with the report as text", "[report]") {
+  const Failure failure = MadeFailure();
+  const std::string printed = ValidJunit(MadeReport({MadeFinding(failure)}));
+  CHECK(Has(printed, "<testsuites name=\"whyoom\" tests=\"1\" failures=\"1\" errors=\"0\">\n"));
+  CHECK(Has(printed, "<testsuite name=\"whyoom\" tests=\"1\" failures=\"1\" errors=\"0\">\n"));
+  CHECK(Has(printed, "<property name=\"inputs\" value=\"2\"/>"));
+  CHECK(Has(printed,
+            "<testcase classname=\"T1.2\" name=\"jit_step [0123456789abcdef]\">\n"
+            "      <failure type=\"T1.2\" message=\"a test – too large\">T1  a test\n"
+            "    scenario 2: too large\n"));
+  CHECK(Has(printed, "3.00 GiB needed"));
+}
+
+TEST_CASE("a report without findings and problems is one test that passed", "[report]") {
+  const std::string printed = ValidJunit(MadeReport({}));
+  CHECK(Has(printed, "tests=\"1\" failures=\"0\" errors=\"0\""));
+  CHECK(Has(printed, "<testcase classname=\"whyoom\" name=\"no out-of-memory error\"/>"));
+}
+
+TEST_CASE("problems are errors, each under a name of its own; nothing passed then", "[report]") {
+  Report report = MadeReport({});
+  report.problems = {{"a.log", "", "cut short"}, {"a.log", "", "damaged"}, {"lists", "", "too many", true}};
+  report.problems_left_out = 5;
+  const std::string printed = ValidJunit(report);
+  CHECK(Has(printed, "tests=\"4\" failures=\"0\" errors=\"4\""));
+  CHECK(Has(printed,
+            "<testcase classname=\"whyoom.input\" name=\"a.log\">\n"
+            "      <error type=\"whyoom.input\" message=\"cut short\">a.log: cut short</error>\n"));
+  CHECK(Has(printed, "name=\"a.log (2)\""));
+  CHECK(Has(printed, "<testcase classname=\"whyoom.report\" name=\"lists\">"));
+  CHECK(Has(printed, "5 more inputs could not be read"));
+  CHECK_FALSE(Has(printed, "no out-of-memory error"));
+}
+
+TEST_CASE("hostile text stays text in XML", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({HostileFinding(failure)});
+  report.problems = {{kHostileText, kHostileText, kHostileText}, {"\xef\xbf\xbe\xed\xa0\x80", "", "\x01"}};
+  const std::string printed = ValidJunit(report);
+  CHECK_FALSE(Has(printed, "\xef\xbf\xbe"));  // U+FFFE and U+FFFF are no characters of XML 1.0
+  CHECK_FALSE(Has(printed, "\xef\xbf\xbf"));
+  CHECK_FALSE(Has(printed, "]]>"));
+  CHECK(Has(printed, "&lt;/failure&gt;]]&gt;&lt;!--&amp;amp;"));
+}
+
+TEST_CASE("the schema refuses what is wrong", "[report]") {
+  std::string printed = PrintJunit(MadeReport({}));
+  if (!HasXmllint()) return;
+  CHECK(JunitFault(printed).empty());
+  CHECK_FALSE(JunitFault("<testsuites><testsuite/></testsuites>").empty());
+  printed.replace(printed.find("<testcase"), 9, "<test&case");
+  CHECK_FALSE(JunitFault(printed).empty());
+}
+
+TEST_CASE("of very many failures only the first are shown whole", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report;
+  for (int i = 0; i < 1001; ++i) report.findings.push_back(MadeFinding(failure, "id" + std::to_string(i)));
+  const std::string printed = ValidJunit(report);
+  CHECK(Has(printed, "tests=\"1001\" failures=\"1001\""));
+  const std::string last = printed.substr(printed.find("[id1000]"));
+  CHECK_FALSE(Has(last, "▲"));
+  CHECK(Has(last, "3.00 GiB needed"));
+}

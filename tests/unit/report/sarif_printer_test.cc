@@ -1,0 +1,228 @@
+// SARIF for code scanning: valid by its schema, alerts where they can be shown, and within what is taken of a file.
+#include "report/sarif_printer.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "clean_text.h"
+#include "process.h"
+#include "report/sarif_text.h"
+#include "report/uri.h"
+#include "rules/schema_check.h"
+#include "unit/report/made_report.h"
+
+using namespace whyoom;
+using nlohmann::json;
+
+namespace {
+
+// The only run of a report, which is checked to be valid.
+json RunOf(const Report& report, const std::string& source_root = "") {
+  static const SchemaCheck schema(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/tests/schemas/sarif-schema-2.1.0.json"));
+  const std::string printed = PrintSarif(report, source_root);
+  CHECK(IsClean(printed, "\n"));
+  const json log = json::parse(printed);
+  for (const SchemaFault& fault : schema.Run(log)) FAIL_CHECK(fault.pointer << " " << fault.what);
+  REQUIRE(log["runs"].size() == 1);
+  return log["runs"][0];
+}
+
+json PhysicalLocation(const std::string& uri, int line, bool below_root) {
+  json artifact = {{"uri", uri}};
+  if (below_root) artifact["uriBaseId"] = "%SRCROOT%";
+  return {{"artifactLocation", artifact}, {"region", {{"startLine", line}}}};
+}
+
+const json& Notifications(const json& run) { return run["invocations"][0]["toolExecutionNotifications"]; }
+
+}  // namespace
+
+TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
+  const Failure failure = MadeFailure();
+  Remedy smaller;
+  smaller.id = "smaller";
+  smaller.title = "Make it smaller";
+  smaller.gain = "Much.";
+  Remedy away = smaller;
+  away.id = "away";
+  away.title = "Take it away";
+  Finding finding = MadeFinding(failure);
+  finding.remedies.push_back({1, &smaller, "", 1073741824, false, {}, {}, {"Halve it"}});
+  finding.ruled_out.push_back({&away, "it is needed"});
+  for (const char* host : {"rank1", "rank2", "rank3"}) finding.tally.hosts.Add(host);
+  const json run = RunOf(MadeReport({finding, MadeFinding(failure, "1123456789abcdef")}));
+
+  CHECK(run["tool"]["driver"]["name"] == "whyoom");
+  CHECK(run["tool"]["driver"]["version"] == "1.2.3");
+  REQUIRE(run["tool"]["driver"]["rules"].size() == 1);
+  const json& rule = run["tool"]["driver"]["rules"][0];
+  CHECK(rule["id"] == "T1.2");
+  CHECK(rule["shortDescription"]["text"] == "a test – too large");
+  CHECK(rule["fullDescription"]["text"] == "It is `too_large` by far.");
+  CHECK(rule["helpUri"] == "https://example.org/t1");
+  CHECK(rule["help"]["markdown"] ==
+        "What it means.\n\n## too large\n\nIt is `too_large` by far.\n\n## What helps\n\n- **Take it away**: Much."
+        "\n\n- **Make it smaller**: Much.\n\n## More\n\n- page: <https://example.org/t1>\n\n`whyoom explain T1.2`");
+  CHECK(rule["help"]["text"].get<std::string>().find("- Take it away: Much.") != std::string::npos);
+
+  REQUIRE(run["results"].size() == 2);
+  const json& result = run["results"][0];
+  CHECK(result["ruleId"] == "T1.2");
+  CHECK(result["ruleIndex"] == 0);
+  CHECK(result["level"] == "error");
+  CHECK(result["partialFingerprints"] == json({{"whyoom/v1", "0123456789abcdef"}}));
+  CHECK(result["occurrenceCount"] == 4);
+  CHECK(result["message"]["text"] ==
+        "a test – too large. 3.00 GiB needed, 1.00 GiB usable, 2.00 GiB too much. Program: jit_step.\n\nout of memory"
+        "\n\nDo first: Make it smaller (saves about 1.00 GiB). Halve it.\n\n"
+        "Reported at logs/train.log:7 by 4 processes. More: whyoom explain T1.2");
+}
+
+TEST_CASE("what the log cannot tell has a rule of its own", "[report]") {
+  const Failure failure = MadeFailure();
+  Finding open = MadeFinding(failure);
+  open.scenario = nullptr;
+  open.candidates = {&failure.scenarios.front()};
+  const json run = RunOf(MadeReport({MadeFinding(failure), open}));
+  CHECK(run["tool"]["driver"]["rules"][1]["id"] == "T1");
+  CHECK(run["tool"]["driver"]["rules"][1]["shortDescription"]["text"] == "a test");
+  CHECK(run["results"][1]["ruleIndex"] == 1);
+}
+
+TEST_CASE("an alert stands at the user's line where it is below the sources, else in the log", "[report]") {
+  const Failure failure = MadeFailure();
+  const json log = {{"artifactLocation", {{"uri", "logs/train.log"}}}, {"region", {{"startLine", 7}, {"endLine", 9}}}};
+  const auto result = [&](const std::string& source, const std::string& root) {
+    Finding finding = MadeFinding(failure);
+    SetSource(source, 41, &finding);
+    return RunOf(MadeReport({finding}), root)["results"][0];
+  };
+  for (const auto& [source, root] : std::vector<std::pair<std::string, std::string>>{
+           {"src/train.py", ""}, {"/work/job/src/train.py", "/work/job"}, {"/work/job/src/train.py", "/work/job/"}}) {
+    INFO(source << " below " << root);
+    const json below = result(source, root);
+    CHECK(below["locations"][0]["physicalLocation"] == PhysicalLocation("src/train.py", 41, true));
+    CHECK(below["relatedLocations"][0]["physicalLocation"] == log);
+  }
+  for (const std::string root : {"", "/elsewhere"}) {
+    INFO(root);
+    const json elsewhere = result("/work/job/src/train.py", root);
+    CHECK(elsewhere["locations"][0]["physicalLocation"] == log);
+    CHECK(elsewhere["relatedLocations"][0]["physicalLocation"] ==
+          PhysicalLocation("file:///work/job/src/train.py", 41, false));
+  }
+  const json unknown = RunOf(MadeReport({MadeFinding(failure)}))["results"][0];
+  CHECK(unknown["locations"][0]["physicalLocation"] == log);
+  CHECK_FALSE(unknown.contains("relatedLocations"));
+}
+
+TEST_CASE("places in logs, in archives and on standard input", "[report]") {
+  const Failure failure = MadeFailure();
+  Finding finding = MadeFinding(failure);
+  finding.where = {{"/work/job/logs.tar", "a/train.log"}, 7, 7, 0};
+  for (const Where& where : {finding.where, Where{{"-", ""}, 3, 3, 0}, Where{{"./a b", ""}, 5, 5, 0}})
+    finding.tally.places.Add(where);
+  finding.tally.reports = 3;
+  const json result = RunOf(MadeReport({finding}), "/work/job")["results"][0];
+  CHECK(result["locations"][0]["physicalLocation"] == PhysicalLocation("logs.tar", 7, true));
+  CHECK(result["locations"][0]["logicalLocations"][0]["name"] == "a/train.log");
+  CHECK(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/work/job/logs.tar › a/train.log");
+  REQUIRE(result["relatedLocations"].size() == 2);
+  CHECK(result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "-");
+  CHECK(result["relatedLocations"][1]["physicalLocation"] == PhysicalLocation("a%20b", 5, false));
+}
+
+TEST_CASE("names of files become URIs byte for byte", "[report]") {
+  CHECK(PathUri("a/b-c_d.e~f") == "a/b-c_d.e~f");
+  CHECK(PathUri("/a b#c?d%e") == "file:///a%20b%23c%3Fd%25e");
+  CHECK(PathUri("c:/d") == "c%3A/d");  // no scheme
+  CHECK(PathUri("\xc3\xa4\x01\xff\\\n") == "%C3%A4%01%FF%5C%0A");
+  CHECK(PathUri("").empty());
+}
+
+TEST_CASE("messages hold no placeholders and no links but what we write", "[report]") {
+  CHECK(SarifText("f32[8](x) {0} }") == "f32[8] (x) {{0}} }}");
+  CHECK(SarifText("[a](b)[](c)") == "[a] (b)[] (c)");
+  CHECK(SarifMarkdown("a_b [c](d) <e> `f_g` {h}") == "a\\_b \\[c\\](d) \\<e\\> `f_g` {{h}}");
+  CHECK(SarifMarkdown("one ` alone_") == "one \\` alone\\_");
+  CHECK(SarifMarkdown("").empty());
+}
+
+TEST_CASE("hostile text stays text in SARIF", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({HostileFinding(failure)});
+  report.problems = {{kHostileText, kHostileText, kHostileText}, {"", "", kHostileText, true}};
+  const json run = RunOf(report, kHostileText);
+  const std::string text = run["results"][0]["message"]["text"];
+  CHECK(text.find("](") == std::string::npos);
+  CHECK(text.find("{{0}}") != std::string::npos);
+  const json& result = run["results"][0];
+  const auto uri = [](const json& location) -> std::string {
+    return location["physicalLocation"]["artifactLocation"]["uri"];
+  };
+  CHECK(uri(result["locations"][0]).starts_with("%3A%3Aerror%3A%3Ax%20"));         // as the log has it, printable
+  CHECK(uri(result["relatedLocations"][0]).starts_with("%3A%3Aerror%3A%3Ax%0A"));  // as the file system has it
+  const std::string allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/%";
+  CHECK(uri(result["locations"][0]).find_first_not_of(allowed) == std::string::npos);
+  CHECK(uri(result["relatedLocations"][0]).find_first_not_of(allowed) == std::string::npos);
+}
+
+TEST_CASE("inputs that could not be read are notifications, and fail the run only where nothing was read", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({});
+  json run = RunOf(report);
+  CHECK(run["results"] == json::array());
+  CHECK(run["invocations"] == json({{{"executionSuccessful", true}}}));
+
+  report.problems = {{"a.log", "", "no such file"}, {"lists", "", "too many", true}};
+  report.problems_left_out = 3;
+  run = RunOf(report);
+  CHECK(run["invocations"][0]["executionSuccessful"] == true);
+  REQUIRE(Notifications(run).size() == 3);
+  CHECK(Notifications(run)[0]["level"] == "error");
+  CHECK(Notifications(run)[0]["message"]["text"] == "a.log: no such file");
+  CHECK(Notifications(run)[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a.log");
+  CHECK(Notifications(run)[1]["level"] == "warning");
+  CHECK_FALSE(Notifications(run)[1].contains("locations"));
+  CHECK(Notifications(run)[2]["message"]["text"] == "3 more problems; --format json has them");
+
+  report.artifacts = 0;
+  CHECK(RunOf(report)["invocations"][0]["executionSuccessful"] == false);
+}
+
+TEST_CASE("SARIF stays within the limits of code scanning and says what is left out", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report;
+  for (int i = 0; i < 5100; ++i) report.findings.push_back(MadeFinding(failure, std::to_string(i)));
+  for (int i = 0; i < 90; ++i)
+    report.findings[0].tally.places.Add({{"a.log", ""}, 10, 10, static_cast<std::uint64_t>(i)});
+  const json run = json::parse(PrintSarif(report, ""))["runs"][0];
+  CHECK(run["results"].size() == 5000);
+  CHECK(run["results"][0]["relatedLocations"].size() == 4);
+  CHECK(Notifications(run)[0]["message"]["text"].get<std::string>().starts_with("100 more failures are left out"));
+  CHECK(Notifications(run)[1]["message"]["text"].get<std::string>().starts_with("86 more places"));
+}
+
+TEST_CASE("SARIF of text that does not pack is no larger than code scanning takes", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 5000; ++i) {
+    Finding finding = MadeFinding(failure, std::to_string(i));
+    std::string noise;
+    for (int j = 0; j < 4000; ++j)
+      noise += static_cast<char>('0' + (state = state * 1664525 + 1013904223) % 2654435761 % 75);
+    finding.message = noise;
+    finding.where.artifact.path = noise;
+    report.findings.push_back(finding);
+  }
+  const ScratchFolder scratch;
+  const std::string path = scratch.Write("report.sarif", PrintSarif(report, ""));
+  const ProcessResult packed = RunProcess({"/bin/sh", "-c", "gzip -c '" + path + "' | wc -c"});
+  REQUIRE(packed.exit_status == 0);
+  CHECK(std::stoul(packed.out) > 1'000'000);  // it is noise indeed
+  CHECK(std::stoul(packed.out) < 10'000'000);
+}
