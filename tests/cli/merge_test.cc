@@ -160,7 +160,7 @@ TEST_CASE("a format that does not exist is named with those that do", "[cli]") {
       arguments.insert(arguments.end(), {"--format", wrong});
       const ProcessResult result = RunWhyoom(arguments);
       CHECK(result.exit_status == 2);
-      CHECK(result.err.find(std::string("--format ") + wrong + ": no such format; text, json or ndjson") !=
+      CHECK(result.err.find(std::string("--format ") + wrong + ": no such format; text, json, ndjson, ") !=
             std::string::npos);
     }
   }
