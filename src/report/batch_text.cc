@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "report/finding_text.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "text/quantity.h"
@@ -26,10 +27,6 @@ constexpr std::size_t kPrograms = 8;
 constexpr std::size_t kRecurring = 8;
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kNumber = 10;  // columns of a count
-
-std::string Counted(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 // A table of names with two counts each.
 class Table {
@@ -165,11 +162,7 @@ std::vector<const Finding*> ShownWhole(const Report& report) {
   std::vector<const Finding*> shown;
   for (const Finding& finding : report.findings) shown.push_back(&finding);
   if (shown.size() <= kLargeBatch) return shown;
-  // Of equally frequent ones the first in the report.
-  std::stable_sort(shown.begin(), shown.end(), [](const Finding* a, const Finding* b) {
-    return std::pair(a->tally.occurrences(), a->tally.artifacts) >
-           std::pair(b->tally.occurrences(), b->tally.artifacts);
-  });
+  shown = MostFrequentFirst(report);
   shown.resize(kWholeOfLarge);
   return shown;
 }

@@ -22,6 +22,14 @@ void Count(const std::string& name, std::uint64_t occurrences, std::map<std::str
   share.occurrences = Sum(share.occurrences, occurrences);
 }
 
+void SortByFrequency(std::vector<const Finding*>* findings) {
+  const auto key = [](const Finding* finding) {
+    return std::pair(finding->tally.occurrences(), finding->tally.artifacts);
+  };
+  std::stable_sort(findings->begin(), findings->end(),
+                   [&](const Finding* a, const Finding* b) { return key(a) > key(b); });
+}
+
 }  // namespace
 
 std::string ScenarioName(const Finding& finding) {
@@ -65,12 +73,15 @@ Summary Summarize(const Report& report) {
   }
   summary.first_time = times.first_time;
   summary.last_time = times.last_time;
-  const auto key = [](const Finding* finding) {
-    return std::pair(finding->tally.occurrences(), finding->tally.artifacts);
-  };
-  std::stable_sort(summary.recurring.begin(), summary.recurring.end(),
-                   [&](const Finding* a, const Finding* b) { return key(a) > key(b); });
+  SortByFrequency(&summary.recurring);
   return summary;
+}
+
+std::vector<const Finding*> MostFrequentFirst(const Report& report) {
+  std::vector<const Finding*> findings;
+  for (const Finding& finding : report.findings) findings.push_back(&finding);
+  SortByFrequency(&findings);
+  return findings;
 }
 
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares) {

@@ -40,6 +40,9 @@ Summary Summarize(const Report& report);
 // The entries of one of the maps, the most occurrences first, equal ones by name.
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
 
+// The findings with the most occurrences first, equal ones in the order of the report. Borrows them.
+std::vector<const Finding*> MostFrequentFirst(const Report& report);
+
 // "E1000.2"; "E1000.?" where the log cannot tell which scenario; "gpu.oom" where there are none.
 std::string ScenarioName(const Finding& finding);
 

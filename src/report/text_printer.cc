@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "report/batch_text.h"
+#include "report/finding_text.h"
 #include "report/layout.h"
 #include "report/style.h"
 #include "text/quantity.h"
@@ -22,40 +23,6 @@ constexpr std::size_t kNamedRuledOut = 3;
 constexpr std::size_t kBarRows = 5;
 constexpr std::size_t kPlaces = 5;
 constexpr std::size_t kShownProblems = 30;
-constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
-
-std::optional<double> Number(const Finding& finding, std::string_view fact) {
-  return AsNumber(finding.facts.Get(fact));
-}
-
-std::optional<std::string> TextFact(const Finding& finding, std::string_view fact) {
-  const Fact* found = finding.facts.Find(fact);
-  const std::string* text = found == nullptr ? nullptr : AsText(found->value);
-  return text == nullptr ? std::nullopt : std::optional(Printable(*text));
-}
-
-constexpr double kLargestSize = 9.0e18;  // of a 64-bit count of bytes
-
-std::string Size(double bytes) {
-  return FormatSize(static_cast<std::int64_t>(std::clamp(bytes, -kLargestSize, kLargestSize)));
-}
-
-std::string Name(const Artifact& artifact) {
-  return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
-}
-
-std::string SafetyText(const std::string& safety) {
-  if (safety == "safe") return "results stay the same";
-  if (safety == "safe_slower") return "same results, slower";
-  if (safety == "risky") return "may change results";
-  return "changes the training";
-}
-
-struct AllocationGroup {
-  const Allocation* first;
-  std::string shape;
-  std::size_t count;
-};
 
 class Page {
  public:
@@ -112,26 +79,17 @@ void Page::PrintVerdict(const Finding& finding) {
   const std::string code = failure.code;
   out_ += style_.Error(code) + "  " + style_.Strong(failure.title) + "\n";
   const std::size_t column = DisplayWidth(code) + 2;
-  if (finding.scenario != nullptr) {
-    const std::string id = finding.scenario->id;
-    const std::string label = std::isdigit(static_cast<unsigned char>(id[0])) != 0 ? "scenario " + id + ": " : "";
-    Indented(column, label + finding.scenario->title);
-  } else if (!finding.candidates.empty()) {
-    std::string list;
-    for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
-    Indented(column, finding.candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
-                                                    : "The log cannot tell which: " + list + ".");
-  }
+  if (const std::string scenario = ScenarioText(finding); !scenario.empty()) Indented(column, scenario);
   if (finding.confidence == Confidence::kLow)
     Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
 
-  std::string facts = Name(finding.where.artifact) + fmt::format(":{}", finding.where.line);
+  std::string facts = ArtifactText(finding.where.artifact) + fmt::format(":{}", finding.where.line);
   for (const std::string_view name : {"module", "program", "device"}) {
     if (const auto text = TextFact(finding, name)) facts += " · " + Shorten(*text, 40);
   }
-  if (const auto limit = Number(finding, "limit_bytes")) {
+  if (const auto limit = NumberFact(finding, "limit_bytes")) {
     const auto chip = TextFact(finding, "chip");
-    facts += " · " + Size(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
+    facts += " · " + SizeText(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
   }
   if (!finding.framework.empty()) facts += " · " + finding.framework;
   if (finding.tally.occurrences() > 1)
@@ -141,26 +99,22 @@ void Page::PrintVerdict(const Finding& finding) {
 }
 
 void Page::PrintBudget(const Finding& finding) {
-  const auto need = Number(finding, "need_bytes");
-  const auto have = Number(finding, "have_bytes");
-  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kLargestSize || *have > kLargestSize) return;
-  const bool compile = finding.failure->phase == "compile";
-  const std::string needed = Size(*need) + (compile ? " needed" : " asked for");
-  const double excess =
-      Number(finding, "excess_bytes").value_or(*need - *have);  // as printed, where it is: the others are rounded
-  const std::string over = excess > 0 ? Size(excess) + " too much" : "";
+  const std::optional<Need> known = NeedOf(finding);
+  if (!known) return;
+  const auto& [need, have, excess, need_word, have_word] = *known;
+  const std::string needed = SizeText(need) + " " + need_word;
+  const std::string over = excess > 0 ? SizeText(excess) + " too much" : "";
   const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
   const std::size_t columns = width_ > used + 10 ? std::min<std::size_t>(44, width_ - used) : 10;
-  const double whole = std::max(*need, *have);
+  const double whole = std::max(need, have);
   Blank();
   out_ += "  " + style_.Strong(needed) + "  ";
-  const auto fits = static_cast<std::size_t>(static_cast<double>(columns) * std::min(*need, *have) / whole);
-  const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * *need / whole) - std::min(fits, columns);
+  const auto fits = static_cast<std::size_t>(static_cast<double>(columns) * std::min(need, have) / whole);
+  const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * need / whole) - std::min(fits, columns);
   out_ += style_.Good(Repeat("█", fits)) + style_.Error(Repeat("▒", beyond)) +
           std::string(columns - std::min(columns, fits + beyond), ' ');
   out_ += "  " + style_.Error(over) + "\n";
-  const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
-  const std::string mark = "▲ " + Size(*have) + (compile ? " usable" : in_pieces ? " free in one piece" : " free");
+  const std::string mark = "▲ " + SizeText(have) + " " + have_word;
   const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
   out_ += std::string(std::min(start, width_ - std::min(width_, DisplayWidth(mark))), ' ') + style_.Faint(mark) + "\n";
 }
@@ -181,27 +135,6 @@ void Page::PrintWhy(const Finding& finding) {
   }
 }
 
-// Rows of one size and shape are one line: a deep model has dozens.
-std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
-  std::vector<AllocationGroup> groups;
-  for (const Allocation& row : finding.allocations) {
-    if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
-    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
-      return group.shape == shape && group.first->size_bytes == row.size_bytes;
-    });
-    if (same != groups.end()) {
-      ++same->count;
-    } else if (groups.size() < kMaxGroups) {
-      groups.push_back({&row, shape, 1});
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
-    return *a.first->size_bytes > *b.first->size_bytes;
-  });
-  return groups;
-}
-
 std::string LastPart(const std::string& path) {
   return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
 }
@@ -209,12 +142,9 @@ std::string LastPart(const std::string& path) {
 std::string Describe(const AllocationGroup& group) {
   const Allocation& row = *group.first;
   std::string text = (group.count > 1 ? fmt::format("{} × ", group.count) : "") + Printable(group.shape);
-  if (!row.source_file.empty()) {
-    text += "  " + Printable(LastPart(row.source_file));
-    if (row.source_line) text += fmt::format(":{}", *row.source_line);
-  } else {
-    text += "  " + Printable(LastPart(row.op_name.empty() ? row.xla_label : row.op_name));
-  }
+  const std::string source = SourceText(row);
+  if (!source.empty()) return text + "  " + source;
+  text += "  " + Printable(LastPart(row.op_name.empty() ? row.xla_label : row.op_name));
   return text;
 }
 
@@ -222,7 +152,7 @@ void Page::PrintAllocations(const Finding& finding) {
   const std::vector<AllocationGroup> groups = GroupsOf(finding);
   if (groups.empty()) return;
   Blank();
-  const std::optional<double> limit = Number(finding, "limit_bytes");
+  const std::optional<double> limit = NumberFact(finding, "limit_bytes");
   const double whole = std::max(static_cast<double>(*groups[0].first->size_bytes), limit.value_or(0));
   Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
   constexpr std::size_t kBar = 12;
@@ -234,27 +164,18 @@ void Page::PrintAllocations(const Finding& finding) {
       continue;
     }
     const auto size = static_cast<double>(*groups[i].first->size_bytes);
-    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", Size(size)) + style_.Good(Bar(size, whole, kBar)) +
+    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", SizeText(size)) + style_.Good(Bar(size, whole, kBar)) +
             "  " + Shorten(Describe(groups[i]), width_ - std::min(width_ - 10, kColumn)) + "\n";
   }
   if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
 }
 
 void Page::PrintRemedy(const RankedRemedy& ranked) {
-  const Remedy& remedy = *ranked.remedy;
-  std::string verdict;
-  if (ranked.saves_bytes && *ranked.saves_bytes > 0)
-    verdict += "saves about " + Size(static_cast<double>(*ranked.saves_bytes)) + " · ";
-  if (ranked.enough == true) verdict += "should be enough · ";
-  if (ranked.enough == false && ranked.enough_with.empty()) verdict += "not enough alone · ";
-  if (ranked.enough == false && !ranked.enough_with.empty())
-    verdict += "enough together with " + ranked.enough_with.front() + " · ";
-  verdict += remedy.inquiry ? "finds out more" : SafetyText(remedy.safety);
   const std::string number = fmt::format("{}", ranked.rank);
   out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
-          style_.Strong(remedy.title) + "\n";
+          style_.Strong(ranked.remedy->title) + "\n";
   constexpr std::size_t kColumn = kIndent + 3;
-  for (const std::string& line : Wrap(verdict, width_ - kColumn))
+  for (const std::string& line : Wrap(EffectText(ranked), width_ - kColumn))
     out_ += std::string(kColumn, ' ') + style_.Good(line) + "\n";
   if (!ranked.why.empty()) {
     std::string text = Printable(ranked.why[0].text);
@@ -289,25 +210,7 @@ void Page::PrintRemedies(const Finding& finding) {
 // What is over, and which remedies together are estimated to cover it.
 void Page::PrintSum(const Finding& finding) {
   if (!finding.budget || finding.remedies.empty()) return;
-  const Budget& budget = *finding.budget;
-  std::string text = FormatSize(budget.excess_bytes) + " over: ";
-  std::string list;
-  double saved = 0;
-  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
-    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
-    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
-    saved += static_cast<double>(budget.steps[i].saves_bytes);
-  }
-  const bool one = budget.steps.size() == 1;
-  if (budget.steps.empty()) {
-    text += "this log does not show how much each remedy would save.";
-  } else if (budget.covered) {
-    text += list + (one ? " alone is estimated to cover it." : " together are estimated to cover it.");
-  } else {
-    text += "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
-            Size(static_cast<double>(budget.excess_bytes) - saved) + ".";
-  }
-  Beside("sum", text);
+  Beside("sum", BudgetText(*finding.budget));
 }
 
 void Page::List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most,
@@ -321,17 +224,10 @@ void Page::List(std::string_view label, std::string text, const std::vector<std:
 
 void Page::PrintMore(const Finding& finding) {
   Blank();
-  std::string topic = finding.failure->code;
-  if (finding.scenario != nullptr) topic += "." + finding.scenario->id;
-  std::string text = "whyoom explain " + topic;
+  std::string text = ExplainCommand(finding);
   if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
   Beside("more", text);
-  std::vector<std::string> places;
-  for (const Where& where : finding.Also()) {
-    const bool same =
-        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
-    places.push_back(same ? fmt::format("line {}", where.line) : Name(where.artifact) + fmt::format(":{}", where.line));
-  }
+  const std::vector<std::string> places = AlsoTexts(finding);
   const std::uint64_t known = places.size() + 1;
   List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));
 }
@@ -376,7 +272,7 @@ void Page::PrintClosing(const Report& report) {
       continue;
     }
     out_ += Hanging(style_.Warning("warning: "), 9,
-                    Name({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
+                    ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
   }
   if (left_out == 0) return;
   const bool all = report.problems_left_out == 0;

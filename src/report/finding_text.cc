@@ -1,0 +1,146 @@
+#include "report/finding_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr double kLargestSize = 9.0e18;  // of a 64-bit count of bytes
+constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
+
+std::string LastPart(const std::string& path) {
+  return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::optional<double> NumberFact(const Finding& finding, std::string_view name) {
+  return AsNumber(finding.facts.Get(name));
+}
+
+std::optional<std::string> TextFact(const Finding& finding, std::string_view name) {
+  const Fact* found = finding.facts.Find(name);
+  const std::string* text = found == nullptr ? nullptr : AsText(found->value);
+  return text == nullptr ? std::nullopt : std::optional(Printable(*text));
+}
+
+std::string SizeText(double bytes) {
+  return FormatSize(static_cast<std::int64_t>(std::clamp(bytes, -kLargestSize, kLargestSize)));
+}
+
+std::string ArtifactText(const Artifact& artifact) {
+  return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
+}
+
+std::string ScenarioText(const Finding& finding) {
+  if (finding.scenario != nullptr) {
+    const std::string& id = finding.scenario->id;
+    const bool numbered = !id.empty() && std::isdigit(static_cast<unsigned char>(id[0])) != 0;
+    return (numbered ? "scenario " + id + ": " : "") + finding.scenario->title;
+  }
+  std::string list;
+  for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
+  if (list.empty()) return {};
+  return finding.candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
+                                        : "The log cannot tell which: " + list + ".";
+}
+
+std::optional<Need> NeedOf(const Finding& finding) {
+  const auto need = NumberFact(finding, "need_bytes");
+  const auto have = NumberFact(finding, "have_bytes");
+  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kLargestSize || *have > kLargestSize)
+    return std::nullopt;
+  const bool compile = finding.failure->phase == "compile";
+  const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
+  return Need{*need, *have, NumberFact(finding, "excess_bytes").value_or(*need - *have),
+              compile ? "needed" : "asked for",
+              compile     ? "usable"
+              : in_pieces ? "free in one piece"
+                          : "free"};
+}
+
+std::string SafetyText(const std::string& safety) {
+  if (safety == "safe") return "results stay the same";
+  if (safety == "safe_slower") return "same results, slower";
+  if (safety == "risky") return "may change results";
+  return "changes the training";
+}
+
+std::string EffectText(const RankedRemedy& ranked) {
+  std::string text;
+  if (ranked.saves_bytes && *ranked.saves_bytes > 0)
+    text += "saves about " + SizeText(static_cast<double>(*ranked.saves_bytes)) + " · ";
+  if (ranked.enough == true) text += "should be enough · ";
+  if (ranked.enough == false && ranked.enough_with.empty()) text += "not enough alone · ";
+  if (ranked.enough == false && !ranked.enough_with.empty())
+    text += "enough together with " + ranked.enough_with.front() + " · ";
+  return text + (ranked.remedy->inquiry ? "finds out more" : SafetyText(ranked.remedy->safety));
+}
+
+std::string BudgetText(const Budget& budget) {
+  std::string text = FormatSize(budget.excess_bytes) + " over: ";
+  std::string list;
+  double saved = 0;
+  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
+    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
+    saved += static_cast<double>(budget.steps[i].saves_bytes);
+  }
+  const bool one = budget.steps.size() == 1;
+  if (budget.steps.empty()) return text + "this log does not show how much each remedy would save.";
+  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to cover it.";
+  return text + "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
+         SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
+}
+
+std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
+  std::vector<AllocationGroup> groups;
+  for (const Allocation& row : finding.allocations) {
+    if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
+    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
+      return group.shape == shape && group.first->size_bytes == row.size_bytes;
+    });
+    if (same != groups.end()) {
+      ++same->count;
+    } else if (groups.size() < kMaxGroups) {
+      groups.push_back({&row, shape, 1});
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
+    return *a.first->size_bytes > *b.first->size_bytes;
+  });
+  return groups;
+}
+
+std::string SourceText(const Allocation& row) {
+  if (row.source_file.empty()) return {};
+  return Printable(LastPart(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
+}
+
+std::vector<std::string> AlsoTexts(const Finding& finding) {
+  std::vector<std::string> places;
+  for (const Where& where : finding.Also()) {
+    const bool same =
+        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
+    places.push_back(same ? fmt::format("line {}", where.line)
+                          : ArtifactText(where.artifact) + fmt::format(":{}", where.line));
+  }
+  return places;
+}
+
+std::string ExplainCommand(const Finding& finding) {
+  return "whyoom explain " + finding.failure->code + (finding.scenario != nullptr ? "." + finding.scenario->id : "");
+}
+
+std::string Counted(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace whyoom

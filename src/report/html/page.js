@@ -1,0 +1,75 @@
+// Search and sort for the table of all failures, and a short list of details below it. The page is whole without.
+const table = document.getElementById('failures');
+const body = table.tBodies[0];
+const rows = Array.from(body.rows);
+const count = document.getElementById('count');
+const words = document.getElementById('words');
+const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+
+// Shows the rows that hold every word.
+function search() {
+  const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of rows) {
+    row.hidden = !wanted.every((word) => texts.get(row).includes(word));
+    if (!row.hidden) shown++;
+  }
+  count.textContent = shown === rows.length ? `${shown} failures` : `${shown} of ${rows.length} failures`;
+}
+
+const collator = new Intl.Collator('en', {numeric: true, sensitivity: 'base'});
+
+function compare(a, b, column) {
+  const [left, right] = [a.cells[column], b.cells[column]];
+  if (left.dataset.v !== undefined) return Number(left.dataset.v) - Number(right.dataset.v);
+  const [one, other] = [left.textContent, right.textContent];
+  if (!one || !other) return one ? -1 : other ? 1 : 0; // what is not known comes last
+  return collator.compare(one, other);
+}
+
+// The largest numbers first, names by the alphabet; again the other way round.
+function sort(head) {
+  const column = head.cellIndex;
+  const before = head.getAttribute('aria-sort');
+  const number = head.classList.contains('number');
+  const up = before ? before !== 'ascending' : !number;
+  for (const other of head.parentElement.cells) other.removeAttribute('aria-sort');
+  head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+  const sign = up ? 1 : -1;
+  body.append(...rows.sort((a, b) => sign * compare(a, b, column)));
+}
+
+for (const head of table.tHead.rows[0].cells) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.append(...head.childNodes);
+  button.addEventListener('click', () => sort(head));
+  head.append(button);
+}
+words.addEventListener('input', search);
+document.getElementById('search').hidden = false;
+search();
+
+// Of many details only those that were asked for are there; find-in-page still finds the others.
+const cases = document.querySelectorAll('details.case');
+const many = cases.length > 20;
+if (many) {
+  for (const one of cases) one.hidden = 'until-found';
+  const hint = document.createElement('p');
+  hint.className = 'faint';
+  hint.textContent = 'What you choose in the table opens here.';
+  document.getElementById('details').after(hint);
+}
+
+// Opens what the address names.
+function reveal() {
+  const target = document.getElementById(location.hash.slice(1));
+  const folded = target?.closest('details');
+  if (!folded) return;
+  folded.hidden = false;
+  folded.open = true;
+  target.scrollIntoView();
+  target.focus({preventScroll: true});
+}
+addEventListener('hashchange', reveal);
+reveal();

@@ -1,0 +1,17 @@
+"""Writes many different logs from the few of testdata/cases: other programs, other sizes, prefixed with times and hosts."""
+import datetime, pathlib, random, re
+
+
+def make_batch(cases, folder, wanted):
+    folder.mkdir(parents=True)
+    chance = random.Random(1)  # the same batch each time
+    logs = sorted(cases.glob("*/log"))
+    begin = datetime.datetime(2026, 11, 18, 6, 0)
+    for number in range(wanted):
+        text = logs[number % len(logs)].read_text(errors="replace")
+        text = re.sub(r"jit_(\w+)", lambda match: f"jit_{match[1]}_{number % 37}", text)
+        # The whole GiB of "20.77G" decides what is the same failure; all move together, so that the sums still hold roughly.
+        text = re.sub(r"\b(\d+)\.(\d\d)G\b", lambda match: f"{match[1]}.{(int(match[2]) + number // len(logs)) % 100:02d}G", text)
+        time = begin + datetime.timedelta(minutes=int(abs(chance.gauss(1500, 700))))
+        lines = [f"{time:%Y-%m-%dT%H:%M:%S}Z {line}" for line in text.splitlines()]
+        (folder / f"run-{number:04d}.log").write_text("\n".join(lines) + "\n")
