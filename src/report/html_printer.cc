@@ -94,7 +94,7 @@ void AddProblems(const Report& report, HtmlWriter* html) {
     html->Open("li");
     html->Element("code", Shorten(ArtifactText({problem.path, problem.member}), 240));
     html->Text(": ");
-    html->Sentence(problem.what);
+    html->Sentence(CutBytes(Printable(problem.what), 2000));
     html->Close();
     html->Line();
   }
@@ -160,8 +160,8 @@ void AddBatch(const Report& report, HtmlWriter* html) {
   std::set<const Remedy*> remedies;
   std::string details;
   for (const Finding* finding : findings) {
-    const std::string anchor = AnchorOf(*finding);
-    if (!taken.insert(anchor).second) continue;
+    std::string anchor = AnchorOf(*finding);
+    while (!taken.insert(anchor).second) anchor += 'x';  // what was read back may say one id twice
     const std::string folded = FoldedFinding(*finding, anchor, findings.size() > kLargeBatch);
     if (details.size() + folded.size() > kMostDetails) break;
     details += folded;

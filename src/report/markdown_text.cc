@@ -27,7 +27,9 @@ std::string Referenced(std::string_view printable) {
   std::string text;
   for (const char c : printable) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80 && std::isalnum(byte) == 0 && c != ' ' && c != '.' && c != ',') {
+    if (c == '@') {
+      text += "<!-- -->&#64;";  // else GitHub's parser makes links of mail addresses, references or not
+    } else if (byte < 0x80 && std::isalnum(byte) == 0 && c != ' ' && c != '.' && c != ',') {
       text += fmt::format("&#{};", static_cast<unsigned>(byte));
     } else {
       text += c;

@@ -103,7 +103,7 @@ class Splitter {
       Add(begin, end, first);  // nothing but punctuation; in front it could be a list's
       return end;
     }
-    if (IsWord(word().substr(core, core_end - core)) && !(first && IsListMark(word()))) {
+    if (IsWord(word().substr(core, core_end - core)) && !(first && IsListMark(word().substr(begin)))) {
       Add(begin, end, false);
       return end;
     }

@@ -91,9 +91,10 @@ class Page:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def press(self, key, code=0):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+    def press_enter(self):
+        key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **key)
 
     def type_text(self, text):
         self.call("Input.insertText", text=text)

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""The HTML report in a real browser: tests/browser/run.py [WHYOOM] [--keep DIR]
+
+Opens a single diagnosis, a batch and an empty report in headless Chromium, by day, by night, on a phone and without
+script: nothing is complained of, nothing is fetched, nothing is wider than the screen, text has contrast, search and
+sort do what they say, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
+Where there is no Chromium the test is skipped (status 0); REQUIRE_BROWSER=1 makes that a failure.
+"""
+import argparse, os, pathlib, shutil, subprocess, sys, tempfile, xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+from browser import Browser, Page
+from make_batch import make_batch
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CASES = ROOT / "testdata" / "cases"
+BATCH = 800  # logs; some are of one failure
+MOST_BYTES = 5_000_000
+CONTRAST = 4.5  # WCAG 2.1, AA
+
+# The text elements that are hard to read: [contrast, text], the worst first.
+LOW_CONTRAST = """(() => {
+  const parse = (colour) => { const n = colour.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
+  const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
+  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => {
+    const v = c[i] / 255;
+    return sum + weight * (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  }, 0);
+  const behind = (element) => {
+    const layers = [];
+    for (let e = element; e; e = e.parentElement) layers.push(parse(getComputedStyle(e).backgroundColor));
+    return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    const text = walker.currentNode.data.trim();
+    if (!text || element.closest('title, script, style') || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    let ground = behind(element);
+    let ink = parse(style.color);
+    if (element.tagName === 'text') {
+      ink = parse(style.fill);
+      const part = element.parentElement.querySelector('rect');  // a label on its part of a bar
+      if (part) ground = parse(getComputedStyle(part).fill);
+    }
+    const [a, b] = [light(over(ink, ground)), light(ground)];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < %s) found.push([contrast, element.tagName + ' ' + element.className, text.slice(0, 60)]);
+  }
+  return found.sort((x, y) => x[0] - y[0]).slice(0, 5);
+})()""" % CONTRAST
+
+# What a screen reader would stumble over.
+UNNAMED = """[...document.querySelectorAll('svg, button, input, a, table, [role=region]')].filter((e) => {
+  if (e.closest('[aria-hidden=true]') || e.parentElement.closest('svg')) return false;
+  if (e.tagName === 'TABLE') return !e.querySelector('th[scope=col]') || !(e.caption || e.closest('[aria-labelledby], [aria-label], section'));
+  if (e.tagName === 'INPUT') return !e.labels.length;
+  return !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || (e.tagName !== 'svg' && e.textContent.trim()));
+}).map((e) => e.outerHTML.slice(0, 120))"""
+
+SKIPPED_LEVELS = """(() => {
+  const levels = [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map((h) => Number(h.tagName[1]));
+  return [levels.filter((l) => l === 1).length, ...levels.filter((l, i) => i && l > levels[i - 1] + 1)];
+})()"""
+
+VISIBLE = "[...document.querySelectorAll('#failures tbody tr')].filter((r) => !r.hidden)"
+
+failures = []
+
+
+def check(what, good, shown=""):
+    if not good:
+        failures.append(what)
+        print(f"browser: FAILED: {what}: {shown}")
+
+
+def print_page(whyoom, name, arguments, folder, work):
+    page = folder / f"{name}.html"
+    done = subprocess.run([whyoom, "--format", "html", "--exit-zero", "--output", page, *arguments], cwd=work)
+    check(f"{name}: whyoom ends well", done.returncode == 0, done.returncode)
+    xml.etree.ElementTree.parse(page)  # throws where it is not well-formed
+    check(f"{name}: size", page.stat().st_size < MOST_BYTES, page.stat().st_size)
+    return page
+
+
+def check_look(browser, name, file, folder):
+    """One page on all kinds of screens."""
+    for look, options in {"day": {}, "night": {"dark": True}, "phone": {"width": 360, "height": 740},
+                          "noscript": {"script": False}}.items():
+        what = f"{name}, {look}"
+        page = Page(browser, file.as_uri(), **options)
+        page.picture(folder / f"{name}-{look}.png", whole=False)
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        check(f"{what}: no wider than the screen", wide[0] <= wide[1], wide)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = d.hidden === false; })")
+        low = page.evaluate(LOW_CONTRAST)
+        check(f"{what}: contrast of {CONTRAST}", not low, low)
+        unnamed = page.evaluate(UNNAMED)
+        check(f"{what}: all that is read out has a name", not unnamed, unnamed[:3])
+        check(f"{what}: one h1, and no level of heading left out", page.evaluate(SKIPPED_LEVELS) == [1])
+        check(f"{what}: language", page.evaluate("document.documentElement.lang") == "en")
+        check(f"{what}: nothing to complain of", not page.complaints(), page.complaints())
+        fetched = [url for url in page.requests() if not url.startswith(("data:", file.as_uri()))]
+        check(f"{what}: nothing fetched", not fetched, fetched)
+    page = Page(browser, file.as_uri())
+    page.print_to(folder / f"{name}.pdf")
+    check(f"{name}: can be printed", (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF"))
+
+
+def check_search(page):
+    rows = page.evaluate(f"{VISIBLE}.length")
+    check("all rows are there", rows > 300, rows)
+    page.evaluate("document.getElementById('words').focus()")
+    page.type_text("E1000.2  JIT_rotate")
+    found = page.evaluate(f"{VISIBLE}.map((r) => r.textContent.toLowerCase())")
+    check("search finds", 0 < len(found) < rows, len(found))
+    check("search finds the right ones", all("e1000.2" in row and "jit_rotate" in row for row in found), found[:1])
+    check("search says how many", page.evaluate("document.getElementById('count').textContent") == f"{len(found)} of {rows} failures")
+    page.evaluate("{ const w = document.getElementById('words'); w.value = ''; w.dispatchEvent(new Event('input')); }")
+    check("search ends", page.evaluate(f"{VISIBLE}.length") == rows)
+
+
+def check_sort(page):
+    def sorted_by(title):
+        page.evaluate(f"[...document.querySelectorAll('#failures th button')].find((b) => b.textContent === '{title}').click()")
+        column = page.evaluate("document.querySelector('#failures th[aria-sort]').cellIndex")
+        return (page.evaluate("document.querySelector('#failures th[aria-sort]').getAttribute('aria-sort')"),
+                page.evaluate(f"[...document.querySelectorAll('#failures tbody tr')].map((r) => r.cells[{column}].dataset.v ?? r.cells[{column}].textContent)"))
+
+    direction, values = sorted_by("too much")
+    values = [float(value) for value in values]
+    check("numbers are sorted, the largest first", direction == "descending" and values == sorted(values, reverse=True) and values[0] > values[-1])
+    direction, values = sorted_by("too much")
+    values = [float(value) for value in values]
+    check("and the other way round", direction == "ascending" and values == sorted(values))
+    direction, values = sorted_by("first seen")
+    values = [value for value in values if value]
+    check("times are sorted", direction == "ascending" and values == sorted(values) and values[0] < values[-1])
+    check("one column at a time", page.evaluate("document.querySelectorAll('#failures [aria-sort]').length") == 1)
+    # With the keyboard alone, too.
+    page.evaluate("document.querySelector('#failures th button').focus()")
+    page.press_enter()
+    check("a button sorts by keyboard", page.evaluate("document.querySelector('#failures th').hasAttribute('aria-sort')"))
+
+
+def check_details(page):
+    row = f"{VISIBLE}.find((r) => r.querySelector('a'))"
+    target = page.evaluate(f"{row}.querySelector('a').hash.slice(1)")
+    shown = f"document.getElementById('{target}').checkVisibility({{contentVisibilityAuto: true}})"
+    check("details are folded at first", not page.evaluate(shown))
+    page.evaluate(f"{row}.querySelector('a').click()")
+    page.evaluate("new Promise((done) => setTimeout(done, 200))")
+    check("a row leads to its details", page.evaluate(shown))
+    check("and there goes the focus", page.evaluate("document.activeElement.id") == target)
+    place = page.evaluate(f"document.getElementById('{target}').getBoundingClientRect().top")
+    check("and the view", -50 < place < 300, place)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("whyoom", nargs="?", default=ROOT / "build/release/whyoom", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path)
+    options = parser.parse_args()
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        print("browser: skipped: no Chromium (Debian: apt-get install chromium)")
+        return 1 if os.environ.get("REQUIRE_BROWSER", "0") != "0" else 0
+    whyoom = options.whyoom.resolve()
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        folder = options.keep.resolve() if options.keep else work / "kept"
+        folder.mkdir(parents=True, exist_ok=True)
+        make_batch(CASES, work / "logs", BATCH)
+        (work / "empty.log").write_text("all is well\n")
+        pages = {"empty": print_page(whyoom, "empty", ["empty.log", "not-there.log"], folder, work),
+                 "batch": print_page(whyoom, "batch", ["logs"], folder, work)}
+        for case in ("compile-padded-points", "compile-adam-state", "buffer-fragmented"):
+            pages[case] = print_page(whyoom, case, ["log"], folder, CASES / case)
+        with Browser(program) as browser:
+            for name, file in pages.items():
+                check_look(browser, name, file, folder)
+            page = Page(browser, pages["batch"].as_uri())
+            check_search(page)
+            check_sort(page)
+            check_details(page)
+            # Someone was sent the address of one failure.
+            target = page.evaluate("document.querySelector('#failures a').hash")
+            linked = Page(browser, pages["batch"].as_uri() + target)
+            check("an address leads to details", linked.evaluate(f"document.querySelector('{target}').closest('details').open"))
+            check("nothing to complain of in the end", not page.complaints() + linked.complaints(), page.complaints())
+    print(f"browser: {'FAILED: ' + str(len(failures)) if failures else f'all holds, on {len(pages)} pages'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

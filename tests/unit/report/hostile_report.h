@@ -1,0 +1,85 @@
+// A report in which everything that a log's author can write is an attack on whoever shows it.
+#pragma once
+
+#include <string>
+
+#include "report/report.h"
+
+inline const std::string& Hostile() {
+  static const std::string text =
+      "x\x1b[2J</details></code><script>alert(1)</script>' onload=\"alert(2)\" & @octocat #1 GH-2 o/r#3 "
+      "https://evil.example www.evil.example me@evil.example | ``` ~~~ ` `` [x](javascript:alert(3)) "
+      "![i](http://evil.example/i.png) <!-- ]]> 0123456789abcdef0123456789abcdef01234567 $$x$$ :tada: **b** _i_ \\| "
+      "\xe2\x80\xae\xff\xef\xbf\xbf\n# heading\n- item\n| a | b |\n";
+  return text;
+}
+
+// One that rules of a user's own could bring, too.
+inline whyoom::Failure HostileFailure() {
+  whyoom::Failure failure;
+  failure.code = "T1";
+  failure.title = Hostile();
+  failure.phase = "compile";
+  failure.links = {{Hostile(), "javascript:alert(4)"}, {"page", "https://example.org/> <b>"}};
+  failure.scenarios.push_back({});
+  failure.scenarios[0].id = "2";
+  failure.scenarios[0].title = Hostile();
+  return failure;
+}
+
+inline whyoom::Remedy HostileRemedy() {
+  whyoom::Remedy remedy;
+  remedy.id = "split";
+  remedy.title = Hostile();
+  remedy.safety = "safe";
+  remedy.safe_why = remedy.gain = remedy.note = Hostile();
+  remedy.links = {{Hostile(), "data:text/html,<script>"}};
+  return remedy;
+}
+
+// Borrows the rules.
+inline whyoom::Finding HostileFinding(const whyoom::Failure& failure, const whyoom::Remedy& remedy) {
+  whyoom::Finding finding;
+  finding.failure = &failure;
+  finding.scenario = &failure.scenarios[0];
+  finding.id = Hostile();
+  finding.message = finding.framework = Hostile();
+  finding.where = {{Hostile(), Hostile()}, 7, 9, 70};
+  finding.tally.hosts.Add(Hostile());
+  finding.tally.hosts.Add("rank0");
+  finding.facts.Set("need_bytes", 3221225472.0, {7, 70});
+  finding.facts.Set("have_bytes", 1073741824.0, {7, 70});
+  for (const char* name : {"module", "device", "chip"}) finding.facts.Set(name, Hostile(), {7, 70});
+  for (const int rank : {1, 2}) {
+    whyoom::Allocation row;
+    row.rank = rank;
+    row.size_bytes = std::int64_t{1} << 30;
+    row.padding_bytes = 1 << 20;
+    row.padding_factor = 32;
+    row.op_name = row.xla_label = row.kind = row.shape_text = row.source_file = Hostile() + std::to_string(rank);
+    row.source_line = 3;
+    row.place = {8, 80};
+    finding.allocations.push_back(row);
+  }
+  finding.why = {{Hostile(), 7}};
+  finding.remedies.push_back({1, &remedy, "3.A", 1 << 30, false, {Hostile()}, {{Hostile(), 8}}, {Hostile()}});
+  finding.ruled_out = {{&remedy, Hostile()}};
+  finding.budget = whyoom::Budget{std::int64_t{2} << 30, {{&remedy, 1 << 30}}, false};
+  return finding;
+}
+
+// `count` failures, each as hostile as the other; borrows the rules.
+inline whyoom::Report HostileReport(const whyoom::Failure& failure, const whyoom::Remedy& remedy, std::size_t count) {
+  whyoom::Report report;
+  report.version = "1.2.3";
+  report.rules_fingerprint = "0123456789abcdef0123456789abcdef";
+  report.artifacts = count;
+  report.problems.push_back({Hostile(), Hostile(), Hostile()});
+  for (std::size_t i = 0; i < count; ++i) {
+    report.findings.push_back(HostileFinding(failure, remedy));
+    report.findings.back().id += std::to_string(i);
+    report.findings.back().facts.Set("program", Hostile() + std::to_string(i), {});
+    report.findings.back().tally.AddTime(whyoom::Timestamp{static_cast<std::int64_t>(i) * 60'000'000, true});
+  }
+  return report;
+}

@@ -1,0 +1,170 @@
+// The page is well-formed, needs nothing from elsewhere, and nothing in it but ours is markup. What it looks like and
+// does is tested in a browser, tests/browser.
+#include "report/html_printer.h"
+
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "clean_text.h"
+#include "hostile_report.h"
+#include "report/html_assets.h"
+#include "report/html_charts.h"
+
+using namespace whyoom;
+
+namespace {
+
+const std::set<std::string> kElements = {
+    "a",       "article", "body",   "button", "caption",    "code",   "dd",      "defs", "details",
+    "div",     "dl",      "dt",     "figure", "figcaption", "footer", "h1",      "h2",   "h3",
+    "h4",      "h5",      "head",   "header", "html",       "input",  "label",   "li",   "line",
+    "link",    "main",    "meta",   "ol",     "output",     "p",      "pattern", "pre",  "rect",
+    "section", "span",    "strong", "style",  "script",     "sup",    "summary", "svg",  "table",
+    "tbody",   "td",      "text",   "th",     "thead",      "title",  "tr",      "ul"};
+
+// What is wrong with a page as XML, or with what stands in it; empty: nothing.
+std::string FaultOf(std::string page) {
+  for (const std::string_view ours : {PageStyle(), PageScript()}) {
+    const std::size_t at = page.find(ours);
+    if (at != std::string::npos) page.erase(at, ours.size());
+  }
+  static const std::regex tag("^<(/?)([a-zA-Z0-9]+)((?: [a-zA-Z0-9:-]+=\"[^\"<>]*\")*)(/?)>");
+  static const std::regex reference("^&(amp|lt|gt|quot|#39);");
+  std::vector<std::string> open;
+  std::set<std::string> ids;
+  for (std::size_t at = page.find('\n') + 1; at < page.size();) {
+    const std::string here = page.substr(at, 4000);
+    std::smatch match;
+    if (page[at] == '<') {
+      if (!std::regex_search(here, match, tag)) return "no tag: " + here.substr(0, 80);
+      if (!kElements.contains(match[2])) return "unknown element: " + match[2].str();
+      const std::string attributes = match[3];
+      const std::string names = std::regex_replace(attributes, std::regex("=\"[^\"]*\""), "");
+      if (std::regex_search(names, std::regex(" (on|style\\b)"))) return "attribute: " + names;
+      std::smatch id;
+      if (std::regex_search(attributes, id, std::regex(" id=\"([^\"]*)\"")) && !ids.insert(id[1]).second)
+        return "id twice: " + id[1].str();
+      if (std::regex_search(attributes, std::regex(" (href|src)=\"(?!https://|#|data:image/svg)")))
+        return "link: " + attributes;
+      if (match[1].length() > 0) {
+        if (open.empty() || open.back() != match[2]) return "not open: " + match[2].str();
+        open.pop_back();
+      } else if (match[4].length() == 0) {
+        open.push_back(match[2]);
+      }
+      at += static_cast<std::size_t>(match.length());
+    } else if (page[at] == '&') {
+      if (!std::regex_search(here, match, reference)) return "no reference: " + here.substr(0, 80);
+      at += static_cast<std::size_t>(match.length());
+    } else {
+      if (page[at] == '>') return "> in text";
+      ++at;
+    }
+  }
+  return open.empty() ? "" : "not closed: " + open.back();
+}
+
+}  // namespace
+
+TEST_CASE("a page is well-formed whatever its log holds", "[report]") {
+  const Failure failure = HostileFailure();
+  const Remedy remedy = HostileRemedy();
+  for (const std::size_t count : {0U, 1U, 2U, 4U, 60U}) {
+    const std::string page = PrintHtml(HostileReport(failure, remedy, count));
+    CHECK(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\""));
+    CHECK(FaultOf(page) == "");
+    CHECK(IsClean(page, "\n"));
+    CHECK(page.find("\xef\xbf\xbf") == std::string::npos);  // XML has no U+FFFF
+    CHECK(page.find("alert(1)") != std::string::npos);      // it is there, as text
+  }
+}
+
+TEST_CASE("the test of a page can fail", "[report]") {
+  CHECK_FALSE(FaultOf("\n<p><b></p>").empty());
+  CHECK_FALSE(FaultOf("\n<p>").empty());
+  CHECK_FALSE(FaultOf("\n<p onclick=\"x\"></p>").empty());
+  CHECK_FALSE(FaultOf("\n<a href=\"javascript:x\"></a>").empty());
+  CHECK_FALSE(FaultOf("\n<p>&x</p>").empty());
+}
+
+TEST_CASE("the policy of a page lets it fetch nothing, and only those that need a script have one", "[report]") {
+  const Failure failure = HostileFailure();
+  const Remedy remedy = HostileRemedy();
+  for (const std::size_t count : {0U, 1U, 3U, 4U}) {
+    const std::string page = PrintHtml(HostileReport(failure, remedy, count));
+    CHECK(page.find("content=\"default-src &#39;none&#39;; img-src data:; base-uri &#39;none&#39;; form-action "
+                    "&#39;none&#39;; style-src &#39;sha256-") != std::string::npos);
+    CHECK((page.find("<script") != std::string::npos) == (count > 3));
+    CHECK((page.find("script-src &#39;sha256-") != std::string::npos) == (count > 3));
+    CHECK(page.find("unsafe") == std::string::npos);
+  }
+  CHECK(PageScript().find("innerHTML") == std::string_view::npos);
+}
+
+TEST_CASE("each row of a batch leads to its details, also where ids are equal or strange", "[report]") {
+  const Failure failure = HostileFailure();
+  const Remedy remedy = HostileRemedy();
+  Report report = HostileReport(failure, remedy, 10);
+  report.findings[3].id = report.findings[4].id = "0123456789abcdef";
+  const std::string page = PrintHtml(report);
+  CHECK(FaultOf(page) == "");
+  std::size_t links = 0;
+  static const std::regex link("href=\"#(f-[^\"]*)\"");
+  for (std::sregex_iterator match(page.begin(), page.end(), link), end; match != end; ++match, ++links)
+    CHECK(page.find("id=\"" + (*match)[1].str() + "\"") != std::string::npos);
+  CHECK(links == 10);
+}
+
+TEST_CASE("a page of very many failures stays below five megabytes", "[report]") {
+  const Failure failure = HostileFailure();
+  const Remedy remedy = HostileRemedy();
+  Report report = HostileReport(failure, remedy, 3000);
+  const std::string page = PrintHtml(report);
+  CHECK(page.size() < 8'000'000);  // hostile names take several times the room of others
+  CHECK(page.find("less frequent ones (--format json has all)") != std::string::npos);
+}
+
+TEST_CASE("the parts of a need are what the log itemises, and nothing is drawn of what is unknown", "[report]") {
+  Failure failure;
+  failure.code = "T1";
+  failure.phase = "compile";
+  Finding finding;
+  finding.failure = &failure;
+  const auto drawn = [&] {
+    HtmlWriter html;
+    DrawMemory(finding, 10, &html);
+    return html.Take();
+  };
+  CHECK(drawn().empty());
+  constexpr double kGiB = 1073741824.0;
+  finding.facts.Set("need_bytes", 8 * kGiB, {});
+  CHECK(drawn().empty());
+  finding.facts.Set("have_bytes", 6 * kGiB, {});
+  CHECK(drawn().find("8.00 GiB needed: needed 8.00 GiB") != std::string::npos);
+  finding.facts.Set("arguments_bytes", 2 * kGiB, {});
+  finding.facts.Set("program_bytes", 5 * kGiB, {});
+  finding.facts.Set("hlo_temp_bytes", 4 * kGiB, {});
+  finding.facts.Set("hlo_temp_padding_bytes", 1 * kGiB, {});
+  CHECK(drawn().find(
+            "8.00 GiB needed: arguments 2.00 GiB, temporaries 3.00 GiB, padding of temporaries 1.00 GiB, rest of "
+            "the program 1.00 GiB, not itemised 1.00 GiB") != std::string::npos);
+  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // no more than there is
+  CHECK(drawn().find("8.00 GiB needed: arguments 8.00 GiB\"") != std::string::npos);
+}
+
+TEST_CASE("a histogram counts every time once", "[report]") {
+  const auto drawn = [](const std::vector<Timestamp>& times) {
+    HtmlWriter html;
+    DrawTimes(times, &html);
+    return html.Take();
+  };
+  CHECK(drawn({}).empty());
+  CHECK(drawn({{5, true}, {5, true}}).empty());
+  const std::string page = drawn({{-1, true}, {0, true}, {3'600'000'000, true}, {3'600'000'001, true}});
+  CHECK(page.find(": 1</title>") != std::string::npos);
+  CHECK(page.find("most, 2, in the 5 minutes from 1970-01-01T01:00:00Z") != std::string::npos);
+  CHECK(drawn({{-62135596800'000'000, false}, {253402300799'000'000, false}}).find("<rect") != std::string::npos);
+}

@@ -1,0 +1,178 @@
+// What is pasted into an issue is readable, of bounded size, and nothing in it but ours is markup.
+#include "report/markdown_printer.h"
+
+#include <regex>
+#include <string>
+
+#include "catch.h"
+#include "clean_text.h"
+#include "hostile_report.h"
+#include "report/markdown_page.h"
+#include "report/markdown_text.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::size_t RunAt(const std::string& text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && text[end] == '`') ++end;
+  return end - at;
+}
+
+// Where the code that the `run` backticks before `at` open ends; npos where they open none.
+std::size_t CodeEnd(const std::string& text, std::size_t at, std::size_t run) {
+  while ((at = text.find('`', at)) != std::string::npos) {
+    const std::size_t here = RunAt(text, at);
+    at += here;
+    if (here == run) return at;
+  }
+  return at;
+}
+
+// What a reader of Markdown takes for something else than code: code spans and fenced blocks (CommonMark 6.1, 4.5) are
+// both runs of backticks that end at the next run of the same length, since we write no shorter fence; character
+// references are never markup, and in elements of code nothing is linked.
+std::string WithoutCode(const std::string& markdown) {
+  std::string rest;
+  for (std::size_t at = 0; at < markdown.size();) {
+    const std::size_t run = RunAt(markdown, at);
+    const std::size_t end = run == 0 ? std::string::npos : CodeEnd(markdown, at + run, run);
+    if (end != std::string::npos) {
+      at = end;
+    } else {
+      rest += markdown[at++];
+    }
+  }
+  const std::string comment = "<!-- -->";  // ours, in such elements
+  for (std::size_t at = rest.find(comment); at != std::string::npos; at = rest.find(comment, at))
+    rest.erase(at, comment.size());
+  rest = std::regex_replace(rest, std::regex("<code>[^<\n]*</code>"), "");
+  return std::regex_replace(rest, std::regex("&#[0-9]+;"), "");
+}
+
+std::size_t CountOf(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+void CheckHarmless(const std::string& markdown) {
+  CHECK(IsClean(markdown, "\n"));
+  const std::string rest = WithoutCode(markdown);
+  INFO(rest);
+  for (const char* attack : {"@", "#1", "#3", "GH-2", "http:", "www.", "alert(", "<script", "<!--", "onload=", "](",
+                             "![", "~~~", "$$", ":tada:", "`", "\n# ", "_i_", "javascript"})
+    CHECK(rest.find(attack) == std::string::npos);
+  CHECK(rest.find("0123456789abcdef") == std::string::npos);
+  CHECK(CountOf(rest, "<details>") == CountOf(rest, "</details>"));
+  CHECK(rest.find("code>") == std::string::npos);
+  // No cell more than the head of its table has.
+  std::size_t cells = 0;
+  std::string before;
+  for (std::size_t at = 0; at < rest.size();) {
+    const std::size_t end = rest.find('\n', at);
+    const std::string line = rest.substr(at, end - at);
+    if (line.starts_with("|")) {
+      const std::size_t here = CountOf(line, "|");
+      if (before.starts_with("|")) CHECK(here == cells);
+      cells = here;
+    }
+    before = line;
+    at = end == std::string::npos ? rest.size() : end + 1;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a name as code ends where it is to end", "[report]") {
+  CHECK(MarkdownCode("f32[2]{0}") == "`f32[2]{0}`");
+  CHECK(MarkdownCode("a`b") == "``a`b``");
+  CHECK(MarkdownCode("``") == "``` `` ```");
+  CHECK(MarkdownCode(" x ") == "`  x  `");
+  CHECK(MarkdownCode("").empty());
+  CHECK(MarkdownCode("a|b\\|c") == "<code>a&#124;b&#92;&#124;c</code>");
+  CHECK(MarkdownCode("a\nb") == "`a b`");
+  CHECK(HtmlCode("<b> @x &") == "<code>&#60;b&#62; <!-- -->&#64;x &#38;</code>");
+  CHECK(MarkdownBlock("a ```` b") == "`````text\na ```` b\n`````\n");
+  CHECK(MarkdownSentence("see @x (line 3)") == "see `@x` (line 3)");
+}
+
+TEST_CASE("nothing that a log holds is markup, a mention, a reference or a link", "[report]") {
+  const Failure failure = HostileFailure();
+  const Remedy remedy = HostileRemedy();
+  for (const std::size_t count : {1U, 3U, 4U, 30U}) CheckHarmless(PrintMarkdown(HostileReport(failure, remedy, count)));
+}
+
+TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") {
+  Failure failure;
+  failure.code = "T1";
+  failure.title = "a test";
+  failure.phase = "compile";
+  Remedy remedy;
+  remedy.title = "Do less";
+  remedy.safety = "safe";
+  Report report;
+  report.version = "1.2.3";
+  report.rules_fingerprint = "0123456789abcdef";
+  report.findings.emplace_back();
+  Finding& finding = report.findings[0];
+  finding.failure = &failure;
+  finding.confidence = Confidence::kHigh;
+  finding.where = {{"a|b.log", ""}, 7, 9, 0};
+  finding.facts.Set("need_bytes", 3221225472.0, {});
+  finding.facts.Set("have_bytes", 1073741824.0, {});
+  finding.remedies.push_back({1, &remedy, "", std::int64_t{1} << 30, true, {}, {{"It is so.", 8}}, {"Call f(x)."}});
+  const std::string text = PrintMarkdown(report);
+  CHECK(
+      text.starts_with("### `T1` a test\n\n<code>a&#124;b.log&#58;7</code>\n\n"
+                       "| needed | usable | too much |\n|---:|---:|---:|\n| 3.00 GiB | 1.00 GiB | **2.00 GiB** |\n"));
+  CHECK(text.find("1. **Do less** — saves about 1.00 GiB · should be enough · results stay the same\n"
+                  "    - It is so. (line 8)\n    - Call `f(x)`.\n") != std::string::npos);
+  CHECK(text.ends_with("<sub>whyoom 1.2.3 · rules <code>0123456789ab</code></sub>\n"));
+  CHECK(text.find("Left out") == std::string::npos);
+}
+
+TEST_CASE("markdown is never larger than it may be, and says what it leaves out", "[report]") {
+  const Failure failure = HostileFailure();
+  const Remedy remedy = HostileRemedy();
+  for (const std::size_t count : {1U, 3U, 200U}) {
+    const Report report = HostileReport(failure, remedy, count);
+    const std::string whole = PrintMarkdown(report, std::string::npos);
+    CHECK(whole.find("Left out") == std::string::npos);
+    CHECK(PrintMarkdown(report).size() <= kMostOfIssue);
+    for (std::size_t most = 0; most < whole.size(); most += 1 + most / 7) {
+      const std::string part = PrintMarkdown(report, most);
+      INFO(most);
+      REQUIRE(part.size() <= most);
+      CheckHarmless(part);
+      if (!part.empty())
+        CHECK((part.find("Left out") != std::string::npos || part.find("too large") != std::string::npos));
+    }
+  }
+}
+
+TEST_CASE("folded sections are left out before parts, from the end", "[report]") {
+  const std::vector<MarkdownPart> parts = {{"first\n", {"[1]\n", "[2]\n"}, ""}, {"second\n", {"[3]\n"}, "end\n"}};
+  const std::string whole = "first\n\n[1]\n\n[2]\n\nsecond\n\n[3]\nend\nfoot\n";
+  CHECK(JoinWithin(parts, "foot\n", std::string::npos) == whole);
+  const auto of = [&](std::size_t most) { return JoinWithin(parts, "foot\n", most); };
+  std::size_t most = whole.size() + 200;
+  while (of(most) == whole) --most;
+  CHECK(of(most).starts_with("first\n\n[1]\n\n[2]\n\nsecond\nend\n\n_Left out for lack of room: 1 folded section. "));
+  while (of(most).find("second") != std::string::npos) --most;
+  CHECK(of(most).find("Left out for lack of room: 1 failure") != std::string::npos);
+  CHECK(of(most).starts_with("first\n"));
+  CHECK(of(0).empty());
+}
+
+TEST_CASE("a report without findings is one sentence", "[report]") {
+  Report report;
+  report.version = "1";
+  report.artifacts = 2;
+  report.bytes = 2048;
+  CHECK(PrintMarkdown(report) == "### No out-of-memory error found\n\nIn 2 inputs (2.0 KiB).\n\n<sub>whyoom 1</sub>\n");
+  report.problems.push_back({"gone.log", "", "no such file"});
+  CHECK(PrintMarkdown(report).find("<summary>1 problem with the input</summary>\n\n- `gone.log`: no such file\n") !=
+        std::string::npos);
+}

@@ -1,0 +1,84 @@
+#include "report/phrases.h"
+
+#include <string>
+
+#include "catch.h"
+#include "text/utf8.h"
+
+using namespace whyoom;
+
+namespace {
+
+// Names in brackets.
+std::string Marked(const std::string& sentence) {
+  std::string text;
+  for (const Phrase& phrase : PhrasesOf(sentence)) text += phrase.is_name ? "⟦" + phrase.text + "⟧" : phrase.text;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("words stay words, and names in a sentence are told apart", "[report]") {
+  CHECK(Marked("takes 10.38 GiB, 66 % of the limit (line 55).") == "takes 10.38 GiB, 66 % of the limit (line 55).");
+  CHECK(Marked("about 1 %; for all") == "about 1 %; for all");
+  CHECK(Marked("f32[10,4,2] takes 32 × its data.") == "⟦f32[10,4,2]⟧ takes 32 × its data.");
+  CHECK(Marked("the call at train.py:36.") == "the call at ⟦train.py:36⟧.");
+  CHECK(Marked("(x.delete(), del)") == "(⟦x.delete()⟧, del)");
+  CHECK(Marked("a NamedSharding(mesh, P(...)) along") == "a ⟦NamedSharding(mesh, P(...))⟧ along");
+  CHECK(Marked("never f(closed and so on") == "never ⟦f(closed⟧ and so on");
+  CHECK(PhrasesOf("").empty());
+}
+
+TEST_CASE("nothing that a markup language could take for its own is a word", "[report]") {
+  for (const std::string& text : {"@octocat",
+                                  "#12",
+                                  "GH-12",
+                                  "o/r#3",
+                                  "https://example.org",
+                                  "www.example.org",
+                                  "a@b.example",
+                                  "<b>",
+                                  "&amp;",
+                                  "**b**",
+                                  "_i_",
+                                  "`c`",
+                                  "[x](y)",
+                                  "![x](y)",
+                                  "~~s~~",
+                                  "$x$",
+                                  ":tada:",
+                                  "a|b",
+                                  "\\",
+                                  "0123456",
+                                  "deadbeef",
+                                  "PROJ-7",
+                                  "1.",
+                                  "2)",
+                                  "-",
+                                  "+",
+                                  "=",
+                                  "===",
+                                  "---",
+                                  ">",
+                                  "#"}) {
+    INFO(text);
+    CHECK(PhrasesOf(text).at(0).is_name);
+    const std::vector<Phrase> phrases = PhrasesOf(text + " and");
+    CHECK(phrases[0].is_name);
+    CHECK(phrases.at(1).text.find_first_not_of(".,;:!?) and") == std::string::npos);
+  }
+  CHECK(Marked("a - b") == "a - b");  // no list: it does not begin the line
+  CHECK(Marked("  1. x").find("⟦1") != std::string::npos);
+}
+
+TEST_CASE("phrases leave nothing of a sentence out", "[report]") {
+  for (const std::string& text : {std::string(" a  f(x,\ty) \xff ) ) ("), std::string("((((("), std::string(300, ')'),
+                                  std::string("\"'(x)'\" ... (…)"), std::string("a\nb")}) {
+    std::string joined;
+    for (const Phrase& phrase : PhrasesOf(text)) {
+      CHECK_FALSE(phrase.text.empty());
+      joined += phrase.text;
+    }
+    CHECK(joined == Printable(text));
+  }
+}
