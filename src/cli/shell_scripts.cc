@@ -71,11 +71,11 @@ _whyoom() {
     described+=("${${entry%%$'\t'*}//:/\\:}:${entry#*$'\t'}")
   done
   local found=1
-  (( $#described )) && _describe -o 'whyoom' described && found=0
+  (( $#described )) && _describe -t words 'whyoom' described && found=0
 
   case $fill in
     files) compset -P "${(b)where}"; _files && found=0 ;;
-    folders) compset -P "${(b)where}"; _files -/ && found=0 ;;
+    folders) compset -P "${(b)where}"; _path_files -/ && found=0 ;;
     job)
       words=("${(@)words[where+2,-1]}")
       (( CURRENT -= where + 1 ))
