@@ -49,7 +49,7 @@ def _display(log: bytes, arguments: List[str], timeout: float) -> None:
     markdown = run(log, [*arguments, "--format=markdown"], timeout).decode("utf-8", "replace")
     if markdown.strip():
         shown["text/markdown"] = markdown
-    display(shown, raw=True)
+    display(shown, raw=True)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _explain(state: _Installed, exception: Optional[BaseException], show: Callable[[bytes, List[str], float], None]) -> None:
@@ -122,9 +122,10 @@ def install(
 def uninstall() -> None:
     """Undoes install(). Hooks that others have put over ours since stay."""
     global _installed
-    state, _installed = _installed, None
-    if state is None:
+    if _installed is None:
         return
+    state: _Installed = _installed
+    _installed = None
     state.active = False
     if getattr(sys.excepthook, "whyoom", None) is state:
         sys.excepthook = state.previous_hook
