@@ -21,7 +21,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$tools/bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$work" \
-  -C cmake.define.WHYOOM_STATIC=ON -C cmake.define.CMAKE_PREFIX_PATH="$PWD/build/static" .
+  -C build-dir=build/wheel-static -C cmake.define.WHYOOM_STATIC=ON -C cmake.define.CMAKE_PREFIX_PATH="$PWD/build/static" .
 # There is no C library to agree with: the oldest tag that installers of today know, and musl's.
 machine=$(uname -m)
 "$tools/bin/wheel" tags --remove --platform-tag "manylinux_2_17_$machine.manylinux2014_$machine.musllinux_1_1_$machine" "$work"/*.whl > /dev/null

@@ -96,6 +96,9 @@ else
   find CMakeLists.txt LICENSE README.md pyproject.toml src rules cmake packaging docs python/whyoom python/README.md -type f -not -name '*.pyc' | while read -r file; do
     cmp -s "$file" "$sources/$file" || fail "the source distribution lacks $file"
   done
+  for folder in build tests testdata .git; do
+    [ ! -e "$sources/$folder" ] || fail "the source distribution holds $folder"
+  done
   cmake -S "$sources" -B "$work/configured" -G Ninja -DWHYOOM_TESTS=OFF > /dev/null || fail "the source distribution cannot be configured"
   echo "wheel: source distribution, $(stat -c %s "$work"/whyoom-*.tar.gz) bytes"
 fi
