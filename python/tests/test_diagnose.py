@@ -101,7 +101,11 @@ class Program(unittest.TestCase):
             whyoom.diagnose(ERROR, timeout=0.2)
 
     def test_one_that_fails_crashes_or_is_another(self):
-        for script, said in (("echo bad >&2; exit 2", "bad"), ("kill -SEGV $$", "-11"), ("echo no json", "is it whyoom")):
+        for script, said in (
+            ("echo bad >&2; exit 2", "bad"),
+            ("kill -SEGV $$", "-11"),
+            ("echo no json", "is it whyoom"),
+        ):
             self.use(script)
             with self.assertRaisesRegex(whyoom.WhyoomError, said):
                 whyoom.diagnose(ERROR * 100_000)  # which it does not read
@@ -111,7 +115,10 @@ class Program(unittest.TestCase):
         done = subprocess.run([sys.executable, "-m", "whyoom", "--a", "b c"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (7, "--a b c\n"))
         done = subprocess.run(
-            [sys.executable, "-m", "whyoom"], capture_output=True, text=True, env={**os.environ, "WHYOOM_BINARY": "/no/such"}
+            [sys.executable, "-m", "whyoom"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "WHYOOM_BINARY": "/no/such"},
         )
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("whyoom: cannot run", done.stderr)

@@ -8,9 +8,8 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from test_diagnose import HBM
-
 import whyoom
+from test_diagnose import HBM
 
 
 def script(text, **environment):

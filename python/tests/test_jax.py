@@ -1,4 +1,4 @@
-"""The real thing: JAX on the CPU runs out of memory, in a script and in notebooks. Skipped where JAX is not installed."""
+"""JAX itself runs out of memory on the CPU, in a script and in notebooks. Skipped where JAX is not installed."""
 
 import importlib.util
 import subprocess
@@ -43,7 +43,16 @@ class Jax(unittest.TestCase):
     def test_ipython(self):
         code = SCRIPT.strip().replace("\n", "; ")
         done = subprocess.run(
-            [sys.executable, "-m", "IPython", "--colors=NoColor", "--no-banner", "--InteractiveShell.history_length=0", "-c", code],
+            [
+                sys.executable,
+                "-m",
+                "IPython",
+                "--colors=NoColor",
+                "--no-banner",
+                "--InteractiveShell.history_length=0",
+                "-c",
+                code,
+            ],
             capture_output=True,
             text=True,
             timeout=120,
@@ -61,7 +70,12 @@ class Jax(unittest.TestCase):
             return nbformat.v4.new_code_cell(text, metadata={"tags": ["raises-exception"]})
 
         notebook = nbformat.v4.new_notebook(
-            cells=[cell(SCRIPT), cell("whyoom.install()\n1 / 0"), cell(SCRIPT), cell("whyoom.uninstall()\n" + SCRIPT.replace("whyoom.install()", ""))]
+            cells=[
+                cell(SCRIPT),
+                cell("whyoom.install()\n1 / 0"),
+                cell(SCRIPT),
+                cell("whyoom.uninstall()\n" + SCRIPT.replace("whyoom.install()", "")),
+            ]
         )
         nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
         first, other, again, without = ([out.output_type for out in each.outputs] for each in notebook.cells)

@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import sysconfig
 import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 Log = Union[str, bytes, BaseException]
@@ -66,9 +67,9 @@ def to_bytes(log: Log) -> bytes:
     raise TypeError(f"text, bytes or an exception is diagnosed, not {type(log).__name__}")
 
 
-def run(log: bytes, arguments: Sequence[str], timeout: Optional[float]) -> bytes:
+def run(log: bytes, arguments: Sequence[str], timeout: float | None) -> bytes:
     """What the program prints of a log. Raises WhyoomError."""
-    command: List[str] = [find_binary(), "--exit-zero", *arguments, "-"]
+    command: list[str] = [find_binary(), "--exit-zero", *arguments, "-"]
     try:
         done = subprocess.run(command, input=log, capture_output=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
@@ -81,7 +82,7 @@ def run(log: bytes, arguments: Sequence[str], timeout: Optional[float]) -> bytes
     return done.stdout
 
 
-def data_arguments(rules: Union[PathLike, Sequence[PathLike]], xla_dump: Optional[PathLike]) -> List[str]:
+def data_arguments(rules: PathLike | Sequence[PathLike], xla_dump: PathLike | None) -> list[str]:
     paths = [rules] if isinstance(rules, (str, os.PathLike)) else rules
     arguments = [f"--rules={os.fspath(path)}" for path in paths]
     return arguments + ([f"--xla-dump={os.fspath(xla_dump)}"] if xla_dump is not None else [])
@@ -90,10 +91,10 @@ def data_arguments(rules: Union[PathLike, Sequence[PathLike]], xla_dump: Optiona
 def diagnose(
     log: Log,
     *,
-    rules: Union[PathLike, Sequence[PathLike]] = (),
-    xla_dump: Optional[PathLike] = None,
-    timeout: Optional[float] = 60.0,
-) -> Dict[str, Any]:
+    rules: PathLike | Sequence[PathLike] = (),
+    xla_dump: PathLike | None = None,
+    timeout: float | None = 60.0,
+) -> dict[str, Any]:
     """The report of a log, or of an exception with its causes and notes, as ``whyoom --format json`` prints it.
 
     ``["diagnoses"]`` is empty where nothing is recognised. ``rules`` names files or folders of further rule data,
@@ -102,7 +103,7 @@ def diagnose(
     """
     printed = run(to_bytes(log), ["--format=json", *data_arguments(rules, xla_dump)], timeout)
     try:
-        report: Dict[str, Any] = json.loads(printed)
+        report: dict[str, Any] = json.loads(printed)
     except ValueError as error:
         raise WhyoomError(f"{find_binary()} prints no report: is it whyoom?") from error
     return report

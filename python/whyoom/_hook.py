@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+from collections.abc import Sequence
+from typing import Any, Callable
 
 from ._diagnose import PathLike, WhyoomError, data_arguments, diagnose, find_binary, run, to_bytes
 
@@ -20,17 +21,17 @@ class _Installed:
 
     def __init__(self) -> None:
         self.active = True  # where others have put their hooks over ours, uninstall() only silences it
-        self.options: Dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
         self.previous_hook = sys.excepthook
         self.previous_thread_hook = threading.excepthook
         self.shell: Any = None  # IPython's, where we are in it
-        self.after_cell: Optional[Callable[[Any], None]] = None
+        self.after_cell: Callable[[Any], None] | None = None
 
 
-_installed: Optional[_Installed] = None
+_installed: _Installed | None = None
 
 
-def _print_text(log: bytes, arguments: List[str], timeout: float) -> None:
+def _print_text(log: bytes, arguments: list[str], timeout: float) -> None:
     stream = sys.stderr
     if stream is None:
         return
@@ -41,7 +42,7 @@ def _print_text(log: bytes, arguments: List[str], timeout: float) -> None:
     stream.flush()
 
 
-def _display(log: bytes, arguments: List[str], timeout: float) -> None:
+def _display(log: bytes, arguments: list[str], timeout: float) -> None:
     """In a notebook: Markdown where its front end can show that, text elsewhere."""
     from IPython.display import display
 
@@ -52,7 +53,9 @@ def _display(log: bytes, arguments: List[str], timeout: float) -> None:
     display(shown, raw=True)  # type: ignore[no-untyped-call, unused-ignore]
 
 
-def _explain(state: _Installed, exception: Optional[BaseException], show: Callable[[bytes, List[str], float], None]) -> None:
+def _explain(
+    state: _Installed, exception: BaseException | None, show: Callable[[bytes, list[str], float], None]
+) -> None:
     if not state.active or not isinstance(exception, Exception):
         return  # nobody asks why he pressed Ctrl-C
     try:
@@ -97,8 +100,8 @@ def _join_shell(state: _Installed) -> None:
 
 def install(
     *,
-    rules: Union[PathLike, Sequence[PathLike]] = (),
-    xla_dump: Optional[PathLike] = None,
+    rules: PathLike | Sequence[PathLike] = (),
+    xla_dump: PathLike | None = None,
     timeout: float = 20.0,
 ) -> None:
     """From now on prints the diagnosis below the traceback of each uncaught exception that has one.

@@ -20,7 +20,20 @@ import unittest
 from pathlib import Path
 
 WHYOOM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
-COMMANDS = ["", "run", "explain", "diff", "merge", "rules list", "rules check", "rules test", "rules literals", "rules schema", "completions", "man"]
+COMMANDS = [
+    "",
+    "run",
+    "explain",
+    "diff",
+    "merge",
+    "rules list",
+    "rules check",
+    "rules test",
+    "rules literals",
+    "rules schema",
+    "completions",
+    "man",
+]
 
 
 def whyoom(*arguments):
@@ -125,7 +138,9 @@ class Fish(Shell, unittest.TestCase):
 
     def offered(self, line):
         command = f"source {self.script}; complete -C {line!r}"
-        done = subprocess.run(["fish", "--no-config", "-c", command], capture_output=True, text=True, cwd=self.work, env=self.environment)
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", command], capture_output=True, text=True, cwd=self.work, env=self.environment
+        )
         self.assertEqual(done.stderr, "")
         return [entry.split("\t")[0] for entry in done.stdout.splitlines()]
 
