@@ -14,8 +14,8 @@ cd "$(dirname "$0")/.."
 packaging/static_isal.sh build/static
 python=${PYTHON:-python3}
 tools=build/wheel-tools
-if ! { "$python" -m venv "$tools" && "$tools/bin/pip" install --quiet --disable-pip-version-check "scikit-build-core>=0.10" wheel; } > build/wheel-tools.log 2>&1; then
-  cat build/wheel-tools.log >&2
+"$python" -m venv "$tools"
+if ! "$tools/bin/pip" install --quiet --disable-pip-version-check --retries 2 --timeout 60 "scikit-build-core>=0.10" wheel; then
   exit 3
 fi
 work=$(mktemp -d)
