@@ -1,4 +1,5 @@
-// The command line, parsed. What each option means is said once, in options.cc, and --help is made from it.
+// The command line, parsed. What each option means is said once, in commands.cc and option_groups.cc; --help, the
+// manual page and completions are made from that.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +24,16 @@ enum class Command {
   kRulesSchema,
   kDiff,
   kRun,
-  kMerge
+  kMerge,
+  kCompletions,
+  kMan,
+  kComplete
 };
 enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJunit };
 enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever, kJson };
+
+enum class Shell { kBash, kZsh, kFish };
 
 // One more format of the same report, in a file.
 struct ExtraOutput {
@@ -62,6 +68,8 @@ struct Options {
   std::vector<std::string> job;  // of kRun: the command and its arguments
   bool dump = true;              // of kRun: have XLA dump, where the user does not himself
   bool keep_dump = false;
+  Shell shell = Shell::kBash;       // of kCompletions
+  std::vector<std::string> words;   // of kComplete: what stands behind "whyoom" up to the cursor
   bool ignore_broken_pipe = false;  // how this process was started: SIGPIPE ignored; a job is started the same way
 };
 

@@ -10,13 +10,16 @@
 #include <optional>
 #include <utility>
 
+#include "cli/complete.h"
 #include "cli/diff.h"
 #include "cli/follow.h"
+#include "cli/man_page.h"
 #include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
 #include "cli/read_batch.h"
 #include "cli/run_command.h"
+#include "cli/shell_scripts.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/finding_table.h"
@@ -203,6 +206,16 @@ int RunRulesTest(const Options& options) {
   return result.ok() ? kNothing : kFound;
 }
 
+int RunComplete(const Options& options) {
+  const auto topics = [&] {
+    std::vector<Word> words;
+    for (const Topic& topic : Topics(LoadRules(options))) words.push_back({topic.name, topic.title});
+    return words;
+  };
+  WriteOutput(ToText(CompleteLine(options.words, topics)), "");
+  return kNothing;
+}
+
 int Dispatch(const Options& options) {
   KeepInputs(options);
   switch (options.command) {
@@ -227,6 +240,14 @@ int Dispatch(const Options& options) {
     case Command::kRulesSchema:
       WriteOutput(RuleSet::SchemaText(), options.output);
       return kNothing;
+    case Command::kCompletions:
+      WriteOutput(CompletionScript(options.shell), options.output);
+      return kNothing;
+    case Command::kMan:
+      WriteOutput(ManPage(), options.output);
+      return kNothing;
+    case Command::kComplete:
+      return RunComplete(options);
     default:
       return options.follow ? RunFollow(options) : RunDiagnose(options);
   }

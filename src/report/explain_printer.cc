@@ -196,6 +196,17 @@ std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic,
   return std::nullopt;
 }
 
+std::vector<Topic> Topics(const RuleSet& rules) {
+  std::vector<Topic> topics;
+  for (const Failure& failure : rules.failures()) {
+    topics.push_back({failure.code, failure.title});
+    for (const Scenario& scenario : failure.scenarios)
+      topics.push_back({failure.code + "." + scenario.id, scenario.title});
+  }
+  for (const auto& [id, remedy] : rules.remedies()) topics.push_back({id, remedy.title});
+  return topics;
+}
+
 std::string ListTopics(const RuleSet& rules, const TextOptions& options) {
   Page page(options);
   page.Heading("Codes");
@@ -227,12 +238,9 @@ std::string ListLiterals(const RuleSet& rules) {
 
 std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
   std::vector<std::string> known;
-  for (const Failure& failure : rules.failures()) {
-    known.push_back(failure.code);
+  for (const Topic& each : Topics(rules)) known.push_back(each.name);
+  for (const Failure& failure : rules.failures())
     known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
-    for (const Scenario& scenario : failure.scenarios) known.push_back(failure.code + "." + scenario.id);
-  }
-  for (const auto& [id, remedy] : rules.remedies()) known.push_back(id);
   return Nearest(topic, known);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/text_printer.h"
 #include "rules/rule_set.h"
@@ -14,6 +15,13 @@ namespace whyoom {
 // the official page
 // ("E1000.3.C"), or the id of a remedy ("donate_buffers"). nullopt where there is no such topic.
 std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic, const TextOptions& options);
+
+// What can be asked about: every code, scenario and remedy, without aliases.
+struct Topic {
+  std::string name;
+  std::string title;
+};
+std::vector<Topic> Topics(const RuleSet& rules);
 
 // All topics, each with its title, for a reader who does not know them.
 std::string ListTopics(const RuleSet& rules, const TextOptions& options);

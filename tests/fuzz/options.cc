@@ -1,8 +1,9 @@
-// Any command line: it is understood, or told what is wrong. One argument a line.
+// Any command line: it is understood, or told what is wrong, and it can be completed. One argument a line.
 #include "cli/options.h"
 
 #include <sstream>
 
+#include "cli/complete.h"
 #include "fuzz/fuzz.h"
 
 using namespace whyoom;
@@ -11,6 +12,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::istringstream lines{std::string(Bytes(data, size))};
   std::vector<std::string> arguments;
   for (std::string line; std::getline(lines, line);) arguments.push_back(line);
+  const Completion completion = CompleteLine(arguments, [] { return std::vector<Word>{{"E1000", "a code"}}; });
+  for (const Word& word : completion.words)
+    Require(arguments.empty() || word.text.rfind(arguments.back(), 0) == 0, "what is offered completes the last word");
+  Require(completion.fill != Completion::Fill::kJob || completion.job_begin < arguments.size(), "the job has a word");
   Options options;
   const std::optional<EarlyExit> early = ParseOptions(arguments, &options);
   if (!early) return 0;

@@ -1,0 +1,63 @@
+# What an installation holds, and where: the program, its manual page, completions, documentation.
+# In a Python wheel (SKBUILD) the same things, where pip puts them into an environment.
+if(SKBUILD)
+  set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
+  set(CMAKE_INSTALL_DATADIR ${SKBUILD_DATA_DIR}/share)
+endif()
+include(GNUInstallDirs)
+
+# The program prints its own manual page and completions.
+set(WHYOOM_GENERATED ${CMAKE_BINARY_DIR}/generated)
+set(WHYOOM_PRINTED)
+function(whyoom_printed file)
+  add_custom_command(
+    OUTPUT ${WHYOOM_GENERATED}/${file}
+    COMMAND whyoom ${ARGN} --output ${WHYOOM_GENERATED}/${file}
+    DEPENDS whyoom
+    VERBATIM)
+  set(WHYOOM_PRINTED ${WHYOOM_PRINTED} ${WHYOOM_GENERATED}/${file} PARENT_SCOPE)
+endfunction()
+whyoom_printed(whyoom.1 man)
+whyoom_printed(whyoom.bash completions bash)
+whyoom_printed(_whyoom completions zsh)
+whyoom_printed(whyoom.fish completions fish)
+
+configure_file(packaging/changelog.in ${WHYOOM_GENERATED}/changelog @ONLY)
+
+# Packed, as Debian wants them; without a time, so that two builds give the same bytes.
+find_program(WHYOOM_GZIP gzip REQUIRED)
+foreach(file whyoom.1 changelog)
+  add_custom_command(
+    OUTPUT ${WHYOOM_GENERATED}/${file}.gz
+    COMMAND ${WHYOOM_GZIP} -9nkf ${WHYOOM_GENERATED}/${file}
+    DEPENDS ${WHYOOM_GENERATED}/${file}
+    VERBATIM)
+  list(APPEND WHYOOM_PRINTED ${WHYOOM_GENERATED}/${file}.gz)
+endforeach()
+add_custom_target(whyoom_printed ALL DEPENDS ${WHYOOM_PRINTED})
+
+install(TARGETS whyoom RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${WHYOOM_GENERATED}/whyoom.1.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man1)
+install(FILES ${WHYOOM_GENERATED}/whyoom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME whyoom)
+install(FILES ${WHYOOM_GENERATED}/whyoom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+if(WHYOOM_STATIC)  # what is linked in asks for its licence to go with it
+  foreach(part ${WHYOOM_STATIC_PARTS})
+    install(FILES /usr/share/doc/${part}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/licenses RENAME ${part} OPTIONAL)
+  endforeach()
+endif()
+install(FILES docs/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom)
+if(SKBUILD)
+  install(FILES ${WHYOOM_GENERATED}/_whyoom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+else()
+  install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES packaging/copyright ${WHYOOM_GENERATED}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES rules/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/rules)
+  # zsh reads site-functions in general, but of /usr on Debian vendor-completions.
+  install(CODE "
+    set(folder site-functions)
+    if(CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\" AND EXISTS /etc/debian_version)
+      set(folder vendor-completions)
+    endif()
+    file(INSTALL \"${WHYOOM_GENERATED}/_whyoom\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
+endif()

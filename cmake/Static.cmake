@@ -1,0 +1,25 @@
+# WHYOOM_STATIC: no shared library, not even the C library's, so that the program runs in any image of its architecture.
+# Debian has an archive of each library but ISA-L, which packaging/static_isal.sh builds, and fmt, whose headers suffice.
+set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+add_link_options(-static-pie)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# To be called when all libraries were looked for.
+macro(whyoom_check_static)
+  set(WHYOOM_FMT fmt::fmt-header-only)
+  find_library(WHYOOM_NETTLE nettle REQUIRED)  # libarchive reads encrypted zips with it
+  find_library(WHYOOM_ZLIB z REQUIRED)
+  set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ${WHYOOM_ZLIB})
+  foreach(library RE2 SQLITE3 HS ISAL ZSTD LZ4 LZMA ARCHIVE)
+    foreach(file ${${library}_LINK_LIBRARIES})
+      if(NOT file MATCHES "\\.a$" AND NOT file MATCHES "^-")
+        message(FATAL_ERROR "WHYOOM_STATIC: no static library of ${library} (${file}); for ISA-L run packaging/static_isal.sh FOLDER and give "
+          "-DCMAKE_PREFIX_PATH=FOLDER")
+      endif()
+    endforeach()
+  endforeach()
+endmacro()
+
+# Who passes the program on passes these libraries on.
+set(WHYOOM_STATIC_PARTS libre2-dev libvectorscan-dev libisal-dev libarchive-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
+  liblz4-dev libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev libvalijson-dev libstdc++-12-dev libc6-dev)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds ISA-L as a static library, which Debian does not ship, from the sources of Debian's own package:
+#
+#   packaging/static_isal.sh FOLDER     then cmake -DWHYOOM_STATIC=ON -DCMAKE_PREFIX_PATH=FOLDER
+#
+# Needs apt with a Debian mirror, dpkg-dev, make, a C compiler and nasm. Nothing outside of FOLDER is changed, and a
+# FOLDER that is complete is left as it is. Status 3: the sources cannot be fetched.
+set -euo pipefail
+[ $# = 1 ] || { echo "usage: packaging/static_isal.sh FOLDER" >&2; exit 2; }
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+[ -e "$folder/lib/pkgconfig/libisal.pc" ] && exit 0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# The machine's own list of sources, asked for source packages; apt's own state is left alone.
+mkdir -p sources lists/partial
+sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources > sources/source.sources 2> /dev/null || true
+sed -n 's/^deb /deb-src /p' /etc/apt/sources.list > sources/source.list 2> /dev/null || true
+apt=(apt-get -q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/sources" -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=)
+if ! { "${apt[@]}" update && "${apt[@]}" source --download-only libisal; } > apt.log 2>&1; then
+  cat apt.log >&2
+  exit 3
+fi
+dpkg-source --no-check -x libisal_*.dsc source > /dev/null  # apt has checked it
+
+cd source
+version=$(grep -om1 '[0-9]\+\.[0-9]\+\.[0-9]\+' configure.ac)
+make -s -f Makefile.unx units="igzip crc" lib > "$work/make.log" 2>&1 || { tail -20 "$work/make.log" >&2; exit 1; }
+mkdir -p "$folder/lib/pkgconfig" "$folder/include/isa-l"
+cp bin/isa-l.a "$folder/lib/libisal.a"
+cp include/*.h "$folder/include/isa-l/"
+cat > "$folder/lib/pkgconfig/libisal.pc" << PC
+Name: libisal
+Description: ISA-L, its decompression only
+Version: $version
+Libs: -L$folder/lib -lisal
+Cflags: -I$folder/include
+PC

@@ -1,0 +1,128 @@
+"""diagnose(): what it takes, gives and raises. Needs the program (WHYOOM_BINARY, or installed beside the module)."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import whyoom
+
+ERROR = "RESOURCE_EXHAUSTED: Out of memory allocating 48000000016 bytes."
+HBM = (
+    "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. "
+    "Used 20.77G of 15.75G hbm. Exceeded hbm capacity by 5.02G."
+)
+
+
+def raised(exception):
+    try:
+        raise exception
+    except type(exception) as caught:
+        return caught
+
+
+def codes(report):
+    return [found["code"] for found in report["diagnoses"]]
+
+
+class Diagnose(unittest.TestCase):
+    def test_text_bytes_and_exceptions_are_the_same_to_it(self):
+        for log in (HBM, HBM.encode(), bytearray(HBM.encode()), RuntimeError(HBM), raised(RuntimeError(HBM))):
+            report = whyoom.diagnose(log)
+            self.assertEqual(report["schema"], "whyoom.report/1")
+            self.assertEqual(codes(report), ["E1000"])
+            self.assertEqual(report["diagnoses"][0]["facts"]["excess_bytes"], round(5.02 * 2**30))
+
+    def test_nothing_is_found_in_what_is_no_such_error(self):
+        for log in ("", "all is well", b"\xff\xfe\x00", "\udcff", ValueError("shapes differ")):
+            self.assertEqual(codes(whyoom.diagnose(log)), [])
+
+    def test_causes_and_notes_of_an_exception_are_read(self):
+        try:
+            try:
+                raise RuntimeError(HBM)
+            except RuntimeError as inner:
+                raise ValueError("training failed") from inner
+        except ValueError as outer:
+            self.assertEqual(codes(whyoom.diagnose(outer)), ["E1000"])
+        noted = ValueError("training failed")
+        noted.__notes__ = [HBM]  # what add_note() does
+        self.assertEqual(codes(whyoom.diagnose(noted)), ["E1000"])
+
+    def test_what_is_no_log_is_a_type_error(self):
+        for log in (None, 7, ["line"], Path("train.log")):
+            with self.assertRaises(TypeError):
+                whyoom.diagnose(log)
+
+    def test_rules_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bad = Path(folder) / "bad.json"
+            bad.write_text("{")
+            for rules in (bad, str(bad), [bad]):
+                with self.assertRaisesRegex(whyoom.WhyoomError, "bad.json"):
+                    whyoom.diagnose(HBM, rules=rules)
+
+    def test_a_dump_folder_is_read(self):
+        dump = Path(__file__).parents[2] / "testdata" / "cases" / "dump-padded-points"
+        if not dump.is_dir():
+            self.skipTest("no test data beside these tests")
+        report = whyoom.diagnose((dump / "log").read_bytes(), xla_dump=dump)
+        self.assertEqual(codes(report), ["E1000"])
+        self.assertTrue(report["diagnoses"][0]["allocations"])
+
+
+class Program(unittest.TestCase):
+    """What stands in for the program is a script."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "whyoom"
+
+    def use(self, script):
+        self.path.write_text("#!/bin/sh\n" + script)
+        self.path.chmod(self.path.stat().st_mode | stat.S_IXUSR)
+        patch = mock.patch.dict(os.environ, {"WHYOOM_BINARY": str(self.path)})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_one_that_is_not_there(self):
+        with mock.patch.dict(os.environ, {"WHYOOM_BINARY": str(self.path)}):
+            with self.assertRaisesRegex(whyoom.WhyoomError, "cannot run"):
+                whyoom.diagnose(ERROR)
+
+    def test_one_that_hangs(self):
+        self.use("exec sleep 60")
+        with self.assertRaisesRegex(whyoom.WhyoomError, "within 0.2 s"):
+            whyoom.diagnose(ERROR, timeout=0.2)
+
+    def test_one_that_fails_crashes_or_is_another(self):
+        for script, said in (
+            ("echo bad >&2; exit 2", "bad"),
+            ("kill -SEGV $$", "-11"),
+            ("echo no json", "is it whyoom"),
+        ):
+            self.use(script)
+            with self.assertRaisesRegex(whyoom.WhyoomError, said):
+                whyoom.diagnose(ERROR * 100_000)  # which it does not read
+
+    def test_python_m_whyoom_is_the_program(self):
+        self.use('echo "$@"; exit 7')
+        done = subprocess.run([sys.executable, "-m", "whyoom", "--a", "b c"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (7, "--a b c\n"))
+        done = subprocess.run(
+            [sys.executable, "-m", "whyoom"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "WHYOOM_BINARY": "/no/such"},
+        )
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("whyoom: cannot run", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

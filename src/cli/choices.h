@@ -1,0 +1,82 @@
+// Options whose value is one of a few words: what each word stands for, said once for parsing, --help and completions.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+
+template <typename T>
+struct Choice {
+  const char* name;
+  T value;
+  const char* about;  // for --help; may be empty
+};
+
+template <typename T>
+using Choices = std::vector<Choice<T>>;
+
+extern const Choices<Format> kReportFormats;
+extern const Choices<Format> kDiffFormats;
+extern const Choices<ColorMode> kColors;
+extern const Choices<ProgressMode> kProgress;
+extern const Choices<PathListForm> kListForms;
+extern const Choices<Shell> kShells;
+
+// A word that can stand on the command line, and what it means.
+struct Word {
+  std::string text;
+  std::string about;
+};
+
+// The words that a value can be, of the options that have such.
+using ValueWords = std::map<const CLI::Option*, std::vector<Word>>;
+
+// "text, json or ndjson"; with what each is where `about`.
+template <typename T>
+std::string Listing(const Choices<T>& choices, bool about) {
+  std::string list;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ";
+    list += choices[i].name;
+    if (about && *choices[i].about != '\0') list += std::string(" (") + choices[i].about + ")";
+  }
+  return list;
+}
+
+// Throws CLI::ValidationError, which names the choices, where `given` is none of them.
+template <typename T>
+T ToChoice(const char* option, const char* kind, const Choices<T>& choices, const std::string& given) {
+  for (const Choice<T>& choice : choices) {
+    if (given == choice.name) return choice.value;
+  }
+  throw CLI::ValidationError(
+      fmt::format("{} {}: no such {}; {}", option, Printable(given), kind, Listing(choices, false)));
+}
+
+template <typename T>
+std::vector<Word> ToWords(const Choices<T>& choices) {
+  std::vector<Word> words;
+  for (const Choice<T>& choice : choices) words.push_back({choice.name, choice.about});
+  return words;
+}
+
+// An option with one of a few words as its value; `kind` is what an error calls them.
+template <typename T>
+CLI::Option* AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
+                       const Choices<T>& choices, T* value, ValueWords* words) {
+  const auto take = [=](const std::string& given) { *value = ToChoice(option, kind, choices, given); };
+  CLI::Option* added = app.add_option_function<std::string>(option, take, Listing(choices, true));
+  (*words)[added] = ToWords(choices);
+  return added->type_name(type_name);
+}
+
+}  // namespace whyoom

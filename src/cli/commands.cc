@@ -1,0 +1,235 @@
+#include "cli/commands.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cli/option_groups.h"
+
+namespace whyoom {
+namespace {
+
+constexpr const char* kAbout =
+    "Reads job logs, finds XLA TPU out-of-memory errors, and says which one it is, why it happened and what to do "
+    "first.";
+
+constexpr const char* kFooter =
+    "More commands:\n"
+    "  whyoom run -- CMD ...               run a job, diagnose it when it fails, keep its exit status\n"
+    "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
+    "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
+    "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
+    "  whyoom rules list|check|test|literals|schema   the rule data: see it, check it, run its examples\n"
+    "  whyoom completions bash|zsh|fish    completion for a shell\n"
+    "  whyoom man                          the manual page: whyoom man | man -l -\n"
+    "\n"
+    "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole,\n"
+    "130 and 143 interrupted: what is done was printed.\n"
+    "\n"
+    "Examples:\n"
+    "  whyoom train.log\n"
+    "  kubectl logs job/train | whyoom\n"
+    "  whyoom --format json logs/ | jq '.diagnoses[].code'\n"
+    "  find /logs -name '*.log' -print0 | whyoom --files-from - -0 --resume state\n";
+
+CommandArguments Begin(const std::string& about, const std::string& name) {
+  return {std::make_unique<CLI::App>(about, name), {}, ""};
+}
+
+CommandArguments BuildDiagnose(Options* options) {
+  CommandArguments command = Begin(kAbout, "whyoom");
+  CLI::App& app = *command.app;
+  app.footer(kFooter);
+  app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
+  app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")
+      ->type_name("PATH");
+  AddFilesFrom(app, options, &command.words);
+  app.add_option("--xla-dump", options->xla_dump,
+                 "The XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR): gives the allocations that new "
+                 "compilers do not print")
+      ->type_name("DIR")
+      ->group(kInputs);
+  AddTimeRange(app, options);
+  app.add_flag("--follow", options->follow,
+               "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "
+               "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted")
+      ->group(kInputs);
+  AddFormat(app, kReportFormats, options, &command.words);
+  AddForCi(app, options);
+  AddCommon(app, options, &command.words);
+  AddExitZero(app, options);
+  AddBatches(app, options, &command.words);
+  AddLimits(app, &options->limits);
+  return command;
+}
+
+CommandArguments BuildMerge(Options* options) {
+  CommandArguments command = Begin(
+      "One report from many: puts together what --format ndjson printed, to what one whyoom reading all of the logs "
+      "would have said.",
+      "whyoom merge");
+  CLI::App& app = *command.app;
+  app.footer(
+      "The order of files and lines does not matter, reports may stand one behind the other, and what merge prints\n"
+      "with --format ndjson can be merged again. A folder's files are read, but for those named _* and .*.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom merge --format ndjson part-*.ndjson > all.ndjson\n"
+      "  cat part-* | whyoom merge\n");
+  app.add_option("file", options->paths, "Reports and folders of them; - or none on a pipe: standard input")
+      ->type_name("FILE");
+  AddFormat(app, kReportFormats, options, &command.words);
+  AddForCi(app, options);
+  AddCommon(app, options, &command.words);
+  AddExitZero(app, options);
+  options->command = Command::kMerge;
+  return command;
+}
+
+CommandArguments BuildExplain(Options* options) {
+  CommandArguments command =
+      Begin("What a code, scenario or remedy means and what to do. Without a topic: a list of them.", "whyoom explain");
+  CLI::App& app = *command.app;
+  app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
+      ->type_name("TOPIC");
+  AddCommon(app, options, &command.words);
+  options->command = Command::kExplain;
+  return command;
+}
+
+CommandArguments BuildDiff(Options* options) {
+  CommandArguments command = Begin(
+      "Compares two runs of one job: what became smaller and larger, what is still over, and which remedy seems to "
+      "have been applied.",
+      "whyoom diff");
+  CLI::App& app = *command.app;
+  app.footer(
+      "A run is a log, or the folder of an XLA dump (XLA_FLAGS=--xla_dump_to=DIR), of a compile that fitted or not.\n"
+      "\n"
+      "Exit status: 0 AFTER does not fail, 1 it still fails, 2 could not run, 3 some input could not be read whole.\n");
+  app.add_option_function<std::string>(
+         "before", [options](const std::string& path) { options->paths.insert(options->paths.begin(), path); },
+         "The run before the change: a log or an XLA dump; - for standard input")
+      ->type_name("BEFORE")
+      ->required();
+  app.add_option_function<std::string>(
+         "after", [options](const std::string& path) { options->paths.push_back(path); }, "The run after it")
+      ->type_name("AFTER")
+      ->required();
+  app.add_option("--xla-dump-before", options->xla_dump_before, "The XLA dump of BEFORE, where that is a log")
+      ->type_name("DIR");
+  app.add_option("--xla-dump-after", options->xla_dump_after, "The XLA dump of AFTER, where that is a log")
+      ->type_name("DIR");
+  AddFormat(app, kDiffFormats, options, &command.words);
+  AddCommon(app, options, &command.words);
+  AddLimits(app, &options->limits);
+  options->command = Command::kDiff;
+  return command;
+}
+
+CommandArguments BuildRun(Options* options) {
+  CommandArguments command = Begin(
+      "Runs a job with its output passed through, and where it fails, says on standard error why it ran out of memory: "
+      "whyoom run [OPTIONS] -- CMD ...",
+      "whyoom run");
+  CLI::App& app = *command.app;
+  app.footer(
+      "The exit status is the job's (128 + N where signal N ended it, 127 not found, 126 cannot be run).\n"
+      "After a success nothing is printed, nor where nothing is found. --xla_dump_to is added to the job's\n"
+      "XLA_FLAGS, where new compilers leave what the diagnosis needs; a dump folder set there already is used\n"
+      "and left alone.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom run -- python train.py --steps 10\n"
+      "  whyoom run --format json --output report.json -- python train.py\n");
+  AddFormat(app, kReportFormats, options, &command.words);
+  AddForCi(app, options);
+  AddCommon(app, options, &command.words);
+  app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
+  app.add_flag_callback(
+      "--no-dump", [options] { options->dump = false; }, "Leave XLA_FLAGS alone");
+  app.add_flag("--keep-dump", options->keep_dump, "Do not remove the XLA dump, and say where it is");
+  options->command = Command::kRun;
+  command.trailer = "-- CMD ...";
+  return command;
+}
+
+CommandArguments BuildRules(Options* options) {
+  CommandArguments command =
+      Begin("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
+  CLI::App& app = *command.app;
+  const std::map<std::string, std::pair<Command, std::string>> commands = {
+      {"list", {Command::kRulesList, "Name all failures, remedies and other entries"}},
+      {"check", {Command::kRulesCheck, "Find everything wrong in rule files"}},
+      {"test", {Command::kRulesTest, "Check, then run each rule's own examples (exit status 1: some failed)"}},
+      {"literals",
+       {Command::kRulesLiterals,
+        "Print what a log must hold one of to be looked at, one a line: zgrep -ilF -f <(whyoom rules literals)"}},
+      {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files, for editors"}},
+  };
+  app.require_subcommand(1);
+  for (const auto& [name, what] : commands) {
+    CLI::App* sub = app.add_subcommand(name, what.second);
+    sub->add_option("file", options->rules, "Rule files or folders")->type_name("FILE|DIR");
+    AddCommon(*sub, options, &command.words);
+    sub->callback([options, code = what.first] { options->command = code; });
+  }
+  return command;
+}
+
+CommandArguments BuildCompletions(Options* options) {
+  CommandArguments command = Begin(
+      "Prints a script that teaches a shell to complete whyoom's commands, options and values. It asks whyoom itself, "
+      "so that it need not be made again for another version.",
+      "whyoom completions");
+  CLI::App& app = *command.app;
+  app.footer(
+      "Examples:\n"
+      "  eval \"$(whyoom completions bash)\"        in ~/.bashrc\n"
+      "  whyoom completions zsh > ~/.zfunc/_whyoom   with ~/.zfunc in $fpath\n"
+      "  whyoom completions fish > ~/.config/fish/completions/whyoom.fish\n");
+  CLI::Option* shell = app.add_option_function<std::string>(
+      "shell", [options](const std::string& name) { options->shell = ToChoice("completions", "shell", kShells, name); },
+      Listing(kShells, false));
+  shell->type_name("SHELL")->required();
+  command.words[shell] = ToWords(kShells);
+  AddOutput(app, options);
+  options->command = Command::kCompletions;
+  return command;
+}
+
+CommandArguments BuildMan(Options* options) {
+  CommandArguments command =
+      Begin("Prints the manual page, for man -l - or to be installed as whyoom.1.", "whyoom man");
+  AddOutput(*command.app, options);
+  options->command = Command::kMan;
+  return command;
+}
+
+}  // namespace
+
+const std::vector<CommandDefinition>& Commands() {
+  static const std::vector<CommandDefinition> commands = {
+      {"", BuildDiagnose},   {"run", BuildRun},     {"explain", BuildExplain},         {"diff", BuildDiff},
+      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"man", BuildMan}};
+  return commands;
+}
+
+const CommandDefinition& FindCommand(const std::string& first_word) {
+  const std::vector<CommandDefinition>& commands = Commands();
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const CommandDefinition& command) { return command.name == first_word; });
+  return found == commands.end() ? commands.front() : *found;
+}
+
+std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--") return i;
+    if (arguments[i].rfind("-", 0) != 0) return i;
+    const CLI::Option* option = app.get_option_no_throw(arguments[i]);
+    if (option != nullptr && option->get_items_expected_min() > 0) ++i;  // the next word is its value
+  }
+  return arguments.size();
+}
+
+}  // namespace whyoom

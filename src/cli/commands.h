@@ -1,0 +1,38 @@
+// The commands of the program and what each takes: the one definition that parsing, --help, the manual page and
+// completions are made from. Nothing is parsed here.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choices.h"
+#include "cli/options.h"
+
+namespace whyoom {
+
+// The arguments of one command.
+struct CommandArguments {
+  std::unique_ptr<CLI::App> app;  // writes to the Options it was built for
+  ValueWords words;               // of options of `app` and of its subcommands
+  std::string trailer;            // what follows that CLI11 does not see, as it is shown: "-- CMD ..."; may be empty
+};
+
+struct CommandDefinition {
+  const char* name;  // the first argument; empty: none, that is to diagnose
+  CommandArguments (*build)(Options* options);
+};
+
+// In the order in which a reader should meet them; the one without a name is first.
+const std::vector<CommandDefinition>& Commands();
+
+// The command that a command line begins with; the one without a name where `first_word` names none. A file of the name
+// of a command is given as ./explain; so a path can never hide a command, nor the other way round.
+const CommandDefinition& FindCommand(const std::string& first_word);
+
+// Of the arguments of `run`: where the job's command begins, which is after "--", or with the first word that is no
+// option of ours; its own options are left to it. The "--" counts as part of it.
+std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments);
+
+}  // namespace whyoom

@@ -1,0 +1,214 @@
+#include "cli/complete.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cli/commands.h"
+
+namespace whyoom {
+namespace {
+
+using Fill = Completion::Fill;
+
+bool BeginsWith(const std::string& text, const std::string& beginning) { return text.rfind(beginning, 0) == 0; }
+
+// A menu has room for a phrase, where --help has sentences: what stands before the first stop outside of brackets.
+std::string Phrase(const std::string& about) {
+  int depth = 0;
+  for (std::size_t i = 0; i < about.size(); ++i) {
+    const char c = about[i];
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    const bool stop = c == '.' || c == ';' || c == ':';
+    if (depth == 0 && stop && (i + 1 == about.size() || about[i + 1] == ' ')) return about.substr(0, i);
+  }
+  return about;
+}
+
+bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+
+std::vector<std::string> Names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// The words of one command up to the one to complete, read as far as is needed to tell what that one is.
+struct Position {
+  const CLI::Option* value_of = nullptr;  // the option whose value comes next
+  std::set<const CLI::Option*> given;
+  std::size_t positionals = 0;
+  bool options_ended = false;  // by "--"
+};
+
+Position FindPosition(const CLI::App& app, const std::vector<std::string>& words) {
+  Position at;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool is_option = !at.options_ended && word.size() > 1 && word[0] == '-';
+    if (!is_option) {
+      ++at.positionals;
+    } else if (word == "--") {
+      at.options_ended = true;
+    } else if (const CLI::Option* option = app.get_option_no_throw(word.substr(0, word.find('=')))) {
+      at.given.insert(option);
+      if (IsFlag(*option) || word.find('=') != std::string::npos) continue;
+      if (++i == words.size()) at.value_of = option;
+    }
+  }
+  return at;
+}
+
+// Completes one word; what is offered stands behind `prefix`, a part of that word.
+class Offers {
+ public:
+  Offers(const std::string& current, const ValueWords& words, const std::function<std::vector<Word>()>& topics)
+      : current_(current), words_(words), topics_(topics) {}
+
+  void Add(const std::string& text, const std::string& about) {
+    if (BeginsWith(text, current_)) completion_.words.push_back({text, about});
+  }
+
+  void AddOptions(const CLI::App& app, const std::set<const CLI::Option*>& given) {
+    for (const CLI::Option* option : app.get_options()) {
+      const bool once = option->get_expected_max() <= 1;
+      if (once && given.count(option) > 0) continue;
+      for (const std::string& name : Names(*option)) Add(name, Phrase(option->get_description()));
+    }
+  }
+
+  void AddSubcommands(const CLI::App& app) {
+    for (const CLI::App* sub : app.get_subcommands({})) Add(sub->get_name(), Phrase(sub->get_description()));
+  }
+
+  void AddValues(const CLI::Option& option, const std::string& prefix) {
+    const std::string type = option.get_type_name();
+    const std::size_t equals = current_.find('=', prefix.size());
+    if (const auto words = words_.find(&option); words != words_.end()) {
+      for (const Word& word : words->second) Add(prefix + word.text, word.about);
+      if (BeginsWith(type, "FORMAT[=FILE]") && equals != std::string::npos)
+        AddFill(Fill::kFiles, current_.substr(0, equals + 1));
+    } else if (type == "TOPIC") {
+      for (const Word& topic : topics_()) Add(prefix + topic.text, topic.about);
+    } else if (type == "DIR") {
+      AddFill(Fill::kFolders, prefix);
+    } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "PATH", "STATE", "BEFORE", "AFTER"};
+               files.count(type) > 0) {
+      AddFill(Fill::kFiles, prefix);
+    }
+  }
+
+  void AddFill(Fill fill, const std::string& prefix) {
+    completion_.fill = fill;
+    completion_.prefix = prefix;
+  }
+
+  void AddJob(std::size_t begin) {
+    completion_.fill = Fill::kJob;
+    completion_.job_begin = begin;
+  }
+
+  Fill fill() const { return completion_.fill; }
+  Completion Take() { return std::move(completion_); }
+
+ private:
+  const std::string& current_;
+  const ValueWords& words_;
+  const std::function<std::vector<Word>()>& topics_;
+  Completion completion_;
+};
+
+// The positional argument that comes after `count` others; nullptr where none does.
+const CLI::Option* NextPositional(const CLI::App& app, std::size_t count) {
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+    const std::size_t most = static_cast<std::size_t>(std::max(1, option->get_items_expected_max()));
+    if (count < most) return option;
+    count -= most;
+  }
+  return nullptr;
+}
+
+void OfferArgument(const CLI::App& app, const std::vector<std::string>& before, const std::string& current,
+                   Offers* offers) {
+  const Position at = FindPosition(app, before);
+  const std::size_t equals = current.find('=');
+  if (at.value_of != nullptr) {
+    offers->AddValues(*at.value_of, "");
+  } else if (!at.options_ended && BeginsWith(current, "--") && equals != std::string::npos) {
+    const CLI::Option* option = app.get_option_no_throw(current.substr(0, equals));
+    if (option != nullptr && !IsFlag(*option)) offers->AddValues(*option, current.substr(0, equals + 1));
+  } else if (!at.options_ended && BeginsWith(current, "-")) {
+    offers->AddOptions(app, at.given);
+  } else if (const CLI::Option* option = NextPositional(app, at.positionals)) {
+    offers->AddValues(*option, "");
+  }
+}
+
+// Where the job's own command line begins among the words of `run`; nullopt where the last word is still our own.
+std::optional<std::size_t> JobWord(const CLI::App& app, const std::vector<std::string>& before,
+                                   const std::string& current) {
+  const std::size_t begin = JobBegin(app, before);
+  if (begin < before.size()) return before[begin] == "--" ? begin + 1 : begin;
+  if (FindPosition(app, before).value_of != nullptr || BeginsWith(current, "-")) return std::nullopt;
+  return before.size();
+}
+
+// Empty where `name` is no subcommand.
+const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    if (sub->get_name() == name) return sub;
+  }
+  return nullptr;
+}
+
+// `before` is what stands between the command's name and the word to complete.
+void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std::string& current, Offers* offers) {
+  if (app.get_subcommands({}).empty()) {
+    OfferArgument(app, before, current, offers);
+  } else if (before.empty()) {
+    offers->AddSubcommands(app);
+    OfferArgument(app, before, current, offers);
+  } else if (const CLI::App* sub = FindSubcommand(app, before[0])) {
+    before.erase(before.begin());
+    OfferArgument(*sub, before, current, offers);
+  }
+}
+
+}  // namespace
+
+Completion CompleteLine(const std::vector<std::string>& line, const std::function<std::vector<Word>()>& topics) {
+  const std::string current = line.empty() ? "" : line.back();
+  std::vector<std::string> before(line.begin(), line.empty() ? line.end() : line.end() - 1);
+  const CommandDefinition& command = FindCommand(before.empty() ? "" : before[0]);
+  Options unused;
+  const CommandArguments arguments = command.build(&unused);
+  Offers offers(current, arguments.words, topics);
+  if (before.empty()) {
+    for (const CommandDefinition& each : Commands()) {
+      if (*each.name != '\0') offers.Add(each.name, Phrase(each.build(&unused).app->get_description()));
+    }
+  } else if (*command.name != '\0') {
+    before.erase(before.begin());
+    const std::optional<std::size_t> job =
+        std::string_view(command.name) == "run" ? JobWord(*arguments.app, before, current) : std::nullopt;
+    if (job) offers.AddJob(*job + 1);  // "run" is the first word
+  }
+  if (offers.fill() != Fill::kJob) OfferWithin(*arguments.app, std::move(before), current, &offers);
+  return offers.Take();
+}
+
+std::string ToText(const Completion& completion) {
+  std::string text = "none\n";
+  if (completion.fill == Fill::kFiles) text = fmt::format("files\t{}\n", completion.prefix);
+  if (completion.fill == Fill::kFolders) text = fmt::format("folders\t{}\n", completion.prefix);
+  if (completion.fill == Fill::kJob) text = fmt::format("job\t{}\n", completion.job_begin);
+  for (const Word& word : completion.words) text += fmt::format("{}\t{}\n", word.text, word.about);
+  return text;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,31 @@
+// What can stand next on a command line. The shells' completion scripts (shell_scripts.h) know nothing themselves: they
+// ask `whyoom __complete -- WORD ...`, so that what they offer cannot differ from what is understood.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/choices.h"
+
+namespace whyoom {
+
+struct Completion {
+  // What a shell knows itself, and offers beside the words.
+  enum class Fill { kNone, kFiles, kFolders, kJob };
+
+  std::vector<Word> words;  // each is the whole word that would stand in place of the last one
+  Fill fill = Fill::kNone;
+  std::string prefix;         // of kFiles and kFolders: the name begins after this part of the last word
+  std::size_t job_begin = 0;  // of kJob: the index of the first word of another program's command line
+};
+
+// `line` is what stands behind the program's name; its last word is the one to complete, and may be empty. `topics`
+// gives what `explain` knows, and is only called where that is asked for.
+Completion CompleteLine(const std::vector<std::string>& line, const std::function<std::vector<Word>()>& topics);
+
+// For the scripts: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then "WORD<TAB>ABOUT" a line.
+std::string ToText(const Completion& completion);
+
+}  // namespace whyoom

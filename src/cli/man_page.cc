@@ -1,0 +1,242 @@
+#include "cli/man_page.h"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace whyoom {
+namespace {
+
+// Groff would make typographic quotes, hyphens and accents of these.
+std::string_view RoffName(char c) {
+  switch (c) {
+    case '\\':
+      return "\\(rs";
+    case '-':
+      return "\\-";
+    case '\'':
+      return "\\(aq";
+    case '`':
+      return "\\(ga";
+    case '^':
+      return "\\(ha";
+    case '~':
+      return "\\(ti";
+    case '"':
+      return "\\(dq";
+    default:
+      return "";
+  }
+}
+
+// Text as it is to be read. A line that begins with a dot would be a request.
+std::string Roff(std::string_view text) {
+  constexpr std::string_view kEllipsis = "…";
+  std::string roff;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool line_begin = i == 0 || text[i - 1] == '\n';
+    if (text.substr(i, kEllipsis.size()) == kEllipsis) {
+      roff += "\\&...";
+      i += kEllipsis.size() - 1;
+    } else if (const std::string_view name = RoffName(text[i]); !name.empty()) {
+      roff += name;
+    } else {
+      if (line_begin && text[i] == '.') roff += "\\&";
+      roff += text[i];
+    }
+  }
+  return roff;
+}
+
+std::string Bold(std::string_view text) { return "\\fB" + Roff(text) + "\\fR"; }
+std::string Italic(std::string_view text) { return "\\fI" + Roff(text) + "\\fR"; }
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The paragraphs of a footer: "Title:" with indented lines below, or "Title: text", or text.
+struct Paragraph {
+  std::string title;
+  std::string text;
+  bool as_it_stands = false;  // its lines are not to be filled
+};
+
+std::vector<Paragraph> Paragraphs(const std::string& footer) {
+  std::vector<Paragraph> paragraphs = {{}};
+  for (const std::string& line : Lines(footer)) {
+    if (line.empty()) {
+      paragraphs.emplace_back();
+      continue;
+    }
+    Paragraph& last = paragraphs.back();
+    if (last.text.empty() && last.title.empty() && line.back() == ':') {
+      last.title = line.substr(0, line.size() - 1);
+      last.as_it_stands = true;
+    } else if (constexpr std::string_view kStatus = "Exit status: "; line.rfind(kStatus, 0) == 0) {
+      last.title = "Exit status";
+      last.text = line.substr(kStatus.size()) + "\n";
+    } else {
+      last.text += (last.as_it_stands ? line.substr(std::min<std::size_t>(2, line.size())) : line) + "\n";
+    }
+  }
+  return paragraphs;
+}
+
+std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
+
+std::string UpperCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+class Page {
+ public:
+  void Line(const std::string& roff) { out_ += roff + "\n"; }
+  void Section(const std::string& title) { Line(".SH " + Roff(title)); }
+  void Subsection(const std::string& title) { Line(".SS " + Roff(title)); }
+
+  void Text(const Paragraph& paragraph) {
+    if (paragraph.as_it_stands) Line(".nf");
+    for (const std::string& line : Lines(paragraph.text)) Line(Roff(line));
+    if (paragraph.as_it_stands) Line(".fi");
+  }
+
+  void Option(const CLI::Option& option) {
+    std::string names;
+    for (const std::string& name : option.get_snames()) names += (names.empty() ? "" : ", ") + Bold("-" + name);
+    for (const std::string& name : option.get_lnames()) names += (names.empty() ? "" : ", ") + Bold("--" + name);
+    const bool flag = option.get_items_expected_max() == 0;
+    if (!flag) names += (names.empty() ? "" : " ") + Italic(option.get_type_name());
+    Line(".TP");
+    Line(names);
+    Line(Roff(option.get_description()));
+  }
+
+  // All options, each group under its name, which `heading` prints.
+  template <typename Heading>
+  void Options(const CLI::App& app, Heading heading) {
+    for (const CLI::Option* option : Positionals(app)) Option(*option);
+    for (const std::string& group : app.get_groups()) {
+      const auto options = app.get_options(
+          [&](const CLI::Option* option) { return !option->get_positional() && option->get_group() == group; });
+      if (options.empty()) continue;
+      heading(group);
+      for (const CLI::Option* option : options) Option(*option);
+    }
+  }
+
+  std::string Take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+// A command that can be called: one of Commands(), or one of its subcommands.
+struct Callable {
+  const CLI::App* app = nullptr;
+  std::string name;     // "whyoom rules list"
+  std::string trailer;  // CommandArguments::trailer
+};
+
+std::vector<Callable> Flattened(const std::vector<CommandArguments>& commands) {
+  std::vector<Callable> flat;
+  for (const CommandArguments& command : commands) {
+    const std::string name = command.app->get_name();
+    const auto subcommands = command.app->get_subcommands({});
+    if (subcommands.empty()) flat.push_back({command.app.get(), name, command.trailer});
+    for (const CLI::App* sub : subcommands) flat.push_back({sub, name + " " + sub->get_name(), ""});
+  }
+  return flat;
+}
+
+// "whyoom merge [OPTIONS] [FILE ...]"
+std::string Usage(const Callable& command) {
+  std::string usage = Bold(command.name) + " [" + Italic("OPTIONS") + "]";
+  for (const CLI::Option* option : Positionals(*command.app)) {
+    std::string word = Italic(option->get_type_name());
+    if (option->get_items_expected_max() > 1) word += " ...";
+    usage += option->get_required() ? " " + word : " [" + word + "]";
+  }
+  return command.trailer.empty() ? usage : usage + " " + Roff(command.trailer);
+}
+
+void AddSynopsis(const std::vector<Callable>& commands, Page* page) {
+  page->Section("SYNOPSIS");
+  page->Line(".nf");
+  for (const Callable& command : commands) page->Line(Usage(command));
+  page->Line(".fi");
+}
+
+void AddCommand(const Callable& command, Page* page) {
+  page->Subsection(command.name);
+  page->Line(Roff(command.app->get_description()));
+  page->Options(*command.app, [](const std::string&) {});
+  for (const Paragraph& paragraph : Paragraphs(command.app->get_footer())) {
+    if (paragraph.text.empty()) continue;
+    page->Line(".PP");
+    if (!paragraph.title.empty()) page->Line(Roff(paragraph.title) + ":");
+    page->Text(paragraph);
+  }
+}
+
+struct Variable {
+  const char* name;
+  const char* about;
+};
+constexpr Variable kEnvironment[] = {
+    {"NO_COLOR", "If set and not empty, no colours, unless --color always is given."},
+    {"CLICOLOR_FORCE, FORCE_COLOR", "If set, not empty and not 0, colours also where the output is no terminal."},
+    {"GITHUB_STEP_SUMMARY", "The file that --step-summary appends to."},
+    {"XLA_FLAGS", "whyoom run adds --xla_dump_to to it, for the job."},
+    {"TMPDIR", "Where whyoom run keeps the XLA dump while the job runs."},
+};
+
+}  // namespace
+
+std::string ManPage() {
+  Options unused;
+  std::vector<CommandArguments> built;
+  for (const CommandDefinition& command : Commands()) built.push_back(command.build(&unused));
+  const std::vector<Callable> commands = Flattened(built);
+  const CLI::App& main = *commands.front().app;
+
+  Page page;
+  page.Line(".TH WHYOOM 1 \"\" \"whyoom " WHYOOM_VERSION "\" \"User Commands\"");
+  page.Line(".nh");    // what is typed must not be cut,
+  page.Line(".ad l");  // nor spread
+  page.Section("NAME");
+  page.Line("whyoom \\- explain XLA TPU out\\-of\\-memory errors in job logs");
+  AddSynopsis(commands, &page);
+  page.Section("DESCRIPTION");
+  page.Line(Roff(main.get_description()));
+  page.Section("OPTIONS");
+  page.Options(main, [&](const std::string& group) { page.Subsection(group); });
+  page.Section("COMMANDS");
+  for (std::size_t i = 1; i < commands.size(); ++i) AddCommand(commands[i], &page);
+  for (const Paragraph& paragraph : Paragraphs(main.get_footer())) {
+    if (paragraph.title == "More commands") continue;  // all have been said
+    page.Section(UpperCase(paragraph.title));
+    page.Text(paragraph);
+  }
+  page.Section("ENVIRONMENT");
+  for (const Variable& variable : kEnvironment) {
+    page.Line(".TP");
+    page.Line(Bold(variable.name));
+    page.Line(Roff(variable.about));
+  }
+  return page.Take();
+}
+
+}  // namespace whyoom

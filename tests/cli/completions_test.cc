@@ -1,0 +1,189 @@
+// What shells are told of the command line, and the manual page: both hold just what --help holds, for each command.
+#include <algorithm>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+using Names = std::set<std::string>;
+
+const std::vector<std::vector<std::string>> kCommands = {{},
+                                                         {"run"},
+                                                         {"explain"},
+                                                         {"diff"},
+                                                         {"merge"},
+                                                         {"rules", "list"},
+                                                         {"rules", "check"},
+                                                         {"rules", "test"},
+                                                         {"rules", "literals"},
+                                                         {"rules", "schema"},
+                                                         {"completions"},
+                                                         {"man"}};
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text = "whyoom";
+  for (const std::string& word : words) text += " " + word;
+  return text;
+}
+
+std::vector<std::string> With(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// "  -j,--jobs N   Read ..." gives -j and --jobs.
+Names InHelp(const std::vector<std::string>& command) {
+  const ProcessResult help = RunWhyoom(With(command, {"--help"}));
+  REQUIRE(help.exit_status == 0);
+  Names names;
+  std::istringstream lines(help.out);
+  static const std::regex entry(R"(^  (-[\w-]+)(?:,(-[\w-]+))?.*)");
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (!std::regex_match(line, found, entry)) continue;
+    for (std::size_t i = 1; i < found.size(); ++i) {
+      if (found[i].matched) names.insert(found[i]);
+    }
+  }
+  return names;
+}
+
+struct Offered {
+  std::string fill;
+  Names words;
+};
+
+Offered Complete(const std::vector<std::string>& line) {
+  const ProcessResult result = RunWhyoom(With({"__complete", "--"}, line));
+  REQUIRE(result.exit_status == 0);
+  REQUIRE(result.err.empty());
+  std::istringstream lines(result.out);
+  Offered offered;
+  std::getline(lines, offered.fill);
+  for (std::string entry; std::getline(lines, entry);) {
+    REQUIRE(entry.find('\t') != std::string::npos);
+    offered.words.insert(entry.substr(0, entry.find('\t')));
+  }
+  return offered;
+}
+
+// The options that the manual page lists for a command.
+Names InManual(const std::string& page, const std::vector<std::string>& command) {
+  const std::string heading = command.empty() ? "\n.SH OPTIONS\n" : "\n.SS " + Joined(command) + "\n";
+  const std::size_t begin = page.find(heading);
+  INFO(heading);
+  REQUIRE(begin != std::string::npos);
+  const std::size_t body = begin + heading.size();
+  const std::size_t end = std::min(page.find("\n.SS whyoom", body), page.find("\n.SH ", body));
+  const std::string part = page.substr(body, end - body);
+  static const std::regex name(R"(\\fB((?:\\-)+[\w\\-]+)\\fR)");
+  static const std::regex hyphen(R"(\\-)");
+  Names names;
+  for (std::sregex_iterator match(part.begin(), part.end(), name), none; match != none; ++match)
+    names.insert(std::regex_replace((*match)[1].str(), hyphen, "-"));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("completions and the manual page hold the options of --help, and no others", "[cli]") {
+  const std::string page = RunWhyoom({"man"}).out;
+  for (const std::vector<std::string>& command : kCommands) {
+    INFO(Joined(command));
+    const Names help = InHelp(command);
+    REQUIRE(help.count("--help") == 1);
+    CHECK(Complete(With(command, {"-"})).words == help);
+    CHECK(InManual(page, command) == help);
+  }
+  CHECK(InHelp({}).count("--format") == 1);
+  CHECK(InHelp({}).count("-0") == 1);
+}
+
+TEST_CASE("no command is missing from completions, the manual page or this test", "[cli]") {
+  Names commands = Complete({""}).words;
+  for (const std::string& rule_command : Complete({"rules", ""}).words) commands.insert("rules " + rule_command);
+  commands.erase("rules");
+  Names tested;
+  for (const std::vector<std::string>& command : kCommands) {
+    if (!command.empty()) tested.insert(Joined(command).substr(std::string("whyoom ").size()));
+  }
+  CHECK(commands == tested);
+  const std::string help = RunWhyoom({"--help"}).out;
+  for (const std::string& command : commands) CHECK(help.find(command.substr(0, command.find(' '))) != help.npos);
+}
+
+TEST_CASE("values are completed as what they are", "[cli]") {
+  const Names formats = Complete({"--format", ""}).words;
+  CHECK(formats.count("sarif") == 1);
+  for (const std::string& format : formats) CHECK(RunWhyoom({"--format", format, "-"}).exit_status == 0);
+  CHECK(Complete({"diff", "--format", ""}).words == Names{"text", "json"});
+  CHECK(Complete({"--format=nd"}).words == Names{"--format=ndjson"});
+  CHECK(Complete({"--format", "markdown=no"}).fill == "files\tmarkdown=");
+  CHECK(Complete({"--format=markdown=no"}).fill == "files\t--format=markdown=");
+  CHECK(Complete({"--color", "a"}).words == Names{"auto", "always"});
+  CHECK(Complete({"--xla-dump", ""}).fill == "folders\t");
+  CHECK(Complete({"--xla-dump=out/"}).fill == "folders\t--xla-dump=");
+  CHECK(Complete({"--rules", ""}).fill == "files\t");
+  CHECK(Complete({"--since", ""}).fill == "none");
+  CHECK(Complete({"completions", ""}).words == Names{"bash", "zsh", "fish"});
+  CHECK(Complete({"completions", "zsh", ""}).words.empty());
+  CHECK(Complete({"diff", "a", ""}).fill == "files\t");
+  CHECK(Complete({"diff", "a", "b", ""}).fill == "none");
+}
+
+TEST_CASE("options are offered where one can stand", "[cli]") {
+  CHECK(Complete({"train.log", "--xla"}).words == Names{"--xla-dump"});
+  CHECK(Complete({"--", "--xla"}).words.empty());
+  CHECK(Complete({"--", "--xla"}).fill == "files\t");
+  CHECK(Complete({"--follow", "--fo"}).words == Names{"--format"});
+  CHECK(Complete({"--format", "text", "--fo"}).words == Names{"--follow", "--format"});  // it can be repeated
+  CHECK(Complete({"--output", "--follow", "--fo"}).words.count("--follow") == 1);        // that was a file's name
+  CHECK(Complete({"rules", "nonsense", "-"}).words.empty());
+}
+
+TEST_CASE("explain's topics are completed, and each is one", "[cli]") {
+  const Names topics = Complete({"explain", ""}).words;
+  CHECK(topics.count("E1000.3") == 1);
+  CHECK(topics.count("donate_buffers") == 1);
+  REQUIRE(topics.size() > 30);
+  for (const std::string& topic : topics) {
+    INFO(topic);
+    CHECK(RunWhyoom({"explain", topic}).exit_status == 0);
+  }
+  CHECK(Complete({"explain", "E1000.2"}).words == Names{"E1000.2"});
+}
+
+TEST_CASE("run leaves the job's words to the shell", "[cli]") {
+  CHECK(Complete({"run", ""}).fill == "job\t1");
+  CHECK(Complete({"run", "pyth"}).fill == "job\t1");
+  CHECK(Complete({"run", "--", ""}).fill == "job\t2");
+  CHECK(Complete({"run", "--output", "x", "python", "--v"}).fill == "job\t3");
+  CHECK(Complete({"run", "--keep"}).words == Names{"--keep-dump"});
+  CHECK(Complete({"run", "--output", "x"}).fill == "files\t");
+}
+
+TEST_CASE("completion of nonsense says nothing wrong", "[cli]") {
+  CHECK(Complete({}).fill == "files\t");
+  CHECK(Complete({"--no-such=x"}).words.empty());
+  CHECK(Complete({"--no-such", "x"}).fill == "files\t");
+  CHECK(Complete({"=", "--="}).words.empty());
+  CHECK(Complete({"-"}).words.count("--help") == 1);
+}
+
+TEST_CASE("the manual page is ASCII, and no line of text is taken for a request", "[cli]") {
+  const std::string page = RunWhyoom({"man"}).out;
+  CHECK(std::all_of(page.begin(), page.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  static const std::regex request(R"(^(\.(TH|SH|SS|TP|PP|nf|fi|nh|ad)\b.*|[^.'].*)$)");
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(std::regex_match(line, request));
+  }
+}

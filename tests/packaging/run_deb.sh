@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# The .deb and `cmake --install`, from a build that is there:  tests/packaging/run_deb.sh [BUILD]   default: build/release
+#
+# The package is made, checked by lintian where that is installed, installed by apt with its dependencies, used as a
+# person uses it, and removed again. CLEAN_ROOT=1 does so in a fresh Debian (debootstrap, a mirror, root) instead of on this
+# machine. Parts that cannot be done here are skipped, loudly.
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath "${1:-$source/build/release}")
+fail() { echo "deb: FAILED: $1" >&2; exit 1; }
+skip() { echo "deb: SKIPPED: $1" >&2; }
+
+work=$(mktemp -d)
+root=
+undo=:
+trap '$undo; rm -rf "$work"' EXIT
+chmod 755 "$work"
+
+cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
+for file in bin/whyoom share/man/man1/whyoom.1.gz share/bash-completion/completions/whyoom share/zsh/site-functions/_whyoom \
+    share/fish/vendor_completions.d/whyoom.fish share/whyoom/report.schema.json share/doc/whyoom/copyright; do
+  [ -s "$work/prefix/$file" ] || fail "cmake --install leaves no $file"
+done
+"$work/prefix/bin/whyoom" man | cmp - <(zcat "$work/prefix/share/man/man1/whyoom.1.gz") || fail "the manual page is another version's"
+for reader in "groff -ww -man -Tutf8 -z" "mandoc -T lint -W error"; do
+  if ! command -v "${reader%% *}" > /dev/null; then skip "${reader%% *} is not installed"; continue; fi
+  said=$(zcat "$work/prefix/share/man/man1/whyoom.1.gz" | $reader 2>&1) || true
+  [ -z "$said" ] || { echo "$said"; fail "${reader%% *} finds fault with the manual page"; }
+done
+
+for tool in cpack dpkg-deb dpkg-shlibdeps; do
+  command -v $tool > /dev/null || { skip "no $tool here, so no package"; exit 0; }
+done
+cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/cpack" > "$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; fail "cpack"; }
+package=$(ls "$work"/cpack/*.deb)
+echo "deb: $(basename "$package"), $(stat -c %s "$package") bytes"
+dpkg-deb -f "$package" Depends | grep -q libvectorscan || fail "the package does not name the libraries it needs"
+if command -v lintian > /dev/null; then
+  lintian --allow-root --fail-on error,warning "$package" || fail "lintian"
+else
+  skip "lintian is not installed"
+fi
+
+[ "$(id -u)" = 0 ] || { skip "not root, so the package is not installed"; exit 0; }
+if [ "${CLEAN_ROOT:-0}" = 1 ]; then
+  root=$work/root
+  debootstrap --variant=minbase --include=man-db bookworm "$root" > "$work/debootstrap.log" || fail "debootstrap"
+  cp "$package" "$root/whyoom.deb"
+  cp "$source/testdata/cases/compile-padded-points/log" "$root/log"
+  cp /etc/apt/sources.list.d/*.sources "$root/etc/apt/sources.list.d/" 2> /dev/null || true
+  cp -r /usr/share/keyrings/. "$root/usr/share/keyrings/"
+  installed() { chroot "$root" env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+  file=/whyoom.deb log=/log
+else
+  dpkg -s whyoom > /dev/null 2>&1 && { skip "whyoom is installed here already"; exit 0; }
+  installed() { env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+  file=$package log=$source/testdata/cases/compile-padded-points/log
+  undo='dpkg -r whyoom'
+fi
+[ -z "$root" ] || installed apt-get update -q > "$work/apt.log"
+installed apt-get install -q -y --no-install-recommends -o APT::Sandbox::User= "$file" >> "$work/apt.log" 2>&1 || { cat "$work/apt.log"; fail "apt cannot install it"; }
+installed whyoom --version
+status=0
+installed whyoom "$log" > "$work/report" || status=$?
+[ $status = 1 ] && grep -q '^E1000 ' "$work/report" || { cat "$work/report"; fail "the diagnosis of a log that comes with the sources (status $status)"; }
+if ! installed sh -c 'command -v man' > /dev/null; then
+  skip "no man here to look for the manual page"
+elif [ ! -e "$root/usr/share/man/man1/whyoom.1.gz" ]; then
+  skip "this machine is set up to install no manual pages"
+else
+  installed man whyoom | grep -q 'FORMAT\[=FILE\]' || fail "man does not find the manual page"
+fi
+undo=:
+installed dpkg -r whyoom > /dev/null
+[ ! -e "$root/usr/bin/whyoom" ] && [ ! -e "$root/usr/share/doc/whyoom" ] || fail "something is left when it is removed"
+echo "deb: installed, used and removed"
