@@ -235,7 +235,7 @@ class SparkTest(unittest.TestCase):
         names = self.spark.sparkContext.parallelize([as_jsonl(self.logs[40])], 1)
         command = f"{WHYOOM} --files-from - --files-format jsonl --format ndjson"
         self.assertIn('"type":"diagnosis"', "".join(names.pipe(command + " --exit-zero", checkCode=True).collect()))
-        with self.assertRaisesRegex(Exception, "status code 1"):
+        with self.assertRaisesRegex(Exception, "error code 1"):
             names.pipe(command, checkCode=True).collect()
         self.assertEqual(names.pipe(command + " --no-such-option", checkCode=False).collect(), [])
 
