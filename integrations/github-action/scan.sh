@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The step of action.yml: its inputs come as INPUT_*, its outputs go to the file that GITHUB_OUTPUT names.
+set -euo pipefail
+
+stop() { # MESSAGE: how the step was called is wrong
+  message=${1//'%'/%25} && message=${message//$'\r'/%0D} && message=${message//$'\n'/%0A}
+  printf '::error title=whyoom::%s\n' "$message"
+  exit 2
+}
+
+lines_of() { # NAME TEXT: the array NAME becomes the lines of TEXT that are not empty
+  local -n lines=$1
+  local line
+  lines=()
+  while IFS= read -r line || [ -n "$line" ]; do
+    line=${line%$'\r'}
+    [ -z "$line" ] || lines+=("$line")
+  done <<<"$2"
+}
+
+find_program() { # sets `whyoom`
+  whyoom=$INPUT_BINARY
+  if [ -n "$INPUT_INSTALL" ]; then
+    # In a place of its own: many systems let pip install nothing beside what they brought.
+    python3 -m venv "$RUNNER_TEMP/whyoom"
+    "$RUNNER_TEMP/whyoom/bin/pip" install --quiet --disable-pip-version-check -- "$INPUT_INSTALL"
+    whyoom=$RUNNER_TEMP/whyoom/bin/whyoom
+  fi
+  command -v -- "$whyoom" >/dev/null || stop "no program $whyoom: install it before, or give the input 'binary' or 'install'"
+}
+
+paths=() args=()
+lines_of paths "$INPUT_PATHS"
+lines_of args "$INPUT_ARGS"
+sarif=$INPUT_SARIF
+[ ${#paths[@]} -gt 0 ] || [ -n "$INPUT_RUN" ] || stop "one of the inputs 'paths' and 'run' has to be given"
+[ ${#paths[@]} -eq 0 ] || [ -z "$INPUT_RUN" ] || stop "only one of the inputs 'paths' and 'run' can be given"
+case $sarif in '' | *$'\n'* | *$'\r'*) stop "the input 'sarif' has to name a file" ;; esac
+find_program
+
+records=$(mktemp "$RUNNER_TEMP/whyoom-XXXXXX")
+trap 'rm -f -- "$records"' EXIT
+rm -f -- "$sarif" # none of an earlier step
+options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --source-root "$INPUT_SOURCE_ROOT" --step-summary "${args[@]}")
+
+status=0
+if [ -n "$INPUT_RUN" ]; then
+  "$whyoom" run "${options[@]}" -- bash --noprofile --norc -eo pipefail -c "$INPUT_RUN" || status=$?
+  # After a success whyoom says nothing. To code scanning an empty report says that what it knew of is gone.
+  [ -e "$sarif" ] || "$whyoom" --format sarif --output "$sarif" --files-from /dev/null
+else
+  "$whyoom" "${options[@]}" -- "${paths[@]}" || status=$?
+fi
+
+found=$(grep -c '^{"type":"diagnosis"' "$records" || true)
+[ -e "$sarif" ] || sarif=
+printf '%s=%s\n' found "$found" exit-status "$status" sarif "$sarif" >>"$GITHUB_OUTPUT"
+if [ -z "$INPUT_RUN" ] && [ "$INPUT_FAIL" != true ] && { [ "$status" = 1 ] || [ "$status" = 3 ]; }; then status=0; fi
+exit "$status"

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Scans an archive of logs on a Spark cluster: whyoom runs once for each batch of paths, wherever a task runs.
+
+    spark-submit --files whyoom whyoom_spark.py LIST OUTPUT --partitions 400
+    whyoom merge --format json OUTPUT/kind=records      # the report that one process over all of LIST would have printed
+
+Nothing that an input does fails the job: what could not be read is a problem in the report, and where a process crashes
+or takes too long, each path of its batch gets a process of its own, so that only the guilty ones are lost. What would
+go wrong with every input does fail it: no program, or one that cannot run as it was called.
+"""
+import argparse
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.parse
+
+import pandas
+from pyspark import SparkFiles, cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+
+# A row is a line that whyoom printed (`record`), or says how a process of it ended: how many paths it was given, its
+# exit status (-N: ended by signal N) and the end of what it wrote to standard error.
+SCHEMA = "record string, inputs long, status int, stderr string"
+SEPARATORS = {"lines": "\n", "jsonl": "\n", "null": "\0"}  # as --files-format names them
+COULD_NOT_RUN = 2  # exit status: usage, or a bad rule file
+STDERR_BYTES = 4096  # kept of each process
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors need no copy of this file
+
+
+class Scanner:
+    """Runs whyoom over batches of entries of a path list; what a Spark task works with."""
+
+    def __init__(self, program, form, options, batch, timeout):
+        self.program, self.form, self.options, self.batch, self.timeout = program, form, list(options), batch, timeout
+
+    def __call__(self, frames):
+        for entries in self.batches(frames):
+            yield pandas.DataFrame(self.scan(entries), columns=["record", "inputs", "status", "stderr"])
+
+    def batches(self, frames):
+        """At least one, so that there is a report, of nothing, where there is no path at all."""
+        any_batch = False
+        for frame in frames:
+            entries = [bytes(entry) for entry in frame["entry"] if entry]
+            for begin in range(0, len(entries), self.batch):
+                any_batch = True
+                yield entries[begin : begin + self.batch]
+        if not any_batch:
+            yield []
+
+    def scan(self, entries):
+        """The rows of a batch."""
+        records, status, stderr = self.run(entries)
+        rows = [(None, len(entries), status, stderr)]
+        if records is not None:
+            return rows + [(record, None, None, None) for record in records]
+        if not entries:
+            raise RuntimeError(f"whyoom fails even with no input: status {status}: {stderr.strip()}")
+        if len(entries) > 1:
+            return rows + [row for entry in entries for row in self.scan([entry])]
+        return rows + [(record, None, None, None) for record in self.failed(entries[0], status, stderr)]
+
+    def run(self, entries):
+        """The lines of a whole report, or None where it did not print one; its exit status; its standard error."""
+        # One task has one core, and Spark starts as many tasks as there are.
+        command = [find_program(self.program), "-j", "1", *self.options, "--files-from", "-"]
+        command += ["--files-format", self.form, "--format", "ndjson", "--progress", "never", "--exit-zero"]
+        end = SEPARATORS[self.form].encode()
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        late = ""
+        try:
+            out, err = process.communicate(b"".join(entry + end for entry in entries), timeout=self.timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            late = f"stopped after {self.timeout:g} s"
+        stderr = late or err[-STDERR_BYTES:].decode("utf-8", "backslashreplace")
+        if process.returncode == COULD_NOT_RUN:
+            raise RuntimeError(f"whyoom could not run: {stderr.strip()}")
+        records = out.decode("ascii", "backslashreplace").splitlines()
+        whole = not late and process.returncode == 0 and records and records[-1].startswith('{"type":"summary"')
+        return records if whole else None, process.returncode, stderr
+
+    def failed(self, entry, status, stderr):
+        """A report that says of the one path that whyoom failed on it."""
+        empty = [row[0] for row in self.scan([]) if row[0] is not None]
+        summary = json.loads(empty[-1])
+        summary["problem_count"] += 1
+        why = stderr if stderr.startswith("stopped after") else end_text(status)
+        problem = {"type": "problem", **path_fields(path_of(entry, self.form)), "what": f"whyoom failed on it: {why}"}
+        return [*empty[:-1], json.dumps(problem), json.dumps(summary)]
+
+
+def find_program(name):
+    """`name` as it was shipped with the job (--files, addFile), else from PATH; a path is taken as it is."""
+    if "/" in name:
+        return name
+    shipped = SparkFiles.get(name)
+    found = shipped if os.path.exists(shipped) else shutil.which(name)
+    if found is None:
+        raise RuntimeError(f"no program {name!r} on this machine: ship it with --files, or give its path")
+    return found
+
+
+def end_text(status):
+    return f"ended by signal {-status}" if status < 0 else f"it ended with status {status}, its report is not whole"
+
+
+def path_of(entry, form):
+    """The path, as bytes, that whyoom takes an entry of a list for."""
+    if form == "null":
+        return entry
+    path = entry.rstrip(b"\r")
+    if form == "jsonl":
+        path = json.loads(path).encode("utf-8", "surrogatepass")
+    if path.startswith(b"file:/"):
+        path = urllib.parse.unquote_to_bytes(urllib.parse.urlsplit(path).path)
+    return path
+
+
+def path_fields(path):
+    """As whyoom writes a path in a record: text, and the bytes where these cannot be printed."""
+    text = path.decode("utf-8", "replace")
+    if text.isprintable() and text.encode() == path:
+        return {"path": text}
+    return {"path": text, "path_bytes": base64.b64encode(path).decode()}
+
+
+def read_list(spark: SparkSession, path: str, form: str = "lines") -> DataFrame:
+    """The entries of a list of paths, for `scan`. No byte of a name is lost: Spark decodes text only when asked to."""
+    return spark.read.text(path, lineSep=SEPARATORS[form])
+
+
+def scan(paths: DataFrame, partitions: int, *, program: str = "whyoom", form: str = "null", options=(),
+         batch: int = 1000, timeout: float = 3600) -> DataFrame:  # fmt: skip
+    """Rows of SCHEMA for the paths in the first column (string or binary), which are entries of a list of this form.
+
+    whyoom runs with `options` for `batch` paths at once and at most `timeout` seconds; `--max-time` among the options
+    bounds each input, and loses less.
+    """
+    entries = paths.select(paths[paths.columns[0]].cast("binary").alias("entry"))
+    return entries.repartition(partitions).mapInPandas(Scanner(program, form, options, batch, timeout), SCHEMA)
+
+
+def write(rows: DataFrame, output: str) -> None:
+    """Writes OUTPUT/kind=records, which is what `whyoom merge` reads, and how the processes ended to OUTPUT/kind=processes."""
+    rows.selectExpr(
+        "coalesce(record, to_json(struct(inputs, status, stderr))) AS value",
+        "if(record IS NULL, 'processes', 'records') AS kind",
+    ).write.partitionBy("kind").text(output)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("list", help="where the list of paths lies; each path must mean the same on every machine")
+    parser.add_argument("output", help="a folder that is not there yet")
+    parser.add_argument("--files-format", choices=SEPARATORS, default="lines", help="of LIST (default: lines)")
+    parser.add_argument("--partitions", type=int, default=200, help="tasks that the paths are shared out to (200)")
+    parser.add_argument("--batch", type=int, default=1000, help="paths that one process gets (1000)")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one process (3600)")
+    parser.add_argument("--program", default="whyoom", help="a path, or a name shipped with --files or found in PATH")
+    parser.add_argument("--option", action="append", default=[], help="for whyoom, as in --option=--max-time=60; may be repeated")
+    given = parser.parse_args()
+
+    spark = SparkSession.builder.appName("whyoom").getOrCreate()
+    paths = read_list(spark, given.list, given.files_format)
+    rows = scan(paths, given.partitions, program=given.program, form=given.files_format, options=given.option,
+                batch=given.batch, timeout=given.timeout)  # fmt: skip
+    write(rows, given.output)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""integrations/github-action, its steps run as a runner of GitHub Actions would:   action_test.py WHYOOM     (needs PyYAML)"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ACTION = ROOT / "integrations" / "github-action"
+CASES = ROOT / "testdata" / "cases"
+WHYOOM = os.path.abspath(sys.argv.pop(1))
+ADAM = (CASES / "compile-adam-state" / "log").read_text()
+
+
+class Runner:
+    """What a runner makes of a composite action: its expressions, the files it gives a step, the commands it obeys."""
+
+    def __init__(self, work):
+        self.action = yaml.safe_load((ACTION / "action.yml").read_text())
+        self.work = pathlib.Path(work)
+        self.workspace = self.work / "work space"
+        self.workspace.mkdir()
+        (self.work / "temp").mkdir()
+        self.summary = self.work / "summary"
+        self.summary.touch()
+
+    def value(self, expression):
+        name = expression.strip()
+        if name == "github.workspace":
+            return str(self.workspace)
+        if name == "always()":
+            return True
+        if match := re.fullmatch(r"(.+?)\s*(==|!=)\s*'([^']*)'", name):
+            return (self.value(match[1]) == match[3]) == (match[2] == "==")
+        if match := re.fullmatch(r"inputs\.([\w-]+)", name):
+            return self.inputs[match[1]]
+        match = re.fullmatch(r"steps\.([\w-]+)\.outputs\.([\w-]+)", name)
+        return self.outputs[match[1]].get(match[2], "")
+
+    def text(self, text):
+        return re.sub(r"\$\{\{(.*?)\}\}", lambda match: self.value(match[1]), str(text))
+
+    def holds(self, condition):
+        return all(self.value(term) is True for term in condition.split("&&"))
+
+    def run(self, **given):
+        """Runs the action with these inputs ("-" of a name is "_" here)."""
+        given = {name.replace("_", "-"): value for name, value in given.items()}
+        assert set(given) <= set(self.action["inputs"]), given
+        self.inputs, self.outputs, self.used = {}, {}, []
+        for name, declared in self.action["inputs"].items():
+            self.inputs[name] = given.get(name, self.text(declared["default"]))
+        self.status = 0
+        for step in self.action["runs"]["steps"]:
+            if self.status != 0 and "if" not in step or not self.holds(step.get("if", "always()")):
+                continue
+            if "run" in step:
+                self.status = self.run_step(step) or self.status
+            else:
+                self.used.append((step["uses"], {name: self.text(text) for name, text in step["with"].items()}))
+        self.result = {name: self.text(output["value"]) for name, output in self.action["outputs"].items()}
+        return self.status
+
+    def run_step(self, step):
+        output = self.work / "output"
+        output.write_text("")
+        script = self.work / "step.sh"
+        script.write_text(self.text(step["run"]))
+        env = {**os.environ, **{name: self.text(text) for name, text in step.get("env", {}).items()}}
+        env.update(GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(self.summary), GITHUB_WORKSPACE=str(self.workspace),
+                   GITHUB_ACTION_PATH=str(ACTION), RUNNER_TEMP=str(self.work / "temp"))  # fmt: skip
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]  # of "shell: bash"
+        done = subprocess.run(command, cwd=self.workspace, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)  # fmt: skip
+        self.log = done.stdout.decode("utf-8")
+        self.commands = list(commands(self.log))
+        self.outputs[step["id"]] = dict(line.split("=", 1) for line in output.read_text().split("\n") if line)
+        return done.returncode
+
+    def of(self, name):
+        return [command for command in self.commands if command[0] == name]
+
+
+def unescaped(text, codes="%25 %0D %0A".split()):
+    for code in [*codes[1:], codes[0]]:
+        text = text.replace(code, chr(int(code[1:], 16)))
+    return text
+
+
+def commands(log):
+    """(name, properties, message) of each command that the runner obeys: "::x::" begins a line, "##[x]" stands anywhere."""
+    stopped = None
+    for line in re.split(r"\r\n|\n|\r", log):
+        match = re.match(r"\s*::([\w-]+)(?: (.*?))?::(.*)", line) or re.search(r"##\[([\w-]+)(?: (.*?))?\](.*)", line)
+        if stopped is not None:
+            stopped = None if line.strip().lower() == f"::{stopped}::" else stopped
+        elif match and match[1] == "stop-commands":
+            stopped = match[3].lower()
+        elif match:
+            pairs = (pair.split("=", 1) for pair in (match[2] or "").split(",") if pair)
+            codes = "%25 %0D %0A %3A %2C".split()
+            yield match[1], {name: unescaped(text, codes) for name, text in pairs}, unescaped(match[3])
+
+
+class ActionTest(unittest.TestCase):
+    def setUp(self):
+        self.keep = tempfile.TemporaryDirectory()
+        self.addCleanup(self.keep.cleanup)
+        self.runner = Runner(self.keep.name)
+        self.workspace = self.runner.workspace
+
+    def put(self, name, text):
+        path = self.workspace / name
+        path.write_text(text)
+        return str(path)
+
+    def run_action(self, **inputs):
+        return self.runner.run(binary=inputs.pop("binary", WHYOOM), **inputs)
+
+    def sarif(self):
+        return json.loads((self.workspace / self.runner.result["sarif"]).read_text())
+
+    def test_a_log_with_a_failure(self):
+        self.put("train.log", ADAM.replace("/home/user/train", str(self.workspace)))
+        self.assertEqual(self.run_action(paths="train.log"), 1)
+        (error,) = self.runner.of("error")
+        self.assertEqual(error[1]["file"], "g_adam_state.py")
+        self.assertRegex(error[1]["line"], r"^\d+$")
+        self.assertIn("E1000.3", error[1]["title"])
+        self.assertIn("258.10 MiB too much", error[2])
+        self.assertEqual(self.runner.result, {"found": "1", "exit-status": "1", "sarif": "whyoom.sarif"})
+        self.assertEqual([result["ruleId"] for result in self.sarif()["runs"][0]["results"]], ["E1000.3"])
+        self.assertIn("E1000", self.runner.summary.read_text())
+        self.assertEqual(self.runner.used, [])
+
+    def test_nothing_found(self):
+        self.put("train.log", "all is well\n")
+        self.assertEqual(self.run_action(paths="train.log\n\n", upload_sarif="true"), 0)
+        self.assertEqual(self.runner.of("error"), [])
+        self.assertEqual(self.runner.result["found"], "0")
+        ((action, given),) = self.runner.used
+        self.assertRegex(action, "^github/codeql-action/upload-sarif@")
+        self.assertEqual(given["sarif_file"], "whyoom.sarif")
+
+    def test_the_upload_comes_after_a_step_that_failed_too(self):
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(paths="train.log", upload_sarif="true", sarif="out put.sarif"), 1)
+        self.assertEqual([given["sarif_file"] for _, given in self.runner.used], ["out put.sarif"])
+        self.assertEqual(len(self.sarif()["runs"][0]["results"]), 1)
+
+    def test_an_input_that_cannot_be_read(self):
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(paths="missing"), 3)
+        self.assertEqual(self.runner.result["exit-status"], "3")
+        self.assertIn("missing: there is no such file", self.runner.of("warning")[0][2])
+        self.assertEqual(self.run_action(paths="missing", fail="false"), 0)
+        self.assertEqual(self.runner.result["exit-status"], "3")
+
+    def test_a_step_that_is_not_to_fail(self):
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(paths="train.log", fail="false"), 0)
+        self.assertEqual(self.runner.result["found"], "1")
+        self.assertEqual(self.run_action(paths="train.log", fail="false", args="--no-such-option"), 2)
+
+    def test_options_of_more_than_one_word(self):
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(paths="train.log", args="--until\n2001-01-01 12:00\n--exit-zero"), 0)
+
+    def test_a_command_that_fails(self):
+        self.put("train.log", ADAM)
+        run = "echo begun\ncat train.log | cat >&2\n(exit 7) | cat\necho not reached"
+        self.assertEqual(self.run_action(run=run, upload_sarif="true"), 7)
+        self.assertEqual(self.runner.result, {"found": "1", "exit-status": "7", "sarif": "whyoom.sarif"})
+        self.assertIn("begun\n", self.runner.log)
+        self.assertNotIn("not reached", self.runner.log)
+        self.assertEqual(len(self.runner.of("error")), 1)
+        self.assertEqual(len(self.runner.used), 1)
+
+    def test_a_command_that_succeeds_leaves_an_empty_sarif(self):
+        self.put("whyoom.sarif", "of an earlier step")
+        self.assertEqual(self.run_action(run="echo fine"), 0)
+        self.assertEqual(self.runner.result, {"found": "0", "exit-status": "0", "sarif": "whyoom.sarif"})
+        self.assertEqual(self.sarif()["runs"][0]["results"], [])
+
+    def test_no_input_becomes_shell_code(self):
+        for name in ("$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "', "-h", "--version", "%0A::error::x",
+                     "a b  c", "*", "${HOME}", "::error::x", "\u00fc\u2028"):  # fmt: skip
+            with self.subTest(name):
+                self.put(name, ADAM)
+                self.assertEqual(self.run_action(paths=name), 1)
+                self.assertEqual(self.runner.result["found"], "1")
+                self.assertEqual(len(self.runner.of("error")), 1)
+                self.run_action(paths="missing", args=name, fail="false")
+                self.assertLessEqual(len(self.runner.of("error")), 1)  # a diagnosis: the word is one path more
+                self.assertEqual(self.run_action(paths=str(self.workspace / name), sarif=str(self.workspace / name) + ".sarif"), 1)
+                self.assertTrue(self.sarif()["runs"])
+                (self.workspace / name).unlink()
+        self.assertFalse((self.workspace / "pwned").exists())
+        self.assertEqual(self.run_action(paths="x", sarif="a\nfound=9"), 2)
+        self.assertEqual(self.runner.result["found"], "")
+
+    def test_no_text_of_a_log_becomes_a_command(self):
+        evil = ["::error::pwned", "##[error]pwned", "x ##[set-output name=found]9", "::add-path::/tmp", "::stop-commands::x", "::endgroup::",
+                "\r::warning::pwned", "%0A::notice::pwned", "::set-env name=A::b"]  # fmt: skip
+        self.put("train.log", ADAM)
+        self.run_action(paths="train.log")
+        names = sorted(command[0] for command in self.runner.commands)
+        for text in evil:
+            with self.subTest(text):
+                for place in ("jit_adam_step", "f32[20,1024,8192]", "broadcast.25", "g_adam_state.py", "RESOURCE_EXHAUSTED: "):
+                    self.put("train.log", ADAM.replace(place, place + text).replace("\n", f"\n{text}\n", 3))
+                    self.run_action(paths="train.log")
+                    self.assertEqual(sorted(command[0] for command in self.runner.commands), names, place)
+        self.assertEqual(self.runner.result["found"], "1")
+
+    def test_more_failures_than_github_shows(self):
+        for i in range(30):
+            self.put(f"{i}.log", ADAM.replace("jit_adam_step", f"jit_{i}").replace("16.00G of", f"16.{i:02}G of"))
+        self.assertEqual(self.run_action(paths="."), 1)
+        self.assertEqual(self.runner.result["found"], "30")
+        self.assertLessEqual(len(self.runner.of("error")), 10)
+        self.assertIn("21 more", self.runner.of("error")[-1][2])
+
+    def test_it_is_called_wrongly(self):
+        for inputs in ({}, {"paths": "a", "run": "true"}, {"paths": "a", "binary": "no-such-whyoom\n::error::x"}, {"paths": "a", "sarif": ""}):
+            with self.subTest(inputs):
+                self.assertEqual(self.run_action(**inputs), 2)
+                self.assertEqual(len(self.runner.of("error")), 1)
+
+    def test_the_program_is_found_in_path(self):
+        folder = self.workspace / "bin"
+        folder.mkdir()
+        shutil.copy(WHYOOM, folder / "whyoom")
+        self.put("train.log", ADAM)
+        before = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", before)
+        os.environ["PATH"] = f"{folder}:{before}"
+        self.assertEqual(self.runner.run(paths="train.log"), 1)
+        self.assertEqual(self.runner.result["found"], "1")
+
+    def test_pip_installs_the_program(self):
+        wheel = self.workspace / "whyoom-0.1.0-py3-none-any.whl"
+        info = "whyoom-0.1.0.dist-info"
+        files = {f"{info}/METADATA": "Metadata-Version: 2.1\nName: whyoom\nVersion: 0.1.0\n",
+                 f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                 "whyoom-0.1.0.data/scripts/whyoom": f'#!/bin/sh\nexec {WHYOOM} "$@"\n'}  # fmt: skip
+        files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
+        with zipfile.ZipFile(wheel, "w") as packed:
+            for name, text in files.items():
+                member = zipfile.ZipInfo(name)
+                member.external_attr = 0o100755 << 16
+                packed.writestr(member, text)
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(paths="train.log", binary="no-such-whyoom", install=str(wheel)), 1, self.runner.log)
+        self.assertEqual(self.runner.result["found"], "1")
+
+    def test_expressions_stay_out_of_shell_lines(self):
+        for step in self.runner.action["runs"]["steps"]:
+            self.assertNotIn("${{", step.get("run", ""))
+            self.assertTrue("uses" in step or step["shell"] == "bash")
+        used = set(re.findall(r"inputs\.([\w-]+)", (ACTION / "action.yml").read_text()))
+        self.assertEqual(used, set(self.runner.action["inputs"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Runs each of integrations/ against a built whyoom.
+#
+#   tests/integrations/run.sh [WHYOOM]     default: build/release/whyoom
+#
+# Python packages come from the package registry into a virtual environment: a temporary one, or INTEGRATIONS_VENV=DIR, which is kept
+# and used again. What cannot be had here is skipped with a word; REQUIRE_ALL=1 makes that a failure.
+# Debian: apt-get install openjdk-17-jre-headless parallel python3-venv shellcheck
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(realpath "$here/../..")
+whyoom=$(realpath "${1:-$root/build/release/whyoom}")
+[ -x "$whyoom" ] || { echo "integrations: FAILED: no program at $whyoom" >&2; exit 1; }
+
+say() { printf '\n-- %s\n' "$1"; }
+skip() { # WHAT WHY
+  echo "$1: skipped: $2"
+  [ "${REQUIRE_ALL:-0}" = 0 ] || exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+venv=${INTEGRATIONS_VENV:-$work/venv}
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+python=$venv/bin/python
+
+have() { # PACKAGE...: whether pip has or gets them
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 2 --timeout 30 "$@" >"$work/pip.log" 2>&1 && return 0
+  # Only a registry out of reach is an excuse.
+  grep -Eq 'connection broken|Connection|[Tt]imed out|name resolution|ProxyError|SSLError|No route to host|HTTP error 5|Could not fetch URL' "$work/pip.log" && return 1
+  cat "$work/pip.log"
+  exit 1
+}
+
+say "Slurm and GNU parallel"
+"$here/shards_test.sh" "$whyoom"
+
+say "shell scripts"
+if command -v shellcheck >/dev/null; then
+  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/whyoom.sbatch "$here"/*.sh
+  echo "shellcheck: nothing to say"
+else
+  skip "shell scripts" "no shellcheck"
+fi
+
+say "GitHub action, GitLab, Jenkins, problem matchers"
+if have 'pyyaml==6.*'; then
+  "$python" "$here/action_test.py" "$whyoom"
+  "$python" "$here/snippets_test.py" "$whyoom"
+else
+  skip "GitHub action, GitLab, Jenkins, problem matchers" "no package registry"
+fi
+
+say "the schemas of GitHub and GitLab"
+if have 'check-jsonschema==0.*'; then
+  "$venv/bin/check-jsonschema" --builtin-schema vendor.github-actions "$root/integrations/github-action/action.yml"
+  "$venv/bin/check-jsonschema" --builtin-schema vendor.github-workflows "$root/integrations/github-action/example.yml"
+  "$venv/bin/check-jsonschema" --builtin-schema vendor.gitlab-ci "$root"/integrations/gitlab/*.yml
+else
+  skip "the schemas of GitHub and GitLab" "no package registry"
+fi
+
+say "actionlint"
+# It checks workflows, and the inputs and outputs they use of an action beside them.
+actionlint=$(command -v actionlint || true)
+if [ -z "$actionlint" ] && command -v go >/dev/null; then
+  GOBIN=$work/bin GOFLAGS=-modcacherw go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 >/dev/null 2>&1 && actionlint=$work/bin/actionlint
+fi
+if [ -n "$actionlint" ]; then
+  mkdir -p "$work/repository/.github/workflows" "$work/repository/integrations"
+  cp -r "$root/integrations/github-action" "$work/repository/integrations/"
+  mv "$work/repository/integrations/github-action/example.yml" "$work/repository/.github/workflows/"
+  git init -q "$work/repository"
+  (cd "$work/repository" && "$actionlint")
+  echo "actionlint: nothing to say"
+else
+  skip "actionlint" "neither actionlint nor Go is here"
+fi
+
+say "Spark"
+if ! command -v java >/dev/null; then
+  skip "Spark" "no Java"
+elif ! have 'pyspark==4.*' 'pandas>=2' 'pyarrow>=15'; then
+  skip "Spark" "no package registry"
+else
+  timeout 1200 "$python" "$here/spark_test.py" "$whyoom" 2>"$work/spark.log" || { grep -v WARN "$work/spark.log"; echo "Spark: FAILED"; exit 1; }
+  tail -n 4 "$work/spark.log"
+fi

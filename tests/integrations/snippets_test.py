@@ -1,0 +1,221 @@
+"""integrations/gitlab, jenkins and problem-matcher, as far as can be run here:   snippets_test.py WHYOOM     (needs PyYAML)
+
+The shell lines of the snippets are run as their servers would, and the matchers read what whyoom prints of every log in testdata.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INTEGRATIONS = ROOT / "integrations"
+CASES = ROOT / "testdata" / "cases"
+WHYOOM = os.path.abspath(sys.argv.pop(1))
+
+
+class CiServer(unittest.TestCase):
+    """A workspace in which `whyoom` is the program, and `python train.py` prints a log and fails or succeeds."""
+
+    def setUp(self):
+        keep = tempfile.TemporaryDirectory()
+        self.addCleanup(keep.cleanup)
+        self.workspace = pathlib.Path(keep.name)
+        tools = self.workspace / "tools"
+        tools.mkdir()
+        (tools / "whyoom").symlink_to(WHYOOM)
+        (tools / "python").symlink_to(sys.executable)
+        self.env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+        self.job(7)
+
+    def job(self, status, case="compile-adam-state"):
+        log = CASES / case / "log"
+        (self.workspace / "train.py").write_text(
+            f"import sys\nprint('begun', flush=True)\nsys.stderr.write(open({str(log)!r}).read())\nsys.exit({status})\n")  # fmt: skip
+
+    def sh(self, lines, **env):
+        done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(lines)], cwd=self.workspace, env={**self.env, **env},
+                              capture_output=True, text=True, check=False)  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    def failures(self):
+        suites = xml.parse(self.workspace / "whyoom.xml").getroot()
+        return [failure.get("message") + failure.text for failure in suites.iter("failure")]
+
+
+class GitlabTest(CiServer):
+    def setUp(self):
+        super().setUp()
+        jobs = yaml.safe_load((INTEGRATIONS / "gitlab" / "whyoom.gitlab-ci.yml").read_text())
+        self.train = {**jobs[jobs["train"]["extends"]], **jobs["train"]}
+        self.dump = jobs["train-with-dump"]
+        for job in (self.train, self.dump):
+            self.assertEqual(job["artifacts"], {"when": "always", "reports": {"junit": "whyoom.xml"}})
+
+    def test_a_job_that_fails(self):
+        status, log = self.sh(self.train["script"], **self.train["variables"])
+        self.assertEqual(status, 7)
+        self.assertIn("RESOURCE_EXHAUSTED", log)
+        status, log = self.sh(self.train["after_script"], **self.train["variables"])
+        self.assertEqual(status, 0)
+        self.assertIn("E1000  compile time", log)
+        (failure,) = self.failures()
+        self.assertIn("258.10 MiB", failure)
+
+    def test_a_job_that_succeeds(self):
+        self.job(0, "silent-healthy-verbose-compile")
+        self.assertEqual(self.sh(self.train["script"], **self.train["variables"])[0], 0)
+        self.assertEqual(self.sh(self.train["after_script"], **self.train["variables"])[0], 0)
+        self.assertEqual(self.failures(), [])
+
+    def test_a_job_that_never_began(self):
+        self.assertEqual(self.sh(self.train["after_script"], **self.train["variables"]), (0, ""))
+
+    def test_whyoom_runs_it(self):
+        status, log = self.sh(self.dump["script"])
+        self.assertEqual(status, 7)
+        self.assertIn("E1000  compile time", log)
+        self.assertEqual(len(self.failures()), 1)
+
+
+class JenkinsTest(CiServer):
+    def setUp(self):
+        super().setUp()
+        text = (INTEGRATIONS / "jenkins" / "Jenkinsfile").read_text()
+        self.steps = re.findall(r"^\s*sh '(.*?)'", text, re.M)
+        self.assertEqual(len(self.steps), 2)
+        self.assertIn("junit testResults: 'whyoom.xml', allowEmptyResults: true", text)
+        self.assertEqual(text.count("{"), text.count("}"))
+
+    def test_a_build_that_fails(self):
+        self.assertEqual(self.sh(self.steps)[0], 7)
+        self.assertEqual(len(self.failures()), 1)
+
+    def test_a_build_that_succeeds_after_it(self):
+        self.sh(self.steps)
+        self.job(0)
+        self.assertEqual(self.sh(self.steps)[0], 0)
+        self.assertFalse((self.workspace / "whyoom.xml").exists())
+
+    def test_the_line_of_the_readme(self):
+        (line,) = re.findall(r"`sh '(.*?)'`", (INTEGRATIONS / "jenkins" / "README.md").read_text())
+        (self.workspace / "logs").mkdir()
+        (self.workspace / "logs" / "a").write_bytes((CASES / "buffer-fragmented" / "log").read_bytes())
+        self.assertEqual(self.sh([line])[0], 0)
+        self.assertEqual(len(self.failures()), 1)
+
+
+def matches(matcher, lines):
+    """What a matcher takes from lines, as VS Code and the runner of GitHub do: its patterns match adjacent lines."""
+    patterns = [(re.compile(pattern["regexp"]), pattern) for pattern in matcher["pattern"]]
+    found = []
+    for begin in range(len(lines) - len(patterns) + 1):
+        taken = {}
+        for (regexp, pattern), line in zip(patterns, lines[begin:]):
+            match = regexp.search(line)
+            if match is None:
+                break
+            taken.update({name: match[group] for name, group in pattern.items() if name != "regexp"})
+        else:
+            found.append(taken)
+    return found
+
+
+class MatcherTest(unittest.TestCase):
+    def setUp(self):
+        folder = INTEGRATIONS / "problem-matcher"
+        self.matchers = json.loads((folder / "whyoom-matcher.json").read_text())["problemMatcher"]
+        (self.task,) = json.loads((folder / "tasks.json").read_text())["tasks"]
+        keep = tempfile.TemporaryDirectory()
+        self.addCleanup(keep.cleanup)
+        self.work = pathlib.Path(keep.name)
+
+    def report(self, path, *options):
+        print_as = lambda form: subprocess.run(  # noqa: E731
+            [WHYOOM, "--exit-zero", "--format", form, *options, path], cwd=self.work, capture_output=True, check=True).stdout.decode()  # fmt: skip
+        return print_as("text").split("\n"), json.loads(print_as("json"))["diagnoses"]
+
+    def places(self, lines):
+        return [match for matcher in self.matchers[:-1] for match in matches(matcher, lines)]
+
+    def sources(self, lines):
+        return {(match["file"], match["line"]) for match in matches(self.matchers[-1], lines)}
+
+    def logs(self):
+        for case in sorted(CASES.iterdir()):
+            dump = case / "dump"
+            yield case.name, case / "log", ["--xla-dump", dump] if dump.exists() else []
+
+    def test_each_failure_at_its_line_of_the_log(self):
+        for name, log, options in self.logs():
+            for path in ("train.log", "logs of today/a job.log"):
+                with self.subTest(name, path=path):
+                    (self.work / path).parent.mkdir(exist_ok=True)
+                    (self.work / path).write_bytes(log.read_bytes())
+                    lines, diagnoses = self.report(path, *options)
+                    expected = [{"code": one["code"], "message": one["title"], "file": path, "line": str(one["where"]["line"])} for one in diagnoses]
+                    self.assertEqual(self.places(lines), expected)
+
+    def test_the_line_of_the_code(self):
+        seen = 0
+        for name, log, options in self.logs():
+            with self.subTest(name):
+                lines, diagnoses = self.report(log, *options)
+                known = {one["facts"].get("user_source") for one in diagnoses}
+                known |= {f"{os.path.basename(row.get('source_file', ''))}:{row.get('source_line')}" for one in diagnoses for row in one["allocations"]}
+                sources = {f"{file}:{line}" for file, line in self.sources(lines)}
+                self.assertLessEqual(sources, known)
+                said = any(re.search(r"in your code that (needs it|failed)", line) for line in lines)
+                self.assertTrue(sources or not said, lines)
+                seen += len(sources)
+        self.assertGreater(seen, 5)
+
+    def test_a_long_name_of_a_source_file(self):
+        name = "a_module_with_a_name_that_does_not_fit_beside_the_words_of_the_line.py"
+        text = (CASES / "compile-adam-state" / "log").read_text().replace("g_adam_state.py", name)
+        (self.work / "train.log").write_text(text)
+        self.assertIn((name, "40"), self.sources(self.report("train.log")[0]))
+
+    def test_members_of_archives(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "job.log").write_bytes((CASES / "neighbour-cpu" / "log").read_bytes())
+            subprocess.run(["tar", "-cf", self.work / "logs.tar", "-C", folder, "job.log"], check=True)
+        (place,) = self.places(self.report("logs.tar")[0])
+        self.assertEqual((place["code"], place["file"]), ("cpu.oom", "logs.tar"))
+
+    def test_nothing_is_taken_from_other_text(self):
+        for name, log, _ in self.logs():
+            with self.subTest(name):
+                self.assertEqual(self.places(log.read_text(errors="replace").split("\n")), [])
+        self.assertEqual(self.places(["No out-of-memory error found in 1 input (711 B)."]), [])
+
+    def test_a_batch(self):
+        logs = self.work / "logs"
+        logs.mkdir()
+        for name, log, _ in self.logs():
+            if not name.startswith("dump"):
+                (logs / name).write_bytes(log.read_bytes())
+        lines, diagnoses = self.report("logs")
+        self.assertTrue(3 < len(diagnoses) <= 20)  # an overview first, then each whole
+        found = {(place["code"], place["file"], place["line"]) for place in self.places(lines)}
+        self.assertEqual(found, {(one["code"], one["where"]["path"], str(one["where"]["line"])) for one in diagnoses})
+
+    def test_both_files_say_the_same(self):
+        patterns = [matcher["pattern"] for matcher in self.matchers]
+        self.assertEqual([matcher["pattern"] for matcher in self.task["problemMatcher"]], patterns)
+        owners = [matcher["owner"] for matcher in self.matchers]
+        self.assertEqual(len(set(owners)), len(owners))
+        for matcher in self.matchers:
+            named = [name for pattern in matcher["pattern"] for name in pattern if name != "regexp"]
+            self.assertEqual(len(named), len(set(named)))  # GitHub takes each once
+            self.assertLessEqual({"file", "line", "message"}, set(named))
+
+
+if __name__ == "__main__":
+    unittest.main()
