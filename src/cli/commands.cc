@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
     "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
-    "  whyoom rules list|check|test|literals|schema   the rule data: see it, check it, run its examples\n"
+    "  whyoom rules list|check|test|new|literals|schema   the rule data: see it, check it, add to it\n"
     "  whyoom completions bash|zsh|fish    completion for a shell\n"
     "  whyoom man                          the manual page: whyoom man | man -l -\n"
     "\n"
@@ -174,6 +174,15 @@ CommandArguments BuildRules(Options* options) {
     AddCommon(*sub, options, &command.words);
     sub->callback([options, code = what.first] { options->command = code; });
   }
+  CLI::App* sub = app.add_subcommand(
+      "new", "Print a rule file to begin with, for a message that is not known yet: whyoom rules new CODE LINE ...");
+  sub->add_option("message", options->new_rule,
+                  "The code that the failure is to have (my.pool), and the lines of the message as they stand in the "
+                  "log; without lines they are read from standard input")
+      ->type_name("CODE LINE")
+      ->required();
+  AddCommon(*sub, options, &command.words);
+  sub->callback([options] { options->command = Command::kRulesNew; });
   return command;
 }
 

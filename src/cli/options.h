@@ -22,6 +22,7 @@ enum class Command {
   kRulesTest,
   kRulesLiterals,
   kRulesSchema,
+  kRulesNew,
   kDiff,
   kRun,
   kMerge,
@@ -43,9 +44,10 @@ struct ExtraOutput {
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;  // of kDiagnose and kMerge; "-" is standard input
-  std::string topic;               // of kExplain; empty: list them
-  std::vector<std::string> rules;  // files and folders
+  std::vector<std::string> paths;     // of kDiagnose and kMerge; "-" is standard input
+  std::string topic;                  // of kExplain; empty: list them
+  std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
+  std::vector<std::string> rules;     // files and folders
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

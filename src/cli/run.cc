@@ -28,6 +28,7 @@
 #include "input/error.h"
 #include "input/walk.h"
 #include "report/explain_printer.h"
+#include "rules/new_rule.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -62,6 +63,18 @@ RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSe
     throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
                             Listing(faults)));
   return rules;
+}
+
+std::string ReadUpTo(ByteSource& source, std::size_t most) {
+  std::string text(most, '\0');
+  std::size_t size = 0;
+  while (size < most) {
+    const std::size_t got = source.Read(text.data() + size, most - size);
+    if (got == 0) break;
+    size += got;
+  }
+  text.resize(size);
+  return text;
 }
 
 TextOptions ForText(const Options& options) {
@@ -191,6 +204,26 @@ int RunRulesCheck(const Options& options) {
   return kCouldNotRun;
 }
 
+int RunRulesNew(const Options& options) {
+  std::vector<std::string> message(options.new_rule.begin() + 1, options.new_rule.end());
+  if (message.empty()) {
+    if (InputIsTerminal()) throw Error("rules new: give the lines of the message, or pipe them in");
+    constexpr std::size_t kMost = std::size_t{64} << 10;  // a message, not a log
+    const std::string text = ReadUpTo(*OpenStandardInput(), kMost);
+    for (std::size_t begin = 0; begin < text.size(); begin = std::min(text.find('\n', begin), text.size()) + 1)
+      message.push_back(text.substr(begin, text.find('\n', begin) - begin));
+  }
+  for (std::string& line : message) line = Printable(line);
+  const std::string rule = NewRule(options.new_rule[0], message);
+  std::vector<Fault> faults;
+  std::vector<RuleFile> files = RuleFiles(options);
+  files.push_back({"the new rule", rule});
+  RuleSet::Load(files, &faults, RuleSet::BuiltInData::kTrusted);
+  if (!faults.empty()) throw Error("no rule can be made of this message:\n" + Listing(faults));
+  WriteOutput(rule, options.output);
+  return kNothing;
+}
+
 int RunRulesTest(const Options& options) {
   const RuleTestResult result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   std::string text;
@@ -237,6 +270,8 @@ int Dispatch(const Options& options) {
     case Command::kRulesLiterals:
       WriteOutput(ListLiterals(LoadRules(options)), options.output);
       return kNothing;
+    case Command::kRulesNew:
+      return RunRulesNew(options);
     case Command::kRulesSchema:
       WriteOutput(RuleSet::SchemaText(), options.output);
       return kNothing;

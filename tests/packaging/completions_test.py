@@ -31,6 +31,7 @@ COMMANDS = [
     "rules test",
     "rules literals",
     "rules schema",
+    "rules new",
     "completions",
     "man",
 ]
@@ -96,7 +97,7 @@ class Shell:
         self.assertLessEqual(names, offered)
         self.assertIn("train.log", offered)
         self.assertNotIn("__complete", offered)
-        self.check("whyoom rules ", "list", "check", "test", "literals", "schema")
+        self.check("whyoom rules ", "list", "check", "test", "new", "literals", "schema")
 
     def test_values(self):
         self.check("whyoom --color ", "auto", "always", "never")
