@@ -101,7 +101,8 @@ void BatchReader::List(Batch* batch) {
   try {
     Walk(options_.paths, visit, tell);
     if (const std::string& list = options_.files_from; !list.empty()) {
-      const std::unique_ptr<ByteSource> source = MayWait(list) ? OpenStoppable(list, control_) : OpenFile(list);
+      bool may_wait = false;
+      const std::unique_ptr<ByteSource> source = OpenStoppable(list, control_, Limits(), &may_wait);
       const auto take_name = [&](const std::string& name) {
         Walk({name}, visit, tell);
         return !control_.stopped();

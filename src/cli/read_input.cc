@@ -37,11 +37,14 @@ class Watched : public ByteSource {
   bool& failed_;
 };
 
-std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control, bool* failed) {
-  // A pipe stops by itself, and what it gave until then is still looked at.
-  if (control != nullptr && MayWait(input.path)) return OpenStoppable(input.path, *control, limits);
-  if (input.path == "-") return OpenStandardInput();
-  return std::make_unique<Watched>(OpenFile(input.path), control, failed);
+// Sets `stops_itself` for a pipe and the like: what such a one gave until it is stopped is still looked at.
+std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control, bool* failed,
+                                 bool* stops_itself) {
+  if (control == nullptr && input.path == "-") return OpenStandardInput();
+  if (control == nullptr) return std::make_unique<Watched>(OpenFile(input.path), control, failed);
+  std::unique_ptr<ByteSource> source = OpenStoppable(input.path, *control, limits, stops_itself);
+  if (*stops_itself) return source;
+  return std::make_unique<Watched>(std::move(source), control, failed);
 }
 
 }  // namespace
@@ -64,12 +67,13 @@ void Readings::Join(Readings other) {
 Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettings& settings, std::size_t threads,
                    ReadControl* control) {
   Readings readings;
-  const bool stops_itself = MayWait(input.path);
+  bool stops_itself = false;
+  std::unique_ptr<ByteSource> source = Open(input, settings.limits, control, &readings.retry, &stops_itself);
   const auto tell = [&](const Problem& problem) {
     readings.problems.push_back(problem);
     BoundProblems(&readings.problems, &readings.problems_left_out);
   };
-  const auto read = [&](const Artifact& artifact, ByteSource& source) {
+  const auto read = [&](const Artifact& artifact, ByteSource& part) {
     // Most logs hold nothing, and then the rules are not asked for.
     std::optional<ArtifactFindings> found;
     TimeFilter filter(settings.range);
@@ -79,7 +83,7 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettin
       if (!found) found.emplace(engine.rules(), artifact);
       found->Add(std::move(drafts), framework);
     };
-    const ReadResult result = ReadArtifact(engine, source, take, threads, stops_itself ? nullptr : control);
+    const ReadResult result = ReadArtifact(engine, part, take, threads, stops_itself ? nullptr : control);
     if (stops_itself && control != nullptr) control->bytes += result.bytes;
     Readings one;
     if (found) one.table = found->Take();
@@ -89,7 +93,7 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettin
     if (!result.problem.empty()) tell({artifact.path, artifact.member, result.problem});
     readings.Join(std::move(one));
   };
-  ReadMembers(input, Open(input, settings.limits, control, &readings.retry), settings.limits, read, tell);
+  ReadMembers(input, std::move(source), settings.limits, read, tell);
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

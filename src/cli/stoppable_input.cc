@@ -48,17 +48,18 @@ class StoppableSource : public ByteSource {
 
 }  // namespace
 
-bool MayWait(const std::string& path) {
-  struct stat status {};
-  return path == "-" || (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
-}
-
-std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control, const Limits& limits) {
-  if (path == "-") return std::make_unique<StoppableSource>(OpenStandardInput(), STDIN_FILENO, control, limits);
-  // To open a named pipe would wait for its writer.
+std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control, const Limits& limits,
+                                          bool* may_wait) {
+  *may_wait = path == "-";
+  if (*may_wait) return std::make_unique<StoppableSource>(OpenStandardInput(), STDIN_FILENO, control, limits);
+  // To open a named pipe would wait for its writer. Regular files do not know the difference.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor < 0) return OpenFile(path);  // says why
-  return std::make_unique<StoppableSource>(OpenDescriptor(descriptor), descriptor, control, limits);
+  std::unique_ptr<ByteSource> source = OpenDescriptor(descriptor);
+  struct stat status {};
+  *may_wait = fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (!*may_wait) return source;
+  return std::make_unique<StoppableSource>(std::move(source), descriptor, control, limits);
 }
 
 }  // namespace whyoom

@@ -10,13 +10,11 @@
 
 namespace whyoom {
 
-// Whether reading `path` may wait for somebody: standard input ("-"), a pipe, a terminal or another device.
-bool MayWait(const std::string& path);
-
-// Such an input. Ends soon after `control`, which is borrowed, says to stop, and when limits.seconds are over, which is
-// a problem. A named pipe that nobody writes to yet is waited for. Who reads on from here need not look at the control,
-// so that all that came before is still used.
-std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control,
-                                          const Limits& limits = Limits());
+// Opens `path` ("-": standard input). Where reading it may wait for somebody, since it is no regular file but standard
+// input, a pipe, a terminal or another device, `may_wait` is set, and it ends soon after `control`, which is borrowed,
+// says to stop, and when limits.seconds are over, which is a problem. A named pipe that nobody writes to yet is waited
+// for. Who reads on from here need not look at the control, so that all that came before is still used.
+std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control, const Limits& limits,
+                                          bool* may_wait);
 
 }  // namespace whyoom

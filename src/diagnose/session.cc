@@ -13,6 +13,8 @@ constexpr std::size_t kLookAhead = 12;
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
+constexpr std::size_t kLongLine = std::size_t{16} << 10;
+constexpr std::size_t kMostLine = std::size_t{1} << 20;
 
 bool Conflict(const Failure& failure, const Evidence& a, const Evidence& b) {
   return std::any_of(failure.identity.begin(), failure.identity.end(), [&](const std::string& name) {
@@ -33,7 +35,8 @@ Session::Session(const HeadFinder& finder, const ContextFinder& contexts, Contex
 
 void Session::Feed(Line line, std::vector<Draft>* done) {
   if (line.after_gap) Flush(done);
-  if (lines_wanted_ > 0) --lines_wanted_;
+  // A line without end comes in pieces, each of which would be many lines.
+  lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
   const bool matters = finder_.MayMatter(line.text);
   if (matters) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);

@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,24 @@ int Enable(archive* reader, Packing packing) {
       return archive_read_support_format_ar(reader);
   }
 }
+
+// libarchive drops names that the locale cannot write; in this one, whatever the user's is, it keeps them all. For the
+// calling thread, while it lives.
+class Utf8Names {
+ public:
+  Utf8Names() {
+    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (utf8 != nullptr) before_ = uselocale(utf8);
+  }
+  ~Utf8Names() {
+    if (before_ != nullptr) uselocale(before_);
+  }
+  Utf8Names(const Utf8Names&) = delete;
+  Utf8Names& operator=(const Utf8Names&) = delete;
+
+ private:
+  locale_t before_ = nullptr;
+};
 
 // Null where there is none. A name that is stored as Unicode has no other form in the C locale.
 const char* StoredName(archive_entry* entry) {
@@ -172,6 +191,7 @@ std::string ArchiveReader::Words() const {
 }
 
 bool ArchiveReader::Next(ArchiveMember* member) {
+  const Utf8Names names;
   constexpr int kMostRetries = 16;
   const bool told = !member_problem_.empty() || unreadable_;
   member_problem_.clear();

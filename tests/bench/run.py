@@ -63,9 +63,11 @@ def size(value):
 
 
 def without_places(value):
-    """JSON less the names of files and of members of archives."""
+    """JSON less the names of files and of members of archives, and less the further places of a failure, of which fewer
+    are kept where names are longer."""
     if isinstance(value, dict):
-        return {key: without_places(item) for key, item in value.items() if key not in ("path", "member")}
+        places = ("path", "member", "also", "also_left_out")
+        return {key: without_places(item) for key, item in value.items() if key not in places}
     return [without_places(item) for item in value] if isinstance(value, list) else value
 
 
@@ -214,12 +216,12 @@ class Bench:
             ("log without reports", self.quiet),
             (".gz", lambda case: self.packed(case, Target(0.3, 0.3), "gzip -dc", ("zcat", "grep"))),
             (".zst", lambda case: self.packed(case, Target(0.9, 0.9), "zstd -dc", ("zstdcat", "rg"))),
-            (".xz", lambda case: self.packed(case, NO_TARGET, "xz -dc")),
             (".tar.gz", lambda case: self.packed(case, NO_TARGET, "gzip -dc")),
             (f"{self.corpus.small_file_count} files of 8 KiB", self.small_files),
             ("empty file", lambda case: self.against_rg(case, self.corpus.empty(), Target(wall=0.010))),
             ("all in one line", lambda case: self.against_rg(case, self.corpus.one_line(), NO_TARGET)),
             ("four times the plain log", self.scaling),
+            (".xz", lambda case: self.packed(case, NO_TARGET, "xz -dc")),
         ]
         for case, part in parts:
             if not self.args.only or re.search(self.args.only, case):

@@ -1,6 +1,8 @@
 // Packed input as a user meets it: options, exit status, and where a finding is said to be.
 #include "unit/input/packed.h"
 
+#include <locale.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -91,6 +93,17 @@ TEST_CASE("names of members cannot touch the terminal", "[cli]") {
   const ProcessResult result = RunWhyoom({"-"}, tar);
   CHECK(result.exit_status == 3);
   CHECK(result.out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("names of members in any script are told", "[cli]") {
+  for (const char* format : {"gnutar", "zip", "7zip"}) {
+    CAPTURE(format);
+    // libarchive writes such names only in a locale that knows them; whyoom is to read them in any.
+    const locale_t before = uselocale(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr));
+    const std::string packed = Archive(format, {{"größe/日本.log", kFailure}});
+    freelocale(uselocale(before));
+    CHECK(RunWhyoom({"-"}, packed).out.find("größe/日本.log") != std::string::npos);
+  }
 }
 
 TEST_CASE("in UTF-16 a place is one of the raw bytes", "[cli]") {
