@@ -226,6 +226,12 @@ class Bench:
         for case, part in parts:
             if not self.args.only or re.search(self.args.only, case):
                 part(case)
+                self.write()
+
+    def write(self):
+        """After each part, so that what was measured is kept where a long run is ended early."""
+        if self.args.write:
+            pathlib.Path(self.args.write).write_text(document(self), encoding="utf-8")
 
 
 def version(command):
@@ -291,10 +297,7 @@ def main():
     parser.add_argument("--write", metavar="FILE", help="write the table to FILE as well")
     bench = Bench(parser.parse_args())
     bench.run()
-    text = document(bench)
-    print(text, end="")
-    if bench.args.write:
-        pathlib.Path(bench.args.write).write_text(text, encoding="utf-8")
+    print(document(bench), end="")
 
 
 if __name__ == "__main__":
