@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kSentence = 2000;  // bytes
 constexpr std::size_t kMessage = 8000;   // bytes
 constexpr std::size_t kName = 240;       // columns
+constexpr std::size_t kShape = 90;       // columns; of tuples mostly
 constexpr std::size_t kPlaces = 50;
 constexpr std::size_t kReasons = 20;
 
@@ -259,7 +260,7 @@ void FindingHtml::AddAllocation(const Allocation& row, const BarScale& scale) {
   if (padding > 0 && row.padding_factor) padded += fmt::format(" ({:.3g} ×)", *row.padding_factor);
   html_.Element("td", padded, {{"class", "number"}});
   html_.Open("td");
-  html_.Element("code", Name(row.array ? row.array->shape : row.shape_text));
+  html_.Element("code", Shorten(Printable(row.array ? row.array->shape : WithoutLayouts(row.shape_text)), kShape));
   if (row.array && !row.array->layout.empty()) html_.Element("code", Name(row.array->layout), {{"class", "layout"}});
   html_.Close();
   html_.Open("td");

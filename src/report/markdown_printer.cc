@@ -191,7 +191,7 @@ std::string AllAllocations(const Finding& finding) {
   const std::size_t shown = std::min(finding.allocations.size(), kAllRows);
   for (std::size_t i = 0; i < shown; ++i) {
     const Allocation& row = finding.allocations[i];
-    const std::string shape = row.array ? row.array->shape + row.array->layout : row.shape_text;
+    const std::string shape = row.array ? row.array->shape + row.array->layout : WithoutLayouts(row.shape_text);
     text += AllocationRow(row, shape, 1) + (row.place.line > 0 ? fmt::format(" {} |\n", row.place.line) : " |\n");
   }
   const std::uint64_t more = finding.allocations.size() - shown + finding.allocations_left_out;

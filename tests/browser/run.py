@@ -97,6 +97,8 @@ def check_look(browser, name, file, folder):
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = d.hidden === false; })")
         low = page.evaluate(LOW_CONTRAST)
         check(f"{what}: contrast of {CONTRAST}", not low, low)
+        unseen = page.evaluate("[...document.querySelectorAll('svg.bar')].filter((b) => b.checkVisibility({contentVisibilityAuto: true}) && b.getBoundingClientRect().width < 60).length")
+        check(f"{what}: bars have room", unseen == 0, unseen)
         unnamed = page.evaluate(UNNAMED)
         check(f"{what}: all that is read out has a name", not unnamed, unnamed[:3])
         check(f"{what}: one h1, and no level of heading left out", page.evaluate(SKIPPED_LEVELS) == [1])
@@ -176,6 +178,7 @@ def main():
         (work / "empty.log").write_text("all is well\n")
         pages = {"empty": print_page(whyoom, "empty", ["empty.log", "not-there.log"], folder, work),
                  "batch": print_page(whyoom, "batch", ["logs"], folder, work)}
+        pages["few"] = print_page(whyoom, "few", ["compile-adam-state/log", "dump-padded-points", "compile-sparsecore/log"], folder, CASES)
         for case in ("compile-padded-points", "compile-adam-state", "buffer-fragmented"):
             pages[case] = print_page(whyoom, case, ["log"], folder, CASES / case)
         with Browser(program) as browser:
