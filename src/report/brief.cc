@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "report/finding_text.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "text/quantity.h"
@@ -23,23 +24,13 @@ constexpr std::size_t kLongestReason = 500;
 constexpr std::size_t kLongestRemedy = 550;
 constexpr std::size_t kLongestPlace = 500;
 
-constexpr double kMostBytes = 9.0e18;  // that 64 bits hold
-
 // "20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much"; empty where one of them is not known.
 std::string Numbers(const Finding& finding) {
-  const auto number = [&](const char* name) { return AsNumber(finding.facts.Get(name)); };
-  const std::optional<double> need = number("need_bytes");
-  const std::optional<double> have = number("have_bytes");
-  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return {};
-  const bool compile = finding.failure->phase == "compile";
-  const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
-  const auto size = [](double bytes) { return FormatSize(static_cast<std::int64_t>(bytes)); };
-  std::string text = size(*need) + (compile ? " needed, " : " asked for, ") + size(*have) +
-                     (compile     ? " usable"
-                      : in_pieces ? " free in one piece"
-                                  : " free");
-  const double excess = number("excess_bytes").value_or(*need - *have);  // as printed: the others are rounded
-  if (excess > 0 && excess < kMostBytes) text += ", " + size(excess) + " too much";
+  const std::optional<Need> need = NeedOf(finding);
+  if (!need) return {};
+  std::string text =
+      fmt::format("{} {}, {} {}", SizeText(need->need), need->need_word, SizeText(need->have), need->have_word);
+  if (need->excess > 0) text += ", " + SizeText(need->excess) + " too much";
   return text;
 }
 
