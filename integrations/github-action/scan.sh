@@ -40,7 +40,11 @@ find_program
 
 records=$(mktemp "$RUNNER_TEMP/whyoom-XXXXXX")
 trap 'rm -f -- "$records"' EXIT
-rm -f -- "$sarif" # none of an earlier step
+if [ -e "$sarif" ]; then # of an earlier step, and nothing else
+  head -c 4096 -- "$sarif" 2>/dev/null | grep -q sarif-schema || stop "the input 'sarif' names what is there already and is no SARIF: $sarif"
+  rm -f -- "$sarif"
+fi
+mkdir -p -- "$(dirname -- "$sarif")"
 options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --source-root "$INPUT_SOURCE_ROOT" --step-summary "${args[@]}")
 
 status=0

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cli/output_files.h"
 #include "diagnose/finding_table.h"
 #include "diagnose/xla_dump.h"
 #include "input/members.h"
@@ -22,6 +23,7 @@ bool IsBesideParts(const std::string& path) {
 
 Report MergeReports(const RuleSet& rules, const Options& options) {
   Report report;
+  const OutputFiles outputs(options);
   FindingTable table(rules);
   ReportReader reader(rules, &table, &report);
   const auto tell = [&](const Problem& problem) { report.problems.push_back(problem); };
@@ -29,6 +31,7 @@ Report MergeReports(const RuleSet& rules, const Options& options) {
       options.paths,
       [&](const Artifact& artifact) {
         const std::string& path = artifact.path;
+        outputs.Keep(path);
         const bool named = std::find(options.paths.begin(), options.paths.end(), path) != options.paths.end();
         if (!named && IsBesideParts(path)) return;
         ReadMembers(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -34,6 +35,9 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
       const std::size_t equals = word.find('=');
       const Format format = ToChoice("--format", "format", formats, word.substr(0, equals));
       if (equals != std::string::npos) {
+        if (word.substr(equals) == "=-")
+          throw CLI::ValidationError(
+              fmt::format("--format {}: standard output takes one format, --format {}", word, word.substr(0, equals)));
         if (equals + 1 == word.size())
           throw CLI::ValidationError(fmt::format("--format {}: name a file after the =", Printable(word)));
         options->extra_outputs.push_back({format, word.substr(equals + 1)});
@@ -51,8 +55,12 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
 }
 
 void AddForCi(CLI::App& app, Options* options) {
-  app.add_option("--source-root", options->source_root,
-                 "Where your sources lie: in the formats github and sarif, files below DIR are named relative to it")
+  app.add_option_function<std::string>(
+         "--source-root",
+         [options](const std::string& folder) {
+           if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
+         },
+         "Where your sources lie: in the formats github and sarif, files below DIR are named relative to it")
       ->type_name("DIR")
       ->group(kOutput);
   app.add_flag("--step-summary", options->step_summary,
@@ -61,7 +69,9 @@ void AddForCi(CLI::App& app, Options* options) {
 }
 
 void AddOutput(CLI::App& app, Options* options) {
-  app.add_option("--output", options->output, "Write to FILE instead of standard output")
+  app.add_option_function<std::string>(
+         "--output", [options](const std::string& file) { options->output = file == "-" ? "" : file; },
+         "Write to FILE instead of standard output")
       ->type_name("FILE")
       ->group(kOutput);
 }

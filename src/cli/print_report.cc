@@ -1,6 +1,7 @@
 #include "cli/print_report.h"
 
 #include <cstdlib>
+#include <exception>
 
 #include "cli/terminal.h"
 #include "input/error.h"
@@ -50,11 +51,23 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
 }
 
 void WriteExtraOutputs(const Report& report, const Options& options) {
+  // One that cannot be written must not cost the others.
+  std::exception_ptr problem;
+  const auto attempt = [&](const auto& write) {
+    try {
+      write();
+    } catch (const Error&) {
+      problem = std::current_exception();
+    }
+  };
   for (const ExtraOutput& extra : options.extra_outputs) {
-    const TextOptions text = {TextWidth(/*to_file=*/true), UseColour(options.color, /*to_file=*/true)};
-    WriteOutput(PrintReport(report, extra.format, text, options.source_root), extra.path);
+    attempt([&] {
+      const TextOptions text = {TextWidth(/*to_file=*/true), UseColour(options.color, /*to_file=*/true)};
+      WriteOutput(PrintReport(report, extra.format, text, options.source_root), extra.path);
+    });
   }
-  if (options.step_summary) AppendStepSummary(report);
+  if (options.step_summary) attempt([&] { AppendStepSummary(report); });
+  if (problem) std::rethrow_exception(problem);
 }
 
 }  // namespace whyoom

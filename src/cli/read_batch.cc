@@ -15,6 +15,7 @@
 #include "cli/batch.h"
 #include "cli/file_stamp.h"
 #include "cli/interrupt.h"
+#include "cli/output_files.h"
 #include "cli/path_list.h"
 #include "cli/progress.h"
 #include "cli/resume_state.h"
@@ -66,6 +67,7 @@ class BatchReader {
   XlaDump& dump_;
   const bool wants_sizes_;
   std::optional<ResumeState> state_;
+  const OutputFiles outputs_{options_};
   ReadControl control_;
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
@@ -116,6 +118,7 @@ void BatchReader::List(Batch* batch) {
 }
 
 void BatchReader::Take(const Artifact& input, Batch* batch) {
+  outputs_.Keep(input.path);
   dump_.AddFile(input.path);
   if (XlaDump::IsDumpFile(input.path) || !options_.shard.Takes(input.path)) return;
   if (wants_sizes_) {

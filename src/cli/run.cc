@@ -16,6 +16,7 @@
 #include "cli/man_page.h"
 #include "cli/merge.h"
 #include "cli/options.h"
+#include "cli/output_files.h"
 #include "cli/print_report.h"
 #include "cli/read_batch.h"
 #include "cli/run_command.h"
@@ -89,21 +90,6 @@ void CompletePaths(Options* options) {
   options->paths = {"-"};
 }
 
-// A name given twice by mistake must not cost the log.
-void KeepInputs(const Options& options) {
-  std::vector<std::string> outputs = {options.output};
-  for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
-  for (const std::string& output : outputs) {
-    struct stat written {};
-    if (output.empty() || stat(output.c_str(), &written) != 0 || !S_ISREG(written.st_mode)) continue;
-    for (const std::string& path : options.paths) {
-      struct stat read {};
-      if (stat(path.c_str(), &read) == 0 && read.st_dev == written.st_dev && read.st_ino == written.st_ino)
-        throw Error("the report would overwrite what is read: " + Printable(output));
-    }
-  }
-}
-
 int ExitStatus(const Options& options, const Report& report) {
   if (options.exit_zero) return kNothing;
   if (!report.problems.empty()) return kNotAllRead;
@@ -137,10 +123,15 @@ int RunDiagnose(Options options) {
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const Engine engine(rules);
   Report report;
+  const OutputFiles outputs(options);
   XlaDump dump;
   if (!options.xla_dump.empty()) {
     Walk(
-        {options.xla_dump}, [&](const Artifact& artifact) { dump.AddFile(artifact.path); },
+        {options.xla_dump},
+        [&](const Artifact& artifact) {
+          outputs.Keep(artifact.path);
+          dump.AddFile(artifact.path);
+        },
         [&](const Problem& problem) {
           // Told once of all shards.
           if (options.shard.Takes(problem.path)) report.problems.push_back(problem);
@@ -214,6 +205,8 @@ int RunRulesNew(const Options& options) {
       message.push_back(text.substr(begin, text.find('\n', begin) - begin));
   }
   for (std::string& line : message) line = Printable(line);
+  if (LoadRules(options).FindFailure(options.new_rule[0]) != nullptr)
+    throw Error(Printable(options.new_rule[0]) + " is there already: choose a code of your own");
   const std::string rule = NewRule(options.new_rule[0], message);
   std::vector<Fault> faults;
   std::vector<RuleFile> files = RuleFiles(options);
@@ -250,7 +243,7 @@ int RunComplete(const Options& options) {
 }
 
 int Dispatch(const Options& options) {
-  KeepInputs(options);
+  const OutputFiles outputs(options);  // throws where one would cost what is read
   switch (options.command) {
     case Command::kExplain:
       return RunExplain(options);

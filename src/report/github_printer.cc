@@ -127,7 +127,9 @@ std::string Counted(std::uint64_t count, const char* one, const char* many) {
 std::string PrintGithub(const Report& report, const std::string& source_root) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
   std::string text = FindingCommands(report, source_root) + ProblemCommands(report);
-  if (report.findings.empty()) text += Command({"notice", "whyoom", "No out-of-memory error found in " + inputs});
+  const bool none_read = report.artifacts == 0 && !report.problems.empty();
+  if (report.findings.empty() && !none_read)
+    text += Command({"notice", "whyoom", "No out-of-memory error found in " + inputs});
   if (report.findings.empty() && report.problems.empty()) return text;
   text += "::group::whyoom: " + Counted(report.findings.size(), "failure", "failures") + " in " + inputs + "\n";
   text += Inert(PrintText(report, TextOptions()));

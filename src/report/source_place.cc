@@ -20,10 +20,11 @@ std::optional<std::string> TextOf(const Finding& finding, const char* name) {
 std::optional<SourcePlace> UserSource(const Finding& finding) {
   const Allocation* largest = nullptr;
   for (const Allocation& row : finding.allocations) {
-    if (row.source_file.empty() || !row.source_line || *row.source_line < 1 || IsLibraryPath(row.source_file)) continue;
     if (largest == nullptr || row.size_bytes.value_or(0) > largest->size_bytes.value_or(0)) largest = &row;
   }
-  if (largest != nullptr) return SourcePlace{Printable(largest->source_file), *largest->source_line};
+  const bool known = largest != nullptr && !largest->source_file.empty() && largest->source_line.value_or(0) > 0 &&
+                     !IsLibraryPath(largest->source_file);
+  if (known) return SourcePlace{Printable(largest->source_file), *largest->source_line};
   const std::optional<std::string> call = TextOf(finding, "user_source");  // "train.py:41"
   const std::optional<std::string> path = TextOf(finding, "user_source_path");
   if (!call || !path) return std::nullopt;

@@ -14,9 +14,8 @@ struct SourcePlace {
   std::int64_t line = 1;  // 1-based
 };
 
-// The line that makes the largest allocation which a line outside of libraries makes, as the report says; where it
-// names none, the innermost call outside of libraries in the traceback above the failure. nullopt where neither is
-// known.
+// The line that makes the largest allocation, as the report says; where it names none, or one in a library, the
+// innermost call outside of libraries in the traceback above the failure. nullopt where neither is known.
 std::optional<SourcePlace> UserSource(const Finding& finding);
 
 // `path` relative to the folder `root` where it lies below it; else a path that is relative already, without "./".

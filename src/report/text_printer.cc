@@ -259,7 +259,9 @@ void Page::PrintOthers(const Report& report, const std::vector<const Finding*>& 
 }
 
 void Page::PrintClosing(const Report& report) {
-  if (report.findings.empty()) {
+  if (report.artifacts == 0 && !report.problems.empty()) {
+    out_ += "Nothing could be read.\n";
+  } else if (report.findings.empty()) {
     out_ += fmt::format("No out-of-memory error found in {} ({}).\n",
                         report.artifacts == 1 ? "1 input" : fmt::format("{} inputs", report.artifacts),
                         FormatSize(static_cast<std::int64_t>(report.bytes)));

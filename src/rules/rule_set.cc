@@ -10,6 +10,7 @@
 #include "input/error.h"
 #include "rules/builtin.h"
 #include "rules/rule_loader.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -74,7 +75,7 @@ RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* fa
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw Error("there is no rule file or folder " + path);
+  if (!std::filesystem::exists(status)) throw Error("there is no rule file or folder " + Printable(path));
   if (!std::filesystem::is_directory(status)) return {ReadFile(path)};
   std::vector<std::filesystem::path> paths;
   std::filesystem::directory_iterator entry(path, error);

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "process.h"
@@ -107,4 +109,62 @@ TEST_CASE("a shape without end does not fill the screen", "[cli]") {
   const ProcessResult result = RunWhyoom({}, log);
   CHECK(Holds(result.out, "E1000"));
   CHECK(result.out.size() < 20000);
+}
+
+TEST_CASE("a report never costs what is read", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = Log();
+  std::filesystem::create_directory(scratch.path() + "/logs");
+  const auto restore = [&] {
+    scratch.Write("logs/t.log", log);
+    scratch.Write("s.log", log);
+    scratch.Write("list", "logs/t.log\n");
+  };
+  restore();
+  REQUIRE(RunWhyoom({"--resume", "state", "logs"}, "", scratch.path()).exit_status == 1);
+  const std::string state = ReadText(scratch.path() + "/state");
+  const std::vector<std::vector<std::string>> commands = {{"--output", "s.log", "s.log"},
+                                                          {"--format", "json=logs/t.log", "logs"},
+                                                          {"--output", "logs/t.log", "--files-from", "list"},
+                                                          {"--output", "list", "--files-from", "list"},
+                                                          {"--output", "state", "--resume", "state", "logs"},
+                                                          {"--output", "logs/t.log", "--xla-dump", "logs", "s.log"},
+                                                          {"--output", "s.log", "--rules", "s.log", "logs"},
+                                                          {"merge", "--output", "logs/t.log", "logs"},
+                                                          {"diff", "--output", "s.log", "s.log", "logs/t.log"}};
+  for (const std::vector<std::string>& command : commands) {
+    CAPTURE(command);
+    const ProcessResult result = RunWhyoom(command, "", scratch.path());
+    CHECK(result.exit_status == 2);
+    CHECK(Holds(result.err, "a report would overwrite what is read"));
+    CHECK(ReadText(scratch.path() + "/logs/t.log") == log);
+    CHECK(ReadText(scratch.path() + "/s.log") == log);
+    CHECK(ReadText(scratch.path() + "/list") == "logs/t.log\n");
+    CHECK(ReadText(scratch.path() + "/state") == state);
+    restore();
+  }
+}
+
+TEST_CASE("two reports do not go into one file", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("s.log", Log());
+  for (const char* second : {"json=x", "json=./x", "json=y/../x"}) {
+    const ProcessResult result = RunWhyoom({"--format", "html=x", "--format", second, "s.log"}, "", scratch.path());
+    CHECK(result.exit_status == 2);
+    CHECK(Holds(result.err, "two reports for one file"));
+  }
+  CHECK(RunWhyoom({"--format", "html=/dev/null", "--format", "json=/dev/null", "s.log"}, "", scratch.path())
+            .exit_status == 1);
+  CHECK(RunWhyoom({"--format", "html=-", "s.log"}, "", scratch.path()).exit_status == 2);
+  CHECK(RunWhyoom({"--output", "-", "s.log"}, "", scratch.path()).out.substr(0, 5) == "E1000");
+}
+
+TEST_CASE("what could not be read is no all-clear in any format", "[cli]") {
+  for (const char* format : {"text", "markdown", "html", "github", "junit"}) {
+    CAPTURE(format);
+    const ProcessResult result = RunWhyoom({"--format", format, "/nonexistent"});
+    CHECK(result.exit_status == 3);
+    CHECK_FALSE(Holds(result.out, "No out-of-memory error found in 0 inputs"));
+    CHECK_FALSE(Holds(result.out, "### No out-of-memory"));
+  }
 }

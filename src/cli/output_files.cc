@@ -1,0 +1,59 @@
+#include "cli/output_files.h"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "input/error.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using File = std::pair<unsigned long long, unsigned long long>;
+
+// Nothing for what is not there, and for devices and pipes, which hold nothing to lose.
+std::optional<File> RegularFile(const std::string& path) {
+  struct stat status {};
+  if (path.empty() || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return File(status.st_dev, status.st_ino);
+}
+
+bool MayBeDevice(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+OutputFiles::OutputFiles(const Options& options) {
+  std::vector<std::string> outputs;
+  if (!options.output.empty()) outputs.push_back(options.output);
+  for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
+  std::set<std::string> names;
+  for (const std::string& output : outputs) {
+    const std::optional<File> file = RegularFile(output);
+    const std::string name = std::filesystem::absolute(output).lexically_normal().string();
+    const bool again = !names.insert(name).second || (file && files_.count(*file) > 0);
+    if (again && !MayBeDevice(output)) throw Error("two reports for one file: " + Printable(output));
+    if (file) files_.insert(*file);
+  }
+  if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr) {
+    if (const std::optional<File> file = RegularFile(summary)) files_.insert(*file);
+  }
+  for (const std::string& path : options.paths) Keep(path);
+  for (const std::string& path : options.rules) Keep(path);
+  Keep(options.files_from);
+  Keep(options.resume);
+}
+
+void OutputFiles::Keep(const std::string& path) const {
+  if (files_.empty()) return;
+  const std::optional<File> file = RegularFile(path);
+  if (file && files_.count(*file) > 0) throw Error("a report would overwrite what is read: " + Printable(path));
+}
+
+}  // namespace whyoom

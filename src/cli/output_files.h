@@ -1,0 +1,26 @@
+// The files that a run writes, so that none of them costs what is read, or another one of them.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "cli/options.h"
+
+namespace whyoom {
+
+class OutputFiles {
+ public:
+  // Throws Error where two outputs are one file, or an output is a file that the options name as something to read or
+  // keep (inputs, lists, rule files, the resume state).
+  explicit OutputFiles(const Options& options);
+
+  // Throws Error where `path`, which is about to be read, is one of the outputs. Costs nothing where no output exists
+  // yet.
+  void Keep(const std::string& path) const;
+
+ private:
+  std::set<std::pair<unsigned long long, unsigned long long>> files_;  // device and number of those that exist
+};
+
+}  // namespace whyoom
