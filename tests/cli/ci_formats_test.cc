@@ -145,11 +145,11 @@ TEST_CASE("the schema of SARIF refuses what is wrong", "[cli]") {
 TEST_CASE("the user's line is annotated relative to --source-root", "[cli]") {
   const std::string log = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-padded-points/log";
   const std::vector<std::string> root = {"--source-root", "/home/user/train", log};
-  CHECK(Print("github", root).starts_with("::error file=d_points_n2.py,line=19,title=E1000.2 "));
+  CHECK(Print("github", root).starts_with("::error file=d_points_n2.py,line=36,title=E1000.2 "));
   CHECK(Print("github", {log}).starts_with("::error title=E1000.2 "));
   const json place = json::parse(Print("sarif", root))["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
   CHECK(place == json({{"artifactLocation", {{"uri", "d_points_n2.py"}, {"uriBaseId", "%SRCROOT%"}}},
-                       {"region", {{"startLine", 19}}}}));
+                       {"region", {{"startLine", 36}}}}));
 }
 
 TEST_CASE("--step-summary appends to the file that GitHub names, and says where it names none", "[cli]") {

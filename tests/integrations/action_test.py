@@ -184,10 +184,16 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(len(self.runner.used), 1)
 
     def test_a_command_that_succeeds_leaves_an_empty_sarif(self):
-        self.put("whyoom.sarif", "of an earlier step")
+        self.put("whyoom.sarif", '{"$schema": "sarif-schema-2.1.0.json", "of": "an earlier step"}')
         self.assertEqual(self.run_action(run="echo fine"), 0)
         self.assertEqual(self.runner.result, {"found": "0", "exit-status": "0", "sarif": "whyoom.sarif"})
         self.assertEqual(self.sarif()["runs"][0]["results"], [])
+
+    def test_a_sarif_that_is_something_else_is_left_alone(self):
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(paths="train.log", sarif="train.log"), 2)
+        self.assertEqual(len(self.runner.of("error")), 1)
+        self.assertEqual(self.run_action(paths="train.log"), 1)
 
     def test_no_input_becomes_shell_code(self):
         for name in ("$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "', "-h", "--version", "%0A::error::x",
