@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "cli/output_files.h"
 #include "diagnose/finding_table.h"
 #include "diagnose/xla_dump.h"
 #include "input/members.h"
@@ -21,9 +20,8 @@ bool IsBesideParts(const std::string& path) {
 
 }  // namespace
 
-Report MergeReports(const RuleSet& rules, const Options& options) {
+Report MergeReports(const RuleSet& rules, const Options& options, const OutputFiles& outputs) {
   Report report;
-  const OutputFiles outputs(options);
   FindingTable table(rules);
   ReportReader reader(rules, &table, &report);
   const auto tell = [&](const Problem& problem) { report.problems.push_back(problem); };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cli/output_files.h"
 #include "report/report.h"
 #include "rules/rule_set.h"
 
@@ -9,6 +10,6 @@ namespace whyoom {
 
 // Reads what --format ndjson printed, from options.paths (files, folders, "-" for standard input), and puts it together
 // to what reading all of the logs at once would have given, whatever the order. What is not such a report is a problem.
-Report MergeReports(const RuleSet& rules, const Options& options);
+Report MergeReports(const RuleSet& rules, const Options& options, const OutputFiles& outputs);
 
 }  // namespace whyoom

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "input/error.h"
@@ -22,11 +23,6 @@ std::optional<File> RegularFile(const std::string& path) {
   return File(status.st_dev, status.st_ino);
 }
 
-bool MayBeDevice(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-}
-
 }  // namespace
 
 OutputFiles::OutputFiles(const Options& options) {
@@ -37,9 +33,10 @@ OutputFiles::OutputFiles(const Options& options) {
   for (const std::string& output : outputs) {
     const std::optional<File> file = RegularFile(output);
     const std::string name = std::filesystem::absolute(output).lexically_normal().string();
-    const bool again = !names.insert(name).second || (file && files_.count(*file) > 0);
-    if (again && !MayBeDevice(output)) throw Error("two reports for one file: " + Printable(output));
-    if (file) files_.insert(*file);
+    std::error_code error;
+    if (!file && std::filesystem::exists(output, error)) continue;
+    if (!names.insert(name).second || (file && !files_.insert(*file).second))
+      throw Error("two reports for one file: " + Printable(output));
   }
   if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr) {
     if (const std::optional<File> file = RegularFile(summary)) files_.insert(*file);

@@ -15,7 +15,6 @@
 #include "cli/batch.h"
 #include "cli/file_stamp.h"
 #include "cli/interrupt.h"
-#include "cli/output_files.h"
 #include "cli/path_list.h"
 #include "cli/progress.h"
 #include "cli/resume_state.h"
@@ -47,8 +46,13 @@ struct Stopped {};
 
 class BatchReader {
  public:
-  BatchReader(const Engine& engine, const RuleSource& rules, const Options& options, XlaDump* dump)
-      : engine_(engine), options_(options), dump_(*dump), wants_sizes_(Progress::IsWanted(options.progress)) {
+  BatchReader(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
+              XlaDump* dump)
+      : engine_(engine),
+        options_(options),
+        outputs_(outputs),
+        dump_(*dump),
+        wants_sizes_(Progress::IsWanted(options.progress)) {
     if (!options.resume.empty()) state_.emplace(options.resume, rules, Settings(rules, options));
   }
 
@@ -64,10 +68,10 @@ class BatchReader {
 
   const Engine& engine_;
   const Options& options_;
+  const OutputFiles& outputs_;
   XlaDump& dump_;
   const bool wants_sizes_;
   std::optional<ResumeState> state_;
-  const OutputFiles outputs_{options_};
   ReadControl control_;
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
@@ -192,10 +196,11 @@ std::string BatchReader::InterruptText(int signal) const {
 
 }  // namespace
 
-BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, XlaDump* dump) {
+BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
+                      XlaDump* dump) {
   if (options.files_from == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
     throw Error("standard input cannot be both the list of --files-from and an input");
-  return BatchReader(engine, rules, options, dump).Read();
+  return BatchReader(engine, rules, options, outputs, dump).Read();
 }
 
 }  // namespace whyoom

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cli/output_files.h"
 #include "cli/read_input.h"
 #include "diagnose/diagnoser.h"
 #include "diagnose/xla_dump.h"
@@ -16,7 +17,8 @@ struct BatchResult {
 };
 
 // Files of XLA dumps are not read but added to `dump`. Throws Error where the list or the state of an earlier run
-// cannot be used.
-BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, XlaDump* dump);
+// cannot be used, or an input is one of `outputs`.
+BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
+                      XlaDump* dump);
 
 }  // namespace whyoom

@@ -110,20 +110,19 @@ int PrintAndEnd(const Options& options, const std::string& rules_fingerprint, Re
   return ExitStatus(options, report);
 }
 
-int RunMerge(Options options) {
+int RunMerge(Options options, const OutputFiles& outputs) {
   CompletePaths(&options);
   const RuleSet rules = LoadRules(options);
-  return PrintAndEnd(options, rules.fingerprint(), MergeReports(rules, options));
+  return PrintAndEnd(options, rules.fingerprint(), MergeReports(rules, options, outputs));
 }
 
-int RunDiagnose(Options options) {
+int RunDiagnose(Options options, const OutputFiles& outputs) {
   CompletePaths(&options);
   std::optional<RuleSet> given;
   if (!options.rules.empty()) given = LoadRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const Engine engine(rules);
   Report report;
-  const OutputFiles outputs(options);
   XlaDump dump;
   if (!options.xla_dump.empty()) {
     Walk(
@@ -137,7 +136,7 @@ int RunDiagnose(Options options) {
           if (options.shard.Takes(problem.path)) report.problems.push_back(problem);
         });
   }
-  BatchResult batch = ReadBatch(engine, rules, options, &dump);
+  BatchResult batch = ReadBatch(engine, rules, options, outputs, &dump);
   Readings& readings = batch.readings;
   report.artifacts = readings.artifacts;
   report.bytes = readings.bytes;
@@ -252,7 +251,7 @@ int Dispatch(const Options& options) {
     case Command::kDiff:
       return RunDiff(LoadRules(options), options, ForText(options));
     case Command::kMerge:
-      return RunMerge(options);
+      return RunMerge(options, outputs);
     case Command::kRulesList:
       WriteOutput(ListTopics(LoadRules(options), ForText(options)), options.output);
       return kNothing;
@@ -277,7 +276,7 @@ int Dispatch(const Options& options) {
     case Command::kComplete:
       return RunComplete(options);
     default:
-      return options.follow ? RunFollow(options) : RunDiagnose(options);
+      return options.follow ? RunFollow(options) : RunDiagnose(options, outputs);
   }
 }
 

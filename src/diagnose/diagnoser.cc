@@ -13,7 +13,6 @@
 namespace whyoom {
 namespace {
 
-// A log with more reporters than this at once is hostile or not a log; the oldest are closed.
 // A log with more reporters than this at once is hostile or not a log; those that printed longest ago are closed.
 constexpr std::size_t kMaxReporters = 16384;
 // A reporter that has printed within this many lines and is in the middle of a report is not closed for another's sake.

@@ -77,15 +77,10 @@ std::string PlaceParagraph(const Finding& finding) {
   const std::uint64_t occurrences = finding.tally.occurrences();
   if (occurrences > 1)
     text += fmt::format(" by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
-  return text + ". More: whyoom explain " + RuleId(finding);
+  return text + ". More: " + ExplainCommand(finding);
 }
 
 }  // namespace
-
-std::string RuleId(const Finding& finding) {
-  const std::string& code = finding.failure->code;
-  return finding.scenario == nullptr ? code : code + "." + finding.scenario->id;
-}
 
 std::string Verdict(const Finding& finding) {
   std::string text = finding.failure->title;
@@ -99,17 +94,13 @@ std::string Verdict(const Finding& finding) {
   return Printable(text);
 }
 
-std::string NameText(const Artifact& artifact) {
-  return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
-}
-
 std::string PlaceText(const Where& where) {
-  return CutBytes(NameText(where.artifact), kLongestPlace) + fmt::format(":{}", where.line);
+  return CutBytes(ArtifactText(where.artifact), kLongestPlace) + fmt::format(":{}", where.line);
 }
 
 std::string ProblemText(const Problem& problem) {
   const std::string what = Printable(problem.what);
-  return problem.path.empty() ? what : NameText({problem.path, problem.member}) + ": " + what;
+  return problem.path.empty() ? what : ArtifactText({problem.path, problem.member}) + ": " + what;
 }
 
 std::string BriefText(const Finding& finding) {

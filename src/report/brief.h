@@ -8,15 +8,8 @@
 
 namespace whyoom {
 
-// What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
-// `whyoom explain`.
-std::string RuleId(const Finding& finding);
-
 // "compile time: HBM out of memory – one allocation far too large".
 std::string Verdict(const Finding& finding);
-
-// "logs.tar › train.log".
-std::string NameText(const Artifact& artifact);
 
 // "logs.tar › train.log:41"; a name beyond 500 bytes is cut.
 std::string PlaceText(const Where& where);

@@ -302,7 +302,7 @@ Json RowJson(const RowChange& row) {
 }  // namespace
 
 std::string PrintDiffText(const Diff& diff, const RuleSet& rules, const TextOptions& options) {
-  return DiffPage(diff, rules, options).Print();
+  return WithoutCommands(DiffPage(diff, rules, options).Print());
 }
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const std::string& rules_fingerprint) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "diagnose/source_path.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr double kLargestSize = 9.0e18;  // of a 64-bit count of bytes
 constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
-
-std::string LastPart(const std::string& path) {
-  return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
-}
 
 }  // namespace
 
@@ -121,7 +118,7 @@ std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
 
 std::string SourceText(const Allocation& row) {
   if (row.source_file.empty()) return {};
-  return Printable(LastPart(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
+  return Printable(BaseName(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
 }
 
 std::vector<std::string> AlsoTexts(const Finding& finding) {
@@ -135,9 +132,12 @@ std::vector<std::string> AlsoTexts(const Finding& finding) {
   return places;
 }
 
-std::string ExplainCommand(const Finding& finding) {
-  return "whyoom explain " + finding.failure->code + (finding.scenario != nullptr ? "." + finding.scenario->id : "");
+std::string RuleId(const Finding& finding) {
+  const std::string& code = finding.failure->code;
+  return finding.scenario == nullptr ? code : code + "." + finding.scenario->id;
 }
+
+std::string ExplainCommand(const Finding& finding) { return "whyoom explain " + RuleId(finding); }
 
 std::string Counted(std::uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);

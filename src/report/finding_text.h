@@ -61,6 +61,10 @@ std::string SourceText(const Allocation& row);
 // Where the same failure was reported beside `where`: "line 90" in the same artifact, else "b.log:7".
 std::vector<std::string> AlsoTexts(const Finding& finding);
 
+// What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
+// `whyoom explain`.
+std::string RuleId(const Finding& finding);
+
 // "whyoom explain E1000.2".
 std::string ExplainCommand(const Finding& finding);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "report/brief.h"
+#include "report/finding_text.h"
 #include "report/layout.h"
 #include "report/source_place.h"
 #include "report/summary.h"
@@ -116,10 +117,6 @@ std::string EndToken(const std::string& text) {
 std::string Inert(const std::string& text) {
   const std::string token = EndToken(text);
   return "::stop-commands::" + token + "\n" + text + "::" + token + "::\n";
-}
-
-std::string Counted(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/brief.h"
+#include "report/finding_text.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text_printer.h"
@@ -87,7 +88,7 @@ Test FailedTest(const Finding& finding, bool with_text) {
 // Of one input there may be several problems; tests of a report are told apart by name.
 Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
   const std::string wanted =
-      CutBytes(problem.path.empty() ? "the report" : NameText({problem.path, problem.member}), kLongestName);
+      CutBytes(problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member}), kLongestName);
   Test test;
   test.class_name = problem.of_report ? "whyoom.report" : "whyoom.input";
   test.name = wanted;

@@ -30,4 +30,8 @@ std::string Fit(std::string_view text, std::size_t columns);
 // `text` cut in its middle to at most `columns`, with "…".
 std::string Shorten(std::string_view text, std::size_t columns);
 
+// The page with a backslash in what CI servers would run as a command where it stands in a job's output: GitHub runs
+// lines that begin with "::", and with Azure "##[" and "##vso[" anywhere. What a log's author chose is to be none.
+std::string WithoutCommands(std::string page);
+
 }  // namespace whyoom

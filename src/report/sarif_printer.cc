@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report/brief.h"
+#include "report/finding_text.h"
 #include "report/report_json.h"
 #include "report/sarif_rules.h"
 #include "report/sarif_text.h"
@@ -58,7 +59,7 @@ Json LogLocation(const Where& where, const std::string& source_root) {
   if (!where.artifact.member.empty()) {
     location["logicalLocations"] = Json::array();
     location["logicalLocations"].push_back({{"name", Printable(where.artifact.member)},
-                                            {"fullyQualifiedName", NameText(where.artifact)},
+                                            {"fullyQualifiedName", ArtifactText(where.artifact)},
                                             {"kind", "member"}});
   }
   return location;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/brief.h"
+#include "report/finding_text.h"
 #include "report/layout.h"
 #include "report/sarif_text.h"
 #include "text/utf8.h"
@@ -81,7 +82,7 @@ std::string SarifRules::Help(const Finding& finding, bool markdown) const {
   }
   help.Heading("More");
   for (const Link& link : finding.failure->links) help.Address(link);
-  help.Paragraph("`whyoom explain " + RuleId(finding) + "`");
+  help.Paragraph("`" + ExplainCommand(finding) + "`");
   return help.Take();
 }
 

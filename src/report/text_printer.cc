@@ -282,21 +282,6 @@ void Page::PrintClosing(const Report& report) {
                       all ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
-// CI servers run what they find in a job's output: GitHub lines that begin with "::", and with Azure "##[" and "##vso["
-// anywhere. What a log's author chose is to be no command.
-std::string WithoutCommands(std::string page) {
-  for (const std::string_view mark : {"##[", "##vso["}) {
-    for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + mark.size()))
-      page.insert(at + 1, "\\");
-  }
-  for (std::size_t begin = 0; begin < page.size(); begin = page.find('\n', begin) + 1) {
-    const std::size_t first = page.find_first_not_of(' ', begin);
-    if (first != std::string::npos && page.compare(first, 2, "::") == 0) page.insert(first, "\\");
-    if (page.find('\n', begin) == std::string::npos) break;
-  }
-  return page;
-}
-
 }  // namespace
 
 std::string PrintText(const Report& report, const TextOptions& options) {

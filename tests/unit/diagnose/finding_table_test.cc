@@ -8,25 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 
 using namespace whyoom;
 
 namespace {
 
-const RuleSet& Rules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({}, &faults);
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
-  return rules;
-}
-
 Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_bytes = 0) {
   Finding finding;
-  finding.failure = Rules().FindFailure(code);
+  finding.failure = BuiltInRules().FindFailure(code);
   finding.id = fmt::format("{:016x}", static_cast<unsigned>(id) * 2654435761U);
   finding.message = fmt::format("message {} of {}", id, artifact);
   finding.where = {{fmt::format("log-{:05}", artifact), ""}, 1, 1, static_cast<std::uint64_t>(id)};
@@ -65,13 +56,13 @@ std::string Finish(FindingTable table) {
 }
 
 void CheckAnyGrouping(std::vector<Finding> findings) {
-  FindingTable whole(Rules());
+  FindingTable whole(BuiltInRules());
   for (const Finding& finding : findings) whole.Add(finding);
   const std::string expected = Finish(std::move(whole));
   std::mt19937 random(3);
   for (int round = 0; round < 6; ++round) {
     std::shuffle(findings.begin(), findings.end(), random);
-    std::vector<FindingTable> parts(1 + random() % 7, FindingTable(Rules()));
+    std::vector<FindingTable> parts(1 + random() % 7, FindingTable(BuiltInRules()));
     for (const Finding& finding : findings) parts[random() % parts.size()].Add(finding);
     while (parts.size() > 1) {  // any two of them
       const std::size_t from = random() % parts.size();
@@ -90,7 +81,7 @@ TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
   for (int artifact = 0; artifact < 200; ++artifact) {
     for (int id = 0; id < 5; ++id) findings.push_back(Make(id % 2 == 0 ? "E1000" : "0100", id, artifact));
   }
-  FindingTable table(Rules());
+  FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
   const std::vector<Finding> found = table.Finish({}, &problems);
@@ -106,7 +97,7 @@ TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
 }
 
 TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
-  FindingTable table(Rules());
+  FindingTable table(BuiltInRules());
   table.Add(Make("E1000", 1, 1));
   table.Add(Make("E1000", 1, 3, 500));
   table.Add(Make("E1000", 1, 2, 500));
@@ -126,7 +117,7 @@ TEST_CASE("of too many different failures the same ones are kept, and all report
   for (int id = 0; id < 1500; ++id) {
     for (int artifact = 0; artifact < 1 + id % 3; ++artifact) findings.push_back(Make("E1000", id, artifact));
   }
-  FindingTable table(Rules());
+  FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
   const std::vector<Finding> found = table.Finish({}, &problems);
@@ -145,7 +136,7 @@ TEST_CASE("lists of allocations that take too much are left out alike, after the
     findings.push_back(Make("E1000", id, 1, std::uint64_t{5} << 20));
     if (id % 4 == 0) findings.push_back(Make("E1000", id, 2, std::uint64_t{9} << 20));
   }
-  FindingTable table(Rules());
+  FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
   const std::vector<Finding> found = table.Finish({}, &problems);
@@ -172,7 +163,7 @@ TEST_CASE("inputs of the same name, with the same failure at the same place, do 
 }
 
 TEST_CASE("what follows from a failure elsewhere comes behind it, else the place decides", "[diagnose]") {
-  FindingTable table(Rules());
+  FindingTable table(BuiltInRules());
   for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
   table.Add(Make("0100", 1, 1));  // a run that fails after a compile did
   std::vector<Problem> problems;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
@@ -12,20 +13,10 @@ using namespace whyoom;
 
 namespace {
 
-const RuleSet& Rules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({}, &faults);
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
-  return rules;
-}
-
 Finding Diagnose(const std::string& log) {
-  static const Engine engine(Rules());
+  static const Engine engine(BuiltInRules());
   const std::unique_ptr<ByteSource> source = OpenMemory(log);
-  ArtifactFindings found(Rules(), {"job.log", ""});
+  ArtifactFindings found(BuiltInRules(), {"job.log", ""});
   ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
     found.Add(std::move(drafts), framework);
   });

@@ -49,9 +49,9 @@ TEST_CASE("a diagnosis annotates the user's line, and the report is in the log o
   const Failure failure = MadeFailure();
   Finding finding = MadeFinding(failure);
   finding.message = "50 % more,\nor so: it fails";
-  SetSource("/work/job/a, b: 100%.py", 41, &finding);
+  SetSource("/home/user/job/a, b: 100%.py", 41, &finding);
   const Report report = MadeReport({finding});
-  const std::vector<RunnerCommand> commands = CommandsOf(report, "/work/job");
+  const std::vector<RunnerCommand> commands = CommandsOf(report, "/home/user/job");
   REQUIRE(NamesOf(commands) == std::vector<std::string>{"error", "group", "endgroup"});
   CHECK(commands[0].properties == std::map<std::string, std::string>{
                                       {"file", "a, b: 100%.py"}, {"line", "41"}, {"title", "T1.2 a test (jit_step)"}});
@@ -70,8 +70,8 @@ TEST_CASE("what is no file below the sources is not annotated", "[report]") {
     return CommandsOf(MadeReport({finding}), root).at(0).properties;
   };
   CHECK(properties("./src/train.py", 3, "").at("file") == "src/train.py");
-  CHECK(properties("/work/job/train.py", 3, "").count("file") == 0);
-  CHECK(properties("/work/job/train.py", 3, "/else").count("file") == 0);
+  CHECK(properties("/home/user/job/train.py", 3, "").count("file") == 0);
+  CHECK(properties("/home/user/job/train.py", 3, "/else").count("file") == 0);
   CHECK(properties("../train.py", 3, "").count("file") == 0);
   CHECK(properties("Cell In[3]", 3, "").count("file") == 0);
   CHECK(properties("train.py", 99999999999, "").count("file") == 0);

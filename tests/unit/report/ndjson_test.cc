@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
@@ -23,19 +24,9 @@ using nlohmann::json;
 
 namespace {
 
-const RuleSet& Rules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({}, &faults);
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
-  return rules;
-}
-
 Report Finish(FindingTable table, Report report) {
   report.version = "1";
-  report.rules_fingerprint = Rules().fingerprint();
+  report.rules_fingerprint = BuiltInRules().fingerprint();
   report.findings = table.Finish({}, &report.problems);
   report.reports_left_out = table.left_out();
   SortProblems(&report);
@@ -43,11 +34,11 @@ Report Finish(FindingTable table, Report report) {
 }
 
 Report Diagnose(const std::vector<std::pair<Artifact, std::string>>& logs) {
-  static const Engine engine(Rules());
-  FindingTable table(Rules());
+  static const Engine engine(BuiltInRules());
+  FindingTable table(BuiltInRules());
   Report report;
   for (const auto& [artifact, log] : logs) {
-    ArtifactFindings found(Rules(), artifact);
+    ArtifactFindings found(BuiltInRules(), artifact);
     const std::unique_ptr<ByteSource> source = OpenMemory(log);
     report.bytes += ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
                       found.Add(std::move(drafts), framework);
@@ -59,9 +50,9 @@ Report Diagnose(const std::vector<std::pair<Artifact, std::string>>& logs) {
 }
 
 Report Merge(const std::vector<std::string>& parts) {
-  FindingTable table(Rules());
+  FindingTable table(BuiltInRules());
   Report report;
-  ReportReader reader(Rules(), &table, &report);
+  ReportReader reader(BuiltInRules(), &table, &report);
   for (const std::string& part : parts) reader.Read("part", *OpenMemory(part));
   return Finish(std::move(table), std::move(report));
 }
@@ -205,8 +196,8 @@ TEST_CASE("a report that was cut is told", "[report]") {
 TEST_CASE("what was made with other rule data is passed over and told", "[report]") {
   std::string other = PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}}));
   const std::string mine = other;
-  for (std::size_t at = other.find(Rules().fingerprint()); at != std::string::npos;
-       at = other.find(Rules().fingerprint(), at + 1))
+  for (std::size_t at = other.find(BuiltInRules().fingerprint()); at != std::string::npos;
+       at = other.find(BuiltInRules().fingerprint(), at + 1))
     other.replace(at, 8, "00000000");
   const Report merged = Merge({other, mine});
   CHECK(merged.findings.size() == 1);
@@ -301,9 +292,9 @@ TEST_CASE("of very many problems a report holds the first ones and counts the ot
       report.problems.push_back(problem);
       whole.problems.push_back(problem);
     }
-    parts.push_back(PrintNdjson(Finish(FindingTable(Rules()), report)));
+    parts.push_back(PrintNdjson(Finish(FindingTable(BuiltInRules()), report)));
   }
-  const std::string expected = PrintNdjson(Finish(FindingTable(Rules()), whole));
+  const std::string expected = PrintNdjson(Finish(FindingTable(BuiltInRules()), whole));
   CHECK(Lines(expected).size() == 10002);
   CHECK(json::parse(Lines(expected).back())["problem_count"] == 21000);
   CHECK(PrintNdjson(Merge(parts)) == expected);

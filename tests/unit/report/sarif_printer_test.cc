@@ -100,8 +100,10 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
     SetSource(source, 41, &finding);
     return RunOf(MadeReport({finding}), root)["results"][0];
   };
-  for (const auto& [source, root] : std::vector<std::pair<std::string, std::string>>{
-           {"src/train.py", ""}, {"/work/job/src/train.py", "/work/job"}, {"/work/job/src/train.py", "/work/job/"}}) {
+  for (const auto& [source, root] :
+       std::vector<std::pair<std::string, std::string>>{{"src/train.py", ""},
+                                                        {"/home/user/job/src/train.py", "/home/user/job"},
+                                                        {"/home/user/job/src/train.py", "/home/user/job/"}}) {
     INFO(source << " below " << root);
     const json below = result(source, root);
     CHECK(below["locations"][0]["physicalLocation"] == PhysicalLocation("src/train.py", 41, true));
@@ -109,10 +111,10 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
   }
   for (const std::string root : {"", "/elsewhere"}) {
     INFO(root);
-    const json elsewhere = result("/work/job/src/train.py", root);
+    const json elsewhere = result("/home/user/job/src/train.py", root);
     CHECK(elsewhere["locations"][0]["physicalLocation"] == log);
     CHECK(elsewhere["relatedLocations"][0]["physicalLocation"] ==
-          PhysicalLocation("file:///work/job/src/train.py", 41, false));
+          PhysicalLocation("file:///home/user/job/src/train.py", 41, false));
   }
   const json unknown = RunOf(MadeReport({MadeFinding(failure)}))["results"][0];
   CHECK(unknown["locations"][0]["physicalLocation"] == log);
@@ -122,14 +124,14 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
 TEST_CASE("places in logs, in archives and on standard input", "[report]") {
   const Failure failure = MadeFailure();
   Finding finding = MadeFinding(failure);
-  finding.where = {{"/work/job/logs.tar", "a/train.log"}, 7, 7, 0};
+  finding.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};
   for (const Where& where : {finding.where, Where{{"-", ""}, 3, 3, 0}, Where{{"./a b", ""}, 5, 5, 0}})
     finding.tally.places.Add(where);
   finding.tally.reports = 3;
-  const json result = RunOf(MadeReport({finding}), "/work/job")["results"][0];
+  const json result = RunOf(MadeReport({finding}), "/home/user/job")["results"][0];
   CHECK(result["locations"][0]["physicalLocation"] == PhysicalLocation("logs.tar", 7, true));
   CHECK(result["locations"][0]["logicalLocations"][0]["name"] == "a/train.log");
-  CHECK(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/work/job/logs.tar › a/train.log");
+  CHECK(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/home/user/job/logs.tar › a/train.log");
   REQUIRE(result["relatedLocations"].size() == 2);
   CHECK(result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "-");
   CHECK(result["relatedLocations"][1]["physicalLocation"] == PhysicalLocation("a%20b", 5, false));

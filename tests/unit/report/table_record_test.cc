@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/artifact_findings.h"
 #include "diagnose/diagnoser.h"
@@ -19,18 +20,10 @@
 namespace whyoom {
 namespace {
 
-const RuleSet& Rules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    return RuleSet::Load({}, &faults);
-  }();
-  return rules;
-}
-
 FindingTable TableOf(const std::string& log, const std::string& path) {
-  static const Engine engine(Rules());
+  static const Engine engine(BuiltInRules());
   const Artifact artifact{path, ""};
-  ArtifactFindings found(Rules(), artifact);
+  ArtifactFindings found(BuiltInRules(), artifact);
   const std::unique_ptr<ByteSource> source = OpenMemory(log);
   ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
     found.Add(std::move(drafts), framework);
@@ -39,11 +32,11 @@ FindingTable TableOf(const std::string& log, const std::string& path) {
 }
 
 FindingTable ThroughText(const FindingTable& table) {
-  const std::string text = PrintTable(table, Rules().fingerprint());
+  const std::string text = PrintTable(table, BuiltInRules().fingerprint());
   CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; }));
-  std::optional<FindingTable> read = ReadTable(text, Rules());
+  std::optional<FindingTable> read = ReadTable(text, BuiltInRules());
   REQUIRE(read);
-  CHECK((PrintTable(*read, Rules().fingerprint()) == text));
+  CHECK((PrintTable(*read, BuiltInRules().fingerprint()) == text));
   return *std::move(read);
 }
 
@@ -68,8 +61,8 @@ std::string FileText(const std::string& path) {
 }
 
 TEST_CASE("a table that was printed and read back comes to the same report", "[report]") {
-  FindingTable whole(Rules());
-  FindingTable again(Rules());
+  FindingTable whole(BuiltInRules());
+  FindingTable again(BuiltInRules());
   for (const std::string& folder : CaseFolders()) {
     INFO(folder);
     const std::string log = FileText(folder + "/log");
@@ -111,7 +104,7 @@ TEST_CASE("lists and texts that a report would cut come back whole", "[report]")
 TEST_CASE("what was concluded already stays so", "[report]") {
   FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   std::vector<Problem> problems;
-  FindingTable concluded(Rules());
+  FindingTable concluded(BuiltInRules());
   for (Finding& finding : table.Finish({}, &problems)) concluded.Add(std::move(finding));
   REQUIRE_FALSE(concluded.findings().empty());
   const FindingTable read = ThroughText(concluded);
@@ -121,15 +114,15 @@ TEST_CASE("what was concluded already stays so", "[report]") {
 
 TEST_CASE("nothing is believed of a damaged table", "[report]") {
   const FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
-  const std::string text = PrintTable(table, Rules().fingerprint());
-  CHECK(ReadTable(text, Rules()));
-  CHECK_FALSE(ReadTable("", Rules()));
-  CHECK_FALSE(ReadTable("[]", Rules()));
-  CHECK_FALSE(ReadTable(text.substr(0, text.size() / 2), Rules()));
-  CHECK_FALSE(ReadTable(PrintTable(table, "other rules"), Rules()));
+  const std::string text = PrintTable(table, BuiltInRules().fingerprint());
+  CHECK(ReadTable(text, BuiltInRules()));
+  CHECK_FALSE(ReadTable("", BuiltInRules()));
+  CHECK_FALSE(ReadTable("[]", BuiltInRules()));
+  CHECK_FALSE(ReadTable(text.substr(0, text.size() / 2), BuiltInRules()));
+  CHECK_FALSE(ReadTable(PrintTable(table, "other rules"), BuiltInRules()));
   std::string wrong = text;
   wrong.replace(wrong.find("\"shapes\":["), 10, "\"shapes\":[\"\",");
-  CHECK_FALSE(ReadTable(wrong, Rules()));
+  CHECK_FALSE(ReadTable(wrong, BuiltInRules()));
 }
 
 }  // namespace
