@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "diagnose/array_shape.h"
+#include "program/array_shape.h"
 #include "diagnose/evidence.h"
 
 namespace whyoom {

@@ -1,4 +1,4 @@
-#include "diagnose/array_shape.h"
+#include "program/array_shape.h"
 
 #include <algorithm>
 #include <array>

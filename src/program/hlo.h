@@ -1,0 +1,92 @@
+// A module of HLO text as a graph: *before_optimizations.txt, *after_optimizations.txt and
+// *oom_intermediate_module.txt of an XLA dump.
+//
+//   %add.1 = f32[256,4096]{1,0:T(8,128)} add(%x, %y), metadata={op_name="jit(step)/ffn/add" stack_frame_id=5}
+//
+// Everything refers by number (of a computation, instruction, shape) into the module's own lists. Format: HloModule's
+// ToString in XLA's open source. Strings are kept once each.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "input/byte_source.h"
+#include "program/array_shape.h"
+
+namespace whyoom {
+
+// An array, or a tuple of shapes.
+struct HloShape {
+  ArrayShape array;            // of an array; its dtype is empty for tuples, tokens and what is not understood
+  std::vector<int> elements;   // of a tuple: numbers of shapes
+  bool is_tuple = false;
+};
+
+struct HloInstruction {
+  std::string_view name;      // "add.1"
+  std::string_view opcode;    // "add"
+  std::string_view attributes;  // what follows the operands, without metadata and backend_config: "dimensions={0}, …"
+  std::string_view literal;   // of a constant or parameter: what stands in the parentheses ("24", "0")
+  std::string_view op_name;   // of the metadata; empty where there is none
+  std::string_view target;    // of a custom-call: "AllocateBuffer"
+  int shape = 0;              // of the result
+  int frame = 0;              // stack_frame_id; 0: none
+  int computation = 0;        // that it stands in
+  std::vector<int> operands;  // instructions
+  std::vector<int> calls;     // computations, in the order of the text: calls=, to_apply=, body= and condition=, branches
+};
+
+struct HloComputation {
+  std::string_view name;
+  std::vector<int> instructions;  // in the order of the text, which of a scheduled module is the schedule
+  std::vector<int> parameters;    // instructions, by parameter number
+  int root = -1;
+};
+
+struct SourceFrame {
+  std::string_view file;
+  std::string_view function;
+  std::int64_t line = 0;
+  int parent = 0;  // frame; 0: none
+};
+
+struct HloModule {
+  std::string name;
+  std::vector<HloComputation> computations;
+  std::vector<HloInstruction> instructions;
+  std::vector<HloShape> shapes;
+  std::vector<SourceFrame> frames;  // by number; 0 is none
+  std::map<std::string, std::string, std::less<>> header;  // of the first line: "is_scheduled" → "true", "num_partitions" → "4",
+                                              // "input_output_alias" → "{ {0}: (0, {}, may-alias), … }"
+  int entry = -1;
+  bool whole = true;  // false: cut, damaged, or over a limit; what is there is what could be read
+
+  int Find(std::string_view instruction) const;  // -1: there is none of this name
+  const HloShape& ShapeOf(int instruction) const { return shapes[static_cast<std::size_t>(instructions[static_cast<std::size_t>(instruction)].shape)]; }
+
+  std::unordered_map<std::string_view, int> by_name;  // of instructions
+  std::deque<std::string> text;                       // what the views point into
+};
+
+// The value of an attribute: Attribute(a, "dimensions") of "dimensions={0,1}, sharding={…}" is "{0,1}"; empty where
+// there is none.
+std::string_view Attribute(std::string_view attributes, std::string_view name);
+
+// The integers of a list such as "{0,1}" or "0,1"; those before the first that is none.
+std::vector<std::int64_t> Integers(std::string_view list);
+
+struct HloLimits {
+  std::size_t instructions = 2000000;
+  std::size_t text_bytes = std::size_t{160} << 20;  // of what is kept
+};
+
+// Reads a module to its end or a limit. Damage costs the instructions that it touches: an operand that is not there is
+// left out of the list.
+HloModule ReadHlo(ByteSource& source, const HloLimits& limits = {});
+
+}  // namespace whyoom

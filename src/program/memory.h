@@ -1,0 +1,60 @@
+// What a compiled module takes in HBM, value by value, and when: from *buffer-assignment.txt and *live-range.txt of its
+// dump. This is what the compiler decided; program/change.h lays a changed program out anew.
+//
+//   allocation 7: size 22301114368, page 0, preallocated-temp:
+//    value: <25 copy.1.remat2 @0> (size=11150557184,offset=5575278592): f32[10889216,4,2]{1,2,0:T(2,128)}
+//
+// Formats: ToString of BufferAssignment and HloLiveRange in XLA's open source.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "input/byte_source.h"
+
+namespace whyoom {
+
+enum class AllocationKind { kTemporaries, kArgument, kOutput, kConstant };
+
+struct MemoryValue {
+  std::string name;         // of the instruction, "while.5"
+  std::string index;        // of the tuple element, "{1}"; empty for the whole value
+  std::string shape;        // with layout
+  std::int64_t size = 0;    // with padding
+  std::int64_t offset = 0;  // within the allocation
+  std::int64_t first = -1;  // places in the schedule, both inclusive; -1: not known
+  std::int64_t last = -1;
+  bool phi = false;         // a loop's carried value
+};
+
+struct MemoryAllocation {
+  AllocationKind kind = AllocationKind::kTemporaries;
+  bool is_output = false;     // also for an argument that an output shares
+  int parameter = -1;         // number of the entry's parameter, for arguments
+  std::string parameter_index;  // "{1}" within it; empty for a whole one
+  std::int64_t size = 0;
+  std::vector<MemoryValue> values;
+};
+
+struct ModuleMemory {
+  std::vector<MemoryAllocation> allocations;  // in HBM, thread-local ones left out: those of the error's "Used"
+  std::int64_t host_bytes = 0;                // in the host's memory
+  std::int64_t schedule_length = 0;           // of live-range.txt; 0 where there is none
+  std::int64_t need_bytes = 0;                // of all allocations
+  bool whole = true;                          // false: cut, damaged or over a limit
+};
+
+struct MemoryLimits {
+  std::int64_t smallest = 0;      // smaller values are left out unless they are as large as their allocation
+  std::size_t values = 1000000;   // kept, the largest first
+};
+
+// `ranges` may be null. A file cut in the middle gives what it holds.
+ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits = {});
+
+// The most bytes that the values of an allocation of temporaries take at one moment, each place in memory counted once;
+// against the allocation's size this tells what fragmentation takes. 0 where no value has a range.
+std::int64_t PeakBytes(const MemoryAllocation& allocation);
+
+}  // namespace whyoom
