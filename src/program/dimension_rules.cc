@@ -1,0 +1,453 @@
+#include "program/dimension_rules.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace whyoom {
+namespace {
+
+std::vector<std::int64_t> List(const HloInstruction& instruction, std::string_view name) {
+  return Integers(Attribute(instruction.attributes, name));
+}
+
+bool Holds(const std::vector<std::int64_t>& list, std::int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// A slice that keeps less of a dimension is a choice of its own, such as one layer, block or token.
+bool KeepsMost(std::int64_t one, std::int64_t other) {
+  constexpr std::int64_t kAtMost = 8;
+  return one > 1 && other > 1 && std::max(one, other) / std::min(one, other) <= kAtMost;
+}
+
+}  // namespace
+
+bool DimensionRules::Operand(int instruction, std::size_t number, Array* array) const {
+  const HloInstruction& at = At(instruction);
+  if (number >= at.operands.size()) return false;
+  *array = {at.operands[number], 0};
+  return !module_.ShapeOf(array->instruction).is_tuple;
+}
+
+void DimensionRules::Same(Array a, int a_dim, Array b, int b_dim) {
+  if (a_dim < 0 || b_dim < 0 || a_dim >= Rank(a) || b_dim >= Rank(b) || Size(a, a_dim) != Size(b, b_dim)) return;
+  if (Size(a, a_dim) != 1) dimensions_.factors_.Equate({Dim(a, a_dim)}, {Dim(b, b_dim)});
+}
+
+void DimensionRules::Kin(Array a, int a_dim, Array b, int b_dim) {
+  if (a_dim < 0 || b_dim < 0 || a_dim >= Rank(a) || b_dim >= Rank(b)) return;
+  if (Size(a, a_dim) == Size(b, b_dim)) {
+    Same(a, a_dim, b, b_dim);
+  } else if (KeepsMost(Size(a, a_dim), Size(b, b_dim))) {
+    dimensions_.factors_.Relate({Dim(a, a_dim)}, {Dim(b, b_dim)});
+  }
+}
+
+void DimensionRules::SameArrays(Array a, Array b) {
+  if (Shape(a).dims != Shape(b).dims) return;
+  for (int dim = 0; dim < Rank(a); ++dim) Same(a, dim, b, dim);
+}
+
+void DimensionRules::SameLeaves(int a, int a_first, int b, int b_first, int count) {
+  for (int leaf = 0; leaf < count; ++leaf) {
+    if (a_first + leaf >= dimensions_.LeafCount(a) || b_first + leaf >= dimensions_.LeafCount(b)) return;
+    SameArrays({a, a_first + leaf}, {b, b_first + leaf});
+  }
+}
+
+void DimensionRules::SameResults(int a, int b) {
+  SameLeaves(a, 0, b, 0, std::min(dimensions_.LeafCount(a), dimensions_.LeafCount(b)));
+}
+
+void DimensionRules::Elementwise(int instruction) {
+  for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
+    const int operand = At(instruction).operands[number];
+    for (int leaf = 0; leaf < dimensions_.LeafCount(instruction); ++leaf) {
+      // Several results of several operands (sort, optimization-barrier) pair up; one operand may shape all results.
+      const int from = dimensions_.LeafCount(operand) == 1 ? 0 : leaf;
+      if (from < dimensions_.LeafCount(operand)) SameArrays({instruction, leaf}, {operand, from});
+    }
+  }
+}
+
+void DimensionRules::Broadcast(int instruction) {
+  Array from;
+  if (!Operand(instruction, 0, &from)) return;
+  const std::vector<std::int64_t> dims = List(At(instruction), "dimensions");
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    Same(from, static_cast<int>(i), {instruction, 0}, static_cast<int>(dims[i]));
+}
+
+void DimensionRules::Reshape(int instruction) {
+  Array from;
+  if (!Operand(instruction, 0, &from)) return;
+  std::vector<int> before;
+  std::vector<int> after;
+  for (int dim = 0; dim < Rank(from); ++dim) before.push_back(Dim(from, dim));
+  for (int dim = 0; dim < Rank({instruction, 0}); ++dim) after.push_back(Dim({instruction, 0}, dim));
+  dimensions_.factors_.Equate(before, after);
+}
+
+void DimensionRules::Bitcast(int instruction) {
+  Array from;
+  if (!Operand(instruction, 0, &from)) return;
+  const Array to{instruction, 0};
+  if (ElementCount(Shape(from)) != ElementCount(Shape(to))) return;
+  // The bytes stay as they are: what agrees is the order in memory, major first.
+  const std::vector<int> before = InMemory(from);
+  const std::vector<int> after = InMemory(to);
+  if (!SameTiles(from, before, to, after)) return;
+  const auto nodes = [&](Array array, const std::vector<int>& dims) {
+    std::vector<int> row;
+    for (const int dim : dims) row.push_back(Dim(array, dim));
+    return row;
+  };
+  dimensions_.factors_.Equate(nodes(from, before), nodes(to, after));
+}
+
+std::vector<int> DimensionRules::InMemory(Array array) const {
+  const ArrayShape& shape = Shape(array);
+  std::vector<int> row;
+  for (auto dim = shape.minor_to_major.rbegin(); dim != shape.minor_to_major.rend(); ++dim)
+    if (*dim >= 0 && *dim < Rank(array)) row.push_back(*dim);
+  if (row.size() == shape.dims.size()) return row;
+  row.clear();
+  for (int dim = 0; dim < Rank(array); ++dim) row.push_back(dim);
+  return row;
+}
+
+bool DimensionRules::SameTiles(Array a, const std::vector<int>& a_row, Array b, const std::vector<int>& b_row) const {
+  // In tiles of r x c, memory holds d1/r, d0/c, r, c: that is the plain order only where one tile is as wide as the
+  // array. Else both arrays must be cut into the same tiles, so that only what lies above them is written otherwise.
+  struct Minor {
+    std::int64_t rows = 1, columns = 1;            // the two minor dimensions
+    std::int64_t tile_rows = 1, tile_columns = 0;  // 0: no tiles
+  };
+  const auto minor = [&](Array array, const std::vector<int>& row) {
+    Minor is;
+    if (!row.empty()) is.columns = Size(array, row.back());
+    if (row.size() > 1) is.rows = Size(array, row[row.size() - 2]);
+    const ArrayShape& shape = Shape(array);
+    if (!shape.tiles.empty() && !shape.tiles[0].empty()) {
+      is.tile_columns = shape.tiles[0].back();
+      is.tile_rows = shape.tiles[0].size() > 1 ? shape.tiles[0][shape.tiles[0].size() - 2] : 1;
+    }
+    return is;
+  };
+  const Minor one = minor(a, a_row);
+  const Minor other = minor(b, b_row);
+  const auto plain = [](const Minor& is) { return is.columns <= is.tile_columns || is.tile_columns == 0 || is.tile_rows == 1; };
+  if (plain(one) && plain(other)) return true;
+  if (one.columns != other.columns || one.tile_rows != other.tile_rows) return false;
+  return one.rows == other.rows || (one.rows % one.tile_rows == 0 && other.rows % other.tile_rows == 0);
+}
+
+void DimensionRules::Transpose(int instruction) {
+  Array from;
+  if (!Operand(instruction, 0, &from)) return;
+  const std::vector<std::int64_t> order = List(At(instruction), "dimensions");
+  for (std::size_t i = 0; i < order.size(); ++i)
+    Same({instruction, 0}, static_cast<int>(i), from, static_cast<int>(order[i]));
+}
+
+void DimensionRules::Dot(int instruction) {
+  Array left;
+  Array right;
+  if (!Operand(instruction, 0, &left) || !Operand(instruction, 1, &right)) return;
+  const Array result{instruction, 0};
+  const HloInstruction& at = At(instruction);
+  const std::vector<std::int64_t> left_batch = List(at, "lhs_batch_dims");
+  const std::vector<std::int64_t> right_batch = List(at, "rhs_batch_dims");
+  const std::vector<std::int64_t> left_sum = List(at, "lhs_contracting_dims");
+  const std::vector<std::int64_t> right_sum = List(at, "rhs_contracting_dims");
+  Product product;
+  product.instruction = instruction;
+  int to = 0;
+  for (std::size_t i = 0; i < std::min(left_batch.size(), right_batch.size()); ++i, ++to) {
+    Same(left, static_cast<int>(left_batch[i]), right, static_cast<int>(right_batch[i]));
+    Same(left, static_cast<int>(left_batch[i]), result, to);
+    product.batch.push_back(Dim(left, static_cast<int>(left_batch[i])));
+  }
+  for (std::size_t i = 0; i < std::min(left_sum.size(), right_sum.size()); ++i) {
+    Same(left, static_cast<int>(left_sum[i]), right, static_cast<int>(right_sum[i]));
+    product.contracted.push_back(Dim(left, static_cast<int>(left_sum[i])));
+  }
+  for (int dim = 0; dim < Rank(left); ++dim) {
+    if (Holds(left_batch, dim) || Holds(left_sum, dim)) continue;
+    product.left.push_back(Dim(left, dim));
+    Same(left, dim, result, to++);
+  }
+  for (int dim = 0; dim < Rank(right); ++dim) {
+    if (Holds(right_batch, dim) || Holds(right_sum, dim)) continue;
+    product.right.push_back(Dim(right, dim));
+    Same(right, dim, result, to++);
+  }
+  dimensions_.products_.push_back(std::move(product));
+}
+
+void DimensionRules::Convolution(int instruction) {
+  // dim_labels=b01f_01io->b01f. On TPU every dot becomes one; a batch dimension of a dot is a spatial one whose window
+  // is as large as itself.
+  Array input;
+  Array kernel;
+  if (!Operand(instruction, 0, &input) || !Operand(instruction, 1, &kernel)) return;
+  const Array result{instruction, 0};
+  const std::string labels(Attribute(At(instruction).attributes, "dim_labels"));
+  const std::size_t under = labels.find('_');
+  const std::size_t arrow = labels.find("->");
+  if (under == std::string::npos || arrow == std::string::npos || arrow < under) return;
+  const std::string in = labels.substr(0, under);
+  const std::string window = labels.substr(under + 1, arrow - under - 1);
+  const std::string out = labels.substr(arrow + 2);
+  const auto place = [](const std::string& row, char label) {
+    const std::size_t at = row.find(label);
+    return at == std::string::npos ? -1 : static_cast<int>(at);
+  };
+  Product product;
+  product.instruction = instruction;
+  const auto add = [&](std::vector<int>* list, Array array, int dim) {
+    if (dim >= 0 && dim < Rank(array) && Size(array, dim) > 1) list->push_back(Dim(array, dim));
+  };
+  Same(input, place(in, 'b'), result, place(out, 'b'));
+  Same(kernel, place(window, 'o'), result, place(out, 'f'));
+  Same(input, place(in, 'f'), kernel, place(window, 'i'));
+  add(&product.left, input, place(in, 'b'));
+  add(&product.right, kernel, place(window, 'o'));
+  add(&product.contracted, input, place(in, 'f'));
+  for (char label = '0'; label <= '9' && place(in, label) >= 0; ++label) {
+    const int i = place(in, label);
+    const int k = place(window, label);
+    const int o = place(out, label);
+    if (i >= Rank(input) || k >= Rank(kernel) || o >= Rank(result) || k < 0 || o < 0) continue;
+    const std::int64_t i_size = Size(input, i);
+    const std::int64_t k_size = Size(kernel, k);
+    const std::int64_t o_size = Size(result, o);
+    if (i_size == k_size && k_size == o_size) {
+      Same(input, i, kernel, k);
+      Same(input, i, result, o);
+      add(&product.batch, input, i);
+    } else if (k_size == i_size && o_size < k_size) {  // the gradient of a kernel, or a dot's contraction
+      Same(input, i, kernel, k);
+      add(&product.contracted, input, i);
+    } else if (k_size > o_size && k_size > 1 && KeepsMost(i_size, k_size)) {
+      Kin(input, i, kernel, k);
+      add(&product.contracted, input, i);
+    } else {
+      if (k_size == o_size && i_size == 1) Same(kernel, k, result, o);  // free of the right operand
+      Kin(input, i, result, o);
+      add(&product.left, input, i);
+    }
+  }
+  dimensions_.products_.push_back(std::move(product));
+}
+
+void DimensionRules::Reduce(int instruction) {
+  const std::vector<std::int64_t> summed = List(At(instruction), "dimensions");
+  const std::size_t arrays = At(instruction).operands.size() / 2;
+  for (std::size_t number = 0; number < std::max<std::size_t>(arrays, 1); ++number) {
+    Array from;
+    if (!Operand(instruction, number, &from) || static_cast<int>(number) >= dimensions_.LeafCount(instruction)) return;
+    int to = 0;
+    for (int dim = 0; dim < Rank(from); ++dim) {
+      if (!Holds(summed, dim)) Same(from, dim, {instruction, static_cast<int>(number)}, to++);
+    }
+    Array first;
+    if (number > 0 && Operand(instruction, 0, &first)) SameArrays(from, first);
+  }
+}
+
+void DimensionRules::Gather(int instruction) {
+  Array from;
+  Array indices;
+  if (!Operand(instruction, 0, &from) || !Operand(instruction, 1, &indices)) return;
+  const HloInstruction& at = At(instruction);
+  const Array result{instruction, 0};
+  const std::vector<std::int64_t> offsets = List(at, "offset_dims");
+  const std::vector<std::int64_t> collapsed = List(at, "collapsed_slice_dims");
+  const std::vector<std::int64_t> batching = List(at, "operand_batching_dims");
+  const std::vector<std::int64_t> sizes = List(at, "slice_sizes");
+  std::size_t offset = 0;
+  for (int dim = 0; dim < Rank(from); ++dim) {
+    if (Holds(collapsed, dim) || Holds(batching, dim)) continue;
+    if (offset >= offsets.size()) break;
+    if (static_cast<std::size_t>(dim) < sizes.size() && sizes[static_cast<std::size_t>(dim)] == Size(from, dim))
+      Same(from, dim, result, static_cast<int>(offsets[offset]));
+    ++offset;
+  }
+  const std::vector<std::int64_t> index = List(at, "index_vector_dim");
+  int to = 0;
+  for (int dim = 0; dim < Rank(indices); ++dim) {
+    if (!index.empty() && index[0] == dim) continue;
+    while (Holds(offsets, to)) ++to;
+    Same(indices, dim, result, to++);
+  }
+}
+
+void DimensionRules::Scatter(int instruction) {
+  Array onto;
+  Array indices;
+  Array updates;
+  if (!Operand(instruction, 0, &onto) || !Operand(instruction, 1, &indices) || !Operand(instruction, 2, &updates)) return;
+  SameArrays(onto, {instruction, 0});
+  const HloInstruction& at = At(instruction);
+  const std::vector<std::int64_t> window = List(at, "update_window_dims");
+  const std::vector<std::int64_t> inserted = List(at, "inserted_window_dims");
+  const std::vector<std::int64_t> batching = List(at, "input_batching_dims");
+  std::size_t next = 0;
+  for (int dim = 0; dim < Rank(onto); ++dim) {
+    if (Holds(inserted, dim) || Holds(batching, dim)) continue;
+    if (next < window.size()) Same(onto, dim, updates, static_cast<int>(window[next++]));
+  }
+  const std::vector<std::int64_t> index = List(at, "index_vector_dim");
+  int to = 0;
+  for (int dim = 0; dim < Rank(indices); ++dim) {
+    if (!index.empty() && index[0] == dim) continue;
+    while (Holds(window, to)) ++to;
+    Same(indices, dim, updates, to++);
+  }
+}
+
+void DimensionRules::Resized(int instruction) {
+  Array from;
+  const Array to{instruction, 0};
+  if (!Operand(instruction, 0, &from) || Rank(from) != Rank(to)) return;
+  for (int dim = 0; dim < Rank(to); ++dim) Kin(from, dim, to, dim);
+}
+
+void DimensionRules::DynamicSlice(int instruction) {
+  Array from;
+  const Array to{instruction, 0};
+  if (!Operand(instruction, 0, &from) || Rank(from) != Rank(to)) return;
+  for (int dim = 0; dim < Rank(to); ++dim) Same(from, dim, to, dim);
+}
+
+void DimensionRules::DynamicUpdateSlice(int instruction) {
+  Array onto;
+  Array update;
+  if (!Operand(instruction, 0, &onto)) return;
+  SameArrays(onto, {instruction, 0});
+  if (!Operand(instruction, 1, &update) || Rank(update) != Rank(onto)) return;
+  for (int dim = 0; dim < Rank(onto); ++dim) Same(onto, dim, update, dim);
+}
+
+void DimensionRules::Concatenate(int instruction) {
+  for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
+    Array from;
+    if (!Operand(instruction, number, &from) || Rank(from) != Rank({instruction, 0})) continue;
+    for (int dim = 0; dim < Rank(from); ++dim) Kin(from, dim, {instruction, 0}, dim);
+  }
+}
+
+void DimensionRules::TupleElement(int instruction) {
+  const HloInstruction& at = At(instruction);
+  const std::vector<std::int64_t> index = List(at, "index");
+  if (at.operands.empty() || index.empty()) return;
+  const int from = at.operands[0];
+  const HloShape& shape = module_.ShapeOf(from);
+  if (!shape.is_tuple || index[0] < 0 || index[0] >= static_cast<std::int64_t>(shape.elements.size())) return;
+  const int start = dimensions_.LeavesOf(At(from).shape).starts[static_cast<std::size_t>(index[0])];
+  SameLeaves(instruction, 0, from, start, dimensions_.LeafCount(instruction));
+}
+
+void DimensionRules::Tuple(int instruction) {
+  int leaf = 0;
+  for (const int operand : At(instruction).operands) {
+    SameLeaves(instruction, leaf, operand, 0, dimensions_.LeafCount(operand));
+    leaf += dimensions_.LeafCount(operand);
+  }
+}
+
+void DimensionRules::Calls(int instruction) {
+  const HloInstruction& at = At(instruction);
+  if (at.calls.empty()) return;
+  const HloComputation& called = module_.computations[static_cast<std::size_t>(at.calls[0])];
+  for (std::size_t i = 0; i < std::min(called.parameters.size(), at.operands.size()); ++i) {
+    if (called.parameters[i] >= 0) SameResults(called.parameters[i], at.operands[i]);
+  }
+  if (called.root < 0) return;
+  if (at.opcode != "async-start") return SameResults(called.root, instruction);
+  // ((operands), result, context)
+  const HloShape& shape = module_.ShapeOf(instruction);
+  if (shape.is_tuple && shape.elements.size() >= 2) {
+    const int start = dimensions_.LeavesOf(at.shape).starts[1];
+    SameLeaves(instruction, start, called.root, 0, dimensions_.LeafCount(called.root));
+  }
+}
+
+void DimensionRules::While(int instruction) {
+  const HloInstruction& at = At(instruction);
+  if (!at.operands.empty()) SameResults(instruction, at.operands[0]);
+  for (const int call : at.calls) {
+    const HloComputation& called = module_.computations[static_cast<std::size_t>(call)];
+    if (!called.parameters.empty() && called.parameters[0] >= 0) SameResults(instruction, called.parameters[0]);
+    if (called.root >= 0 && dimensions_.LeafCount(called.root) == dimensions_.LeafCount(instruction))
+      SameResults(instruction, called.root);
+  }
+}
+
+void DimensionRules::Conditional(int instruction) {
+  const HloInstruction& at = At(instruction);
+  for (std::size_t i = 0; i < at.calls.size(); ++i) {
+    const HloComputation& called = module_.computations[static_cast<std::size_t>(at.calls[i])];
+    if (called.root >= 0) SameResults(instruction, called.root);
+    if (i + 1 < at.operands.size() && !called.parameters.empty() && called.parameters[0] >= 0)
+      SameResults(at.operands[i + 1], called.parameters[0]);
+  }
+}
+
+void DimensionRules::Start(int instruction) {
+  for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
+    Array from;
+    if (!Operand(instruction, number, &from)) continue;
+    for (int leaf = 0; leaf < dimensions_.LeafCount(instruction); ++leaf) {
+      const Array to{instruction, leaf};
+      if (Rank(to) != Rank(from)) continue;
+      for (int dim = 0; dim < Rank(from); ++dim) Kin(from, dim, to, dim);
+    }
+  }
+}
+
+void DimensionRules::Done(int instruction) {
+  const HloInstruction& at = At(instruction);
+  if (at.operands.empty()) return;
+  for (int to = 0; to < dimensions_.LeafCount(instruction); ++to) {
+    for (int leaf = 0; leaf < dimensions_.LeafCount(at.operands[0]); ++leaf)
+      SameArrays({instruction, to}, {at.operands[0], leaf});
+  }
+}
+
+void DimensionRules::Instruction(int instruction) {
+  const std::string_view opcode = At(instruction).opcode;
+  if (opcode == "parameter" || opcode == "constant" || opcode == "iota") return;
+  if (opcode == "broadcast") return Broadcast(instruction);
+  if (opcode == "reshape") return Reshape(instruction);
+  if (opcode == "bitcast") return Bitcast(instruction);
+  if (opcode == "transpose") return Transpose(instruction);
+  if (opcode == "dot") return Dot(instruction);
+  if (opcode == "convolution") return Convolution(instruction);
+  if (opcode == "reduce") return Reduce(instruction);
+  if (opcode == "gather") return Gather(instruction);
+  if (opcode == "scatter") return Scatter(instruction);
+  if (opcode == "slice" || opcode == "pad" || opcode == "reduce-window" || opcode == "select-and-scatter" ||
+      opcode == "all-gather" || opcode == "reduce-scatter" || opcode == "all-to-all") {
+    return Resized(instruction);
+  }
+  if (opcode == "dynamic-slice") return DynamicSlice(instruction);
+  if (opcode == "dynamic-update-slice") return DynamicUpdateSlice(instruction);
+  if (opcode == "concatenate") return Concatenate(instruction);
+  if (opcode == "get-tuple-element") return TupleElement(instruction);
+  if (opcode == "tuple") return Tuple(instruction);
+  if (opcode == "fusion" || opcode == "call" || opcode == "async-start" || opcode == "map") return Calls(instruction);
+  if (opcode == "while") return While(instruction);
+  if (opcode == "conditional") return Conditional(instruction);
+  if (opcode.ends_with("-start")) return Start(instruction);
+  if (opcode.ends_with("-done")) return Done(instruction);
+  Elementwise(instruction);
+}
+
+void DimensionRules::Apply() {
+  for (std::size_t i = 0; i < module_.instructions.size(); ++i) Instruction(static_cast<int>(i));
+}
+
+}  // namespace whyoom

@@ -1,0 +1,62 @@
+// Names nothing yet, but tells which dimension of which value is which: factors (program/factors.h) are handed through a
+// module from operand to result, into fusions, loops and branches, as sharding propagation hands shardings through.
+//
+// Works on modules before and after optimization; what an instruction does with dimensions follows from its opcode and
+// attributes alone, so new ones cost nothing: an unknown opcode passes on what has the shape of its result.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "program/factors.h"
+#include "program/hlo.h"
+
+namespace whyoom {
+
+// How a dot or convolution uses a factor.
+struct Product {
+  int instruction = 0;
+  std::vector<int> batch;       // in both operands and the result: expanded factors
+  std::vector<int> left;        // of the left operand and the result only
+  std::vector<int> right;       // of the right operand and the result only
+  std::vector<int> contracted;  // of both operands, summed over
+};
+
+class Dimensions {
+ public:
+  // Borrows the module, which must outlive this.
+  explicit Dimensions(const HloModule& module);
+
+  // The arrays of an instruction's result: one, or those of a tuple, depth first.
+  int LeafCount(int instruction) const;
+  const ArrayShape& Leaf(int instruction, int leaf) const;
+  // Number of the array at "{1}" or "{0,2}" of an instruction's result ("" or "{}": 0 of an array); -1 where that is
+  // no array.
+  int LeafAt(int instruction, std::string_view index) const;
+
+  // Of each dimension of an array its factors, major first; none for a dimension of 1.
+  std::vector<std::vector<int>> Of(int instruction, int leaf) const;
+
+  const Factors& factors() const { return factors_; }
+  int Family(int factor) const { return factors_.Family(factor); }
+  const std::vector<Product>& products() const { return products_; }
+
+ private:
+  friend class DimensionRules;
+  struct Leaves {
+    std::vector<int> shapes;   // of arrays, depth first
+    std::vector<int> starts;   // of each element of the tuple: its first leaf
+  };
+  const Leaves& LeavesOf(int shape) const { return leaves_[static_cast<std::size_t>(shape)]; }
+  void FindLeaves();
+  int Node(int instruction, int leaf, int dim) const;  // the factor made for a dimension
+
+  const HloModule& module_;
+  std::vector<Leaves> leaves_;           // by shape
+  std::vector<std::vector<int>> first_;  // by instruction and leaf: the factor of its first dimension
+  Factors factors_;
+  std::vector<Product> products_;
+};
+
+}  // namespace whyoom

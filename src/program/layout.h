@@ -1,0 +1,55 @@
+// Lays a program's values out anew after a change: which of them are live together, and what they then take.
+//
+// The compiler gave each value a place (offset, size) and a time. Values of one place that follow each other without a
+// gap are one buffer: a loop's carried values, what is updated in place, what takes an operand's memory over. A change
+// gives values other sizes or times; the most that is live at once is the new need.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program/program.h"
+
+namespace whyoom {
+
+// What a change makes of the values of a program, by number in Program::values(): bytes, 0 for one that goes away.
+using Sizes = std::vector<std::int64_t>;
+
+struct Buffer {
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  int allocation = 0;
+  std::vector<int> values;  // numbers in Program::values()
+};
+
+class Layout {
+ public:
+  // `undo_rematerialization`: values that the compiler computes again to save memory live on instead, as they would in a
+  // program that has room.
+  Layout(const Program& program, bool undo_rematerialization);
+
+  // What the whole program needs in HBM when its values take `sizes`; with the sizes as they are, what the compiler
+  // said, to within what its allocator rounds.
+  std::int64_t Need(const Sizes& sizes) const;
+
+  // The same, and the buffers that are live at the moment of the most (numbers in buffers()).
+  std::int64_t Need(const Sizes& sizes, std::vector<int>* live) const;
+
+  Sizes SizesAsTheyAre() const;
+  const std::vector<Buffer>& buffers() const { return buffers_; }
+  // Of the temporaries, what is neither a value's nor free for another: gaps between places.
+  std::int64_t fragmentation() const { return fragmentation_; }
+
+ private:
+  void FindBuffers(bool undo);
+  std::int64_t PeakOf(const Sizes& sizes, std::vector<int>* live) const;
+
+  const Program& program_;
+  std::vector<Buffer> buffers_;      // of temporaries
+  std::int64_t fixed_ = 0;           // arguments, outputs and constants as they are
+  std::int64_t fragmentation_ = 0;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,315 @@
+#include "program/meaning.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <utility>
+#include <string_view>
+
+namespace whyoom {
+namespace {
+
+// The words of "state['opt_state'][0].mu['blocks']['wq']", in lower case.
+std::vector<std::string> Words(std::string_view path) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+template <std::size_t N>
+bool AnyOf(const std::vector<std::string>& words, const std::array<std::string_view, N>& wanted) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
+  });
+}
+
+// What frameworks call the parts of a train state: optax, Flax, Haiku, Keras, torch.
+constexpr std::array<std::string_view, 26> kOptimizerWords = {
+    "opt_state", "optimizer", "opt",      "mu",      "nu",         "momentum",      "momenta",       "velocity", "velocities",
+    "trace",     "adam",      "exp_avg",  "moments", "exp_avg_sq", "optim",         "optimizer_state", "m",     "v",
+    "ema",       "moment1",   "moment2",  "slots",   "accumulator", "second_moment", "first_moment", "opt_states"};
+constexpr std::array<std::string_view, 22> kWeightWords = {
+    "params", "param",  "weights", "weight", "kernel", "w",     "p",    "model", "embedding", "embeddings", "bias",
+    "theta",  "net",    "network", "actor",  "critic", "table", "tables", "vars", "variables", "trainable",  "frozen"};
+constexpr std::array<std::string_view, 12> kCacheWords = {"cache",    "kv_cache", "past_key_values", "k_cache", "v_cache", "kv",
+                                                          "cached_key", "cached_value", "past", "caches", "kcache", "vcache"};
+constexpr std::array<std::string_view, 34> kInputWords = {
+    "batch",  "x",      "y",     "inputs", "input",  "tokens", "ids",    "input_ids", "labels", "label",   "images", "image",
+    "targets", "target", "mask",  "data",   "obs",    "src",    "dst",    "edges",     "nodes",  "xs",      "ys",     "features",
+    "text",   "pixels", "audio", "video",  "points", "pts",    "idx",    "noise",     "positions", "segment_ids"};
+
+constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
+
+}  // namespace
+
+Meaning::Meaning(const Program& program) : program_(program) {
+  for (const HloInstruction& instruction : program.module().instructions) {
+    if (instruction.op_name.find("transpose(jvp") != std::string_view::npos) {
+      trains_ = true;
+      break;
+    }
+  }
+  FindRoles();
+  FindBatch();
+  FindSequence();
+  FindAttention();
+  FindVocabulary();
+  FindKinds();
+}
+
+bool Meaning::IsBackward(int instruction) const {
+  return program_.module().instructions[static_cast<std::size_t>(instruction)].op_name.find("transpose(jvp") !=
+         std::string_view::npos;
+}
+
+bool Meaning::IsForward(int instruction) const {
+  const std::string_view name = program_.module().instructions[static_cast<std::size_t>(instruction)].op_name;
+  return name.find("jvp(") != std::string_view::npos && name.find("transpose(") == std::string_view::npos;
+}
+
+std::vector<int> Meaning::FamiliesOf(int instruction, int leaf) const {
+  std::vector<int> families;
+  for (const std::vector<int>& dim : program_.dimensions().Of(instruction, leaf)) {
+    for (const int factor : dim) families.push_back(program_.dimensions().Family(factor));
+  }
+  return families;
+}
+
+int Meaning::Count(int instruction, int leaf, int family) const {
+  const std::vector<int> families = FamiliesOf(instruction, leaf);
+  return static_cast<int>(std::count(families.begin(), families.end(), family));
+}
+
+bool Meaning::Has(int instruction, int leaf, int family) const { return Count(instruction, leaf, family) > 0; }
+
+std::int64_t Meaning::BytesWith(int family) const {
+  std::int64_t bytes = 0;
+  for (const ProgramValue& value : program_.values()) {
+    if (value.leaf < 0 || value.size < kLargeEnough) continue;
+    if (Has(value.instruction, value.leaf, family)) bytes += value.size;
+  }
+  return bytes;
+}
+
+std::int64_t Meaning::SizeOf(int family) const {
+  std::int64_t size = 0;
+  const Factors& factors = program_.dimensions().factors();
+  for (std::size_t i = 0; i < factors.count(); ++i) {
+    if (factors.Family(static_cast<int>(i)) == family) size = std::max(size, factors.size(static_cast<int>(i)));
+  }
+  return size;
+}
+
+void Meaning::FindRoles() {
+  const std::vector<ProgramParameter>& parameters = program_.parameters();
+  std::map<std::string, int> returned;  // shapes that come back as outputs
+  for (const ProgramOutput& output : program_.outputs())
+    ++returned[program_.dimensions().Leaf(output.instruction, output.leaf).shape];
+  for (const ProgramParameter& parameter : parameters) {
+    const std::vector<std::string> words = Words(parameter.path);
+    const ArrayShape& shape = program_.dimensions().Leaf(parameter.instruction, parameter.leaf);
+    const bool is_float = shape.dtype.find('f') != std::string::npos;
+    Role role = Role::kOther;
+    if (AnyOf(words, kCacheWords)) {
+      role = Role::kCache;
+    } else if (AnyOf(words, kOptimizerWords)) {
+      role = Role::kOptimizerState;
+    } else if (AnyOf(words, kInputWords) && !AnyOf(words, kWeightWords)) {
+      role = Role::kInput;
+    } else if (AnyOf(words, kWeightWords) && is_float) {
+      role = Role::kWeights;
+    } else if (!is_float) {
+      role = Role::kInput;
+    } else if (returned[shape.shape] > 0 && trains_) {
+      role = Role::kWeights;
+    }
+    roles_.push_back(role);
+  }
+  // Short names ("m", "v") are optimizer state only beside weights of the same shape.
+  std::set<std::string> weights;
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (roles_[i] == Role::kWeights)
+      weights.insert(program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf).shape);
+  }
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    const ArrayShape& shape = program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf);
+    if (roles_[i] == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
+        parameters[i].path.find("opt") == std::string::npos)
+      roles_[i] = Role::kOther;
+    if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) {
+      for (const int family : FamiliesOf(parameters[i].instruction, parameters[i].leaf)) weight_families_.insert(family);
+    }
+  }
+}
+
+void Meaning::FindBatch() {
+  // The leading dimension of what is fed in that no weight shares; among several the one that most of the memory has.
+  const std::vector<ProgramParameter>& parameters = program_.parameters();
+  std::int64_t best = -1;
+  for (const bool strict : {true, false}) {
+    for (std::size_t i = 0; i < parameters.size() && (strict || best < 0); ++i) {
+      if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
+      const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+      for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+        if (dims[dim].empty()) continue;  // a dimension of 1
+        const int family = program_.dimensions().Family(dims[dim].front());
+        if (strict && weight_families_.contains(family)) continue;
+        const std::int64_t bytes = BytesWith(family);
+        // The first that is longer than 1 counts; later ones only where it is nothing to the memory.
+        if (bytes > best) {
+          best = bytes;
+          batch_ = {family, SizeOf(family)};
+        }
+        break;
+      }
+    }
+  }
+}
+
+void Meaning::FindSequence() {
+  // Of the other dimensions that are fed in and that no weight has, or that a loop stacks, the one most of the memory
+  // has. Positions have weights of their own sometimes, so weights of a twentieth of the memory do not count.
+  std::map<int, std::int64_t> candidates;
+  const std::vector<ProgramParameter>& parameters = program_.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
+    const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+    for (std::size_t dim = 1; dim < dims.size(); ++dim) {
+      for (const int factor : dims[dim]) candidates[program_.dimensions().Family(factor)] = 0;
+    }
+  }
+  for (const ProgramValue& value : program_.values()) {
+    if (value.leaf < 0 || program_.InstructionOf(value).target != "AllocateBuffer") continue;
+    const std::vector<std::vector<int>> dims = program_.dimensions().Of(value.instruction, value.leaf);
+    if (!dims.empty() && !dims[0].empty()) candidates[program_.dimensions().Family(dims[0].front())] = 0;
+  }
+  std::int64_t best = 0;
+  for (const auto& [family, unused] : candidates) {
+    if (family == batch_.family || weight_families_.contains(family)) continue;
+    const std::int64_t bytes = BytesWith(family);
+    if (bytes > best) {
+      best = bytes;
+      sequence_ = {family, SizeOf(family)};
+    }
+  }
+}
+
+void Meaning::FindAttention() {
+  // Scores are a product of two activations whose free dimensions, the positions of queries and keys, no weight has;
+  // what is summed over is a part of each head.
+  const Dimensions& dimensions = program_.dimensions();
+  const auto free_family = [&](const std::vector<int>& row) {
+    int found = -1;
+    for (const int factor : dimensions.factors().Expand(row)) {
+      const int family = dimensions.Family(factor);
+      if (family == batch_.family) continue;
+      if (weight_families_.contains(family)) return -1;
+      found = family;
+    }
+    return found;
+  };
+  for (const Product& product : dimensions.products()) {
+    if (IsBackward(product.instruction)) continue;
+    const int left = free_family(product.left);
+    const int right = free_family(product.right);
+    if (left < 0 || right < 0) continue;
+    const std::vector<int> summed = dimensions.factors().Expand(product.contracted);
+    const bool over_features = !summed.empty() && std::all_of(summed.begin(), summed.end(), [&](int factor) {
+      return weight_families_.contains(dimensions.Family(factor));
+    });
+    const bool has_batch = !dimensions.factors().Expand(product.batch).empty();
+    if (over_features && has_batch) attention_.insert({left, right});
+  }
+}
+
+void Meaning::FindVocabulary() {
+  // The largest dimension of a weight that activations have, too: the classes that the loss is taken over.
+  std::int64_t best = 0;
+  for (const int family : weight_families_) {
+    const std::int64_t size = SizeOf(family);
+    std::int64_t bytes = 0;
+    for (const ProgramValue& value : program_.values()) {
+      if (value.leaf < 0 || value.size < kLargeEnough || !batch_) continue;
+      if (Has(value.instruction, value.leaf, family) &&
+          (Has(value.instruction, value.leaf, batch_.family) || (sequence_ && Has(value.instruction, value.leaf, sequence_.family))))
+        bytes += value.size;
+    }
+    if (bytes > 0 && size > best) {
+      best = size;
+      vocabulary_ = {family, size};
+    }
+  }
+}
+
+void Meaning::FindKinds() {
+  const auto& values = program_.values();
+  kinds_.assign(values.size(), ValueKind::kUnknown);
+  std::set<std::string> weights;
+  std::set<std::vector<std::int64_t>> weight_dims;
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (roles_[i] != Role::kWeights) continue;
+    std::vector<std::int64_t> dims =
+        program_.dimensions().Leaf(program_.parameters()[i].instruction, program_.parameters()[i].leaf).dims;
+    std::sort(dims.begin(), dims.end());
+    weight_dims.insert(dims);
+    if (dims.size() > 2) {
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        std::vector<std::int64_t> layer = dims;
+        layer.erase(layer.begin() + static_cast<std::ptrdiff_t>(d));
+        weight_dims.insert(layer);  // of one layer
+      }
+    }
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const ProgramValue& value = values[i];
+    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
+    ValueKind& kind = kinds_[i];
+    if (allocation.kind == AllocationKind::kConstant) {
+      kind = ValueKind::kConstants;
+      continue;
+    }
+    if (value.leaf < 0) continue;
+    if (allocation.kind == AllocationKind::kArgument) {
+      for (std::size_t p = 0; p < roles_.size(); ++p) {
+        if (program_.parameters()[p].number != allocation.parameter) continue;
+        kind = roles_[p] == Role::kWeights          ? ValueKind::kWeights
+               : roles_[p] == Role::kOptimizerState ? ValueKind::kOptimizerState
+                                                    : ValueKind::kInputs;
+      }
+      continue;
+    }
+    const int instruction = value.instruction;
+    bool scores = false;
+    for (const auto& [query, key] : attention_) {
+      scores = scores || (query == key ? Count(instruction, value.leaf, query) > 1
+                                       : Has(instruction, value.leaf, query) && Has(instruction, value.leaf, key));
+    }
+    const bool per_example = (batch_ && Has(instruction, value.leaf, batch_.family)) ||
+                             (sequence_ && Has(instruction, value.leaf, sequence_.family));
+    std::vector<std::int64_t> dims = program_.ShapeOf(value).dims;
+    std::sort(dims.begin(), dims.end());
+    std::erase(dims, 1);
+    if (scores) {
+      kind = ValueKind::kAttentionScores;
+    } else if (vocabulary_ && per_example && Has(instruction, value.leaf, vocabulary_.family)) {
+      kind = ValueKind::kLogits;
+    } else if (!per_example && weight_dims.contains(dims)) {
+      kind = IsBackward(instruction) ? ValueKind::kGradients : ValueKind::kGatheredWeights;
+    } else if (trains_ && IsForward(instruction)) {
+      kind = ValueKind::kActivations;
+    } else {
+      kind = ValueKind::kTemporaries;
+    }
+  }
+}
+
+}  // namespace whyoom

@@ -1,0 +1,83 @@
+// A compiled module as one thing: its HLO, what it takes in memory and when, and which dimension is which.
+//
+// What a remedy would leave is worked out on this (program/change.h), what fills the memory is told from it
+// (program/kinds.h). A program is built once from the files of a dump and never changes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "program/dimensions.h"
+#include "program/hlo.h"
+#include "program/memory.h"
+
+namespace whyoom {
+
+// A value of the buffer assignment, found in the module.
+struct ProgramValue {
+  int allocation = 0;    // number in memory.allocations
+  int instruction = -1;  // -1: not in the module
+  int leaf = -1;         // array of its result; -1 for a tuple's table of pointers
+  std::int64_t size = 0;
+  std::int64_t offset = 0;
+  std::int64_t first = -1;  // on the schedule, inclusive; -1: not known
+  std::int64_t last = -1;
+};
+
+// An array of the entry computation's parameters, as its user knows it.
+struct ProgramParameter {
+  int instruction = -1;
+  int leaf = 0;
+  int number = 0;
+  std::string path;      // "params['blocks']['wq']", of the user's tree of arguments; the instruction's name where there is none
+  std::string sharding;  // as annotated in the program before optimization, empty where there is none
+  std::int64_t size = 0;  // with padding, on one device
+  bool shares_output = false;  // an output takes over its memory: donated
+};
+
+struct ProgramOutput {
+  int instruction = -1;  // that makes it
+  int leaf = 0;
+  std::int64_t size = 0;
+  int shares_parameter = -1;  // number in parameters; -1: memory of its own
+};
+
+class Program {
+ public:
+  // `module` is after optimization and scheduled; `before` is the same before optimization and may be empty.
+  Program(HloModule module, HloModule before, ModuleMemory memory);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const HloModule& module() const { return module_; }
+  const HloModule& before() const { return before_; }
+  const ModuleMemory& memory() const { return memory_; }
+  const Dimensions& dimensions() const { return *dimensions_; }
+  const std::vector<ProgramValue>& values() const { return values_; }
+  const std::vector<ProgramParameter>& parameters() const { return parameters_; }
+  const std::vector<ProgramOutput>& outputs() const { return outputs_; }
+
+  const ArrayShape& ShapeOf(const ProgramValue& value) const { return dimensions_->Leaf(value.instruction, value.leaf); }
+  const HloInstruction& InstructionOf(const ProgramValue& value) const {
+    return module_.instructions[static_cast<std::size_t>(value.instruction)];
+  }
+  int partitions() const { return partitions_; }  // devices that the module is split over; 1: none
+
+ private:
+  void FindValues();
+  void FindParameters();
+  void FindOutputs();
+
+  HloModule module_;
+  HloModule before_;
+  ModuleMemory memory_;
+  std::unique_ptr<Dimensions> dimensions_;
+  std::vector<ProgramValue> values_;
+  std::vector<ProgramParameter> parameters_;
+  std::vector<ProgramOutput> outputs_;
+  int partitions_ = 1;
+};
+
+}  // namespace whyoom
