@@ -6,16 +6,17 @@
 #include <cmath>
 #include <optional>
 
-#include "diagnose/buffer_assignment.h"
-#include "diagnose/hlo_module.h"
+#include "diagnose/dump_text.h"
 #include "input/byte_source.h"
+#include "program/hlo.h"
+#include "program/memory.h"
 
 namespace whyoom {
 namespace {
 
 // What is smaller than this explains nothing of a chip's HBM, and there is much of it.
 constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
-constexpr std::size_t kMostValues = 200000;
+constexpr MemoryLimits kLimits = {kSmallest, 200000};
 constexpr std::size_t kMostRows = 1000;
 
 struct FileName {
@@ -35,7 +36,7 @@ std::optional<FileName> ParseName(const std::string& path) {
 }
 
 // Among values that share a place, the one that says most about itself.
-bool SaysLess(const AssignedValue& value) {
+bool SaysLess(const MemoryValue& value) {
   return !value.index.empty() || value.name.find("tuple") != std::string::npos ||
          value.name.find("while") != std::string::npos || value.name.rfind("wide.param", 0) == 0;
 }
@@ -54,19 +55,18 @@ const char* KindName(AllocationKind kind) {
 }
 
 struct LiveValue {
-  AssignedValue value;
+  MemoryValue value;
   AllocationKind kind;
 };
 
-void Take(const AssignedAllocation& allocation, const std::map<std::string, LiveRange>& ranges,
-          std::vector<LiveValue>* live) {
+void Take(const MemoryAllocation& allocation, std::vector<LiveValue>* live) {
   if (allocation.kind == AllocationKind::kTemporaries) {
-    for (const AssignedValue& value : LiveAtPeak(allocation, ranges)) live->push_back({value, allocation.kind});
+    for (const MemoryValue& value : LiveAtPeak(allocation)) live->push_back({value, allocation.kind});
     return;
   }
   // One value names the allocation; an argument's own name comes first in the file, an output's last.
-  const AssignedValue* named = nullptr;
-  for (const AssignedValue& value : allocation.values) {
+  const MemoryValue* named = nullptr;
+  for (const MemoryValue& value : allocation.values) {
     if (value.size == allocation.size && (named == nullptr || allocation.kind == AllocationKind::kOutput))
       named = &value;
   }
@@ -74,6 +74,14 @@ void Take(const AssignedAllocation& allocation, const std::map<std::string, Live
   if (named == nullptr) return;
   live->push_back({*named, allocation.kind});
   live->back().value.size = allocation.size;
+}
+
+void Describe(const HloModule& module, int instruction, Allocation* row) {
+  row->op_name = module.instructions[static_cast<std::size_t>(instruction)].op_name;
+  const SourceLine source = UserLine(module, instruction);
+  row->source_file = source.file;
+  row->source_line = source.line;
+  row->xla_label = InstructionLabel(module, instruction);
 }
 
 Allocation MakeRow(const LiveValue& live, const HloModule& module) {
@@ -89,33 +97,26 @@ Allocation MakeRow(const LiveValue& live, const HloModule& module) {
         std::round(10.0 * static_cast<double>(live.value.size) / static_cast<double>(*row.unpadded_bytes)) / 10.0;
   }
   row.xla_label = live.value.name;
-  const auto instruction = module.instructions.find(live.value.name);
-  if (instruction == module.instructions.end()) return row;
-  row.op_name = instruction->second.op_name;
-  row.source_file = instruction->second.source_file;
-  row.source_line = instruction->second.source_line;
-  row.xla_label = instruction->second.label;
+  const int instruction = module.Find(live.value.name);
+  if (instruction >= 0) Describe(module, instruction, &row);
   return row;
 }
 
 // A debug print or callback holds next to nothing itself; what it sends must be whole for it.
-Allocation MakeTransferRow(const HloInstruction& transfer) {
+Allocation MakeTransferRow(const HloModule& module, int transfer) {
   Allocation row;
   row.size_bytes = 512;  // what the compiler's own reports print for a send
   row.kind = KindName(AllocationKind::kTemporaries);
-  row.op_name = transfer.op_name;
-  row.source_file = transfer.source_file;
-  row.source_line = transfer.source_line;
-  row.xla_label = transfer.label;
+  Describe(module, transfer, &row);
   return row;
 }
 
-void SetTotals(const std::vector<AssignedAllocation>& allocations, Evidence* facts) {
+void SetTotals(const std::vector<MemoryAllocation>& allocations, Evidence* facts) {
   double arguments = 0;
   double outputs = 0;
   double shared = 0;
   double temporaries = 0;
-  for (const AssignedAllocation& allocation : allocations) {
+  for (const MemoryAllocation& allocation : allocations) {
     const auto size = static_cast<double>(allocation.size);
     if (allocation.kind == AllocationKind::kArgument) arguments += size;
     if (allocation.is_output) outputs += size;
@@ -126,12 +127,6 @@ void SetTotals(const std::vector<AssignedAllocation>& allocations, Evidence* fac
   facts->Set("output_bytes", outputs, {});
   facts->Set("shared_output_bytes", shared, {});
   facts->Set("hlo_temp_bytes", temporaries, {});
-}
-
-double Total(const std::vector<AssignedAllocation>& allocations) {
-  double total = 0;
-  for (const AssignedAllocation& allocation : allocations) total += static_cast<double>(allocation.size);
-  return total;
 }
 
 }  // namespace
@@ -178,37 +173,29 @@ bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocat
 
 bool XlaDump::ReadModule(const Module& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) {
   const std::unique_ptr<ByteSource> assignment = OpenFile(module.buffer_assignment);
-  const std::vector<AssignedAllocation> allocations = ReadBufferAssignment(*assignment, kSmallest, kMostValues);
-  if (!assignment->problem().empty() || allocations.empty()) {
+  const std::unique_ptr<ByteSource> ranges = module.live_range.empty() ? nullptr : OpenFile(module.live_range);
+  ModuleMemory memory = ReadMemory(*assignment, ranges.get(), kLimits);
+  if (!assignment->problem().empty() || memory.allocations.empty()) {
     *problem = {module.buffer_assignment, "",
                 assignment->problem().empty() ? "it holds no buffer assignment" : std::string(assignment->problem())};
     return false;
   }
-  std::map<std::string, bool> wanted;
-  for (const AssignedAllocation& allocation : allocations) {
-    for (const AssignedValue& value : allocation.values) wanted.emplace(value.name + value.index, true);
-  }
-  std::map<std::string, LiveRange> ranges;
-  if (!module.live_range.empty()) ranges = ReadLiveRanges(*OpenFile(module.live_range), wanted);
-
   std::vector<LiveValue> live;
-  for (AssignedAllocation allocation : allocations) {
+  for (MemoryAllocation& allocation : memory.allocations) {
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
-                          [](const AssignedValue& value) { return !SaysLess(value); });
-    Take(allocation, ranges, &live);
+                          [](const MemoryValue& value) { return !SaysLess(value); });
+    Take(allocation, &live);
   }
   std::stable_sort(live.begin(), live.end(),
                    [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
   if (live.size() > kMostRows) live.resize(kMostRows);
-  wanted.clear();
-  for (const LiveValue& value : live) wanted.emplace(value.value.name, true);
   const std::string& text_file = module.intermediate.empty() ? module.optimized : module.intermediate;
-  const HloModule text = text_file.empty() ? HloModule() : ReadHloModule(*OpenFile(text_file), wanted);
+  const HloModule text = text_file.empty() ? HloModule() : ReadHlo(*OpenFile(text_file));
 
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, text));
-  for (const auto& [transfer, instruction] : text.host_transfers) rows->push_back(MakeTransferRow(instruction));
+  for (const int transfer : HostTransfers(text)) rows->push_back(MakeTransferRow(text, transfer));
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
-  SetTotals(allocations, facts);
+  SetTotals(memory.allocations, facts);
   facts->Set("dump", module.buffer_assignment, {});
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
@@ -223,10 +210,10 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
     return belongs(entry.second) && !entry.second.intermediate.empty();
   });
   const Module* found = nullptr;
-  double most = -1;
+  std::int64_t most = -1;
   for (const auto& [stem, module] : modules_) {
     if (!belongs(module) || (any_failed && module.intermediate.empty())) continue;
-    const double takes = Total(ReadBufferAssignment(*OpenFile(module.buffer_assignment), kSmallest, kMostValues));
+    const std::int64_t takes = ReadMemory(*OpenFile(module.buffer_assignment), nullptr, kLimits).need_bytes;
     if (takes < most) continue;  // of equal ones the last compile counts
     most = takes;
     found = &module;
@@ -244,9 +231,9 @@ bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, st
   if (!ReadModule(*module, facts, rows, problem)) return false;
   *failed = !module->intermediate.empty();
   facts->Set("module", module->name, {});
-  facts->Set("need_bytes", Total(ReadBufferAssignment(*OpenFile(module->buffer_assignment), kSmallest, kMostValues)),
-             {});
-  facts->Set("host_bytes", static_cast<double>(ReadHostBytes(*OpenFile(module->buffer_assignment))), {});
+  const ModuleMemory memory = ReadMemory(*OpenFile(module->buffer_assignment), nullptr, kLimits);
+  facts->Set("need_bytes", static_cast<double>(memory.need_bytes), {});
+  facts->Set("host_bytes", static_cast<double>(memory.host_bytes), {});
   return true;
 }
 

@@ -25,13 +25,13 @@ struct MemoryValue {
   std::int64_t offset = 0;  // within the allocation
   std::int64_t first = -1;  // places in the schedule, both inclusive; -1: not known
   std::int64_t last = -1;
-  bool phi = false;         // a loop's carried value
+  bool phi = false;  // a loop's carried value
 };
 
 struct MemoryAllocation {
   AllocationKind kind = AllocationKind::kTemporaries;
-  bool is_output = false;     // also for an argument that an output shares
-  int parameter = -1;         // number of the entry's parameter, for arguments
+  bool is_output = false;       // also for an argument that an output shares
+  int parameter = -1;           // number of the entry's parameter, for arguments
   std::string parameter_index;  // "{1}" within it; empty for a whole one
   std::int64_t size = 0;
   std::vector<MemoryValue> values;
@@ -46,8 +46,8 @@ struct ModuleMemory {
 };
 
 struct MemoryLimits {
-  std::int64_t smallest = 0;      // smaller values are left out unless they are as large as their allocation
-  std::size_t values = 1000000;   // kept, the largest first
+  std::int64_t smallest = 0;     // smaller values are left out unless they are as large as their allocation
+  std::size_t values = 1000000;  // kept, the largest first
 };
 
 // `ranges` may be null. A file cut in the middle gives what it holds.

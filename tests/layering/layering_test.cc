@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kLayers = {"cli", "report", "diagnose", "rules", "text", "input"};
+const std::vector<std::string> kLayers = {"cli", "report", "diagnose", "program", "rules", "text", "input"};
 
 std::size_t LayerOf(const std::string& name) {
   return static_cast<std::size_t>(std::find(kLayers.begin(), kLayers.end(), name) - kLayers.begin());

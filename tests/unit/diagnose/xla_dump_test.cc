@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/buffer_assignment.h"
-#include "diagnose/hlo_module.h"
+#include "diagnose/dump_text.h"
 #include "process.h"
 
 using namespace whyoom;
@@ -48,47 +47,26 @@ const char* const kRanges = R"(HloLiveRange (max 9):
     late{}: 8388608 bytes (cumulative: 8388608 bytes)
 )";
 
-std::vector<std::string> Names(const std::vector<AssignedValue>& values) {
+std::vector<std::string> Names(const std::vector<MemoryValue>& values) {
   std::vector<std::string> names;
-  for (const AssignedValue& value : values) names.push_back(value.name + value.index);
+  for (const MemoryValue& value : values) names.push_back(value.name + value.index);
   return names;
 }
 
-std::vector<AssignedAllocation> Assignment(std::int64_t smallest = kMiB) {
+MemoryAllocation Temporaries(bool with_ranges) {
   const auto source = OpenMemory(kAssignment, 7);
-  return ReadBufferAssignment(*source, smallest, 1000);
+  const auto ranges = OpenMemory(kRanges);
+  return ReadMemory(*source, with_ranges ? ranges.get() : nullptr, {kMiB, 1000}).allocations.at(3);
 }
 
 }  // namespace
 
-TEST_CASE("a buffer assignment is read: HBM only, by kind", "[diagnose]") {
-  const std::vector<AssignedAllocation> allocations = Assignment();
-  REQUIRE(allocations.size() == 4);
-  CHECK(allocations[0].kind == AllocationKind::kArgument);
-  CHECK(allocations[0].is_output);
-  CHECK(allocations[1].kind == AllocationKind::kArgument);
-  CHECK_FALSE(allocations[1].is_output);
-  CHECK(allocations[2].kind == AllocationKind::kOutput);
-  CHECK(allocations[3].kind == AllocationKind::kTemporaries);
-  CHECK(allocations[3].size == 20 * kMiB);
-  CHECK(Names(allocations[3].values) == std::vector<std::string>{"early", "late", "while.5{1}", "fusion.7"});
-  CHECK(allocations[3].values[2].offset == 12 * kMiB);
-  CHECK(Assignment(1)[3].values.size() == 5);
-}
-
 TEST_CASE("what is live at the peak comes once for each place in memory", "[diagnose]") {
-  const AssignedAllocation temporaries = Assignment()[3];
-  std::map<std::string, bool> wanted;
-  for (const AssignedValue& value : temporaries.values) wanted[value.name + value.index] = true;
-  const auto source = OpenMemory(kRanges);
-  const std::map<std::string, LiveRange> ranges = ReadLiveRanges(*source, wanted);
-  CHECK(ranges.size() == 4);
-  CHECK(ranges.at("while.5{1}").last == 7);
   // early (12 MiB) lives alone; late and the loop's value, 8 MiB each, live together, and fusion.7 is in the loop's
   // place.
-  CHECK(Names(LiveAtPeak(temporaries, ranges)) == std::vector<std::string>{"late", "while.5{1}"});
+  CHECK(Names(LiveAtPeak(Temporaries(true))) == std::vector<std::string>{"late", "while.5{1}"});
   // Without live ranges: as many as fit without sharing memory.
-  CHECK(Names(LiveAtPeak(temporaries, {})) == std::vector<std::string>{"early", "while.5{1}"});
+  CHECK(Names(LiveAtPeak(Temporaries(false))) == std::vector<std::string>{"early", "while.5{1}"});
 }
 
 TEST_CASE("instructions lead to op names and the user's own line", "[diagnose]") {
@@ -118,17 +96,19 @@ ENTRY %main (p: f32[8]) -> f32[8] {
 }
 )";
   const auto source = OpenMemory(text, 5);
-  const HloModule module = ReadHloModule(*source, {{"fusion.7", true}, {"old", true}, {"p", true}});
-  REQUIRE(module.instructions.size() == 3);
-  const HloInstruction& fusion = module.instructions.at("fusion.7");
-  CHECK(fusion.op_name == "jit(step)/jvp(dense)/dot_general");
-  CHECK(fusion.source_file == "/home/user/train.py");
-  CHECK(fusion.source_line == 41);
-  CHECK(fusion.label == "fusion.7 = fusion(p), kind=kLoop, calls=f");
-  CHECK(fusion.opcode == "fusion");
-  CHECK(module.instructions.at("old").source_line == 6);
-  REQUIRE(module.host_transfers.size() == 1);
-  CHECK(module.host_transfers[0].second.source_line == 41);
+  const HloModule module = ReadHlo(*source);
+  const int fusion = module.Find("fusion.7");
+  REQUIRE(fusion >= 0);
+  CHECK(UserLine(module, fusion).file == "/home/user/train.py");
+  CHECK(UserLine(module, fusion).line == 41);
+  CHECK(InstructionLabel(module, fusion) == "fusion.7 = fusion(p), kind=kLoop, calls=f");
+  CHECK(InstructionLabel(module, module.Find("p")) == "p = parameter(0)");
+  CHECK(UserLine(module, module.Find("p")).file.empty());
+  CHECK_FALSE(UserLine(module, module.Find("p")).line);
+  CHECK(UserLine(module, module.Find("old")).line == 6);
+  const std::vector<int> transfers = HostTransfers(module);
+  REQUIRE(transfers.size() == 1);
+  CHECK(UserLine(module, transfers[0]).line == 41);
 }
 
 TEST_CASE("a module is found by its name, and only a failed one", "[diagnose]") {

@@ -1,0 +1,129 @@
+#include "diagnose/dump_text.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "diagnose/source_path.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMaxLabel = 250;  // where the compiler cuts it in its own reports
+constexpr std::size_t kMaxTransfers = 1000;
+constexpr int kMaxFrames = 200;
+
+bool Overlap(const MemoryValue& a, const MemoryValue& b) {
+  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+// Larger first; of equal ones in the file's order. Keeps those whose memory is not taken yet.
+std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
+  std::stable_sort(values.begin(), values.end(),
+                   [](const MemoryValue& a, const MemoryValue& b) { return a.size > b.size; });
+  constexpr std::size_t kMostKept = 4096;  // each is compared with all that are kept
+  std::vector<MemoryValue> kept;
+  for (MemoryValue& value : values) {
+    if (kept.size() >= kMostKept) break;
+    const bool shares =
+        std::any_of(kept.begin(), kept.end(), [&](const MemoryValue& other) { return Overlap(value, other); });
+    if (!shares) kept.push_back(std::move(value));
+  }
+  return kept;
+}
+
+// The moment at which the values take most; -1 where none has a range.
+std::int64_t PeakMoment(const MemoryAllocation& allocation) {
+  // What begins or ends to live, in order of time; at one moment the new values come first, since both ends are
+  // inclusive.
+  struct Event {
+    std::int64_t moment;
+    bool ends;
+    const MemoryValue* value;
+  };
+  std::vector<Event> events;
+  for (const MemoryValue& value : allocation.values) {
+    if (value.first < 0) continue;
+    events.push_back({value.first, false, &value});
+    events.push_back({value.last, true, &value});
+  }
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::pair(a.moment, a.ends) < std::pair(b.moment, b.ends);
+  });
+  // Values in the same place at the same time are one.
+  std::map<std::pair<std::int64_t, std::int64_t>, int> places;
+  std::int64_t sum = 0;
+  std::int64_t peak = -1;
+  std::int64_t peak_moment = -1;
+  for (const Event& event : events) {
+    int& users = places[{event.value->offset, event.value->size}];
+    if (event.ends) {
+      if (--users == 0) sum -= event.value->size;
+    } else if (users++ == 0) {
+      sum += event.value->size;
+    }
+    if (sum > peak) {
+      peak = sum;
+      peak_moment = event.moment;
+    }
+  }
+  return peak_moment;
+}
+
+std::string_view NameOf(const HloModule& module, int instruction) {
+  return module.instructions[static_cast<std::size_t>(instruction)].name;
+}
+
+}  // namespace
+
+std::vector<MemoryValue> LiveAtPeak(const MemoryAllocation& allocation) {
+  const std::int64_t peak = PeakMoment(allocation);
+  if (peak < 0) return WithoutSharing(allocation.values);
+  std::vector<MemoryValue> live;
+  for (const MemoryValue& value : allocation.values) {
+    if (value.first >= 0 && value.first <= peak && peak <= value.last) live.push_back(value);
+  }
+  return WithoutSharing(std::move(live));
+}
+
+std::string InstructionLabel(const HloModule& module, int instruction) {
+  const HloInstruction& read = module.instructions[static_cast<std::size_t>(instruction)];
+  std::string label = std::string(read.name) + " = " + std::string(read.opcode) + "(" + std::string(read.literal);
+  bool first = true;
+  for (const int operand : read.operands) {
+    if (label.size() > kMaxLabel) break;
+    if (!first) label += ", ";
+    label += NameOf(module, operand);
+    first = false;
+  }
+  label += ")";
+  if (!read.attributes.empty()) label += ", " + std::string(read.attributes.substr(0, 2 * kMaxLabel));
+  std::erase(label, '%');
+  return label.substr(0, kMaxLabel);
+}
+
+SourceLine UserLine(const HloModule& module, int instruction) {
+  SourceLine found;
+  int number = module.instructions[static_cast<std::size_t>(instruction)].frame;
+  for (int depth = 0; depth < kMaxFrames && number > 0; ++depth) {
+    const SourceFrame& frame = module.frames[static_cast<std::size_t>(number)];
+    number = frame.parent;
+    if (frame.file.empty()) continue;
+    const bool library = IsLibraryPath(frame.file);
+    if (found.file.empty() || !library) found = {std::string(frame.file), frame.line};
+    if (!library) break;
+  }
+  return found;
+}
+
+std::vector<int> HostTransfers(const HloModule& module) {
+  std::vector<int> transfers;
+  for (std::size_t i = 0; i < module.instructions.size() && transfers.size() < kMaxTransfers; ++i) {
+    const HloInstruction& instruction = module.instructions[i];
+    if (instruction.opcode == "send" && Attribute(instruction.attributes, "is_host_transfer") == "true")
+      transfers.push_back(static_cast<int>(i));
+  }
+  return transfers;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,420 @@
+#include "program/hlo.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "input/text_lines.h"
+#include "program/hlo_line.h"
+#include "program/hlo_tables.h"
+#include "program/source_frames.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
+constexpr std::size_t kLongestLiteral = 200;
+constexpr std::int64_t kMostParameters = std::int64_t{1} << 20;
+constexpr std::size_t kMostFrames = 1000000;
+
+std::size_t At(int number) { return static_cast<std::size_t>(number); }
+int Count(std::size_t size) { return static_cast<int>(size); }
+
+// -1 where the text begins with no number that can be held.
+std::int64_t NumberIn(std::string_view text) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && number >= 0 ? number : -1;
+}
+
+// "%add.1", "f32[8]{0} %add.1" or "f32[8]{0} add.1": the name.
+std::string_view OperandName(std::string_view operand) {
+  const std::size_t blank = operand.rfind(' ');
+  if (blank != std::string_view::npos) operand.remove_prefix(blank + 1);
+  if (operand.starts_with('%')) operand.remove_prefix(1);
+  return operand;
+}
+
+bool EndsComputation(std::string_view line) {
+  return line == "}" || line.starts_with("} ") || line.starts_with("}, execution_thread");
+}
+
+class Reader {
+ public:
+  Reader(ByteSource& source, const HloLimits& limits)
+      : source_(source),
+        limits_(limits),
+        texts_(*module_.text),
+        tables_(*module_.text),
+        shapes_(texts_, &module_.shapes) {}
+
+  HloModule Read();
+
+ private:
+  struct LateCall {  // of a computation that was not there yet
+    int instruction;
+    std::size_t place;
+    std::string_view name;
+  };
+
+  void ReadLine(std::string_view line);
+  bool GoesOn(std::string_view line);
+  void FinishPending();
+  void ReadHead(std::string_view line);
+  void BeginComputation(std::string_view name, bool entry);
+  void EndComputation();
+  void ReadInstruction(std::string_view line, bool may_go_on);
+  void ReadOperands(std::string_view list, std::vector<int>* operands);
+  int FindOperand(std::string_view name);
+  int AddElement(std::string_view name);
+  bool ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls);
+  void ReadMetadata(std::string_view list, HloInstruction* instruction);
+  int FrameFor(std::string_view file, std::int64_t line, int parent);
+  void AddCalls(const std::vector<std::string_view>& names, int instruction);
+  int Add(HloInstruction instruction);
+  void ResolveLateCalls();
+  bool OverLimits() const;
+
+  ByteSource& source_;
+  const HloLimits limits_;
+  HloModule module_ = [] {
+    HloModule module;
+    module.text = std::make_shared<TextArena>();
+    return module;
+  }();
+  TextPool texts_;
+  SourceTables tables_;
+  ShapeTable shapes_;
+  NameIndex computations_;
+  int open_ = -1;     // the computation that is being read
+  NameIndex shadow_;  // instructions of the open computation whose names others had before
+  std::vector<std::pair<std::int64_t, int>> parameters_;  // of the open computation: number, instruction
+  std::vector<LateCall> late_calls_;
+  std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
+  std::string pending_;  // an instruction that goes on on the next line: texts in attributes have line feeds
+  Nesting pending_nesting_;
+  std::size_t operand_count_ = 0;
+  std::string scratch_;
+  std::vector<std::string_view> calls_;
+};
+
+HloModule Reader::Read() {
+  TextLines lines(source_, kLongestLine);
+  std::string_view line;
+  while (lines.Next(&line)) {
+    if (line.size() >= kLongestLine) module_.whole = false;
+    ReadLine(line);
+    if (OverLimits()) {
+      module_.whole = false;
+      break;
+    }
+  }
+  FinishPending();
+  if (open_ >= 0) module_.whole = false;
+  EndComputation();
+  ResolveLateCalls();
+  if (module_.entry < 0 || !tables_.whole() || !source_.problem().empty()) module_.whole = false;
+  if (module_.frames.empty()) module_.frames = tables_.Frames();
+  return std::move(module_);
+}
+
+bool Reader::OverLimits() const {
+  return module_.instructions.size() >= limits_.instructions ||
+         module_.text->bytes() + shapes_.bytes() + sizeof(int) * operand_count_ > limits_.text_bytes;
+}
+
+void Reader::ReadLine(std::string_view line) {
+  if (!pending_.empty()) {
+    if (GoesOn(line)) return;
+    FinishPending();
+  }
+  if (line.empty()) return;
+  if (line.front() == ' ') return ReadInstruction(line, true);
+  if (EndsComputation(line)) return EndComputation();
+  if (module_.computations.empty() && line.starts_with("HloModule ")) return ReadHead(line);
+  if (module_.computations.empty() && tables_.Read(line)) return;
+  std::string_view name;
+  bool entry = false;
+  if (BeginsComputation(line, &name, &entry)) {
+    BeginComputation(name, entry);
+  } else {
+    module_.whole = false;
+  }
+}
+
+bool Reader::GoesOn(std::string_view line) {
+  const bool other = EndsComputation(line) || line.starts_with('%') || line.starts_with("ENTRY ") ||
+                     BeginsInstruction(line) || pending_.size() + line.size() >= kLongestLine;
+  if (other) return false;
+  pending_ += '\n';
+  pending_ += line;
+  pending_nesting_.Add(line);
+  if (pending_nesting_.closed()) FinishPending();
+  return true;
+}
+
+void Reader::FinishPending() {
+  if (pending_.empty()) return;
+  const std::string line = std::exchange(pending_, std::string());
+  ReadInstruction(line, false);
+}
+
+// "HloModule jit_step, is_scheduled=true, entry_computation_layout={…}"
+void Reader::ReadHead(std::string_view line) {
+  line.remove_prefix(std::string_view("HloModule ").size());
+  ListReader parts(line);
+  std::string_view part;
+  if (parts.Next(&part)) module_.name = part;
+  while (parts.Next(&part)) {
+    const AttributePart attribute = SplitAttribute(part);
+    if (!attribute.key.empty()) module_.header.emplace(attribute.key, attribute.value);
+  }
+  if (!parts.closed()) module_.whole = false;
+}
+
+void Reader::BeginComputation(std::string_view name, bool entry) {
+  if (open_ >= 0) module_.whole = false;
+  EndComputation();
+  if (module_.computations.empty()) module_.frames = tables_.Frames();
+  open_ = Count(module_.computations.size());
+  module_.computations.emplace_back();
+  module_.computations.back().name = module_.text->Keep(name);
+  const int known = computations_.FindOrAdd(module_.computations.back().name, open_,
+                                            [&](int number) { return module_.computations[At(number)].name; });
+  if (known >= 0 || (entry && module_.entry >= 0)) module_.whole = false;
+  if (entry && module_.entry < 0) module_.entry = open_;
+}
+
+void Reader::EndComputation() {
+  if (open_ < 0) return;
+  HloComputation& computation = module_.computations[At(open_)];
+  open_ = -1;
+  shadow_ = NameIndex();
+  if (computation.root < 0) module_.whole = false;
+  // Numbers beyond what the computation can have are damage, and must not ask for memory.
+  const auto most = static_cast<std::int64_t>(2 * parameters_.size() + 16);
+  for (const auto& [number, instruction] : parameters_) {
+    if (number < 0 || number >= std::min(most, kMostParameters)) {
+      module_.whole = false;
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(number);
+    if (at >= computation.parameters.size()) computation.parameters.resize(at + 1, -1);
+    computation.parameters[at] = instruction;
+  }
+  if (std::find(computation.parameters.begin(), computation.parameters.end(), -1) != computation.parameters.end())
+    module_.whole = false;
+  parameters_.clear();
+}
+
+void Reader::ReadInstruction(std::string_view line, bool may_go_on) {
+  InstructionLine parts;
+  if (open_ < 0 || !SplitInstruction(line, &parts)) {
+    module_.whole = false;
+    return;
+  }
+  HloInstruction instruction;
+  calls_.clear();
+  const bool closed = ReadAttributes(parts.attributes, &instruction, &calls_) && parts.closed;
+  if (!closed && may_go_on && line.size() < kLongestLine) {
+    pending_ = line;
+    pending_nesting_ = Nesting();
+    pending_nesting_.Add(line);
+    return;
+  }
+  if (!closed) module_.whole = false;
+  instruction.name = module_.text->Keep(parts.name);
+  instruction.opcode = texts_.Keep(parts.opcode);
+  instruction.shape = shapes_.Number(parts.shape);
+  const bool is_parameter = parts.opcode == "parameter";
+  if (is_parameter || parts.opcode == "constant") {
+    instruction.literal = texts_.Keep(parts.operands.substr(0, kLongestLiteral));
+  } else {
+    ReadOperands(parts.operands, &instruction.operands);
+  }
+  const int number = Add(std::move(instruction));
+  AddCalls(calls_, number);
+  if (is_parameter) parameters_.emplace_back(NumberIn(parts.operands), number);
+  if (parts.root) module_.computations[At(open_)].root = number;
+}
+
+int Reader::Add(HloInstruction instruction) {
+  const int number = Count(module_.instructions.size());
+  const auto name_of = [&](int other) { return module_.instructions[At(other)].name; };
+  instruction.computation = open_;
+  operand_count_ += instruction.operands.size();
+  module_.instructions.push_back(std::move(instruction));
+  module_.computations[At(open_)].instructions.push_back(number);
+  const int known = module_.by_name.FindOrAdd(name_of(number), number, name_of);
+  if (known < 0) return number;
+  if (module_.instructions[At(known)].computation == open_ || shadow_.FindOrAdd(name_of(number), number, name_of) >= 0)
+    module_.whole = false;
+  return number;
+}
+
+void Reader::ReadOperands(std::string_view list, std::vector<int>* operands) {
+  ListReader parts(list);
+  std::string_view part;
+  while (parts.Next(&part)) {
+    const int operand = FindOperand(OperandName(part));
+    if (operand < 0) {
+      module_.whole = false;
+      continue;
+    }
+    operands->push_back(operand);
+  }
+}
+
+// An instruction of the open computation, -1 where there is none yet.
+int Reader::FindOperand(std::string_view name) {
+  const auto name_of = [&](int number) { return module_.instructions[At(number)].name; };
+  int found = module_.by_name.Find(name, name_of);
+  if (found >= 0 && module_.instructions[At(found)].computation != open_) found = shadow_.Find(name, name_of);
+  return found >= 0 ? found : AddElement(name);
+}
+
+// "loop.5#1": adds the get-tuple-element that this is short for.
+int Reader::AddElement(std::string_view name) {
+  const std::size_t mark = name.rfind('#');
+  if (mark == std::string_view::npos || mark == 0) return -1;
+  const int tuple = name.find('#') == mark ? FindOperand(name.substr(0, mark)) : -1;
+  const std::int64_t index = NumberIn(name.substr(mark + 1));
+  if (tuple < 0 || index < 0) return -1;
+  const std::vector<int>& elements = module_.ShapeOf(tuple).elements;
+  if (static_cast<std::size_t>(index) >= elements.size()) return -1;
+  HloInstruction element;
+  element.name = module_.text->Keep(name);
+  element.opcode = texts_.Keep("get-tuple-element");
+  element.attributes = texts_.Keep("index=" + std::to_string(index));
+  element.shape = elements[static_cast<std::size_t>(index)];
+  element.operands = {tuple};
+  return Add(std::move(element));
+}
+
+bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls) {
+  scratch_.clear();
+  ListReader parts(list);
+  std::string_view part;
+  std::string_view condition;
+  while (parts.Next(&part)) {
+    const AttributePart attribute = SplitAttribute(part);
+    if (attribute.key == "metadata") {
+      ReadMetadata(WithoutBraces(attribute.value), instruction);
+      continue;
+    }
+    if (attribute.key == "backend_config" || attribute.key == "frontend_attributes") continue;
+    if (attribute.key == "custom_call_target") instruction->target = texts_.Keep(WithoutQuotes(attribute.value));
+    if (attribute.key == "condition") {
+      calls->insert(calls->begin(), attribute.value);  // before the body, however they are printed
+    } else if (CallsComputations(attribute.key)) {
+      calls->push_back(attribute.value);
+    }
+    if (scratch_.size() >= kLongestAttributes) continue;
+    if (!scratch_.empty()) scratch_ += ", ";
+    scratch_ += attribute.text;
+  }
+  if (scratch_.size() > kLongestAttributes) scratch_.resize(kLongestAttributes);
+  instruction->attributes = texts_.Keep(scratch_);
+  return parts.closed();
+}
+
+// op_name="jit(step)/add" stack_frame_id=5, or source_file="train.py" source_line=41
+void Reader::ReadMetadata(std::string_view list, HloInstruction* instruction) {
+  std::string_view file;
+  std::int64_t line = 0;
+  MetadataReader fields(list);
+  AttributePart field;
+  while (fields.Next(&field)) {
+    if (field.key == "op_name") instruction->op_name = texts_.Keep(WithoutQuotes(field.value));
+    if (field.key == "source_file") file = WithoutQuotes(field.value);
+    if (field.key == "source_line") line = std::max<std::int64_t>(0, NumberIn(field.value));
+    if (field.key == "stack_frame_id") {
+      const std::int64_t frame = NumberIn(field.value);
+      if (frame > 0 && frame < static_cast<std::int64_t>(module_.frames.size()))
+        instruction->frame = static_cast<int>(frame);
+    }
+  }
+  if (!file.empty()) instruction->frame = FrameFor(file, line, instruction->frame);
+}
+
+int Reader::FrameFor(std::string_view file, std::int64_t line, int parent) {
+  const auto found = made_frames_.find({file, {line, parent}});
+  if (found != made_frames_.end()) return found->second;
+  if (module_.frames.size() >= kMostFrames) return parent;
+  const int frame = Count(module_.frames.size());
+  module_.frames.push_back({texts_.Keep(file), {}, line, parent});
+  made_frames_.emplace(std::pair(module_.frames.back().file, std::pair(line, parent)), frame);
+  return frame;
+}
+
+// "%c" or "{%a, %b}", each
+void Reader::AddCalls(const std::vector<std::string_view>& names, int instruction) {
+  std::vector<int>& calls = module_.instructions[At(instruction)].calls;
+  for (const std::string_view value : names) {
+    ListReader parts(WithoutBraces(value));
+    std::string_view part;
+    while (parts.Next(&part)) {
+      const std::string_view name = OperandName(part);
+      const int called = computations_.Find(name, [&](int number) { return module_.computations[At(number)].name; });
+      if (called == open_) {
+        module_.whole = false;
+        continue;
+      }
+      if (called < 0) late_calls_.push_back({instruction, calls.size(), module_.text->Keep(name)});
+      calls.push_back(called);
+      ++operand_count_;
+    }
+  }
+}
+
+void Reader::ResolveLateCalls() {
+  bool any_found = false;
+  // From the last to the first, so that taking one out moves none that is still to come.
+  for (auto call = late_calls_.rbegin(); call != late_calls_.rend(); ++call) {
+    std::vector<int>& calls = module_.instructions[At(call->instruction)].calls;
+    const int called =
+        computations_.Find(call->name, [&](int number) { return module_.computations[At(number)].name; });
+    if (called >= 0) {
+      calls[call->place] = called;
+      any_found = true;
+    } else {
+      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(call->place));
+      module_.whole = false;
+    }
+  }
+  if (any_found && !RemoveCycles(&module_)) module_.whole = false;
+}
+
+}  // namespace
+
+int HloModule::Find(std::string_view instruction) const {
+  return by_name.Find(instruction, [&](int number) { return instructions[At(number)].name; });
+}
+
+std::string_view Attribute(std::string_view attributes, std::string_view name) {
+  ListReader parts(attributes);
+  std::string_view part;
+  while (parts.Next(&part)) {
+    const AttributePart attribute = SplitAttribute(part);
+    if (attribute.key == name) return attribute.value;
+  }
+  return {};
+}
+
+std::vector<std::int64_t> Integers(std::string_view list) {
+  std::vector<std::int64_t> integers;
+  ListReader parts(WithoutBraces(list));
+  std::string_view part;
+  while (parts.Next(&part)) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error != std::errc() || end != part.data() + part.size()) break;
+    integers.push_back(number);
+  }
+  return integers;
+}
+
+HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return Reader(source, limits).Read(); }
+
+}  // namespace whyoom

@@ -1,0 +1,294 @@
+#include "program/memory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "input/text_lines.h"
+#include "program/name_index.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 60;  // no memory is larger; sums of two such numbers can be held
+constexpr std::int64_t kHostColor = 5;                 // Layout::kHostMemorySpace of XLA
+
+// Takes a number off the text; what is too large to be held is the most there can be.
+std::optional<std::int64_t> TakeNumber(std::string_view* text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error == std::errc::invalid_argument || text->starts_with('-')) return std::nullopt;
+  text->remove_prefix(static_cast<std::size_t>(end - text->data()));
+  return error == std::errc() ? std::min(number, kMost) : kMost;
+}
+
+bool Take(std::string_view* text, std::string_view part) {
+  if (!text->starts_with(part)) return false;
+  text->remove_prefix(part.size());
+  return true;
+}
+
+std::int64_t Sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+// "while.5{1}" into name and index; "{}" is the whole value, which has no index.
+void SplitIndex(std::string_view place, std::string_view* name, std::string_view* index) {
+  const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
+  *name = place.substr(0, brace);
+  *index = brace == std::string_view::npos ? std::string_view() : place.substr(brace);
+  if (*index == "{}") *index = {};
+}
+
+// An allocation's line without its shape, which could say anything.
+struct AllocationLine {
+  std::int64_t size = 0;
+  std::int64_t color = 0;
+  bool thread_local_ = false;
+  MemoryAllocation allocation;
+};
+
+// ", page 0, parameter 1, shape |f32[8]| at ShapeIndex {0}, maybe-live-out:"
+void ReadProperties(std::string_view text, AllocationLine* line) {
+  MemoryAllocation& allocation = line->allocation;
+  bool constant = false;
+  while (Take(&text, ", ")) {
+    if (Take(&text, "color ")) line->color = TakeNumber(&text).value_or(-1);
+    if (Take(&text, "thread-local")) line->thread_local_ = true;
+    if (Take(&text, "constant")) constant = true;
+    if (Take(&text, "maybe-live-out")) allocation.is_output = true;
+    if (Take(&text, "parameter ")) {
+      allocation.kind = AllocationKind::kArgument;
+      allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&text).value_or(-1), INT32_MAX));
+    }
+    if (Take(&text, "shape |") || Take(&text, "output shape is |"))
+      text.remove_prefix(std::min(text.find('|'), text.size()));
+    if (Take(&text, "| at ShapeIndex ")) {
+      const std::string_view index = text.substr(0, text.find('}'));
+      if (index.starts_with('{') && index.size() > 1) allocation.parameter_index = std::string(index) + "}";
+    }
+    text.remove_prefix(std::min(text.find(", "), text.size()));
+  }
+  if (allocation.kind == AllocationKind::kArgument) return;
+  if (allocation.is_output) {
+    allocation.kind = AllocationKind::kOutput;
+  } else if (constant) {
+    allocation.kind = AllocationKind::kConstant;
+  }
+}
+
+// "allocation 7: size 22301114368, page 0, preallocated-temp:"
+std::optional<AllocationLine> ReadAllocation(std::string_view text) {
+  AllocationLine line;
+  if (!Take(&text, "allocation ") || !TakeNumber(&text) || !Take(&text, ": size ")) return std::nullopt;
+  const std::optional<std::int64_t> size = TakeNumber(&text);
+  if (!size) return std::nullopt;
+  line.size = *size;
+  line.allocation.size = *size;
+  ReadProperties(text, &line);
+  return line;
+}
+
+struct ValueLine {
+  std::string_view name;
+  std::string_view index;
+  std::string_view shape;
+  std::int64_t size = 0;
+  std::int64_t offset = 0;
+  bool phi = false;
+};
+
+// " value: <25 while.5{1} (phi) @0> (size=11150557184,offset=5575278592): f32[10889216,4,2]{1,2,0:T(2,128)}"
+std::optional<ValueLine> ReadValue(std::string_view text) {
+  ValueLine value;
+  if (!Take(&text, " value: <") || !TakeNumber(&text) || !Take(&text, " ")) return std::nullopt;
+  const std::size_t name_end = text.find(' ');
+  if (name_end == std::string_view::npos || name_end == 0) return std::nullopt;
+  SplitIndex(text.substr(0, name_end), &value.name, &value.index);
+  text.remove_prefix(name_end);
+  value.phi = Take(&text, " (phi)");
+  if (!Take(&text, " @") || !TakeNumber(&text) || !Take(&text, "> (size=")) return std::nullopt;
+  const std::optional<std::int64_t> size = TakeNumber(&text);
+  if (!size || !Take(&text, ",offset=")) return std::nullopt;
+  const std::optional<std::int64_t> offset = TakeNumber(&text);
+  if (!offset || !Take(&text, "): ")) return std::nullopt;
+  value.size = *size;
+  value.offset = *offset;
+  value.shape = text;
+  return value;
+}
+
+class Reader {
+ public:
+  explicit Reader(const MemoryLimits& limits) : limits_(limits) {}
+
+  void ReadAssignment(ByteSource& source);
+  void ReadRanges(ByteSource& source);
+  ModuleMemory Result() { return std::move(memory_); }
+
+ private:
+  void AddAllocation(const AllocationLine& line);
+  void AddValue(const ValueLine& line);
+  void DropSmallest();
+  void IndexValues();
+  void ReadRange(std::string_view line);
+
+  MemoryLimits limits_;
+  ModuleMemory memory_;
+  bool inside_ = false;     // an allocation whose values are kept
+  std::size_t kept_ = 0;    // values
+  std::int64_t floor_ = 0;  // values smaller than this gave way to larger ones
+  std::vector<MemoryValue*> values_;
+  std::vector<int> next_;  // by value: the next one of the same name and index; -1: none
+  std::vector<std::string> keys_;
+  NameIndex by_key_;
+};
+
+void Reader::ReadAssignment(ByteSource& source) {
+  TextLines lines(source);
+  std::string_view line;
+  bool any = false;
+  while (lines.Next(&line)) {
+    if (line.starts_with("allocation ")) {
+      any = true;
+      inside_ = false;
+      if (const std::optional<AllocationLine> allocation = ReadAllocation(line)) {
+        AddAllocation(*allocation);
+      } else {
+        memory_.whole = false;
+      }
+    } else if (inside_ && line.starts_with(" value: ")) {
+      if (const std::optional<ValueLine> value = ReadValue(line)) {
+        AddValue(*value);
+      } else {
+        memory_.whole = false;
+      }
+    } else if (line.starts_with("Total bytes used")) {
+      break;
+    }
+  }
+  if (!any || !source.problem().empty()) memory_.whole = false;
+  DropSmallest();
+}
+
+void Reader::AddAllocation(const AllocationLine& line) {
+  if (line.thread_local_) return;
+  if (line.color == kHostColor) memory_.host_bytes = Sum(memory_.host_bytes, line.size);
+  if (line.color != 0) return;
+  memory_.need_bytes = Sum(memory_.need_bytes, line.size);
+  if (memory_.allocations.size() >= limits_.values) {
+    memory_.whole = false;
+    return;
+  }
+  memory_.allocations.push_back(line.allocation);
+  inside_ = true;
+}
+
+void Reader::AddValue(const ValueLine& line) {
+  MemoryAllocation& allocation = memory_.allocations.back();
+  if (line.size < limits_.smallest && line.size != allocation.size) return;
+  if (line.size < floor_) return;
+  MemoryValue value;
+  value.name = line.name;
+  value.index = line.index;
+  value.shape = line.shape;
+  value.size = line.size;
+  value.offset = line.offset;
+  value.phi = line.phi;
+  allocation.values.push_back(std::move(value));
+  if (++kept_ > limits_.values + limits_.values / 4 + 16) DropSmallest();
+}
+
+// Leaves the largest, as many as are allowed; of equal ones the first.
+void Reader::DropSmallest() {
+  if (kept_ <= limits_.values) return;
+  memory_.whole = false;
+  std::vector<std::int64_t> sizes;
+  for (const MemoryAllocation& allocation : memory_.allocations) {
+    for (const MemoryValue& value : allocation.values) sizes.push_back(value.size);
+  }
+  const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(limits_.values);
+  std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+  floor_ = *last;  // the largest of those that must go
+  auto larger = static_cast<std::size_t>(
+      std::count_if(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size > floor_; }));
+  std::size_t equal = limits_.values - std::min(larger, limits_.values);
+  for (MemoryAllocation& allocation : memory_.allocations) {
+    std::erase_if(allocation.values, [&](const MemoryValue& value) {
+      if (value.size > floor_) return false;
+      if (value.size < floor_ || equal == 0) return true;
+      --equal;
+      return false;
+    });
+  }
+  kept_ = limits_.values;
+}
+
+void Reader::IndexValues() {
+  for (MemoryAllocation& allocation : memory_.allocations) {
+    for (MemoryValue& value : allocation.values) {
+      const int number = static_cast<int>(values_.size());
+      values_.push_back(&value);
+      next_.push_back(-1);
+      keys_.push_back(value.name + value.index);
+      const int first = by_key_.FindOrAdd(
+          keys_.back(), number, [&](int other) -> std::string_view { return keys_[static_cast<std::size_t>(other)]; });
+      if (first < 0) continue;
+      next_[static_cast<std::size_t>(number)] = std::exchange(next_[static_cast<std::size_t>(first)], number);
+    }
+  }
+}
+
+void Reader::ReadRanges(ByteSource& source) {
+  IndexValues();
+  TextLines lines(source);
+  std::string_view line;
+  bool inside = false;
+  bool ended = false;
+  while (!ended && lines.Next(&line)) {
+    if (inside) {
+      ended = !line.starts_with("    ");
+      if (!ended) ReadRange(line.substr(4));
+    } else if (Take(&line, "HloLiveRange (max ")) {
+      memory_.schedule_length = TakeNumber(&line).value_or(0);
+    } else {
+      inside = line == "  BufferLiveRange:";
+    }
+  }
+  if (!ended || !source.problem().empty()) memory_.whole = false;
+}
+
+// "while.5{1}:5-7"
+void Reader::ReadRange(std::string_view line) {
+  const std::size_t colon = std::min(line.rfind(':'), line.size());
+  std::string_view numbers = line.substr(std::min(colon + 1, line.size()));
+  const std::optional<std::int64_t> first = TakeNumber(&numbers);
+  const std::optional<std::int64_t> last = first && Take(&numbers, "-") ? TakeNumber(&numbers) : std::nullopt;
+  if (!last || *last < *first || !numbers.empty()) {
+    memory_.whole = false;
+    return;
+  }
+  std::string_view key = line.substr(0, colon);
+  if (key.ends_with("{}")) key.remove_suffix(2);
+  int number = by_key_.Find(key, [&](int other) -> std::string_view { return keys_[static_cast<std::size_t>(other)]; });
+  if (number >= 0 && values_[static_cast<std::size_t>(number)]->first >= 0) return;  // the first one counts
+  for (; number >= 0; number = next_[static_cast<std::size_t>(number)]) {
+    values_[static_cast<std::size_t>(number)]->first = *first;
+    values_[static_cast<std::size_t>(number)]->last = *last;
+  }
+}
+
+}  // namespace
+
+ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits) {
+  Reader reader(limits);
+  reader.ReadAssignment(assignment);
+  if (ranges != nullptr) reader.ReadRanges(*ranges);
+  return reader.Result();
+}
+
+}  // namespace whyoom
