@@ -386,6 +386,41 @@ void DimensionRules::While(int instruction) {
   }
 }
 
+void DimensionRules::Stacks(int instruction) {
+  const HloInstruction& loop = At(instruction);
+  if (loop.calls.size() < 2) return;
+  // The condition compares the step with how many there are.
+  std::int64_t steps = 0;
+  for (const int at : module_.computations[static_cast<std::size_t>(loop.calls[0])].instructions) {
+    if (At(at).opcode == "constant") steps = std::max(steps, Integers(At(at).literal).empty() ? 0 : Integers(At(at).literal)[0]);
+  }
+  if (steps < 2) return;
+  int first = -1;
+  std::vector<std::pair<int, int>> open = {{loop.calls[1], 0}};
+  while (!open.empty()) {
+    const auto [computation, depth] = open.back();
+    open.pop_back();
+    for (const int at : module_.computations[static_cast<std::size_t>(computation)].instructions) {
+      const std::string_view opcode = At(at).opcode;
+      if (opcode == "fusion" && depth < 8) {
+        for (const int call : At(at).calls) open.emplace_back(call, depth + 1);
+      }
+      const bool writes = opcode == "dynamic-update-slice";
+      if (!writes && opcode != "dynamic-slice") continue;
+      Array whole;
+      Array part{at, 0};
+      if (!Operand(at, 0, &whole) || (writes && !Operand(at, 1, &part)) || Rank(whole) != Rank(part)) continue;
+      for (int dim = 0; dim < Rank(whole); ++dim) {
+        if (Size(whole, dim) != steps || Size(part, dim) != 1) continue;
+        if (first < 0) first = Dim(whole, dim);
+        dimensions_.factors_.Equate({first}, {Dim(whole, dim)});
+        break;
+      }
+    }
+  }
+  dimensions_.loops_.push_back({instruction, steps, first});
+}
+
 void DimensionRules::Conditional(int instruction) {
   const HloInstruction& at = At(instruction);
   for (std::size_t i = 0; i < at.calls.size(); ++i) {
@@ -448,6 +483,9 @@ void DimensionRules::Instruction(int instruction) {
 
 void DimensionRules::Apply() {
   for (std::size_t i = 0; i < module_.instructions.size(); ++i) Instruction(static_cast<int>(i));
+  for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
+    if (At(static_cast<int>(i)).opcode == "while") Stacks(static_cast<int>(i));
+  }
 }
 
 }  // namespace whyoom

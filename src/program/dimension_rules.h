@@ -60,6 +60,7 @@ class DimensionRules {
   void Tuple(int instruction);
   void Calls(int instruction);       // fusion, call, async-start: the computation's parameters are the operands
   void While(int instruction);
+  void Stacks(int instruction);      // of a loop: what it reads or writes one step at a time is as long as it runs
   void Conditional(int instruction);
   void Start(int instruction);       // copy-start, all-gather-start, …
   void Done(int instruction);

@@ -23,6 +23,13 @@ struct Product {
   std::vector<int> contracted;  // of both operands, summed over
 };
 
+// A loop that runs a known number of times, and reads or writes stacks of that length a step at a time.
+struct Loop {
+  int instruction = 0;  // the while
+  std::int64_t steps = 0;
+  int factor = -1;      // the stacks' dimension; -1: it has none
+};
+
 class Dimensions {
  public:
   // Borrows the module, which must outlive this.
@@ -41,6 +48,7 @@ class Dimensions {
   const Factors& factors() const { return factors_; }
   int Family(int factor) const { return factors_.Family(factor); }
   const std::vector<Product>& products() const { return products_; }
+  const std::vector<Loop>& loops() const { return loops_; }
 
  private:
   friend class DimensionRules;
@@ -57,6 +65,7 @@ class Dimensions {
   std::vector<std::vector<int>> first_;  // by instruction and leaf: the factor of its first dimension
   Factors factors_;
   std::vector<Product> products_;
+  std::vector<Loop> loops_;
 };
 
 }  // namespace whyoom

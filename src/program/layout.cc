@@ -21,7 +21,7 @@ std::string_view Original(std::string_view name) { return name.substr(0, name.fi
 Layout::Layout(const Program& program, bool undo_rematerialization) : program_(program) {
   FindBuffers(false);
   std::int64_t needed = Need(SizesAsTheyAre());
-  fragmentation_ = std::max<std::int64_t>(0, program.memory().need_bytes - needed);
+  fragmentation_ = program.memory().need_bytes - needed;
   if (undo_rematerialization) {
     buffers_.clear();
     FindBuffers(true);
@@ -37,11 +37,14 @@ Sizes Layout::SizesAsTheyAre() const {
 
 void Layout::FindBuffers(bool undo) {
   const std::vector<ProgramValue>& values = program_.values();
-  std::map<std::pair<int, std::int64_t>, int> outputs;  // by allocation and size: the value that is handed out
+  // What is handed out has its allocation all the time. The carried values of a loop are one with the loop's result.
+  std::map<int, int> handed_out;  // by value: its allocation
   for (const ProgramOutput& output : program_.outputs()) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i].instruction == output.instruction && values[i].leaf == output.leaf)
-        outputs[{values[i].allocation, values[i].size}] = static_cast<int>(i);
+      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      if (values[i].instruction == output.instruction && values[i].leaf == output.leaf &&
+          allocation.kind == AllocationKind::kOutput && values[i].size == allocation.size)
+        handed_out[static_cast<int>(i)] = values[i].allocation;
     }
   }
   std::map<std::tuple<std::string_view, int>, std::vector<int>> computed_again;
@@ -51,7 +54,7 @@ void Layout::FindBuffers(bool undo) {
     const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
     if (allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant) continue;
     if (value.size < kSmallest || value.first < 0) continue;
-    if (undo && value.instruction >= 0) {
+    if (undo && value.instruction >= 0 && !handed_out.contains(static_cast<int>(i))) {
       const std::string_view name = program_.InstructionOf(value).name;
       const std::string_view original = Original(name);
       if (original != name || program_.module().Find(std::string(original) + ".remat") >= 0) {
@@ -61,6 +64,16 @@ void Layout::FindBuffers(bool undo) {
     }
     order.push_back(static_cast<int>(i));
   }
+  // What is written into in place is one with what it was: a loop's carried values, an update of an array.
+  const auto writes_in_place = [&](int instruction) {
+    const HloModule& module = program_.module();
+    const HloInstruction* at = &module.instructions[static_cast<std::size_t>(instruction)];
+    if (at->opcode == "fusion" && !at->calls.empty()) {
+      const int root = module.computations[static_cast<std::size_t>(at->calls[0])].root;
+      if (root >= 0) at = &module.instructions[static_cast<std::size_t>(root)];
+    }
+    return at->opcode == "while" || at->opcode == "dynamic-update-slice" || at->opcode == "scatter";
+  };
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const ProgramValue& one = values[static_cast<std::size_t>(a)];
     const ProgramValue& other = values[static_cast<std::size_t>(b)];
@@ -69,19 +82,28 @@ void Layout::FindBuffers(bool undo) {
   });
   for (const int i : order) {
     const ProgramValue& value = values[static_cast<std::size_t>(i)];
+    if (handed_out.contains(i) && !writes_in_place(value.instruction)) {
+      buffers_.push_back({value.offset, value.size, value.first, INT64_MAX - 1, value.allocation, {i}, true});
+      continue;
+    }
     Buffer* last = buffers_.empty() ? nullptr : &buffers_.back();
     if (last != nullptr && last->allocation == value.allocation && last->offset == value.offset &&
         last->size == value.size && value.first <= last->last) {
       last->last = std::max(last->last, value.last);
       last->values.push_back(i);
     } else {
-      buffers_.push_back({value.offset, value.size, value.first, value.last, value.allocation, {i}});
+      buffers_.push_back({value.offset, value.size, value.first, value.last, value.allocation, {i}, false});
     }
   }
   // Values that are kept in place of being computed again get places of their own, which no other value has.
   std::int64_t place = std::int64_t{1} << 60;
   for (const auto& [key, group] : computed_again) {
-    Buffer buffer{place, 0, INT64_MAX, 0, 0, group};
+    const bool is_output = std::any_of(handed_out.begin(), handed_out.end(), [&](const auto& entry) {
+      const ProgramValue& value = values[static_cast<std::size_t>(entry.first)];
+      return std::tuple(Original(program_.InstructionOf(value).name), value.leaf) == key;
+    });
+    if (is_output) continue;  // there all the time anyway
+    Buffer buffer{place, 0, INT64_MAX, 0, 0, group, false};
     for (const int i : group) {
       const ProgramValue& value = values[static_cast<std::size_t>(i)];
       buffer.size = std::max(buffer.size, value.size);
@@ -92,23 +114,58 @@ void Layout::FindBuffers(bool undo) {
     place += buffer.size;
     buffers_.push_back(std::move(buffer));
   }
-  // An output has its memory all the time.
   for (Buffer& buffer : buffers_) {
-    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(buffer.allocation)];
-    if (allocation.kind != AllocationKind::kOutput) continue;
-    const auto output = outputs.find({buffer.allocation, buffer.size});
-    if (output == outputs.end() || buffer.size != allocation.size) continue;
-    if (std::find(buffer.values.begin(), buffer.values.end(), output->second) == buffer.values.end()) continue;
-    buffer.first = 0;
+    if (!std::any_of(buffer.values.begin(), buffer.values.end(), [&](int i) { return handed_out.contains(i); })) continue;
+    buffer.is_output = true;
     buffer.last = INT64_MAX - 1;
-    buffer.values = {output->second};
   }
 }
 
-std::int64_t Layout::PeakOf(const Sizes& sizes, std::vector<int>* live) const {
+std::vector<char> Layout::PlacedInOutputs(const std::vector<std::int64_t>& bytes) const {
+  std::vector<char> placed(buffers_.size(), 0);
+  struct Place {
+    std::int64_t size;
+    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+  };
+  std::vector<Place> places;
+  std::vector<int> order;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].is_output && bytes[i] > 0) {
+      places.push_back({bytes[i], {{buffers_[i].first, buffers_[i].last}}});
+    } else if (bytes[i] > 0) {
+      order.push_back(static_cast<int>(i));
+    }
+  }
+  if (places.empty()) return placed;
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.size < b.size; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)]; });
+  for (const int i : order) {
+    const Buffer& buffer = buffers_[static_cast<std::size_t>(i)];
+    const auto fits = std::lower_bound(places.begin(), places.end(), bytes[static_cast<std::size_t>(i)],
+                                       [](const Place& place, std::int64_t size) { return place.size < size; });
+    for (auto place = fits; place != places.end(); ++place) {
+      const bool free = std::none_of(place->taken.begin(), place->taken.end(), [&](const auto& other) {
+        return buffer.first < other.second && other.first < buffer.last;
+      });
+      if (!free) continue;
+      place->taken.emplace_back(buffer.first, buffer.last);
+      placed[static_cast<std::size_t>(i)] = 1;
+      break;
+    }
+  }
+  return placed;
+}
+
+std::int64_t Layout::PeakOf(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const {
   std::vector<std::int64_t> bytes(buffers_.size(), 0);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     for (const int value : buffers_[i].values) bytes[i] = std::max(bytes[i], sizes[static_cast<std::size_t>(value)]);
+  }
+  std::int64_t outputs = 0;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) outputs += buffers_[i].is_output ? bytes[i] : 0;
+  const std::vector<char> placed = PlacedInOutputs(bytes);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (placed[i] != 0 || buffers_[i].is_output) bytes[i] = 0;
   }
   std::vector<int> by_start(buffers_.size());
   for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<int>(i);
@@ -120,16 +177,24 @@ std::int64_t Layout::PeakOf(const Sizes& sizes, std::vector<int>* live) const {
     const Buffer& other = buffers_[static_cast<std::size_t>(b)];
     return std::tie(one.allocation, one.offset, a) < std::tie(other.allocation, other.offset, b);
   };
+  std::vector<std::int64_t> moments;  // at which something begins
+  for (const Buffer& buffer : buffers_) moments.push_back(buffer.first);
+  for (const Buffer& buffer : added) moments.push_back(buffer.first);
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
   std::vector<int> active;  // in order of place
   std::int64_t most = 0;
-  for (std::size_t next = 0; next < by_start.size();) {
-    const std::int64_t now = buffers_[static_cast<std::size_t>(by_start[next])].first;
+  std::size_t next = 0;
+  for (const std::int64_t now : moments) {
     std::erase_if(active, [&](int i) { return buffers_[static_cast<std::size_t>(i)].last < now; });
-    for (; next < by_start.size() && buffers_[static_cast<std::size_t>(by_start[next])].first == now; ++next) {
+    for (; next < by_start.size() && buffers_[static_cast<std::size_t>(by_start[next])].first <= now; ++next) {
       active.insert(std::upper_bound(active.begin(), active.end(), by_start[next], by_place), by_start[next]);
     }
     // What overlaps in place shares its memory: the larger of the largest and of the others together.
     std::int64_t total = 0;
+    for (const Buffer& buffer : added) {
+      if (buffer.first <= now && now <= buffer.last) total += buffer.size;
+    }
     for (std::size_t i = 0; i < active.size();) {
       const Buffer& begin = buffers_[static_cast<std::size_t>(active[i])];
       std::int64_t end = begin.offset;
@@ -153,12 +218,12 @@ std::int64_t Layout::PeakOf(const Sizes& sizes, std::vector<int>* live) const {
       if (live != nullptr) *live = active;
     }
   }
-  return most;
+  return most + outputs;
 }
 
-std::int64_t Layout::Need(const Sizes& sizes) const { return Need(sizes, nullptr); }
+std::int64_t Layout::Need(const Sizes& sizes) const { return Need(sizes, {}); }
 
-std::int64_t Layout::Need(const Sizes& sizes, std::vector<int>* live) const {
+std::int64_t Layout::Need(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const {
   // Of arguments and constants one value says what they take.
   std::int64_t fixed = 0;
   const std::vector<ProgramValue>& values = program_.values();
@@ -171,7 +236,7 @@ std::int64_t Layout::Need(const Sizes& sizes, std::vector<int>* live) const {
     if (!is_new) entry->second = std::max(entry->second, sizes[i]);
   }
   for (const auto& [allocation, bytes] : own) fixed += bytes;
-  return fixed + PeakOf(sizes, live) + fragmentation_;
+  return fixed + PeakOf(sizes, added, live) + fragmentation_;
 }
 
 }  // namespace whyoom

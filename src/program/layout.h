@@ -22,6 +22,7 @@ struct Buffer {
   std::int64_t last = 0;
   int allocation = 0;
   std::vector<int> values;  // numbers in Program::values()
+  bool is_output = false;   // handed out: its memory is there all the time, and others may use it before
 };
 
 class Layout {
@@ -34,8 +35,9 @@ class Layout {
   // said, to within what its allocator rounds.
   std::int64_t Need(const Sizes& sizes) const;
 
-  // The same, and the buffers that are live at the moment of the most (numbers in buffers()).
-  std::int64_t Need(const Sizes& sizes, std::vector<int>* live) const;
+  // The same, with `added` buffers of their own, which no other shares memory with; and the buffers that are live at the
+  // moment of the most (numbers in buffers()). `live` may be null.
+  std::int64_t Need(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live = nullptr) const;
 
   Sizes SizesAsTheyAre() const;
   const std::vector<Buffer>& buffers() const { return buffers_; }
@@ -44,12 +46,14 @@ class Layout {
 
  private:
   void FindBuffers(bool undo);
-  std::int64_t PeakOf(const Sizes& sizes, std::vector<int>* live) const;
+  // Which buffers lie in the memory of an output before it is made, as the compiler places them: the largest first,
+  // each in the first that is large enough and free.
+  std::vector<char> PlacedInOutputs(const std::vector<std::int64_t>& bytes) const;
+  std::int64_t PeakOf(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const;
 
   const Program& program_;
   std::vector<Buffer> buffers_;      // of temporaries
-  std::int64_t fixed_ = 0;           // arguments, outputs and constants as they are
-  std::int64_t fragmentation_ = 0;
+  std::int64_t fragmentation_ = 0;   // may be negative where the compiler placed better
 };
 
 }  // namespace whyoom

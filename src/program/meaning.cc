@@ -58,6 +58,8 @@ Meaning::Meaning(const Program& program) : program_(program) {
       break;
     }
   }
+  for (const ProgramValue& value : program.values())
+    rows_.push_back(value.leaf < 0 ? Rows() : RowsOf(value.instruction, value.leaf));
   FindRoles();
   FindBatch();
   FindSequence();
@@ -76,37 +78,67 @@ bool Meaning::IsForward(int instruction) const {
   return name.find("jvp(") != std::string_view::npos && name.find("transpose(") == std::string_view::npos;
 }
 
-std::vector<int> Meaning::FamiliesOf(int instruction, int leaf) const {
-  std::vector<int> families;
-  for (const std::vector<int>& dim : program_.dimensions().Of(instruction, leaf)) {
-    for (const int factor : dim) families.push_back(program_.dimensions().Family(factor));
+Rows Meaning::RowsOf(int instruction, int leaf) const {
+  Rows rows = program_.dimensions().Of(instruction, leaf);
+  for (std::vector<int>& row : rows) {
+    for (int& factor : row) factor = program_.dimensions().Family(factor);
   }
-  return families;
+  return rows;
 }
 
-int Meaning::Count(int instruction, int leaf, int family) const {
-  const std::vector<int> families = FamiliesOf(instruction, leaf);
-  return static_cast<int>(std::count(families.begin(), families.end(), family));
+int Occurs(const Rows& rows, const Axis& axis) {
+  int whole = 0;
+  int parts = 0;
+  for (const std::vector<int>& row : rows) {
+    if (std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end()) != row.end()) {
+      ++whole;
+    } else if (std::find(row.begin(), row.end(), axis.families.front()) != row.end()) {
+      ++parts;
+    }
+  }
+  return whole > 0 ? whole : parts;
 }
 
-bool Meaning::Has(int instruction, int leaf, int family) const { return Count(instruction, leaf, family) > 0; }
+Axis Meaning::MakeAxis(const std::vector<int>& factors) const {
+  Axis axis;
+  axis.size = 1;
+  for (const int factor : factors) {
+    axis.families.push_back(program_.dimensions().Family(factor));
+    axis.size *= program_.dimensions().factors().size(factor);
+  }
+  return axis;
+}
 
-std::int64_t Meaning::BytesWith(int family) const {
+bool Meaning::InWeights(const Axis& axis) const {
+  return std::any_of(axis.families.begin(), axis.families.end(), [&](int family) { return weight_families_.contains(family); });
+}
+
+std::int64_t Meaning::BytesWith(const Axis& axis) const {
   std::int64_t bytes = 0;
-  for (const ProgramValue& value : program_.values()) {
-    if (value.leaf < 0 || value.size < kLargeEnough) continue;
-    if (Has(value.instruction, value.leaf, family)) bytes += value.size;
+  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+    if (program_.values()[i].size >= kLargeEnough && Has(i, axis)) bytes += program_.values()[i].size;
   }
   return bytes;
 }
 
-std::int64_t Meaning::SizeOf(int family) const {
-  std::int64_t size = 0;
-  const Factors& factors = program_.dimensions().factors();
-  for (std::size_t i = 0; i < factors.count(); ++i) {
-    if (factors.Family(static_cast<int>(i)) == family) size = std::max(size, factors.size(static_cast<int>(i)));
+Axis Meaning::Restored(const Axis& axis) const {
+  std::map<std::vector<int>, std::int64_t> found;
+  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf < 0 || value.size < kLargeEnough) continue;
+    const ArrayShape& shape = program_.ShapeOf(value);
+    for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
+      if (shape.dims[dim] == axis.size && !InWeights({rows_[i][dim], axis.size})) found[rows_[i][dim]] += value.size;
+    }
   }
-  return size;
+  Axis best = axis;
+  std::int64_t most = 10 * BytesWith(axis);
+  for (const auto& [families, bytes] : found) {
+    if (bytes <= most) continue;
+    most = bytes;
+    best.families = families;
+  }
+  return best;
 }
 
 void Meaning::FindRoles() {
@@ -140,14 +172,22 @@ void Meaning::FindRoles() {
     if (roles_[i] == Role::kWeights)
       weights.insert(program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf).shape);
   }
+  std::set<int> fed_in;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
+    const Rows rows = RowsOf(parameters[i].instruction, parameters[i].leaf);
     const ArrayShape& shape = program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf);
     if (roles_[i] == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
         parameters[i].path.find("opt") == std::string::npos)
       roles_[i] = Role::kOther;
-    if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) {
-      for (const int family : FamiliesOf(parameters[i].instruction, parameters[i].leaf)) weight_families_.insert(family);
-    }
+    if (roles_[i] == Role::kInput && !rows.empty()) fed_in.insert(rows[0].begin(), rows[0].end());
+  }
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    const Rows rows = RowsOf(parameters[i].instruction, parameters[i].leaf);
+    // What has a row for each example is no weight, whatever its name.
+    if (roles_[i] == Role::kWeights && !rows.empty() && !rows[0].empty() && fed_in.contains(rows[0].front()))
+      roles_[i] = Role::kInput;
+    if (roles_[i] != Role::kWeights && roles_[i] != Role::kOptimizerState) continue;
+    for (const std::vector<int>& row : rows) weight_families_.insert(row.begin(), row.end());
   }
 }
 
@@ -159,47 +199,42 @@ void Meaning::FindBatch() {
     for (std::size_t i = 0; i < parameters.size() && (strict || best < 0); ++i) {
       if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
       const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
-      for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-        if (dims[dim].empty()) continue;  // a dimension of 1
-        const int family = program_.dimensions().Family(dims[dim].front());
-        if (strict && weight_families_.contains(family)) continue;
-        const std::int64_t bytes = BytesWith(family);
-        // The first that is longer than 1 counts; later ones only where it is nothing to the memory.
-        if (bytes > best) {
-          best = bytes;
-          batch_ = {family, SizeOf(family)};
-        }
-        break;
-      }
+      if (dims.empty() || dims[0].empty()) continue;  // a scalar, or a batch of 1
+      const Axis axis = MakeAxis(dims[0]);
+      if (strict && InWeights(axis)) continue;
+      const Axis restored = Restored(axis);
+      const std::int64_t bytes = BytesWith(restored);
+      if (bytes <= best) continue;
+      best = bytes;
+      batch_ = restored;
     }
   }
 }
 
 void Meaning::FindSequence() {
   // Of the other dimensions that are fed in and that no weight has, or that a loop stacks, the one most of the memory
-  // has. Positions have weights of their own sometimes, so weights of a twentieth of the memory do not count.
-  std::map<int, std::int64_t> candidates;
+  // has.
+  std::vector<Axis> candidates;
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
-    for (std::size_t dim = 1; dim < dims.size(); ++dim) {
-      for (const int factor : dims[dim]) candidates[program_.dimensions().Family(factor)] = 0;
-    }
+    for (std::size_t dim = 1; dim < dims.size(); ++dim)
+      if (!dims[dim].empty()) candidates.push_back(Restored(MakeAxis(dims[dim])));
   }
-  for (const ProgramValue& value : program_.values()) {
+  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
     if (value.leaf < 0 || program_.InstructionOf(value).target != "AllocateBuffer") continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(value.instruction, value.leaf);
-    if (!dims.empty() && !dims[0].empty()) candidates[program_.dimensions().Family(dims[0].front())] = 0;
+    if (!dims.empty() && !dims[0].empty()) candidates.push_back(MakeAxis(dims[0]));
   }
   std::int64_t best = 0;
-  for (const auto& [family, unused] : candidates) {
-    if (family == batch_.family || weight_families_.contains(family)) continue;
-    const std::int64_t bytes = BytesWith(family);
-    if (bytes > best) {
-      best = bytes;
-      sequence_ = {family, SizeOf(family)};
-    }
+  for (const Axis& axis : candidates) {
+    if (axis == batch_ || InWeights(axis)) continue;
+    const std::int64_t bytes = BytesWith(axis);
+    if (bytes <= best) continue;
+    best = bytes;
+    sequence_ = axis;
   }
 }
 
@@ -211,7 +246,7 @@ void Meaning::FindAttention() {
     int found = -1;
     for (const int factor : dimensions.factors().Expand(row)) {
       const int family = dimensions.Family(factor);
-      if (family == batch_.family) continue;
+      if (!batch_.families.empty() && family == batch_.families.front()) continue;
       if (weight_families_.contains(family)) return -1;
       found = family;
     }
@@ -231,21 +266,32 @@ void Meaning::FindAttention() {
   }
 }
 
+bool Meaning::IsScores(std::size_t value) const {
+  const auto holds = [&](int family) {
+    return std::count_if(rows_[value].begin(), rows_[value].end(), [&](const std::vector<int>& row) {
+      return std::find(row.begin(), row.end(), family) != row.end();
+    });
+  };
+  return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {
+    return pair.first == pair.second ? holds(pair.first) > 1 : holds(pair.first) > 0 && holds(pair.second) > 0;
+  });
+}
+
 void Meaning::FindVocabulary() {
-  // The largest dimension of a weight that activations have, too: the classes that the loss is taken over.
-  std::int64_t best = 0;
-  for (const int family : weight_families_) {
-    const std::int64_t size = SizeOf(family);
-    std::int64_t bytes = 0;
-    for (const ProgramValue& value : program_.values()) {
-      if (value.leaf < 0 || value.size < kLargeEnough || !batch_) continue;
-      if (Has(value.instruction, value.leaf, family) &&
-          (Has(value.instruction, value.leaf, batch_.family) || (sequence_ && Has(value.instruction, value.leaf, sequence_.family))))
-        bytes += value.size;
-    }
-    if (bytes > 0 && size > best) {
-      best = size;
-      vocabulary_ = {family, size};
+  // The classes that the loss is taken over: a softmax looks for the largest of them, which nothing does with features.
+  const HloModule& module = program_.module();
+  for (std::size_t i = 0; i < module.instructions.size(); ++i) {
+    const HloInstruction& instruction = module.instructions[i];
+    if (instruction.opcode != "reduce" || instruction.operands.empty() || instruction.calls.empty()) continue;
+    const HloComputation& reducer = module.computations[static_cast<std::size_t>(instruction.calls[0])];
+    if (reducer.root < 0 || module.instructions[static_cast<std::size_t>(reducer.root)].opcode != "maximum") continue;
+    const int from = instruction.operands[0];
+    if (module.ShapeOf(from).is_tuple) continue;
+    const std::vector<std::vector<int>> dims = program_.dimensions().Of(from, 0);
+    for (const std::int64_t dim : Integers(Attribute(instruction.attributes, "dimensions"))) {
+      if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[static_cast<std::size_t>(dim)].empty()) continue;
+      const Axis axis = MakeAxis(dims[static_cast<std::size_t>(dim)]);
+      if (InWeights(axis) && axis.size > vocabulary_.size) vocabulary_ = axis;
     }
   }
 }
@@ -288,19 +334,13 @@ void Meaning::FindKinds() {
       continue;
     }
     const int instruction = value.instruction;
-    bool scores = false;
-    for (const auto& [query, key] : attention_) {
-      scores = scores || (query == key ? Count(instruction, value.leaf, query) > 1
-                                       : Has(instruction, value.leaf, query) && Has(instruction, value.leaf, key));
-    }
-    const bool per_example = (batch_ && Has(instruction, value.leaf, batch_.family)) ||
-                             (sequence_ && Has(instruction, value.leaf, sequence_.family));
+    const bool per_example = Has(i, batch_) || Has(i, sequence_);
     std::vector<std::int64_t> dims = program_.ShapeOf(value).dims;
     std::sort(dims.begin(), dims.end());
     std::erase(dims, 1);
-    if (scores) {
+    if (IsScores(i)) {
       kind = ValueKind::kAttentionScores;
-    } else if (vocabulary_ && per_example && Has(instruction, value.leaf, vocabulary_.family)) {
+    } else if (per_example && Has(i, vocabulary_)) {
       kind = ValueKind::kLogits;
     } else if (!per_example && weight_dims.contains(dims)) {
       kind = IsBackward(instruction) ? ValueKind::kGradients : ValueKind::kGatheredWeights;

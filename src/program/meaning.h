@@ -31,12 +31,19 @@ enum class ValueKind {
   kUnknown,
 };
 
-// A dimension that changes as one: a family of factors.
+// A dimension that changes as one: its factors' families, major first. Several where some reshape takes it apart.
 struct Axis {
-  int family = -1;  // -1: there is none
-  std::int64_t size = 0;  // of its largest factor, on one device
-  explicit operator bool() const { return family >= 0; }
+  std::vector<int> families;  // empty: there is none
+  std::int64_t size = 0;      // on one device
+  explicit operator bool() const { return !families.empty(); }
+  friend bool operator==(const Axis&, const Axis&) = default;
 };
+
+// The families of each dimension of an array, major first.
+using Rows = std::vector<std::vector<int>>;
+
+// How many dimensions of the array are the axis, whole or the part of it that is left where it is spread over several.
+int Occurs(const Rows& rows, const Axis& axis);
 
 class Meaning {
  public:
@@ -51,12 +58,14 @@ class Meaning {
   Axis sequence() const { return sequence_; }
   Axis vocabulary() const { return vocabulary_; }
 
-  // Whether an array has a dimension of the family.
-  bool Has(int instruction, int leaf, int family) const;
-  int Count(int instruction, int leaf, int family) const;  // dimensions of an array that are of the family
+  // Of a value, by number in Program::values(); empty for what is no array.
+  const Rows& RowsOf(std::size_t value) const { return rows_[value]; }
+  Rows RowsOf(int instruction, int leaf) const;
+  bool Has(std::size_t value, const Axis& axis) const { return axis && Occurs(rows_[value], axis) > 0; }
   bool InWeights(int family) const { return weight_families_.contains(family); }
   // Query and key positions of attention: pairs of families, equal for self-attention.
   const std::set<std::pair<int, int>>& attention() const { return attention_; }
+  bool IsScores(std::size_t value) const;  // has query and key positions
   bool IsBackward(int instruction) const;
   bool IsForward(int instruction) const;  // of a program that trains: of the pass whose values the backward pass needs
 
@@ -67,11 +76,13 @@ class Meaning {
   void FindAttention();
   void FindVocabulary();
   void FindKinds();
-  std::vector<int> FamiliesOf(int instruction, int leaf) const;
-  std::int64_t BytesWith(int family) const;  // of values large enough to matter that have the family
-  std::int64_t SizeOf(int family) const;
+  std::int64_t BytesWith(const Axis& axis) const;  // of values large enough to matter that have it
+  Axis Restored(const Axis& axis) const;           // where the trail of an axis is lost: one of its size that is not
+  Axis MakeAxis(const std::vector<int>& factors) const;
+  bool InWeights(const Axis& axis) const;
 
   const Program& program_;
+  std::vector<Rows> rows_;
   std::vector<Role> roles_;
   std::vector<ValueKind> kinds_;
   std::set<int> weight_families_;

@@ -1,6 +1,8 @@
 #include "program/program.h"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 #include <utility>
 
 namespace whyoom {
@@ -16,6 +18,50 @@ std::string Unescape(std::string_view text) {
   return plain;
 }
 
+// Of each dimension over how many devices it is split:
+//   sharding={mesh['data'=4,'model'=1], [{'data'}, {}]}   or   sharding={devices=[4,1]<=[4]}   or   sharding={replicated}
+std::vector<std::int64_t> ReadSharding(std::string_view attributes, std::size_t rank) {
+  const std::string_view text = Attribute(attributes, "sharding");
+  std::vector<std::int64_t> shards;
+  if (text.empty()) return shards;
+  shards.assign(rank, 1);
+  const std::size_t devices = text.find("devices=[");
+  if (devices != std::string_view::npos) {
+    const std::string_view list = text.substr(devices + 9);
+    const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
+    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim) shards[dim] = std::max<std::int64_t>(1, counts[dim]);
+    return shards;
+  }
+  const std::size_t mesh = text.find("mesh[");
+  const std::size_t end = text.find(']', mesh);
+  if (mesh == std::string_view::npos || end == std::string_view::npos) return shards;
+  std::map<std::string, std::int64_t> axes;
+  std::string name;
+  for (std::size_t i = mesh + 5; i < end; ++i) {
+    if (text[i] != '\'') continue;
+    const std::size_t close = text.find('\'', i + 1);
+    if (close == std::string_view::npos || close > end) break;
+    name = text.substr(i + 1, close - i - 1);
+    std::int64_t size = 1;
+    std::from_chars(text.data() + std::min(close + 2, text.size()), text.data() + text.size(), size);
+    axes[name] = size;
+    i = close;
+  }
+  // [{'data'}, {}]: the axes of each dimension
+  std::size_t dim = 0;
+  for (std::size_t i = end + 1; i < text.size() && dim < rank; ++i) {
+    if (text[i] == '{') {
+      const std::size_t close = std::min(text.find('}', i), text.size());
+      for (const auto& [axis, size] : axes) {
+        if (text.substr(i, close - i).find("'" + axis + "'") != std::string_view::npos) shards[dim] *= std::max<std::int64_t>(1, size);
+      }
+      ++dim;
+      i = close;
+    }
+  }
+  return shards;
+}
+
 }  // namespace
 
 Program::Program(HloModule module, HloModule before, ModuleMemory memory)
@@ -27,8 +73,23 @@ Program::Program(HloModule module, HloModule before, ModuleMemory memory)
     std::from_chars(text.data(), text.data() + text.size(), partitions_);
   }
   FindValues();
+  FindSchedule();
   FindParameters();
   FindOutputs();
+}
+
+void Program::FindSchedule() {
+  positions_.assign(module_.instructions.size(), -1);
+  users_.resize(module_.instructions.size());
+  for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
+    for (const int operand : module_.instructions[i].operands) users_[static_cast<std::size_t>(operand)].push_back(static_cast<int>(i));
+  }
+  // A value lives from the instruction that makes it.
+  for (const ProgramValue& value : values_) {
+    if (value.instruction < 0 || value.first < 0) continue;
+    int& position = positions_[static_cast<std::size_t>(value.instruction)];
+    if (position < 0 || value.first < position) position = static_cast<int>(value.first);
+  }
 }
 
 void Program::FindValues() {
@@ -60,7 +121,14 @@ void Program::FindParameters() {
       parameter.leaf = leaf;
       parameter.number = static_cast<int>(number);
       parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
-      parameter.sharding = Attribute(is.attributes, "sharding");
+      // After partitioning the annotation is gone.
+      std::string_view attributes = is.attributes;
+      if (before_.entry >= 0) {
+        const HloComputation& main = before_.computations[static_cast<std::size_t>(before_.entry)];
+        if (number < main.parameters.size() && main.parameters[number] >= 0)
+          attributes = before_.instructions[static_cast<std::size_t>(main.parameters[number])].attributes;
+      }
+      parameter.shards = ReadSharding(attributes, dimensions_->Leaf(instruction, leaf).dims.size());
       parameters_.push_back(std::move(parameter));
     }
   }

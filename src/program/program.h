@@ -32,7 +32,7 @@ struct ProgramParameter {
   int leaf = 0;
   int number = 0;
   std::string path;      // "params['blocks']['wq']", of the user's tree of arguments; the instruction's name where there is none
-  std::string sharding;  // as annotated in the program before optimization, empty where there is none
+  std::vector<std::int64_t> shards;  // of each dimension: over how many devices it is split; empty: not known
   std::int64_t size = 0;  // with padding, on one device
   bool shares_output = false;  // an output takes over its memory: donated
 };
@@ -63,12 +63,17 @@ class Program {
   const HloInstruction& InstructionOf(const ProgramValue& value) const {
     return module_.instructions[static_cast<std::size_t>(value.instruction)];
   }
+  // Where an instruction stands on the schedule that live ranges count on; -1 for one without a value of its own.
+  int PositionOf(int instruction) const { return positions_[static_cast<std::size_t>(instruction)]; }
+  // Instructions that use an instruction's result, in the same computation.
+  const std::vector<int>& UsersOf(int instruction) const { return users_[static_cast<std::size_t>(instruction)]; }
   int partitions() const { return partitions_; }  // devices that the module is split over; 1: none
 
  private:
   void FindValues();
   void FindParameters();
   void FindOutputs();
+  void FindSchedule();
 
   HloModule module_;
   HloModule before_;
@@ -77,6 +82,8 @@ class Program {
   std::vector<ProgramValue> values_;
   std::vector<ProgramParameter> parameters_;
   std::vector<ProgramOutput> outputs_;
+  std::vector<int> positions_;
+  std::vector<std::vector<int>> users_;
   int partitions_ = 1;
 };
 

@@ -1,0 +1,441 @@
+#include "program/change.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace whyoom {
+namespace {
+
+// Bytes of a value when its dimensions are others; what the compiler rounds stays in proportion. Where a dimension gets
+// too short for its tile, the compiler chooses another layout.
+std::int64_t Resized(const ProgramValue& value, const ArrayShape& shape, const std::vector<std::int64_t>& dims) {
+  ArrayShape changed = shape;
+  changed.dims = dims;
+  const std::optional<std::int64_t> before = PaddedBytes(shape);
+  const std::optional<std::int64_t> same_layout = PaddedBytes(changed);
+  const std::optional<std::int64_t> best = BestLayoutBytes(changed);
+  if (!before || !same_layout || !best || *before <= 0) return value.size;
+  const double share = static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
+  const double proportional = static_cast<double>(*before) * share;
+  const double after = std::max(proportional, static_cast<double>(std::min(*same_layout, std::max(*best, static_cast<std::int64_t>(proportional)))));
+  return static_cast<std::int64_t>(static_cast<double>(value.size) * after / static_cast<double>(*before));
+}
+
+}  // namespace
+
+Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes)
+    : program_(program), meaning_(meaning), limit_(limit_bytes), compiled_(program, false), roomy_(program, true) {
+  need_ = compiled_.Need(compiled_.SizesAsTheyAre());
+}
+
+Sizes Changes::Shortened(const Axis& axis, std::int64_t parts, bool arguments_too, bool once) const {
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(program_.values()[i].allocation)];
+    if (!arguments_too && allocation.kind == AllocationKind::kArgument) continue;
+    sizes[i] = Shortened(i, axis, parts, once);
+  }
+  return sizes;
+}
+
+std::int64_t Changes::Shortened(std::size_t number, const Axis& axis, std::int64_t parts, bool once) const {
+  const ProgramValue& value = program_.values()[number];
+  if (!meaning_.Has(number, axis)) return value.size;
+  const Rows& rows = meaning_.RowsOf(number);
+  const ArrayShape& shape = program_.ShapeOf(value);
+  std::vector<std::int64_t> dims = shape.dims;
+  const auto holds = [&](const std::vector<int>& row) {
+    return std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end()) != row.end();
+  };
+  const bool whole = std::any_of(rows.begin(), rows.end(), holds);
+  for (std::size_t dim = 0; dim < rows.size(); ++dim) {
+    const bool here = whole ? holds(rows[dim]) : std::find(rows[dim].begin(), rows[dim].end(), axis.families.front()) != rows[dim].end();
+    if (!here) continue;
+    dims[dim] = std::max<std::int64_t>(1, (dims[dim] + parts - 1) / parts);
+    if (once) break;  // of two dimensions that are one axis only one can be split over the same devices
+  }
+  return Resized(value, shape, dims);
+}
+
+Outcome Changes::Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added) const {
+  last_sizes = sizes; last_added = added;
+  const std::int64_t tight = compiled_.Need(sizes, added) + more;
+  const std::int64_t roomy = std::max(tight, roomy_.Need(sizes, added) + more);
+  Outcome outcome;
+  // The compiler computes again only as much as it must, and where it must, it ends up somewhere below the limit.
+  if (limit_ <= 0 || tight >= limit_) {
+    outcome.left_bytes = tight;
+  } else if (roomy <= limit_) {
+    outcome.left_bytes = roomy;
+  } else {
+    outcome.left_bytes = (tight + limit_) / 2;
+  }
+  return outcome;
+}
+
+std::optional<Outcome> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
+  if (!axis || axis.size < parts) return std::nullopt;
+  return Judge(Shortened(axis, parts, true), 0);
+}
+
+// A weight that comes back, anew: what is frozen has no gradient.
+bool Changes::IsUpdated(const ProgramParameter& parameter) const {
+  const std::string& shape = program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape;
+  return std::any_of(program_.outputs().begin(), program_.outputs().end(), [&](const ProgramOutput& output) {
+    return program_.dimensions().Leaf(output.instruction, output.leaf).shape == shape;
+  });
+}
+
+std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
+  if (!axis || axis.size < parts) return std::nullopt;
+  const Sizes sizes = Shortened(axis, parts, false);
+  std::int64_t sums = 0;
+  if (meaning_.trains()) {
+    for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
+      if (meaning_.RoleOf(i) == Role::kWeights && IsUpdated(program_.parameters()[i])) sums += program_.parameters()[i].size;
+    }
+  }
+  // Gradients that are live at the peak already are the sums.
+  std::vector<int> live;
+  compiled_.Need(sizes, {}, &live);
+  std::int64_t gradients = 0;
+  for (const int buffer : live) {
+    const Buffer& is = compiled_.buffers()[static_cast<std::size_t>(buffer)];
+    if (meaning_.KindOf(static_cast<std::size_t>(is.values.front())) == ValueKind::kGradients) gradients += is.size;
+  }
+  return Judge(sizes, std::max<std::int64_t>(0, sums - gradients));
+}
+
+int Changes::LastUse(int instruction, int depth) const {
+  // What only renames a value is looked through.
+  constexpr int kDeepest = 16;
+  int last = -1;
+  if (depth > kDeepest) return last;
+  for (const int user : program_.UsersOf(instruction)) {
+    const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
+    const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" || opcode == "copy-start" || opcode == "copy-done";
+    last = std::max(last, renames && opcode != "tuple" ? LastUse(user, depth + 1) : -1);
+    last = std::max(last, opcode == "tuple" ? LastUse(user, depth + 1) : program_.PositionOf(user));
+  }
+  return last;
+}
+
+bool Changes::CanTakeOver(const ProgramOutput& output, const ProgramParameter& parameter) const {
+  const int made = program_.PositionOf(output.instruction);
+  const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(output.instruction)];
+  if (is.opcode == "while") {
+    // A loop updates its own copy of the argument, which it then need not make; else it writes while it still reads.
+    int from = is.operands.empty() ? -1 : is.operands[0];
+    if (from < 0 || program_.module().instructions[static_cast<std::size_t>(from)].opcode != "tuple") return false;
+    const HloInstruction& start = program_.module().instructions[static_cast<std::size_t>(from)];
+    if (output.leaf >= static_cast<int>(start.operands.size())) return false;
+    from = start.operands[static_cast<std::size_t>(output.leaf)];
+    for (int depth = 0; depth < 8; ++depth) {
+      if (from == parameter.instruction) return true;
+      const HloInstruction& at = program_.module().instructions[static_cast<std::size_t>(from)];
+      const bool same = at.opcode == "copy" || at.opcode == "bitcast" || at.opcode == "copy-done" || at.opcode == "copy-start" || at.opcode == "get-tuple-element";
+      if (!same || at.operands.empty()) break;
+      from = at.operands[0];
+    }
+  }
+  const int last = LastUse(parameter.instruction, 0);
+  return is.opcode == "while" ? last < made : last <= made;
+}
+
+int Changes::CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const {
+  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.allocation != output.allocation || value.size != output.size || value.instruction < 0) continue;
+    const HloInstruction& is = program_.InstructionOf(value);
+    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::optional<Outcome> Changes::Donate() const {
+  // Outputs without memory of their own, matched to arguments of the same shape that no output shares yet and that
+  // nothing reads after the output is made.
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  std::vector<Buffer> added;
+  const std::vector<ProgramValue>& values = program_.values();
+  std::set<std::size_t> taken;
+  std::set<int> instructions;  // that now write into an argument
+  std::set<int> allocations;   // of outputs that are no more
+  for (const ProgramOutput& output : program_.outputs()) {
+    const std::string& shape = program_.dimensions().Leaf(output.instruction, output.leaf).shape;
+    int value = -1;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      if (allocation.kind == AllocationKind::kOutput && values[i].instruction == output.instruction && values[i].leaf == output.leaf)
+        value = static_cast<int>(i);
+    }
+    if (value < 0) continue;
+    const ProgramValue& handed_out = values[static_cast<std::size_t>(value)];
+    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+      const ProgramParameter& parameter = program_.parameters()[p];
+      if (taken.contains(p) || parameter.shares_output || parameter.size <= 0) continue;
+      if (program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape != shape) continue;
+      // An argument that is only copied, so that it can be written to, need not be copied.
+      const int copy = CopyOf(parameter, handed_out);
+      if (copy < 0 && !CanTakeOver(output, parameter)) continue;
+      taken.insert(p);
+      instructions.insert(output.instruction);
+      allocations.insert(handed_out.allocation);
+      sizes[static_cast<std::size_t>(value)] = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool written_to = copy >= 0 && values[i].first >= values[static_cast<std::size_t>(copy)].first;
+        if (values[i].allocation == handed_out.allocation && values[i].size == handed_out.size && written_to) sizes[i] = 0;
+      }
+      if (program_.InstructionOf(handed_out).opcode != "while") break;
+      for (const Buffer& buffer : compiled_.buffers()) {
+        if (std::find(buffer.values.begin(), buffer.values.end(), value) == buffer.values.end()) continue;
+        for (const int shared : buffer.values) sizes[static_cast<std::size_t>(shared)] = 0;
+      }
+      break;
+    }
+  }
+  if (taken.empty()) return Outcome{need_, 0};
+  // What lay in the outputs' memory until they were made needs memory of its own; what an update consumes goes as soon
+  // as the update can be made, which the compiler then does early.
+  for (const Buffer& buffer : compiled_.buffers()) {
+    if (!allocations.contains(buffer.allocation) || buffer.is_output) continue;
+    const ProgramValue& last = values[static_cast<std::size_t>(buffer.values.back())];
+    if (last.instruction < 0) continue;
+    std::int64_t end = -1;
+    std::int64_t left = 0;
+    for (const int user : program_.UsersOf(last.instruction)) {
+      if (!instructions.contains(user)) end = buffer.last;
+      for (const int operand : program_.module().instructions[static_cast<std::size_t>(user)].operands)
+        end = std::max<std::int64_t>(end, program_.PositionOf(operand));
+    }
+    if (end < 0 || end >= buffer.last) continue;
+    for (const int value : buffer.values) {
+      left = std::max(left, sizes[static_cast<std::size_t>(value)]);
+      sizes[static_cast<std::size_t>(value)] = 0;
+    }
+    added.push_back({0, left, buffer.first, std::max(buffer.first, end), buffer.allocation, {}, false});
+  }
+  return Judge(sizes, 0, added);
+}
+
+Sizes Changes::StateSharded(std::int64_t devices) const {
+  // Weights, what the optimizer keeps of them and their gradients; arrays that are split already stay as they are.
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  std::set<std::string> split;
+  std::set<std::string> whole;
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
+    const bool is_split = std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
+    (is_split ? split : whole).insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf < 0 || !whole.contains(program_.ShapeOf(value).shape) || split.contains(program_.ShapeOf(value).shape)) continue;
+    sizes[i] /= devices;
+  }
+  return sizes;
+}
+
+std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
+  bool batch_split = false;
+  bool weights_split = false;
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
+    for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
+      if (parameter.shards[dim] <= 1) continue;
+      const bool is_batch = meaning_.batch() && !rows[dim].empty() && rows[dim].front() == meaning_.batch().families.front();
+      (is_batch ? batch_split : weights_split) = true;
+    }
+  }
+  std::optional<Outcome> best;
+  const std::vector<std::vector<std::int64_t>> sent = SentToHost();
+  const auto consider = [&](Sizes sizes) {
+    // What is sent to the host is put together in one place first.
+    for (std::size_t i = 0; i < sizes.size() && !sent.empty(); ++i) {
+      const ProgramValue& value = program_.values()[i];
+      for (const std::vector<std::int64_t>& dims : sent) {
+        if (value.leaf >= 0 && program_.ShapeOf(value).dims == dims) sizes[i] = value.size;
+      }
+    }
+    const Outcome outcome = Judge(sizes, 0);
+    if (!best || outcome.left_bytes < best->left_bytes) best = outcome;
+  };
+  if (!weights_split || batch_split) consider(StateSharded(devices));
+  if (batch_split) {
+    // What is put together again from all devices, and need not be.
+    std::int64_t local = 0;
+    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+      const ProgramParameter& parameter = program_.parameters()[p];
+      const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
+      if (!rows.empty() && !rows[0].empty() && rows[0].front() == meaning_.batch().families.front())
+        local = std::max(local, program_.dimensions().Leaf(parameter.instruction, parameter.leaf).dims[0]);
+    }
+    Sizes sizes = compiled_.SizesAsTheyAre();
+    bool any = false;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const ProgramValue& value = program_.values()[i];
+      if (value.leaf < 0 || local == 0) continue;
+      const Rows& rows = meaning_.RowsOf(i);
+      for (std::size_t dim = 0; dim < rows.size(); ++dim) {
+        const bool is_batch = !rows[dim].empty() && rows[dim].front() == meaning_.batch().families.front();
+        if (!is_batch || program_.ShapeOf(value).dims[dim] != local * devices) continue;
+        sizes[i] /= devices;
+        any = true;
+        break;
+      }
+    }
+    if (any) consider(sizes);
+  }
+  if (!batch_split && !weights_split) {
+    if (meaning_.batch() && meaning_.batch().size % devices == 0) {
+      consider(Shortened(meaning_.batch(), devices, true, true));
+    } else {
+      // Whichever long axis of the largest arrays leaves least.
+      std::set<std::vector<int>> axes;
+      std::vector<int> live;
+      compiled_.Need(compiled_.SizesAsTheyAre(), {}, &live);
+      for (const int b : live) {
+        const Buffer& buffer = compiled_.buffers()[static_cast<std::size_t>(b)];
+        if (buffer.size < need_ / 20) continue;
+        for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(buffer.values.front()))) {
+          std::int64_t size = 1;
+          for (const int family : row) size *= program_.dimensions().factors().size(family);
+          if (size % devices == 0 && !row.empty()) axes.insert(row);
+        }
+      }
+      for (const std::vector<int>& axis : axes) consider(Shortened({axis, 0}, devices, true, true));
+    }
+  }
+  if (weights_split && !batch_split) {
+    // The weights are split, the activations between them are whole on each device: split them along the sequence.
+    const Axis& axis = meaning_.sequence() ? meaning_.sequence() : meaning_.batch();
+    std::set<int> split;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
+      for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
+        if (parameter.shards[dim] > 1) split.insert(rows[dim].begin(), rows[dim].end());
+      }
+    }
+    Sizes sizes = compiled_.SizesAsTheyAre();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      bool is_split = false;
+      for (const std::vector<int>& row : meaning_.RowsOf(i)) {
+        for (const int family : row) is_split = is_split || split.contains(family);
+      }
+      if (!is_split && axis) sizes[i] = Shortened(i, axis, devices, true);
+    }
+    consider(sizes);
+  }
+  return best;
+}
+
+std::optional<Outcome> Changes::Narrow() const {
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf < 0 || program_.ShapeOf(value).dtype != "f32") continue;
+    const std::optional<std::int64_t> narrow = BytesWithElementBits(program_.ShapeOf(value), 16);
+    if (narrow) sizes[i] = std::min(value.size, *narrow);
+  }
+  return Judge(sizes, 0);
+}
+
+std::optional<Outcome> Changes::BlockAttention() const {
+  if (meaning_.attention().empty()) return std::nullopt;
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (meaning_.IsScores(i)) sizes[i] = 0;
+  }
+  return Judge(sizes, 0);
+}
+
+std::optional<Outcome> Changes::ChunkLoss(std::int64_t chunks) const {
+  if (!meaning_.vocabulary()) return std::nullopt;
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (meaning_.KindOf(i) == ValueKind::kLogits) sizes[i] /= chunks;
+  }
+  return Judge(sizes, 0);
+}
+
+std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
+  std::vector<std::vector<std::int64_t>> sent;
+  const HloModule& module = program_.module();
+  for (const HloInstruction& instruction : module.instructions) {
+    if (instruction.opcode != "send" || Attribute(instruction.attributes, "is_host_transfer") != "true" || instruction.operands.empty()) continue;
+    const HloShape& shape = module.ShapeOf(instruction.operands[0]);
+    if (shape.is_tuple || shape.array.dims.empty()) continue;
+    sent.push_back(shape.array.dims);
+  }
+  return sent;
+}
+
+std::optional<Outcome> Changes::WithoutHostTransfer() const {
+  // What is sent must be whole in memory; without, it is mostly part of a fusion, and so is what it is made of.
+  const std::vector<std::vector<std::int64_t>> sent = SentToHost();
+  if (sent.empty()) return std::nullopt;
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
+    if (value.leaf < 0 || allocation.kind != AllocationKind::kTemporaries) continue;
+    for (const std::vector<std::int64_t>& dims : sent) {
+      if (ElementCount(program_.ShapeOf(value)) == std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>())) sizes[i] = 0;
+    }
+  }
+  return Judge(sizes, 0);
+}
+
+std::optional<Outcome> Changes::StateOnHost() const {
+  // The optimizer's arguments and their new values come to the device only while they are used.
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  std::vector<Buffer> added;
+  const auto& values = program_.values();
+  bool any = false;
+  std::set<std::string> state;
+  const bool inference = !meaning_.trains();
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    const Role role = meaning_.RoleOf(p);
+    if (role != Role::kOptimizerState && !(inference && role == Role::kWeights)) continue;
+    state.insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
+    std::int64_t first = INT64_MAX;
+    for (const int user : program_.UsersOf(parameter.instruction)) {
+      if (program_.PositionOf(user) >= 0) first = std::min<std::int64_t>(first, program_.PositionOf(user));
+    }
+    const int last = LastUse(parameter.instruction, 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].instruction != parameter.instruction || values[i].leaf != parameter.leaf) continue;
+      any = any || values[i].size > 0;
+      sizes[i] = 0;
+      if (first <= last) added.push_back({0, values[i].size, first, last, 0, {}, false});
+    }
+  }
+  if (!any) return std::nullopt;
+  for (const Buffer& buffer : compiled_.buffers()) {
+    if (!buffer.is_output) continue;
+    const ProgramValue& value = values[static_cast<std::size_t>(buffer.values.back())];
+    if (value.leaf < 0 || !state.contains(program_.ShapeOf(value).shape)) continue;
+    // Of outputs of one shape as many are the optimizer's as there are arguments of it that are.
+    std::int64_t of_state = 0;
+    std::int64_t all = 0;
+    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+      const ProgramParameter& parameter = program_.parameters()[p];
+      if (program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape != program_.ShapeOf(value).shape) continue;
+      ++all;
+      of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
+    }
+    if (of_state == 0 || all == 0) continue;
+    for (const int i : buffer.values) sizes[static_cast<std::size_t>(i)] = value.size * (all - of_state) / all;
+    added.push_back({0, value.size * of_state / all, buffer.first, buffer.first, 0, {}, false});
+  }
+  return Judge(sizes, 0, added);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,75 @@
+// A remedy made on a program: which values get smaller, go away or come in addition, and what the whole then needs.
+//
+// Nothing here knows a remedy by its name: the rule data says which change a remedy is. What fusion and scheduling would
+// decide anew after a change is not in the dump, so each outcome has a spread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/layout.h"
+#include "program/meaning.h"
+#include "program/program.h"
+
+namespace whyoom {
+
+struct Outcome {
+  std::int64_t left_bytes = 0;    // what the changed program needs
+  std::int64_t spread_bytes = 0;  // how far off that may be, up or down
+};
+
+class Changes {
+ public:
+  // Borrows both. `limit_bytes` is what a device has; 0: not known.
+  Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes);
+
+  // The axis `parts` times shorter, in all values.
+  std::optional<Outcome> Shorten(const Axis& axis, std::int64_t parts) const;
+  // The step done in `parts` pieces of the axis one after another; arguments and results stay whole, and what is added
+  // up over the pieces (gradients) lives throughout.
+  std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts) const;
+  std::optional<Outcome> Donate() const;
+  std::optional<Outcome> Shard(std::int64_t devices) const;
+  std::optional<Outcome> Narrow() const;         // f32 to bf16
+  std::optional<Outcome> Recompute() const;      // layers in the backward pass
+  std::optional<Outcome> BlockAttention() const;
+  std::optional<Outcome> ChunkLoss(std::int64_t chunks) const;
+  std::optional<Outcome> StateOnHost() const;
+  std::optional<Outcome> WithoutHostTransfer() const;
+
+  std::int64_t need_bytes() const { return need_; }
+
+  Sizes Shortened(const Axis& axis, std::int64_t parts, bool arguments_too, bool once = false) const;
+  std::int64_t Shortened(std::size_t value, const Axis& axis, std::int64_t parts, bool once) const;
+  Sizes StateSharded(std::int64_t devices) const;
+  Outcome Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added = {}) const;
+  const Layout& compiled() const { return compiled_; }
+  const Layout& roomy() const { return roomy_; }
+  mutable Sizes last_sizes; mutable std::vector<Buffer> last_added;
+
+ private:
+  std::vector<std::vector<std::int64_t>> SentToHost() const;  // dimensions of the arrays
+  // A loop of the forward pass and the one of the backward pass that reads what it stacks.
+  struct Pair;
+  std::vector<int> Handed(int forward, int backward) const;
+  std::vector<Pair> FindPairs() const;
+  void RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>* added) const;
+  bool ReadsStep(int instruction) const;
+  bool WrittenFrom(const HloComputation& body, int stack, int element) const;
+
+  bool IsUpdated(const ProgramParameter& parameter) const;
+  int LastUse(int instruction, int depth) const;
+  int CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const;
+  bool CanTakeOver(const ProgramOutput& output, const ProgramParameter& parameter) const;
+
+  const Program& program_;
+  const Meaning& meaning_;
+  std::int64_t limit_ = 0;
+  Layout compiled_;
+  Layout roomy_;  // without rematerialization
+  std::int64_t need_ = 0;
+};
+
+}  // namespace whyoom
