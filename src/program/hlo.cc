@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kLongestLine = std::size_t{4} << 20;  // a loop may carry ten thousand values
 constexpr std::size_t kUsualLine = 160;
 constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
+constexpr std::size_t kLongestFrontend = std::size_t{1} << 10;
 constexpr std::size_t kLongestLiteral = 200;
 constexpr std::int64_t kMostParameters = std::int64_t{1} << 20;
 constexpr std::size_t kMostFrames = 500000;
@@ -316,7 +317,11 @@ bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, 
       ReadMetadata(WithoutBraces(attribute.value), instruction);
       continue;
     }
-    if (attribute.key == "backend_config" || attribute.key == "frontend_attributes") continue;
+    if (attribute.key == "backend_config") continue;
+    if (attribute.key == "frontend_attributes") {
+      instruction->frontend = texts_.Keep(attribute.text.substr(0, kLongestFrontend));
+      continue;
+    }
     if (attribute.key == "custom_call_target") instruction->target = texts_.Keep(WithoutQuotes(attribute.value));
     if (attribute.key == "condition") {
       calls->insert(calls->begin(), attribute.value);  // before the body, however they are printed

@@ -150,6 +150,7 @@ TEST_CASE("an instruction has its parts", "[program]") {
   CHECK(kernel.op_name == R"(attention \"x\")");
   CHECK(kernel.attributes == "custom_call_target=\"tpu_custom_call\", operand_layout_constraints={f32[8,16]{1,0}}");
   CHECK(Named(module, "while.5").attributes == "body=%body, condition=%condition");
+  CHECK(kernel.frontend == "frontend_attributes={kernel_metadata={\n\"block\":\"{\\\"q\\\": 512}\"\n}}");
   CHECK(Named(module, "many").literal == "10");
   CHECK(Named(module, "many").operands.empty());
   CHECK(Named(module, "n").literal == "1");
