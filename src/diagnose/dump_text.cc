@@ -97,7 +97,9 @@ std::string InstructionLabel(const HloModule& module, int instruction) {
     first = false;
   }
   label += ")";
-  if (!read.attributes.empty()) label += ", " + std::string(read.attributes.substr(0, 2 * kMaxLabel));
+  for (const std::string_view more : {read.attributes, read.frontend}) {
+    if (!more.empty()) label += ", " + std::string(more.substr(0, 2 * kMaxLabel));
+  }
   std::erase(label, '%');
   return label.substr(0, kMaxLabel);
 }

@@ -5,6 +5,12 @@
 
 namespace whyoom {
 
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 17;  // what a processor's cache holds until it is looked at
+
+}  // namespace
+
 TextLines::TextLines(ByteSource& source, std::size_t longest)
     : source_(source), longest_(longest), buffer_(std::max<std::size_t>(longest + 1, 1 << 16)) {}
 
@@ -15,7 +21,7 @@ bool TextLines::Fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  const std::size_t count = source_.Read(buffer_.data() + end_, buffer_.size() - end_);
+  const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kBlock));
   at_end_ = count == 0;
   end_ += count;
   return count > 0;

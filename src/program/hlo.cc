@@ -12,11 +12,14 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::size_t kLongestLine = std::size_t{4} << 20;  // a loop may carry ten thousand values
+constexpr std::size_t kUsualLine = 160;
 constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
+constexpr std::size_t kLongestFrontend = std::size_t{1} << 10;
 constexpr std::size_t kLongestLiteral = 200;
 constexpr std::int64_t kMostParameters = std::int64_t{1} << 20;
-constexpr std::size_t kMostFrames = 1000000;
+constexpr std::size_t kMostFrames = 500000;
+constexpr std::size_t kMostHeader = 1000;
 
 std::size_t At(int number) { return static_cast<std::size_t>(number); }
 int Count(std::size_t size) { return static_cast<int>(size); }
@@ -39,6 +42,9 @@ std::string_view OperandName(std::string_view operand) {
 bool EndsComputation(std::string_view line) {
   return line == "}" || line.starts_with("} ") || line.starts_with("}, execution_thread");
 }
+
+// It is printed last and is long: it need not be looked through.
+bool IsBackendConfig(std::string_view rest) { return rest.starts_with(" backend_config={") && rest.ends_with('}'); }
 
 class Reader {
  public:
@@ -100,6 +106,9 @@ class Reader {
 };
 
 HloModule Reader::Read() {
+  // Room that is not used costs nothing, and moving what is there does.
+  const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
+  module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
   TextLines lines(source_, kLongestLine);
   std::string_view line;
   while (lines.Next(&line)) {
@@ -120,7 +129,7 @@ HloModule Reader::Read() {
 }
 
 bool Reader::OverLimits() const {
-  return module_.instructions.size() >= limits_.instructions ||
+  return module_.instructions.size() >= limits_.instructions || module_.computations.size() >= limits_.instructions ||
          module_.text->bytes() + shapes_.bytes() + sizeof(int) * operand_count_ > limits_.text_bytes;
 }
 
@@ -168,7 +177,12 @@ void Reader::ReadHead(std::string_view line) {
   if (parts.Next(&part)) module_.name = part;
   while (parts.Next(&part)) {
     const AttributePart attribute = SplitAttribute(part);
-    if (!attribute.key.empty()) module_.header.emplace(attribute.key, attribute.value);
+    if (attribute.key.empty()) continue;
+    if (module_.header.size() >= kMostHeader) {
+      module_.whole = false;
+      break;
+    }
+    module_.header.emplace(attribute.key, attribute.value);
   }
   if (!parts.closed()) module_.whole = false;
 }
@@ -297,13 +311,17 @@ bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, 
   ListReader parts(list);
   std::string_view part;
   std::string_view condition;
-  while (parts.Next(&part)) {
+  while (!IsBackendConfig(parts.rest()) && parts.Next(&part)) {
     const AttributePart attribute = SplitAttribute(part);
     if (attribute.key == "metadata") {
       ReadMetadata(WithoutBraces(attribute.value), instruction);
       continue;
     }
-    if (attribute.key == "backend_config" || attribute.key == "frontend_attributes") continue;
+    if (attribute.key == "backend_config") continue;
+    if (attribute.key == "frontend_attributes") {
+      instruction->frontend = texts_.Keep(attribute.text.substr(0, kLongestFrontend));
+      continue;
+    }
     if (attribute.key == "custom_call_target") instruction->target = texts_.Keep(WithoutQuotes(attribute.value));
     if (attribute.key == "condition") {
       calls->insert(calls->begin(), attribute.value);  // before the body, however they are printed
@@ -361,9 +379,9 @@ void Reader::AddCalls(const std::vector<std::string_view>& names, int instructio
         module_.whole = false;
         continue;
       }
-      if (called < 0) late_calls_.push_back({instruction, calls.size(), module_.text->Keep(name)});
+      if (called < 0) late_calls_.push_back({instruction, calls.size(), texts_.Keep(name)});
       calls.push_back(called);
-      ++operand_count_;
+      operand_count_ += called < 0 ? sizeof(LateCall) / sizeof(int) : 1;
     }
   }
 }

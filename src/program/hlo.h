@@ -38,6 +38,8 @@ struct HloInstruction {
   std::string_view opcode;      // "add"
   std::string_view attributes;  // what follows the operands, without metadata, backend_config and
                                 // frontend_attributes: "dimensions={0}, …"; at most 64 KiB
+  std::string_view frontend;    // "frontend_attributes={…}" with its name, what frameworks say of the instruction; at
+                                // most 1 KiB
   std::string_view literal;     // of a constant or parameter: what stands in the parentheses ("24", "0"); at most 200
                                 // characters
   std::string_view op_name;     // of the metadata, escapes as printed; empty where there is none

@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace {
 
-enum class Sort : std::uint8_t { kOther, kOpen, kClose, kQuote, kComma };
+enum class Sort : std::uint8_t { kOther, kOpen, kClose, kQuote, kComma, kBlank, kEquals };
 
 constexpr std::array<Sort, 256> kSorts = [] {
   std::array<Sort, 256> sorts = {};
@@ -16,6 +16,8 @@ constexpr std::array<Sort, 256> kSorts = [] {
   for (const char c : {')', '}', ']'}) sorts[static_cast<unsigned char>(c)] = Sort::kClose;
   sorts['"'] = Sort::kQuote;
   sorts[','] = Sort::kComma;
+  sorts[' '] = Sort::kBlank;
+  sorts['='] = Sort::kEquals;
   return sorts;
 }();
 
@@ -23,16 +25,18 @@ Sort SortOf(char c) { return kSorts[static_cast<unsigned char>(c)]; }
 
 // The place after the quoted text that begins at `at`; npos where it does not end.
 std::size_t AfterQuoted(std::string_view text, std::size_t at) {
-  ++at;
-  while (at < text.size()) {
-    const std::size_t quote = text.find('"', at);
-    if (quote == std::string_view::npos) return quote;
-    std::size_t slashes = 0;
-    while (quote - slashes > at && text[quote - slashes - 1] == '\\') ++slashes;
-    if (slashes % 2 == 0) return quote + 1;
-    at = quote + 1;
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '"') return at + 1;
+    if (text[at] == '\\') ++at;
   }
   return std::string_view::npos;
+}
+
+// How many characters at the beginning of the text are none that brackets, quotes, commas, blanks or '=' are.
+std::size_t WordLength(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && SortOf(text[length]) == Sort::kOther) ++length;
+  return length;
 }
 
 // The place of the bracket that closes the one at `at`; npos where there is none.
@@ -40,13 +44,12 @@ std::size_t Closing(std::string_view text, std::size_t at) {
   int depth = 0;
   while (at < text.size()) {
     const Sort sort = SortOf(text[at]);
-    if (sort == Sort::kOpen) ++depth;
-    if (sort == Sort::kClose && --depth <= 0) return at;
     if (sort == Sort::kQuote) {
       at = AfterQuoted(text, at);
-      if (at == std::string_view::npos) return at;
       continue;
     }
+    if (sort == Sort::kOpen) ++depth;
+    if (sort == Sort::kClose && --depth <= 0) return at;
     ++at;
   }
   return std::string_view::npos;
@@ -70,17 +73,17 @@ std::string_view WithoutBlanks(std::string_view text) {
 
 // "  ROOT %add.1 = ": takes it off the line.
 bool TakeName(std::string_view* line, bool* root, std::string_view* name) {
-  const std::size_t begin = line->find_first_not_of(' ');
-  if (begin == std::string_view::npos || begin == 0) return false;
+  std::size_t begin = 0;
+  while (begin < line->size() && (*line)[begin] == ' ') ++begin;
+  if (begin == 0) return false;
   line->remove_prefix(begin);
   *root = line->starts_with("ROOT ");
   if (*root) line->remove_prefix(5);
   if (line->starts_with('%')) line->remove_prefix(1);
-  const std::size_t blank = line->find(' ');
-  if (blank == 0 || blank == std::string_view::npos || line->substr(blank, 3) != " = ") return false;
-  *name = line->substr(0, blank);
-  if (name->find_first_of("{}()\"") != std::string_view::npos) return false;
-  line->remove_prefix(blank + 3);
+  const std::size_t length = WordLength(*line);
+  if (length == 0 || line->substr(length, 3) != " = ") return false;
+  *name = line->substr(0, length);
+  line->remove_prefix(length + 3);
   return true;
 }
 
@@ -100,10 +103,9 @@ bool SplitInstruction(std::string_view line, InstructionLine* parts) {
   line.remove_prefix(parts->shape.size());
   if (!line.starts_with(' ')) return false;
   line.remove_prefix(1);
-  const std::size_t open = line.find('(');
-  if (open == 0 || open == std::string_view::npos) return false;
+  const std::size_t open = WordLength(line);
+  if (open == 0 || open == line.size() || line[open] != '(') return false;
   parts->opcode = line.substr(0, open);
-  if (parts->opcode.find_first_of(" ,={}\"") != std::string_view::npos) return false;
   const std::size_t close = Closing(line, open);
   parts->closed = close != std::string_view::npos;
   parts->operands = line.substr(open + 1, parts->closed ? close - open - 1 : close);
@@ -152,16 +154,15 @@ bool ListReader::Next(std::string_view* part) {
 }
 
 AttributePart SplitAttribute(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return {text, {}, {}};
-  return {text, text.substr(0, equals), text.substr(equals + 1)};
+  const std::size_t length = WordLength(text);
+  if (length == text.size() || text[length] != '=') return {text, {}, {}};
+  return {text, text.substr(0, length), text.substr(length + 1)};
 }
 
 bool MetadataReader::Next(AttributePart* field) {
-  const std::size_t begin = rest_.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return false;
-  rest_.remove_prefix(begin);
-  std::size_t end = std::min(rest_.find_first_of(" =\"{"), rest_.size());
+  while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+  if (rest_.empty()) return false;
+  std::size_t end = WordLength(rest_);
   if (end < rest_.size() && rest_[end] == '=') ++end;
   if (end < rest_.size() && rest_[end] == '"') {
     end = std::min(AfterQuoted(rest_, end), rest_.size());

@@ -34,6 +34,8 @@ class ListReader {
 
   bool Next(std::string_view* part);
 
+  std::string_view rest() const { return rest_; }  // what is still to come, with the blank before it
+
   // After the last part: whether all brackets and quotes were closed.
   bool closed() const { return closed_; }
 

@@ -9,6 +9,7 @@
 
 #include "input/text_lines.h"
 #include "program/name_index.h"
+#include "program/text_arena.h"
 
 namespace whyoom {
 namespace {
@@ -84,6 +85,7 @@ void ReadProperties(std::string_view text, AllocationLine* line) {
 // "allocation 7: size 22301114368, page 0, preallocated-temp:"
 std::optional<AllocationLine> ReadAllocation(std::string_view text) {
   AllocationLine line;
+  if (!text.ends_with(':')) return std::nullopt;  // it was cut, and what was cut off may say that it is not in HBM
   if (!Take(&text, "allocation ") || !TakeNumber(&text) || !Take(&text, ": size ")) return std::nullopt;
   const std::optional<std::int64_t> size = TakeNumber(&text);
   if (!size) return std::nullopt;
@@ -122,6 +124,8 @@ std::optional<ValueLine> ReadValue(std::string_view text) {
   return value;
 }
 
+std::size_t TextBytes(const MemoryValue& value) { return value.name.size() + value.index.size() + value.shape.size(); }
+
 class Reader {
  public:
   explicit Reader(const MemoryLimits& limits) : limits_(limits) {}
@@ -133,18 +137,20 @@ class Reader {
  private:
   void AddAllocation(const AllocationLine& line);
   void AddValue(const ValueLine& line);
-  void DropSmallest();
+  void KeepLargest(std::size_t most);
   void IndexValues();
   void ReadRange(std::string_view line);
 
   MemoryLimits limits_;
   ModuleMemory memory_;
-  bool inside_ = false;     // an allocation whose values are kept
+  bool inside_ = false;  // an allocation whose values are kept
+  std::size_t text_bytes_ = 0;
   std::size_t kept_ = 0;    // values
   std::int64_t floor_ = 0;  // values smaller than this gave way to larger ones
   std::vector<MemoryValue*> values_;
   std::vector<int> next_;  // by value: the next one of the same name and index; -1: none
-  std::vector<std::string> keys_;
+  TextArena key_text_;
+  std::vector<std::string_view> keys_;  // by value: name and index
   NameIndex by_key_;
 };
 
@@ -172,7 +178,7 @@ void Reader::ReadAssignment(ByteSource& source) {
     }
   }
   if (!any || !source.problem().empty()) memory_.whole = false;
-  DropSmallest();
+  KeepLargest(limits_.values);
 }
 
 void Reader::AddAllocation(const AllocationLine& line) {
@@ -200,23 +206,25 @@ void Reader::AddValue(const ValueLine& line) {
   value.offset = line.offset;
   value.phi = line.phi;
   allocation.values.push_back(std::move(value));
-  if (++kept_ > limits_.values + limits_.values / 4 + 16) DropSmallest();
+  text_bytes_ += TextBytes(allocation.values.back());
+  if (++kept_ > limits_.values + limits_.values / 4 + 16) KeepLargest(limits_.values);
+  while (text_bytes_ > limits_.text_bytes && kept_ > 0) KeepLargest(kept_ / 2);
 }
 
-// Leaves the largest, as many as are allowed; of equal ones the first.
-void Reader::DropSmallest() {
-  if (kept_ <= limits_.values) return;
+// Leaves the `most` largest values; of equal ones the first.
+void Reader::KeepLargest(std::size_t most) {
+  if (kept_ <= most) return;
   memory_.whole = false;
   std::vector<std::int64_t> sizes;
   for (const MemoryAllocation& allocation : memory_.allocations) {
     for (const MemoryValue& value : allocation.values) sizes.push_back(value.size);
   }
-  const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(limits_.values);
+  const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(most);
   std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
   floor_ = *last;  // the largest of those that must go
-  auto larger = static_cast<std::size_t>(
-      std::count_if(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size > floor_; }));
-  std::size_t equal = limits_.values - std::min(larger, limits_.values);
+  const auto larger = std::count_if(sizes.begin(), last, [&](std::int64_t size) { return size > floor_; });
+  std::size_t equal = most - static_cast<std::size_t>(larger);
+  text_bytes_ = 0;
   for (MemoryAllocation& allocation : memory_.allocations) {
     std::erase_if(allocation.values, [&](const MemoryValue& value) {
       if (value.size > floor_) return false;
@@ -224,8 +232,9 @@ void Reader::DropSmallest() {
       --equal;
       return false;
     });
+    for (const MemoryValue& value : allocation.values) text_bytes_ += TextBytes(value);
   }
-  kept_ = limits_.values;
+  kept_ = most;
 }
 
 void Reader::IndexValues() {
@@ -234,9 +243,9 @@ void Reader::IndexValues() {
       const int number = static_cast<int>(values_.size());
       values_.push_back(&value);
       next_.push_back(-1);
-      keys_.push_back(value.name + value.index);
-      const int first = by_key_.FindOrAdd(
-          keys_.back(), number, [&](int other) -> std::string_view { return keys_[static_cast<std::size_t>(other)]; });
+      keys_.push_back(key_text_.Keep(value.name + value.index));
+      const int first =
+          by_key_.FindOrAdd(keys_.back(), number, [&](int other) { return keys_[static_cast<std::size_t>(other)]; });
       if (first < 0) continue;
       next_[static_cast<std::size_t>(number)] = std::exchange(next_[static_cast<std::size_t>(first)], number);
     }
@@ -248,18 +257,20 @@ void Reader::ReadRanges(ByteSource& source) {
   TextLines lines(source);
   std::string_view line;
   bool inside = false;
-  bool ended = false;
-  while (!ended && lines.Next(&line)) {
-    if (inside) {
-      ended = !line.starts_with("    ");
-      if (!ended) ReadRange(line.substr(4));
+  bool whole = false;
+  while (lines.Next(&line)) {
+    if (inside && line.starts_with("    ")) {
+      ReadRange(line.substr(4));
+    } else if (inside) {
+      whole = line.starts_with("  L");  // "  Live ranges at 5 (peak):" follows the list
+      break;
     } else if (Take(&line, "HloLiveRange (max ")) {
       memory_.schedule_length = TakeNumber(&line).value_or(0);
     } else {
       inside = line == "  BufferLiveRange:";
     }
   }
-  if (!ended || !source.problem().empty()) memory_.whole = false;
+  if (!whole || !source.problem().empty()) memory_.whole = false;
 }
 
 // "while.5{1}:5-7"
@@ -274,7 +285,7 @@ void Reader::ReadRange(std::string_view line) {
   }
   std::string_view key = line.substr(0, colon);
   if (key.ends_with("{}")) key.remove_suffix(2);
-  int number = by_key_.Find(key, [&](int other) -> std::string_view { return keys_[static_cast<std::size_t>(other)]; });
+  int number = by_key_.Find(key, [&](int other) { return keys_[static_cast<std::size_t>(other)]; });
   if (number >= 0 && values_[static_cast<std::size_t>(number)]->first >= 0) return;  // the first one counts
   for (; number >= 0; number = next_[static_cast<std::size_t>(number)]) {
     values_[static_cast<std::size_t>(number)]->first = *first;

@@ -48,6 +48,7 @@ struct ModuleMemory {
 struct MemoryLimits {
   std::int64_t smallest = 0;     // smaller values are left out unless they are as large as their allocation
   std::size_t values = 1000000;  // kept, the largest first
+  std::size_t text_bytes = std::size_t{160} << 20;  // of the names and shapes that are kept
 };
 
 // `ranges` may be null. A file cut in the middle gives what it holds.

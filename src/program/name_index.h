@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -39,9 +39,27 @@ class NameIndex {
     int number = -1;
   };
 
+  // Eight bytes at a time: most names are shorter than what a general hash is made for.
   static std::uint32_t Hash(std::string_view name) {
-    const std::uint64_t hash = std::hash<std::string_view>()(name);
-    return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+    std::uint64_t hash = name.size() * kFactor;
+    const auto mix = [&](std::size_t at, std::size_t count) {
+      std::uint64_t bytes = 0;
+      std::memcpy(&bytes, name.data() + at, count);
+      hash = (hash ^ bytes) * kFactor;
+      hash ^= hash >> 32;
+    };
+    std::size_t at = 0;
+    for (; at + 8 <= name.size(); at += 8) mix(at, 8);
+    if (at < name.size()) {
+      if (name.size() >= 8) {
+        mix(name.size() - 8, 8);
+      } else {
+        mix(at, name.size() - at);
+      }
+    }
+    hash *= kFactor;
+    return static_cast<std::uint32_t>(hash >> 32);
   }
 
   // Where the name is, or the free place where it belongs. There is always one.

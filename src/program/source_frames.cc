@@ -6,7 +6,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMaxRows = 1000000;
+constexpr std::size_t kMaxRows = 500000;
 constexpr std::size_t kMaxGap = 1000;  // rows are numbered without gaps; damage must not ask for memory
 
 std::optional<int> TakeNumber(std::string_view* text) {

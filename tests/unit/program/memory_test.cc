@@ -1,0 +1,258 @@
+#include "program/memory.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+const char* const kAssignment = R"(BufferAssignment:
+allocation 0: size 8388608, color 1, page 0, preallocated-temp:
+ value: <9 in_vmem @1> (size=8388608,offset=0): f32[1024,2048]{1,0:T(8,128)S(1)}
+allocation 1: size 512, page 0, thread-local:
+ value: <2 add @0> (size=512,offset=0): f32[]{:T(128)}
+allocation 2: size 4194304, page 0, parameter 0, shape |f32[1024,1024]| at ShapeIndex {}, maybe-live-out:
+ value: <24 state @0> (size=4194304,offset=0): f32[1024,1024]{1,0:T(8,128)}
+allocation 3: size 2097152, page 0, parameter 1, shape |(f32[], f32[512,1024], constant)| at ShapeIndex {1,0}:
+ value: <25 batch{1,0} @0> (size=2097152,offset=0): f32[512,1024]{1,0:T(8,128)}
+allocation 4: size 1048576, page 0, output shape is |f32[256,1024]|, maybe-live-out:
+ value: <29 out @0> (size=1048576,offset=0): f32[256,1024]{1,0:T(8,128)}
+allocation 5: size 16384, page 0, constant:
+ value: <28 table @0> (size=16384,offset=0): f32[4096]{0:T(1024)}
+allocation 6: size 20971520, page 0, preallocated-temp:
+ value: <30 early @0> (size=12582912,offset=0): f32[3072,1024]{1,0:T(8,128)}
+ value: <31 late{} @0> (size=8388608,offset=0): (f32[2048,4]{0,1:T(8,128)}, u32[])
+ value: <32 while.5{1} @0> (size=8388608,offset=12582912): f32[2048,1024]{1,0:T(8,128)}
+ value: <33 fusion.7 (phi) @0> (size=8388608,offset=12582912): f32[2048,1024]{1,0:T(8,128)}
+ value: <34 tiny @0> (size=512,offset=20971008): f32[]{:T(128)}
+allocation 7: size 33554432, color 5, page 0, preallocated-temp:
+ value: <40 offloaded @5> (size=33554432,offset=0): f32[8192,1024]{1,0:T(8,128)S(5)}
+
+Total bytes used: 36700160 (35.00MiB)
+allocation 8: size 7, page 0, preallocated-temp:
+)";
+
+const char* const kRanges = R"(HloLiveRange (max 9):
+  InstructionSequence:
+    0:batch
+    1:early{}:7-8
+  BufferLiveRange:
+    state{}:0-9
+    batch{1,0}:0-9
+    early{}:1-3
+    late{}:4-8
+    while.5{1}:5-7
+    fusion.7{}:5-6
+    in_vmem{}:1-2
+    early{}:8-9
+  Live ranges at 5 (peak):
+    late{}: 8388608 bytes (cumulative: 8388608 bytes)
+)";
+
+ModuleMemory Read(std::string_view assignment, std::string_view ranges, const MemoryLimits& limits = {}) {
+  const auto first = OpenMemory(assignment, 7);
+  const auto second = OpenMemory(ranges, 7);
+  return ReadMemory(*first, second.get(), limits);
+}
+
+ModuleMemory ReadWithoutRanges(std::string_view assignment, const MemoryLimits& limits = {}) {
+  const auto source = OpenMemory(assignment, 7);
+  return ReadMemory(*source, nullptr, limits);
+}
+
+std::vector<std::string> Names(const MemoryAllocation& allocation) {
+  std::vector<std::string> names;
+  for (const MemoryValue& value : allocation.values) names.push_back(value.name + value.index);
+  return names;
+}
+
+using Strings = std::vector<std::string>;
+
+// An allocation of values that are given as offset, size, first, last.
+MemoryAllocation Allocation(const std::vector<std::vector<std::int64_t>>& values) {
+  MemoryAllocation allocation;
+  for (const auto& given : values) {
+    MemoryValue value;
+    value.offset = given[0];
+    value.size = given[1];
+    value.first = given[2];
+    value.last = given[3];
+    allocation.values.push_back(value);
+  }
+  return allocation;
+}
+
+// The same as PeakBytes, moment by moment and byte by byte.
+std::int64_t SlowPeak(const MemoryAllocation& allocation, std::int64_t moments, std::int64_t bytes) {
+  std::int64_t peak = 0;
+  for (std::int64_t moment = 0; moment < moments; ++moment) {
+    std::int64_t taken = 0;
+    for (std::int64_t byte = 0; byte < bytes; ++byte) {
+      for (const MemoryValue& value : allocation.values) {
+        if (value.first < 0 || moment < value.first || value.last < moment) continue;
+        if (byte < value.offset || byte >= value.offset + value.size) continue;
+        ++taken;
+        break;
+      }
+    }
+    peak = std::max(peak, taken);
+  }
+  return peak;
+}
+
+}  // namespace
+
+TEST_CASE("a buffer assignment is read: HBM only, by kind", "[program]") {
+  const ModuleMemory memory = Read(kAssignment, kRanges);
+  CHECK(memory.whole);
+  REQUIRE(memory.allocations.size() == 5);
+  const auto& [state, batch, out, table, temporaries] =
+      std::tie(memory.allocations[0], memory.allocations[1], memory.allocations[2], memory.allocations[3],
+               memory.allocations[4]);
+  CHECK(state.kind == AllocationKind::kArgument);
+  CHECK(state.is_output);
+  CHECK(state.parameter == 0);
+  CHECK(state.parameter_index.empty());
+  CHECK(batch.kind == AllocationKind::kArgument);
+  CHECK_FALSE(batch.is_output);
+  CHECK(batch.parameter == 1);
+  CHECK(batch.parameter_index == "{1,0}");
+  CHECK(out.kind == AllocationKind::kOutput);
+  CHECK(out.parameter == -1);
+  CHECK(table.kind == AllocationKind::kConstant);
+  CHECK(temporaries.kind == AllocationKind::kTemporaries);
+  CHECK(temporaries.size == 20 * kMiB);
+  CHECK(Names(temporaries) == Strings{"early", "late", "while.5{1}", "fusion.7", "tiny"});
+  CHECK(temporaries.values[2].offset == 12 * kMiB);
+  CHECK(temporaries.values[2].shape == "f32[2048,1024]{1,0:T(8,128)}");
+  CHECK(temporaries.values[3].phi);
+  CHECK_FALSE(temporaries.values[2].phi);
+  CHECK(memory.need_bytes == 27 * kMiB + 16384);
+  CHECK(memory.host_bytes == 32 * kMiB);
+}
+
+TEST_CASE("values are joined with their ranges", "[program]") {
+  const ModuleMemory memory = Read(kAssignment, kRanges);
+  CHECK(memory.schedule_length == 9);
+  const std::vector<MemoryValue>& values = memory.allocations.at(4).values;
+  CHECK(std::pair(values[0].first, values[0].last) == std::pair<std::int64_t, std::int64_t>(1, 3));
+  CHECK(values[1].first == 4);
+  CHECK(values[2].last == 7);
+  CHECK(values[4].first == -1);
+  CHECK(memory.allocations[1].values.at(0).last == 9);
+  // early takes 12 MiB alone; late and the loop's value 16 MiB together.
+  CHECK(PeakBytes(memory.allocations[4]) == 16 * kMiB);
+  const ModuleMemory without = ReadWithoutRanges(kAssignment);
+  CHECK(without.whole);
+  CHECK(without.schedule_length == 0);
+  CHECK(without.allocations.at(4).values[0].first == -1);
+  CHECK(PeakBytes(without.allocations[4]) == 0);
+}
+
+TEST_CASE("small values are left out, and the largest are kept", "[program]") {
+  const ModuleMemory large = ReadWithoutRanges(kAssignment, {kMiB, 1000});
+  CHECK(large.whole);
+  CHECK(Names(large.allocations.at(4)) == Strings{"early", "late", "while.5{1}", "fusion.7"});
+  CHECK(Names(large.allocations.at(3)) == Strings{"table"});  // as large as its allocation
+  const ModuleMemory three = ReadWithoutRanges(kAssignment, {0, 5});
+  CHECK_FALSE(three.whole);
+  CHECK(Names(three.allocations.at(4)) == Strings{"early", "late", "while.5{1}", "fusion.7"});
+  CHECK(Names(three.allocations.at(0)) == Strings{"state"});
+  CHECK(three.allocations.at(2).values.empty());
+  CHECK(three.need_bytes == 27 * kMiB + 16384);  // what is not kept still counts
+}
+
+TEST_CASE("what is kept of many values is limited", "[program]") {
+  std::string text = "BufferAssignment:\nallocation 0: size 1000000, page 0, preallocated-temp:\n";
+  for (int i = 1; i <= 5000; ++i) {
+    const std::string number = std::to_string(i);
+    text += " value: <" + number + " v" + number + " @0> (size=" + number + ",offset=0): f32[" + number + "]{0}\n";
+  }
+  const ModuleMemory few = ReadWithoutRanges(text, {0, 100});
+  REQUIRE(few.allocations.at(0).values.size() == 100);
+  CHECK(few.allocations[0].values.front().name == "v4901");
+  const ModuleMemory little_text = ReadWithoutRanges(text, {0, 5000, 1000});
+  CHECK_FALSE(little_text.whole);
+  CHECK(little_text.allocations.at(0).values.size() < 100);
+  CHECK(little_text.allocations[0].values.back().name == "v5000");
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "allocation " + std::to_string(i) + ": size 8, page 0, constant:\n";
+  const ModuleMemory allocations = ReadWithoutRanges(many, {0, 100});
+  CHECK(allocations.allocations.size() == 100);
+  CHECK(allocations.need_bytes == 8000);
+  CHECK_FALSE(allocations.whole);
+}
+
+TEST_CASE("memory files that are cut or damaged anywhere", "[program]") {
+  const std::string_view assignment = kAssignment;
+  for (std::size_t length = 0; length <= assignment.size(); ++length) {
+    const ModuleMemory memory = ReadWithoutRanges(assignment.substr(0, length));
+    CHECK(memory.need_bytes <= 27 * kMiB + 16384);
+    CHECK(memory.allocations.size() <= 5);
+  }
+  CHECK_FALSE(ReadWithoutRanges("").whole);
+  const std::string_view ranges = kRanges;
+  for (std::size_t length = 0; length <= ranges.size(); ++length) {
+    const ModuleMemory memory = Read(assignment, ranges.substr(0, length));
+    CHECK(memory.whole == (length >= ranges.find("  Live ranges") + 3));
+    CHECK(memory.allocations.size() == 5);
+  }
+  for (const std::string_view text : {assignment, ranges}) {
+    std::string damaged(text);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      for (const char wrong : {'\0', '-', '}', ' ', '\n', '9'}) {
+        damaged[at] = wrong;
+        const ModuleMemory memory = text == assignment ? Read(damaged, ranges) : Read(assignment, damaged);
+        for (const MemoryAllocation& allocation : memory.allocations) CHECK(PeakBytes(allocation) >= 0);
+      }
+      damaged[at] = text[at];
+    }
+  }
+}
+
+TEST_CASE("absurd numbers saturate", "[program]") {
+  const std::string huge = "99999999999999999999999999";
+  const ModuleMemory memory =
+      Read("allocation 0: size " + huge + ", page 0, parameter " + huge +
+               ", shape |f32[]| at ShapeIndex {}:\n value: <1 a @0> (size=" + huge + ",offset=" + huge +
+               "): f32[]\nallocation 1: size " + huge + ", page 0, preallocated-temp:\n value: <1 b @0> (size=" + huge +
+               ",offset=0): f32[]\n value: <1 c @0> (size=1,offset=" + huge + "): f32[]\n",
+           "HloLiveRange (max " + huge + "):\n  BufferLiveRange:\n    a{}:0-" + huge + "\n    b{}:1-" + huge +
+               "\n    c{}:" + huge + "-0\n  Live ranges\n");
+  REQUIRE(memory.allocations.size() == 2);
+  CHECK(memory.need_bytes > 0);
+  CHECK(PeakBytes(memory.allocations[0]) > 0);
+  CHECK(PeakBytes(memory.allocations[1]) > 0);
+  CHECK(memory.allocations[1].values.at(1).first == -1);  // it would end before it begins
+  CHECK_FALSE(memory.whole);
+}
+
+TEST_CASE("the peak counts each place once", "[program]") {
+  CHECK(PeakBytes(Allocation({})) == 0);
+  CHECK(PeakBytes(Allocation({{0, 8, -1, -1}})) == 0);
+  CHECK(PeakBytes(Allocation({{0, 8, 0, 1}, {8, 8, 2, 3}})) == 8);
+  CHECK(PeakBytes(Allocation({{0, 8, 0, 2}, {8, 8, 2, 3}})) == 16);  // both ends are inclusive
+  CHECK(PeakBytes(Allocation({{0, 8, 0, 2}, {0, 8, 1, 3}})) == 8);
+  CHECK(PeakBytes(Allocation({{0, 8, 0, 2}, {4, 8, 1, 3}})) == 12);
+  // Many more, made up by a generator of numbers.
+  std::uint32_t state = 1;
+  const auto next = [&](std::uint32_t below) {
+    state = state * 1664525 + 1013904223;
+    return static_cast<std::int64_t>((state >> 16) % below);
+  };
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::vector<std::int64_t>> values;
+    for (int i = 0; i < 12; ++i) {
+      const std::int64_t first = next(10) - 1;
+      values.push_back({next(30), next(12), first, first + next(6)});
+    }
+    const MemoryAllocation allocation = Allocation(values);
+    CHECK(PeakBytes(allocation) == SlowPeak(allocation, 20, 50));
+  }
+}
