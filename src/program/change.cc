@@ -32,17 +32,17 @@ Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t li
   need_ = compiled_.Need(compiled_.SizesAsTheyAre());
 }
 
-Sizes Changes::Shortened(const Axis& axis, std::int64_t parts, bool arguments_too, bool once) const {
+Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once) const {
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(program_.values()[i].allocation)];
     if (!arguments_too && allocation.kind == AllocationKind::kArgument) continue;
-    sizes[i] = Shortened(i, axis, parts, once);
+    sizes[i] = Scaled(i, axis, ratio, once);
   }
   return sizes;
 }
 
-std::int64_t Changes::Shortened(std::size_t number, const Axis& axis, std::int64_t parts, bool once) const {
+std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, bool once) const {
   const ProgramValue& value = program_.values()[number];
   if (!meaning_.Has(number, axis)) return value.size;
   const Rows& rows = meaning_.RowsOf(number);
@@ -55,17 +55,18 @@ std::int64_t Changes::Shortened(std::size_t number, const Axis& axis, std::int64
   for (std::size_t dim = 0; dim < rows.size(); ++dim) {
     const bool here = whole ? holds(rows[dim]) : std::find(rows[dim].begin(), rows[dim].end(), axis.families.front()) != rows[dim].end();
     if (!here) continue;
-    dims[dim] = std::max<std::int64_t>(1, (dims[dim] + parts - 1) / parts);
+    const double length = static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
+    dims[dim] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(length)));
     if (once) break;  // of two dimensions that are one axis only one can be split over the same devices
   }
   return Resized(value, shape, dims);
 }
 
 Outcome Changes::Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added) const {
-  last_sizes = sizes; last_added = added;
   const std::int64_t tight = compiled_.Need(sizes, added) + more;
   const std::int64_t roomy = std::max(tight, roomy_.Need(sizes, added) + more);
   Outcome outcome;
+  outcome.spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2;
   // The compiler computes again only as much as it must, and where it must, it ends up somewhere below the limit.
   if (limit_ <= 0 || tight >= limit_) {
     outcome.left_bytes = tight;
@@ -79,7 +80,12 @@ Outcome Changes::Judge(const Sizes& sizes, std::int64_t more, const std::vector<
 
 std::optional<Outcome> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
   if (!axis || axis.size < parts) return std::nullopt;
-  return Judge(Shortened(axis, parts, true), 0);
+  return Judge(Scaled(axis, {1, parts}, true), 0);
+}
+
+std::optional<Outcome> Changes::Resize(const Axis& axis, std::int64_t size) const {
+  if (!axis || size < 1) return std::nullopt;
+  return Judge(Scaled(axis, {size, axis.size}, true), 0);
 }
 
 // A weight that comes back, anew: what is frozen has no gradient.
@@ -92,7 +98,7 @@ bool Changes::IsUpdated(const ProgramParameter& parameter) const {
 
 std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
   if (!axis || axis.size < parts) return std::nullopt;
-  const Sizes sizes = Shortened(axis, parts, false);
+  const Sizes sizes = Scaled(axis, {1, parts}, false);
   std::int64_t sums = 0;
   if (meaning_.trains()) {
     for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
@@ -294,7 +300,7 @@ std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
   }
   if (!batch_split && !weights_split) {
     if (meaning_.batch() && meaning_.batch().size % devices == 0) {
-      consider(Shortened(meaning_.batch(), devices, true, true));
+      consider(Scaled(meaning_.batch(), {1, devices}, true, true));
     } else {
       // Whichever long axis of the largest arrays leaves least.
       std::set<std::vector<int>> axes;
@@ -309,7 +315,7 @@ std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
           if (size % devices == 0 && !row.empty()) axes.insert(row);
         }
       }
-      for (const std::vector<int>& axis : axes) consider(Shortened({axis, 0}, devices, true, true));
+      for (const std::vector<int>& axis : axes) consider(Scaled({axis, 0}, {1, devices}, true, true));
     }
   }
   if (weights_split && !batch_split) {
@@ -328,7 +334,7 @@ std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
       for (const std::vector<int>& row : meaning_.RowsOf(i)) {
         for (const int family : row) is_split = is_split || split.contains(family);
       }
-      if (!is_split && axis) sizes[i] = Shortened(i, axis, devices, true);
+      if (!is_split && axis) sizes[i] = Scaled(i, axis, {1, devices}, true);
     }
     consider(sizes);
   }

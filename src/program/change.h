@@ -27,6 +27,8 @@ class Changes {
 
   // The axis `parts` times shorter, in all values.
   std::optional<Outcome> Shorten(const Axis& axis, std::int64_t parts) const;
+  // The axis as long as `size`, shorter or longer.
+  std::optional<Outcome> Resize(const Axis& axis, std::int64_t size) const;
   // The step done in `parts` pieces of the axis one after another; arguments and results stay whole, and what is added
   // up over the pieces (gradients) lives throughout.
   std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts) const;
@@ -41,15 +43,21 @@ class Changes {
 
   std::int64_t need_bytes() const { return need_; }
 
-  Sizes Shortened(const Axis& axis, std::int64_t parts, bool arguments_too, bool once = false) const;
-  std::int64_t Shortened(std::size_t value, const Axis& axis, std::int64_t parts, bool once) const;
-  Sizes StateSharded(std::int64_t devices) const;
-  Outcome Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added = {}) const;
+  std::int64_t limit_bytes() const { return limit_; }
   const Layout& compiled() const { return compiled_; }
-  const Layout& roomy() const { return roomy_; }
-  mutable Sizes last_sizes; mutable std::vector<Buffer> last_added;
+  // Whether an outcome fits; a limit that is not known is never met.
+  bool Fits(const Outcome& outcome) const { return limit_ > 0 && outcome.left_bytes <= limit_; }
 
  private:
+  // How much shorter an axis gets: times `length`, divided by `of`, rounded up.
+  struct Ratio {
+    std::int64_t length = 1;
+    std::int64_t of = 1;
+  };
+  Sizes Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once = false) const;
+  std::int64_t Scaled(std::size_t value, const Axis& axis, Ratio ratio, bool once) const;
+  Sizes StateSharded(std::int64_t devices) const;
+  Outcome Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added = {}) const;
   std::vector<std::vector<std::int64_t>> SentToHost() const;  // dimensions of the arrays
   // A loop of the forward pass and the one of the backward pass that reads what it stacks.
   struct Pair;

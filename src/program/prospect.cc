@@ -1,0 +1,258 @@
+#include "program/prospect.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace whyoom {
+namespace {
+
+constexpr std::int64_t kDevices = 4;      // of a host of most TPU types, where the program does not say how many
+constexpr std::int64_t kPieces = 16;
+constexpr std::int64_t kMicroBatches = 4;
+constexpr std::int64_t kChunks = 8;
+
+using Make = std::optional<Outcome> (*)(const Changes&, const Meaning&, const Program&);
+
+struct NamedChange {
+  std::string_view name;
+  Make make;
+};
+
+std::int64_t Devices(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
+
+constexpr std::array<NamedChange, 14> kChanges = {{
+    {"half_batch", [](const Changes& c, const Meaning& m, const Program&) { return c.Shorten(m.batch(), 2); }},
+    {"batch_in_steps",
+     [](const Changes& c, const Meaning& m, const Program&) { return c.InPieces(m.batch(), kMicroBatches); }},
+    {"half_sequence", [](const Changes& c, const Meaning& m, const Program&) { return c.Shorten(m.sequence(), 2); }},
+    {"pieces", [](const Changes& c, const Meaning& m, const Program&) { return c.InPieces(m.batch(), kPieces); }},
+    {"donate", [](const Changes& c, const Meaning&, const Program&) { return c.Donate(); }},
+    {"shard", [](const Changes& c, const Meaning&, const Program& p) { return c.Shard(Devices(p)); }},
+    {"more_devices", [](const Changes& c, const Meaning&, const Program&) { return c.Shard(kDevices); }},
+    {"bfloat16", [](const Changes& c, const Meaning&, const Program&) { return c.Narrow(); }},
+    {"recompute_layers", [](const Changes& c, const Meaning&, const Program&) { return c.Recompute(); }},
+    {"attention_in_blocks", [](const Changes& c, const Meaning&, const Program&) { return c.BlockAttention(); }},
+    {"loss_in_chunks", [](const Changes& c, const Meaning&, const Program&) { return c.ChunkLoss(kChunks); }},
+    {"state_on_host", [](const Changes& c, const Meaning&, const Program&) { return c.StateOnHost(); }},
+    {"no_host_transfer", [](const Changes& c, const Meaning&, const Program&) { return c.WithoutHostTransfer(); }},
+    {"as_it_is", [](const Changes& c, const Meaning&, const Program&) { return std::optional<Outcome>({c.need_bytes(), 0}); }},
+}};
+
+const char* KindName(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kWeights:
+      return "weights";
+    case ValueKind::kGatheredWeights:
+      return "gathered_weights";
+    case ValueKind::kOptimizerState:
+      return "optimizer_state";
+    case ValueKind::kGradients:
+      return "gradients";
+    case ValueKind::kActivations:
+      return "activations";
+    case ValueKind::kLogits:
+      return "logits";
+    case ValueKind::kAttentionScores:
+      return "attention_scores";
+    case ValueKind::kTemporaries:
+      return "temporaries";
+    case ValueKind::kInputs:
+      return "inputs";
+    case ValueKind::kOutputs:
+      return "outputs";
+    case ValueKind::kConstants:
+      return "constants";
+    case ValueKind::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+// "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general" is of the module "decoder/mlp": without what JAX put round it and
+// without the operation.
+std::string ModuleOf(std::string_view op_name) {
+  std::string module;
+  std::string last;
+  const auto add = [&](const std::string& part) { module += (module.empty() ? "" : "/") + part; };
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= op_name.size(); ++i) {
+    const char c = i < op_name.size() ? op_name[i] : '/';
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c != '/' || (depth > 0 && i < op_name.size())) continue;
+    const std::string part(op_name.substr(begin, i - begin));
+    begin = i + 1;
+    const bool wrapper = part.find('(') != std::string::npos || part == "while" || part == "body" || part == "cond" ||
+                         part == "closed_call" || part == "checkpoint" || part == "remat" || part == "eval_jaxpr" || part.empty();
+    if (wrapper) continue;
+    if (!last.empty()) add(last);
+    last = part;
+  }
+  return module;
+}
+
+class Filling {
+ public:
+  Filling(const Program& program, const Meaning& meaning) : program_(program), meaning_(meaning) {}
+
+  std::vector<MemoryPart> Tell(const Layout& layout, std::int64_t need) {
+    std::vector<int> live;
+    layout.Need(layout.SizesAsTheyAre(), {}, &live);
+    const auto& values = program_.values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      const bool fixed = allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant;
+      if (fixed && values[i].size == allocation.size && seen_.insert({values[i].allocation, true}).second) Add(i, values[i].size);
+    }
+    for (const Buffer& buffer : layout.buffers()) {
+      if (buffer.is_output) AddBytes("outputs", "", buffer.size);
+    }
+    for (const int b : live) {
+      const Buffer& buffer = layout.buffers()[static_cast<std::size_t>(b)];
+      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(buffer.allocation)];
+      if (buffer.is_output || allocation.kind == AllocationKind::kOutput) continue;  // in an output's memory
+      Add(MostTelling(buffer), buffer.size);
+    }
+    if (need > total_) AddBytes("fragmentation", "", need - total_);
+    std::vector<MemoryPart> parts;
+    for (auto& [kind, modules] : bytes_) {
+      MemoryPart part{kind, 0, {}};
+      for (const auto& [module, bytes] : modules) {
+        part.bytes += bytes;
+        if (!module.empty()) part.modules.emplace_back(module, bytes);
+      }
+      std::stable_sort(part.modules.begin(), part.modules.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+      if (part.modules.size() > kMostModules) part.modules.resize(kMostModules);
+      parts.push_back(std::move(part));
+    }
+    std::stable_sort(parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
+    return parts;
+  }
+
+ private:
+  static constexpr std::size_t kMostModules = 8;
+
+  // Among the values of one place, the one that says most about itself: a loop's carried value is named by nobody.
+  std::size_t MostTelling(const Buffer& buffer) const {
+    std::size_t best = static_cast<std::size_t>(buffer.values.front());
+    for (const int i : buffer.values) {
+      const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
+      if (value.instruction < 0 || value.leaf < 0) continue;
+      const HloInstruction& is = program_.InstructionOf(value);
+      if (is.opcode == "parameter" || is.opcode == "while" || is.opcode == "custom-call" || is.op_name.empty()) continue;
+      const ValueKind kind = meaning_.KindOf(static_cast<std::size_t>(i));
+      const ValueKind so_far = meaning_.KindOf(best);
+      if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries || kind == ValueKind::kActivations)
+        best = static_cast<std::size_t>(i);
+    }
+    return best;
+  }
+
+  void Add(std::size_t i, std::int64_t size) {
+    const ProgramValue& value = program_.values()[i];
+    std::int64_t padding = 0;
+    std::string module;
+    if (value.leaf >= 0) {
+      const std::optional<std::int64_t> plain = UnpaddedBytes(program_.ShapeOf(value));
+      if (plain && *plain < size) padding = size - *plain;
+      const HloInstruction& is = program_.InstructionOf(value);
+      if (is.opcode != "parameter") module = ModuleOf(is.op_name);
+    }
+    AddBytes(KindName(meaning_.KindOf(i)), module, size - padding);
+    AddBytes("padding", "", padding);
+  }
+
+  void AddBytes(const std::string& kind, const std::string& module, std::int64_t bytes) {
+    if (bytes <= 0) return;
+    bytes_[kind][module] += bytes;
+    total_ += bytes;
+  }
+
+  const Program& program_;
+  const Meaning& meaning_;
+  std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
+  std::set<std::pair<int, bool>> seen_;
+  std::int64_t total_ = 0;
+};
+
+// The largest size of an axis that fits, by halving an interval; 0 where none does.
+std::int64_t LargestThatFits(const Changes& changes, const Axis& axis) {
+  constexpr std::int64_t kMostTimes = 1024;
+  std::int64_t fits = 0;
+  std::int64_t over = axis.size * kMostTimes;
+  for (std::int64_t size = axis.size; size > 0;) {
+    const std::optional<Outcome> outcome = changes.Resize(axis, size);
+    if (!outcome) return 0;
+    (changes.Fits(*outcome) ? fits : over) = size;
+    if (over - fits <= 1) break;
+    size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
+  }
+  return fits;
+}
+
+// How many times as long an axis is in the program as its user wrote it: it may be split over devices.
+std::int64_t Split(const Program& program, const Meaning& meaning, const Axis& axis) {
+  std::int64_t split = 1;
+  for (const ProgramParameter& parameter : program.parameters()) {
+    const Rows rows = meaning.RowsOf(parameter.instruction, parameter.leaf);
+    for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
+      if (!rows[dim].empty() && rows[dim] == axis.families) split = std::max(split, parameter.shards[dim]);
+    }
+  }
+  return split;
+}
+
+Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes) {
+  Room room;
+  if (meaning.batch()) {
+    const std::int64_t split = Split(program, meaning, meaning.batch());
+    room.batch = meaning.batch().size * split;
+    room.largest_batch = LargestThatFits(changes, meaning.batch()) * split;
+    for (std::int64_t steps = 1; steps <= meaning.batch().size; ++steps) {
+      if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
+      const std::optional<Outcome> outcome = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size) : changes.InPieces(meaning.batch(), steps);
+      if (!outcome || !changes.Fits(*outcome)) continue;
+      room.micro_batches = steps;
+      break;
+    }
+  }
+  if (meaning.sequence()) {
+    const std::int64_t split = Split(program, meaning, meaning.sequence());
+    room.sequence = meaning.sequence().size * split;
+    room.largest_sequence = LargestThatFits(changes, meaning.sequence()) * split;
+  }
+  return room;
+}
+
+}  // namespace
+
+const Prospect* Prospects::Find(std::string_view change) const {
+  for (const Prospect& prospect : changes) {
+    if (prospect.change == change) return &prospect;
+  }
+  return nullptr;
+}
+
+bool IsChange(std::string_view name) {
+  return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
+}
+
+Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
+  const Meaning meaning(program);
+  const Changes changes(program, meaning, limit_bytes);
+  Prospects prospects;
+  prospects.need_bytes = changes.need_bytes();
+  prospects.memory = Filling(program, meaning).Tell(changes.compiled(), changes.need_bytes());
+  if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);
+  for (const NamedChange& change : kChanges) {
+    const std::optional<Outcome> outcome = change.make(changes, meaning, program);
+    if (!outcome) continue;
+    prospects.changes.push_back(
+        {std::string(change.name), changes.need_bytes() - outcome->left_bytes, outcome->left_bytes, outcome->spread_bytes});
+  }
+  return prospects;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,55 @@
+// What a program's dump tells its user: what fills the memory, what would fit, what each change would leave.
+//
+// The one thing that diagnose/ asks of program/. Changes have names, by which the rule data says which change a remedy
+// is; see kChanges in prospect.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/change.h"
+
+namespace whyoom {
+
+// A kind of what fills the memory at the peak, and which of the user's modules it belongs to; largest first.
+struct MemoryPart {
+  std::string kind;  // "activations"
+  std::int64_t bytes = 0;
+  std::vector<std::pair<std::string, std::int64_t>> modules;  // "decoder/layers/attention"
+};
+
+// Sizes of the program as its user wrote it, of all devices together. 0: not known.
+struct Room {
+  std::int64_t batch = 0;
+  std::int64_t largest_batch = 0;
+  std::int64_t micro_batches = 0;  // the fewest that fit
+  std::int64_t sequence = 0;
+  std::int64_t largest_sequence = 0;
+};
+
+// What a change would leave.
+struct Prospect {
+  std::string change;
+  std::int64_t saves_bytes = 0;  // may be negative
+  std::int64_t left_bytes = 0;
+  std::int64_t spread_bytes = 0;
+};
+
+struct Prospects {
+  std::int64_t need_bytes = 0;
+  std::vector<MemoryPart> memory;
+  Room room;
+  std::vector<Prospect> changes;  // those that the program allows
+  const Prospect* Find(std::string_view change) const;
+};
+
+// Whether there is a change of this name.
+bool IsChange(std::string_view name);
+
+// `limit_bytes` is what a device has; 0: not known, and then no room is told.
+Prospects LookAhead(const Program& program, std::int64_t limit_bytes);
+
+}  // namespace whyoom
