@@ -76,7 +76,8 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   if (run->failed || side.dump.empty()) return;
   Problem problem;
   bool failed = false;
-  if (!side.dump.ReadAny(module, &failed, &run->facts, &run->allocations, &problem)) {
+  Prospects prospects;
+  if (!side.dump.ReadAny(module, 0, &failed, &run->facts, &run->allocations, &prospects, &problem)) {
     problem.path = side.path;
     problems->push_back(problem);
     return;

@@ -12,6 +12,7 @@
 #include "diagnose/tally.h"
 #include "diagnose/where.h"
 #include "input/artifact.h"
+#include "program/prospect.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -29,6 +30,9 @@ struct RankedRemedy {
   const Remedy* remedy = nullptr;
   std::string section;
   std::optional<std::int64_t> saves_bytes;
+  std::optional<std::int64_t> left_bytes;    // what the program then needs, and
+  std::optional<std::int64_t> spread_bytes;  // how far off that may be; only where the program tells
+  std::string basis;                         // of the figures: "program", "list"; empty where there are none
   std::optional<bool> enough;  // alone
   std::vector<std::string> enough_with;
   std::vector<Reason> why;
@@ -78,6 +82,7 @@ struct Finding {
   std::vector<Allocation> allocations;
   std::uint64_t allocations_left_out = 0;  // for lack of room
   std::optional<Problem> dump_problem;     // why its XLA dump could not be read
+  std::optional<Prospects> prospects;      // what the program of its XLA dump tells
   bool concluded = false;                  // what follows is set, as are scenario, candidates and confidence
   std::vector<Reason> why;
   std::vector<RankedRemedy> remedies;

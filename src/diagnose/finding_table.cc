@@ -44,12 +44,15 @@ void TakeDump(const XlaDump& dump, Finding* finding) {
   const Value named = finding->facts.Get("module");
   const std::string* module = AsText(named);
   Problem problem;
-  if (!dump.Read(module == nullptr ? "" : *module, &finding->facts, &rows, &problem)) {
+  const std::optional<double> limit = AsNumber(finding->facts.Get("limit_bytes"));
+  Prospects prospects;
+  if (!dump.Read(module == nullptr ? "" : *module, limit.value_or(0), &finding->facts, &rows, &prospects, &problem)) {
     problem.of_report = true;
     finding->dump_problem = std::move(problem);
     return;
   }
   finding->allocations = std::move(rows);
+  if (!prospects.changes.empty()) finding->prospects = std::move(prospects);
 }
 
 void Conclude(const RuleSet& rules, const XlaDump& dump, Finding* finding) {

@@ -17,11 +17,33 @@ struct Candidate {
   int prior = 0;
 };
 
-std::optional<std::int64_t> Estimate(const Remedy& remedy, const FindingScope& scope) {
-  if (!remedy.saves) return std::nullopt;
-  const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
-  if (!saves || !std::isfinite(*saves)) return std::nullopt;
-  return static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
+// What the remedy gains: worked out on the program where there is one, else on the list. A program on which the change
+// cannot be made tells nothing, and then no list is asked.
+void Estimate(const Finding& finding, const FindingScope& scope, std::optional<double> excess, RankedRemedy* ranked) {
+  const Remedy& remedy = *ranked->remedy;
+  if (finding.prospects && !remedy.change.empty()) {
+    const Prospect* prospect = finding.prospects->Find(remedy.change);
+    if (prospect == nullptr) return;
+    ranked->basis = "program";
+    ranked->saves_bytes = std::max<std::int64_t>(0, prospect->saves_bytes);
+    ranked->left_bytes = prospect->left_bytes;
+    ranked->spread_bytes =
+        prospect->spread_bytes + std::abs(prospect->saves_bytes) / 100 * static_cast<std::int64_t>(remedy.spread_percent);
+  } else if (remedy.saves) {
+    const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
+    if (!saves || !std::isfinite(*saves)) return;
+    ranked->basis = "list";
+    ranked->saves_bytes = static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
+  }
+  if (ranked->saves_bytes && excess) ranked->enough = static_cast<double>(*ranked->saves_bytes) >= *excess;
+}
+
+// A change that the program was tried with and that leaves it as it is.
+bool GainsNothing(const Finding& finding, const Remedy& remedy) {
+  constexpr std::int64_t kLeast = 200;  // a half of a hundredth of the need
+  if (!finding.prospects || remedy.change.empty()) return false;
+  const Prospect* prospect = finding.prospects->Find(remedy.change);
+  return prospect != nullptr && prospect->saves_bytes < finding.prospects->need_bytes / kLeast;
 }
 
 std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const FindingScope& scope) {
@@ -79,7 +101,13 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
   for (const RemedyUse& use : uses) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it
-    const std::vector<Reason> against = Reasons(remedy->ruled_out, *finding);
+    // What was tried on the program need not be guessed from a list.
+    if (GainsNothing(*finding, *remedy)) {
+      ruled_out.push_back({remedy, "worked out on this program, it saves next to nothing"});
+      continue;
+    }
+    const bool tried = finding->prospects && !remedy->change.empty() && finding->prospects->Find(remedy->change) != nullptr;
+    const std::vector<Reason> against = tried ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
     if (!against.empty()) {
       ruled_out.push_back({remedy, against.front().text});
       continue;
@@ -89,8 +117,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     ranked.section = use.section;
     ranked.why = Reasons(remedy->evidence, *finding);
     ranked.how = Steps(*remedy, finding->framework, scope);
-    ranked.saves_bytes = Estimate(*remedy, scope);
-    if (ranked.saves_bytes && excess) ranked.enough = static_cast<double>(*ranked.saves_bytes) >= *excess;
+    Estimate(*finding, scope, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }
   if (excess) PairUp(*excess, &candidates);

@@ -10,13 +10,15 @@
 #include "input/byte_source.h"
 #include "program/hlo.h"
 #include "program/memory.h"
+#include "program/prospect.h"
 
 namespace whyoom {
 namespace {
 
 // What is smaller than this explains nothing of a chip's HBM, and there is much of it.
 constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
-constexpr MemoryLimits kLimits = {kSmallest, 200000};
+// The program is laid out anew with smaller ones, too.
+constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr std::size_t kMostRows = 1000;
 
 struct FileName {
@@ -27,7 +29,7 @@ struct FileName {
 
 std::optional<FileName> ParseName(const std::string& path) {
   static const re2::RE2 name(
-      R"(((?:.*/)?module_\d+\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations))\.txt)");
+      R"(((?:.*/)?module_\d+\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations))\.txt)");
   FileName file;
   std::string other;
   if (!re2::RE2::FullMatch(path, name, &file.stem, &file.module, &file.kind, &other)) return std::nullopt;
@@ -142,6 +144,7 @@ void XlaDump::AddFile(const std::string& path) {
   if (file->kind == "live-range") module.live_range = path;
   if (file->kind == "oom_intermediate_module") module.intermediate = path;
   if (file->kind == "after_optimizations") module.optimized = path;
+  if (file->kind == "before_optimizations") module.before = path;
 }
 
 const XlaDump::Module* XlaDump::Find(const std::string& name) const {
@@ -158,7 +161,8 @@ const XlaDump::Module* XlaDump::Find(const std::string& name) const {
   return name.empty() && failed > 1 ? nullptr : found;
 }
 
-bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) const {
+bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+                   Prospects* prospects, Problem* problem) const {
   const Module* module = Find(name);
   if (module == nullptr) {
     *problem = {name.empty() ? "XLA dump" : name, "",
@@ -166,12 +170,13 @@ bool XlaDump::Read(const std::string& name, Evidence* facts, std::vector<Allocat
                              : "the XLA dump holds no failed compile of this module"};
     return false;
   }
-  if (!ReadModule(*module, facts, rows, problem)) return false;
+  if (!ReadModule(*module, limit_bytes, facts, rows, prospects, problem)) return false;
   if (name.empty()) facts->Set("module", module->name, {});
   return true;
 }
 
-bool XlaDump::ReadModule(const Module& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) {
+bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+                         Prospects* prospects, Problem* problem) {
   const std::unique_ptr<ByteSource> assignment = OpenFile(module.buffer_assignment);
   const std::unique_ptr<ByteSource> ranges = module.live_range.empty() ? nullptr : OpenFile(module.live_range);
   ModuleMemory memory = ReadMemory(*assignment, ranges.get(), kLimits);
@@ -181,7 +186,8 @@ bool XlaDump::ReadModule(const Module& module, Evidence* facts, std::vector<Allo
     return false;
   }
   std::vector<LiveValue> live;
-  for (MemoryAllocation& allocation : memory.allocations) {
+  for (MemoryAllocation allocation : memory.allocations) {
+    std::erase_if(allocation.values, [&](const MemoryValue& value) { return value.size < kSmallest && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !SaysLess(value); });
     Take(allocation, &live);
@@ -190,7 +196,7 @@ bool XlaDump::ReadModule(const Module& module, Evidence* facts, std::vector<Allo
                    [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
   if (live.size() > kMostRows) live.resize(kMostRows);
   const std::string& text_file = module.intermediate.empty() ? module.optimized : module.intermediate;
-  const HloModule text = text_file.empty() ? HloModule() : ReadHlo(*OpenFile(text_file));
+  HloModule text = text_file.empty() ? HloModule() : ReadHlo(*OpenFile(text_file));
 
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, text));
   for (const int transfer : HostTransfers(text)) rows->push_back(MakeTransferRow(text, transfer));
@@ -199,6 +205,10 @@ bool XlaDump::ReadModule(const Module& module, Evidence* facts, std::vector<Allo
   facts->Set("dump", module.buffer_assignment, {});
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
+  if (memory.schedule_length > 0 && text.entry >= 0) {
+    HloModule before = module.before.empty() ? HloModule() : ReadHlo(*OpenFile(module.before));
+    *prospects = LookAhead(Program(std::move(text), std::move(before), std::move(memory)), static_cast<std::int64_t>(limit_bytes));
+  }
   return true;
 }
 
@@ -221,14 +231,14 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   return found == nullptr && !name.empty() ? FindAny("") : found;
 }
 
-bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
-                      Problem* problem) const {
+bool XlaDump::ReadAny(const std::string& name, double limit_bytes, bool* failed, Evidence* facts,
+                      std::vector<Allocation>* rows, Prospects* prospects, Problem* problem) const {
   const Module* module = FindAny(name);
   if (module == nullptr) {
     *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
     return false;
   }
-  if (!ReadModule(*module, facts, rows, problem)) return false;
+  if (!ReadModule(*module, limit_bytes, facts, rows, prospects, problem)) return false;
   *failed = !module->intermediate.empty();
   facts->Set("module", module->name, {});
   const ModuleMemory memory = ReadMemory(*OpenFile(module->buffer_assignment), nullptr, kLimits);

@@ -13,6 +13,7 @@
 #include "diagnose/allocation.h"
 #include "diagnose/evidence.h"
 #include "input/artifact.h"
+#include "program/prospect.h"
 
 namespace whyoom {
 
@@ -29,14 +30,18 @@ class XlaDump {
   // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, dump) and
   // what is live at the peak, largest first. `module` is the name that the error gives; empty: the only one that ran
   // out of memory. False where there is no such module or its files cannot be read; `problem` says why then.
-  bool Read(const std::string& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem) const;
+  //
+  // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its HLO
+  // is not there or too damaged.
+  bool Read(const std::string& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+            Prospects* prospects, Problem* problem) const;
 
   // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
   // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
   // also need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
   // module.
-  bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
-               Problem* problem) const;
+  bool ReadAny(const std::string& module, double limit_bytes, bool* failed, Evidence* facts,
+               std::vector<Allocation>* rows, Prospects* prospects, Problem* problem) const;
 
  private:
   struct Module {
@@ -45,10 +50,12 @@ class XlaDump {
     std::string live_range;
     std::string intermediate;  // written on failure only
     std::string optimized;
+    std::string before;  // optimization
   };
   const Module* Find(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  static bool ReadModule(const Module& module, Evidence* facts, std::vector<Allocation>* rows, Problem* problem);
+  static bool ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+                         Prospects* prospects, Problem* problem);
 
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
 };

@@ -98,6 +98,9 @@ RankedRemedy ReadRemedy(const json& record, const RuleSet& rules, bool* faulty) 
   ranked.remedy = ReadRemedyId(rules, fields.NeedText("id"), faulty);
   ranked.section = fields.Text("section").value_or("");
   ranked.saves_bytes = fields.Integer("saves_bytes");
+  ranked.left_bytes = fields.Integer("left_bytes");
+  ranked.spread_bytes = fields.Integer("spread_bytes");
+  ranked.basis = fields.Text("basis").value_or("");
   ranked.enough = fields.Truth("enough");
   for (const json& id : fields.Array("enough_with")) {
     const auto* text = id.get_ptr<const std::string*>();
@@ -148,6 +151,31 @@ Allocation ReadAllocation(const json& record, bool* faulty) {
   row.place.line = fields.Count("line").value_or(0);
   *faulty = *faulty || fields.faulty();
   return row;
+}
+
+Prospects ReadProspects(RecordFields& record, bool* faulty) {
+  Prospects prospects;
+  for (const json& element : record.Array("memory")) {
+    RecordFields fields(element);
+    MemoryPart part;
+    part.kind = fields.NeedText("kind");
+    part.bytes = fields.NeedInteger("bytes");
+    for (const json& module : fields.Array("by")) {
+      RecordFields share(module);
+      part.modules.emplace_back(share.NeedText("module"), share.NeedInteger("bytes"));
+      *faulty = *faulty || share.faulty();
+    }
+    prospects.memory.push_back(std::move(part));
+    *faulty = *faulty || fields.faulty();
+  }
+  RecordFields room(record.Object("room"));
+  prospects.room.batch = room.Integer("batch").value_or(0);
+  prospects.room.largest_batch = room.Integer("largest_batch").value_or(0);
+  prospects.room.micro_batches = room.Integer("micro_batches").value_or(0);
+  prospects.room.sequence = room.Integer("sequence").value_or(0);
+  prospects.room.largest_sequence = room.Integer("largest_sequence").value_or(0);
+  *faulty = *faulty || room.faulty();
+  return prospects;
 }
 
 Budget ReadBudget(const json& record, const RuleSet& rules, bool* faulty) {
@@ -233,6 +261,7 @@ void ReadVerdict(RecordFields& fields, const RuleSet& rules, Finding* finding, b
     finding->ruled_out.push_back({ReadRemedyId(rules, out.NeedText("id"), faulty), out.NeedText("why")});
     *faulty = *faulty || out.faulty();
   }
+  if (!fields.Array("memory").empty()) finding->prospects = ReadProspects(fields, faulty);
   if (const json& budget = fields.Object("budget"); !budget.empty())
     finding->budget = ReadBudget(budget, rules, faulty);
   finding->concluded = true;

@@ -69,10 +69,19 @@ std::string SafetyText(const std::string& safety) {
   return "changes the training";
 }
 
+// " ± 0.4 GiB", in the unit of what is left; nothing where it is not worth a figure.
+std::string SpreadText(const RankedRemedy& ranked) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
+  return fmt::format(" ± {:.1f} GiB", static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB));
+}
+
 std::string EffectText(const RankedRemedy& ranked) {
   std::string text;
   if (ranked.saves_bytes && *ranked.saves_bytes > 0)
     text += "saves about " + SizeText(static_cast<double>(*ranked.saves_bytes)) + " · ";
+  if (ranked.left_bytes && *ranked.left_bytes > 0)
+    text += "leaves " + SizeText(static_cast<double>(*ranked.left_bytes)) + SpreadText(ranked) + " · ";
   if (ranked.enough == true) text += "should be enough · ";
   if (ranked.enough == false && ranked.enough_with.empty()) text += "not enough alone · ";
   if (ranked.enough == false && !ranked.enough_with.empty())

@@ -106,6 +106,9 @@ Json RemedyJson(const RankedRemedy& ranked) {
   SetText(json, "safety_why", remedy.safe_why);
   json["gain"] = remedy.gain;
   SetNumber(json, "saves_bytes", ranked.saves_bytes);
+  SetNumber(json, "left_bytes", ranked.left_bytes);
+  SetNumber(json, "spread_bytes", ranked.spread_bytes);
+  SetText(json, "basis", ranked.basis);
   SetNumber(json, "enough", ranked.enough);
   if (!ranked.enough_with.empty()) json["enough_with"] = ranked.enough_with;
   SetText(json, "note", remedy.note);
@@ -116,6 +119,26 @@ Json RemedyJson(const RankedRemedy& ranked) {
   json["links"] = Json::array();
   for (const Link& link : remedy.links) json["links"].push_back({{"title", link.title}, {"url", link.url}});
   return json;
+}
+
+void SetProspects(const Prospects& prospects, Json& json) {
+  json["memory"] = Json::array();
+  for (const MemoryPart& part : prospects.memory) {
+    Json one = {{"kind", part.kind}, {"bytes", part.bytes}};
+    if (!part.modules.empty()) one["by"] = Json::array();
+    for (const auto& [module, bytes] : part.modules) one["by"].push_back({{"module", Text(module)}, {"bytes", bytes}});
+    json["memory"].push_back(std::move(one));
+  }
+  Json room = Json::object();
+  const auto set = [&](const char* key, std::int64_t size) {
+    if (size > 0) room[key] = size;
+  };
+  set("batch", prospects.room.batch);
+  set("largest_batch", prospects.room.largest_batch);
+  set("micro_batches", prospects.room.micro_batches);
+  set("sequence", prospects.room.sequence);
+  set("largest_sequence", prospects.room.largest_sequence);
+  if (!room.empty()) json["room"] = std::move(room);
 }
 
 void SetScenario(const Finding& finding, Json& json) {
@@ -198,6 +221,7 @@ Json FindingJson(const Finding& finding) {
   json["allocations"] = Json::array();
   for (const Allocation& row : finding.allocations) json["allocations"].push_back(AllocationJson(row));
   if (finding.allocations_left_out > 0) json["allocations_left_out"] = finding.allocations_left_out;
+  if (finding.prospects) SetProspects(*finding.prospects, json);
   json["remedies"] = Json::array();
   for (const RankedRemedy& ranked : finding.remedies) json["remedies"].push_back(RemedyJson(ranked));
   if (!finding.ruled_out.empty()) {

@@ -201,6 +201,8 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.links = BuildLinks(node["links"]);
   remedy.evidence = BuildSentences("", node["evidence"]);
   remedy.ruled_out = BuildSentences("", node["ruled_out"]);
+  remedy.change = node["change"].Text();
+  remedy.spread_percent = node["spread_percent"].Int(0);
   remedy.saves = UseOptionalExpression("", node["saves"], false);
   remedy.with = node["with"].Words();
   for (const RuleNode& item : node["with"].Items()) remedy_references_.push_back(item);

@@ -115,7 +115,9 @@ struct Remedy {
   std::vector<Link> links;
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
-  std::optional<Expression> saves;  // bytes
+  std::string change;               // what it is on a compiled program, see program/prospect.h; empty: nothing known
+  int spread_percent = 0;           // how far off such outcomes have been, of what the change saves
+  std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
 };
 
