@@ -28,6 +28,8 @@ struct RankedRemedy {
   int rank = 0;
   const Remedy* remedy = nullptr;
   std::string section;
+  std::string safety;    // the remedy's, or what this log makes of it
+  std::string safe_why;
   std::optional<std::int64_t> saves_bytes;
   std::optional<bool> enough;  // alone
   std::vector<std::string> enough_with;
