@@ -28,13 +28,13 @@ struct RankedRemedy {
   int rank = 0;
   const Remedy* remedy = nullptr;
   std::string section;
-  std::string safety;    // the remedy's, or what this log makes of it
-  std::string safe_why;
   std::optional<std::int64_t> saves_bytes;
   std::optional<bool> enough;  // alone
   std::vector<std::string> enough_with;
   std::vector<Reason> why;
   std::vector<std::string> how;  // for the framework of the log, holes filled
+  std::string safety;            // the remedy's, or what this log makes of it
+  std::string safe_why;
 };
 
 struct RuledOut {

@@ -36,7 +36,7 @@ CALL = re.compile(r"(?<![\w./'-])((?:[a-zA-Z_]\w*\.)+[a-zA-Z_]\w*)(\()?")
 KEY = re.compile(r"(?<![\w./'\"-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b(?!\()")
 ENVIRONMENT = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?==|\b)")
 PACKAGES = {"jax": "jax", "jnp": "jax.numpy", "optax": "optax", "nn": "flax.linen", "nnx": "flax.nnx", "eqx": "equinox",
-            "hk": "haiku", "pltpu": "jax.experimental.pallas.tpu", "pointcloud": "ott.geometry.pointcloud", "math": "math",
+            "hk": "haiku", "pltpu": "jax.experimental.pallas.tpu", "pointcloud": "ott.geometry.pointcloud", "math": "math", "keras": "keras",
             "flax": "flax"}
 XLA_FLAGS_ONLY = {"xla_dump_to"}
 
@@ -66,7 +66,7 @@ def without_holes(text):
                 quoted ^= text[end] == "'"
                 end += 1
             words = re.findall(r"'([^']*)'", text[i:end])
-            out += " ".join(w for w in words if " " in w) or "VALUE"
+            out += " ".join(w for w in words if " " in w or "=" in w) or "VALUE"
             i = end + 1
         else:
             out += text[i]
