@@ -37,6 +37,8 @@ struct RankedRemedy {
   std::vector<std::string> enough_with;
   std::vector<Reason> why;
   std::vector<std::string> how;  // for the framework of the log, holes filled
+  std::string safety;            // the remedy's, or what this log makes of it
+  std::string safe_why;
 };
 
 struct RuledOut {

@@ -57,6 +57,13 @@ std::vector<std::string> Steps(const Remedy& remedy, const std::string& framewor
   return filled;
 }
 
+void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
+  const Remedy& remedy = *ranked->remedy;
+  const bool other = remedy.safety_when && AsBool(remedy.safety_when->when.Evaluate(scope)) == true;
+  ranked->safety = other ? remedy.safety_when->safety : remedy.safety;
+  ranked->safe_why = other ? remedy.safety_when->safe_why : remedy.safe_why;
+}
+
 // Smaller ranks higher; see the header for what each part means.
 auto Key(const Candidate& candidate, bool scenario_known) {
   const RankedRemedy& ranked = candidate.ranked;
@@ -115,13 +122,18 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     RankedRemedy ranked;
     ranked.remedy = remedy;
     ranked.section = use.section;
+    SetSafety(scope, &ranked);
     ranked.why = Reasons(remedy->evidence, *finding);
     ranked.how = Steps(*remedy, finding->framework, scope);
     Estimate(*finding, scope, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }
   if (excess) PairUp(*excess, &candidates);
-  const bool known = finding->scenario != nullptr || finding->failure->scenarios.empty();
+  // With a cure that is estimated to be enough there is nothing to find out first.
+  const bool known = finding->scenario != nullptr || finding->failure->scenarios.empty() ||
+                     std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
+                       return candidate.ranked.enough == true && !candidate.ranked.why.empty();
+                     });
   std::sort(candidates.begin(), candidates.end(),
             [&](const Candidate& a, const Candidate& b) { return Key(a, known) < Key(b, known); });
 

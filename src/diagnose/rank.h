@@ -2,7 +2,8 @@
 // here alone.
 //
 // What ranks higher, in this order of importance:
-//   1. where the scenario is not known: what finds it out, if this log speaks for it;
+//   1. where the scenario is not known, and nothing that the log speaks for is estimated to be enough: what finds it
+//   out, if this log speaks for it;
 //   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
 //   not and before
 //      what only finds out more;

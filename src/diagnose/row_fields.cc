@@ -112,6 +112,18 @@ bool IsCollective(const Allocation& row) {
   return HoldsAny(row.xla_label, {"all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute"});
 }
 
+// The first of the longest dimensions in the user's order.
+std::optional<std::size_t> LongestAxis(const Allocation& row) {
+  if (!row.array || row.array->dims.empty()) return std::nullopt;
+  const std::vector<std::int64_t>& dims = row.array->dims;
+  return static_cast<std::size_t>(std::max_element(dims.begin(), dims.end()) - dims.begin());
+}
+
+Value LongestDim(const Allocation& row) {
+  const std::optional<std::size_t> axis = LongestAxis(row);
+  return axis ? Value(static_cast<double>(row.array->dims[*axis])) : Value{Unknown{}};
+}
+
 using Field = std::function<Value(const Allocation&)>;
 
 const std::map<std::string_view, Field>& Fields() {
@@ -155,6 +167,8 @@ const std::map<std::string_view, Field>& Fields() {
       {"xla_label", [](const Allocation& row) { return FromText(row.xla_label); }},
       {"kind", [](const Allocation& row) { return FromText(row.kind); }},
       {"name", [](const Allocation& row) { return FromText(ShortName(row)); }},
+      {"longest_axis", [](const Allocation& row) { return FromNumber(LongestAxis(row)); }},
+      {"longest_dim", LongestDim},
       {"element_bits",
        [](const Allocation& row) { return row.array ? FromNumber(ElementBits(row.array->dtype)) : Value{Unknown{}}; }},
       {"is_float32",

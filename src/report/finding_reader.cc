@@ -97,6 +97,8 @@ RankedRemedy ReadRemedy(const json& record, const RuleSet& rules, bool* faulty) 
   ranked.rank = static_cast<int>(std::min<std::uint64_t>(fields.NeedCount("rank"), 1000));
   ranked.remedy = ReadRemedyId(rules, fields.NeedText("id"), faulty);
   ranked.section = fields.Text("section").value_or("");
+  ranked.safety = fields.Text("safety").value_or(ranked.remedy == nullptr ? "" : ranked.remedy->safety);
+  ranked.safe_why = fields.Text("safety_why").value_or(ranked.remedy == nullptr ? "" : ranked.remedy->safe_why);
   ranked.saves_bytes = fields.Integer("saves_bytes");
   ranked.left_bytes = fields.Integer("left_bytes");
   ranked.spread_bytes = fields.Integer("spread_bytes");

@@ -86,7 +86,7 @@ std::string EffectText(const RankedRemedy& ranked) {
   if (ranked.enough == false && ranked.enough_with.empty()) text += "not enough alone · ";
   if (ranked.enough == false && !ranked.enough_with.empty())
     text += "enough together with " + ranked.enough_with.front() + " · ";
-  return text + (ranked.remedy->inquiry ? "finds out more" : SafetyText(ranked.remedy->safety));
+  return text + (ranked.remedy->inquiry ? "finds out more" : SafetyText(ranked.safety));
 }
 
 std::string BudgetText(const Budget& budget) {

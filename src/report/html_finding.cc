@@ -84,8 +84,8 @@ void AddLinks(const std::vector<Link>& links, HtmlWriter* html) {
   html->Close();
 }
 
-void AddNotes(const Remedy& remedy, HtmlWriter* html) {
-  for (const std::string* text : {&remedy.safe_why, &remedy.gain, &remedy.note}) {
+void AddNotes(const Remedy& remedy, const std::string& safe_why, HtmlWriter* html) {
+  for (const std::string* text : {&safe_why, &remedy.gain, &remedy.note}) {
     if (text->empty()) continue;
     html->Open("p");
     html->Sentence(*text);
@@ -170,7 +170,7 @@ void FindingHtml::AddChips(const RankedRemedy& ranked) {
     }
     chip("enough together with " + other, "chip good");
   }
-  const std::string& safety = ranked.remedy->safety;
+  const std::string& safety = ranked.safety;
   chip(ranked.remedy->inquiry ? "finds out more" : SafetyText(safety),
        ranked.remedy->inquiry || safety.starts_with("safe") ? "chip" : "chip careful");
   html_.Close();
@@ -200,7 +200,7 @@ void FindingHtml::AddBackground(const RankedRemedy& ranked) {
   }
   html_.Open("details");
   html_.Element("summary", "Good to know");
-  AddNotes(*ranked.remedy, &html_);
+  AddNotes(*ranked.remedy, ranked.safe_why, &html_);
   html_.Close();
 }
 
@@ -371,7 +371,7 @@ void AddRemedyNotes(const std::set<const Remedy*>& remedies, HtmlWriter* html) {
     html->Open("details", {{"class", "note"}});
     html->Element("summary", remedy->title);
     html->Open("div", {{"id", "remedy-" + remedy->id}, {"tabindex", "-1"}});
-    AddNotes(*remedy, html);
+    AddNotes(*remedy, remedy->safe_why, html);
     html->Close();
     html->Close();
     html->Line();

@@ -102,8 +102,8 @@ Json RemedyJson(const RankedRemedy& ranked) {
   const Remedy& remedy = *ranked.remedy;
   Json json = {{"rank", ranked.rank}, {"id", remedy.id}, {"title", remedy.title}};
   SetText(json, "section", ranked.section);
-  json["safety"] = remedy.safety;
-  SetText(json, "safety_why", remedy.safe_why);
+  json["safety"] = ranked.safety;
+  SetText(json, "safety_why", ranked.safe_why);
   json["gain"] = remedy.gain;
   SetNumber(json, "saves_bytes", ranked.saves_bytes);
   SetNumber(json, "left_bytes", ranked.left_bytes);

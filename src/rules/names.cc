@@ -27,6 +27,8 @@ const std::vector<std::string>& RowFields() {
       "kind",
       "name",
       "element_bits",
+      "longest_axis",
+      "longest_dim",
       "is_float32",
       "is_bf16",
       "in_backward",

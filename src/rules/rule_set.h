@@ -101,11 +101,19 @@ struct Failure {
   std::vector<Example> no_match;
 };
 
+// What a remedy does to the results where the log shows another use than the one it was written for: nothing trains.
+struct OtherSafety {
+  Expression when;
+  std::string safety;
+  std::string safe_why;
+};
+
 struct Remedy {
   std::string id;
   std::string title;     // imperative, short
   std::string safety;    // safe, safe_slower, risky, changes_training
   std::string safe_why;  // why it is or is not
+  std::optional<OtherSafety> safety_when;
   int cost = 0;          // what it costs the user, see rules/README.md
   bool inquiry = false;  // finds out more, saves nothing itself
   std::string gain;

@@ -1,9 +1,11 @@
 // The rule data that comes with the program: whole, consistent, and right about its own examples.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "diagnose/finding_scope.h"
 #include "diagnose/message.h"
 #include "diagnose/rule_test.h"
 #include "diagnose/session.h"
@@ -34,6 +36,11 @@ const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "bf16",
                                             "jax_checkpoint",
                                             "align_dims",
+                                            "flash_attention",
+                                            "chunk_loss",
+                                            "sparse_labels",
+                                            "serving_memory",
+                                            "compute_in_pieces",
                                             "reduce_model_dim",
                                             "host_offload",
                                             "xla_flags_remat",
@@ -126,16 +133,46 @@ TEST_CASE("the codes of the mission and their neighbours are known, with their p
   CHECK(BuiltIn().FindFailure("E9999") == nullptr);
 }
 
-TEST_CASE("no flag is named that does not exist without saying so", "[rules]") {
-  // Absent from libtpu: whoever reads this spelling must read there that it is.
+TEST_CASE("a remedy that is offered says what to do, whatever the log tells", "[rules]") {
+  Finding finding;  // of which nothing is known
+  finding.failure = BuiltIn().FindFailure("E1000");
+  const FindingScope scope(finding);
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
-    std::string text = remedy.note;
     for (const auto& [framework, steps] : remedy.how) {
-      for (const Template& step : steps) text += " " + step.source();
+      INFO(id << ", " << framework);
+      CHECK(
+          std::any_of(steps.begin(), steps.end(), [&](const Template& step) { return step.Fill(scope).has_value(); }));
+    }
+  }
+}
+
+TEST_CASE("who does not use JAX is not told to call it", "[rules]") {
+  const std::vector<std::string> calls = {"jax.", "jnp.", "jitted", "optax", "NamedSharding"};
+  for (const auto& [id, remedy] : BuiltIn().remedies()) {
+    if (id.starts_with("sc_")) continue;  // SparseCore has one way of setting it
+    for (const char* framework : {"tensorflow", "pytorch_xla"}) {
+      const auto own = remedy.how.find(framework);
+      const std::vector<Template>& steps = own == remedy.how.end() ? remedy.how.at("") : own->second;
+      for (const Template& step : steps) {
+        INFO(id << ", " << framework << ": " << step.source());
+        CHECK(std::none_of(calls.begin(), calls.end(),
+                           [&](const std::string& call) { return step.source().find(call) != std::string::npos; }));
+      }
+    }
+  }
+}
+
+TEST_CASE("no flag is named that does not exist without saying so", "[rules]") {
+  // That each flag works is tried with the compiler, see tests/advice.
+  for (const auto& [id, remedy] : BuiltIn().remedies()) {
+    std::string steps;
+    for (const auto& [framework, how] : remedy.how) {
+      for (const Template& step : how) steps += " " + step.source();
     }
     INFO(id);
-    if (text.find("tpu_shared_memory_percent") != std::string::npos) CHECK(text.find("no ") != std::string::npos);
+    for (const char* wrong : {"tpu_shared_memory_percent", "kBrkga", "kList", "kDfs", "kPostOrder"})
+      CHECK(steps.find(wrong) == std::string::npos);
     // The dump flag belongs into XLA_FLAGS; LIBTPU_INIT_ARGS rejects it.
-    CHECK(text.find("LIBTPU_INIT_ARGS=--xla_dump_to") == std::string::npos);
+    CHECK(steps.find("LIBTPU_INIT_ARGS=--xla_dump_to") == std::string::npos);
   }
 }

@@ -62,7 +62,8 @@ inline whyoom::Finding HostileFinding(const whyoom::Failure& failure, const whyo
     finding.allocations.push_back(row);
   }
   finding.why = {{Hostile(), 7}};
-  finding.remedies.push_back({1, &remedy, "3.A", 1 << 30, false, {Hostile()}, {{Hostile(), 8}}, {Hostile()}});
+  finding.remedies.push_back(
+      {1, &remedy, "3.A", 1 << 30, false, {Hostile()}, {{Hostile(), 8}}, {Hostile()}, remedy.safety, remedy.safe_why});
   finding.ruled_out = {{&remedy, Hostile()}};
   finding.budget = whyoom::Budget{std::int64_t{2} << 30, {{&remedy, 1 << 30}}, false};
   return finding;

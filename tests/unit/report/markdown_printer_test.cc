@@ -122,7 +122,16 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
   finding.where = {{"a|b.log", ""}, 7, 9, 0};
   finding.facts.Set("need_bytes", 3221225472.0, {});
   finding.facts.Set("have_bytes", 1073741824.0, {});
-  finding.remedies.push_back({1, &remedy, "", std::int64_t{1} << 30, true, {}, {{"It is so.", 8}}, {"Call f(x)."}});
+  finding.remedies.push_back({1,
+                              &remedy,
+                              "",
+                              std::int64_t{1} << 30,
+                              true,
+                              {},
+                              {{"It is so.", 8}},
+                              {"Call f(x)."},
+                              remedy.safety,
+                              remedy.safe_why});
   const std::string text = PrintMarkdown(report);
   CHECK(
       text.starts_with("### `T1` a test\n\n<code>a&#124;b.log&#58;7</code>\n\n"
