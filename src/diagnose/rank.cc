@@ -113,7 +113,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
       ruled_out.push_back({remedy, "worked out on this program, it saves next to nothing"});
       continue;
     }
-    const bool tried = finding->prospects && !remedy->change.empty() && finding->prospects->Find(remedy->change) != nullptr;
+    const bool tried = finding->prospects && !remedy->change.empty();
     const std::vector<Reason> against = tried ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
     if (!against.empty()) {
       ruled_out.push_back({remedy, against.front().text});

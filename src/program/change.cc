@@ -67,14 +67,11 @@ Outcome Changes::Judge(const Sizes& sizes, std::int64_t more, const std::vector<
   const std::int64_t roomy = std::max(tight, roomy_.Need(sizes, added) + more);
   Outcome outcome;
   outcome.spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2;
-  // The compiler computes again only as much as it must, and where it must, it ends up somewhere below the limit.
-  if (limit_ <= 0 || tight >= limit_) {
-    outcome.left_bytes = tight;
-  } else if (roomy <= limit_) {
-    outcome.left_bytes = roomy;
-  } else {
-    outcome.left_bytes = (tight + limit_) / 2;
-  }
+  // The compiler computes again only as much as it must to stay somewhat below the limit: it was seen to aim at 14.65
+  // of 15.75 GiB.
+  constexpr double kAimsAt = 0.93;
+  const auto aim = static_cast<std::int64_t>(kAimsAt * static_cast<double>(limit_));
+  outcome.left_bytes = limit_ <= 0 ? tight : std::max(tight, std::min(roomy, aim));
   return outcome;
 }
 
@@ -97,7 +94,12 @@ bool Changes::IsUpdated(const ProgramParameter& parameter) const {
 }
 
 std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
-  if (!axis || axis.size < parts) return std::nullopt;
+  if (!axis || axis.size < 2) return std::nullopt;
+  // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
+  for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
+    if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return Outcome{need_, 0};
+  }
+  parts = std::min(parts, axis.size);
   const Sizes sizes = Scaled(axis, {1, parts}, false);
   std::int64_t sums = 0;
   if (meaning_.trains()) {
@@ -299,9 +301,10 @@ std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
     if (any) consider(sizes);
   }
   if (!batch_split && !weights_split) {
-    if (meaning_.batch() && meaning_.batch().size % devices == 0) {
-      consider(Scaled(meaning_.batch(), {1, devices}, true, true));
-    } else {
+    const bool by_batch = meaning_.batch() && meaning_.batch().size % devices == 0;
+    if (by_batch) consider(Scaled(meaning_.batch(), {1, devices}, true, true));
+    // Where the batch is not what fills the memory, something else is split.
+    if (!by_batch || !best || need_ - best->left_bytes < need_ / 4) {
       // Whichever long axis of the largest arrays leaves least.
       std::set<std::vector<int>> axes;
       std::vector<int> live;
@@ -341,11 +344,28 @@ std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
   return best;
 }
 
+// Whether most products of the program as its user wrote it are of bf16 numbers.
+bool Changes::ComputesNarrow() const {
+  const HloModule& before = program_.before();
+  double narrow = 0;
+  double wide = 0;
+  for (const HloInstruction& instruction : before.instructions) {
+    if ((instruction.opcode != "dot" && instruction.opcode != "convolution") || instruction.operands.empty()) continue;
+    const HloShape& shape = before.ShapeOf(instruction.operands[0]);
+    if (shape.is_tuple) continue;
+    (shape.array.dtype == "bf16" ? narrow : wide) += static_cast<double>(ElementCount(shape.array));
+  }
+  return narrow > wide;
+}
+
 std::optional<Outcome> Changes::Narrow() const {
+  // Where the products are computed in narrow numbers already, the wide values for each example are so on purpose.
+  const bool mixed = ComputesNarrow();
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
     if (value.leaf < 0 || program_.ShapeOf(value).dtype != "f32") continue;
+    if (mixed && (meaning_.Has(i, meaning_.batch()) || meaning_.Has(i, meaning_.sequence()))) continue;
     const std::optional<std::int64_t> narrow = BytesWithElementBits(program_.ShapeOf(value), 16);
     if (narrow) sizes[i] = std::min(value.size, *narrow);
   }
@@ -353,7 +373,7 @@ std::optional<Outcome> Changes::Narrow() const {
 }
 
 std::optional<Outcome> Changes::BlockAttention() const {
-  if (meaning_.attention().empty()) return std::nullopt;
+  if (meaning_.attention().empty()) return Outcome{need_, 0};
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.IsScores(i)) sizes[i] = 0;
@@ -362,7 +382,7 @@ std::optional<Outcome> Changes::BlockAttention() const {
 }
 
 std::optional<Outcome> Changes::ChunkLoss(std::int64_t chunks) const {
-  if (!meaning_.vocabulary()) return std::nullopt;
+  if (!meaning_.vocabulary() || !meaning_.trains()) return Outcome{need_, 0};
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.KindOf(i) == ValueKind::kLogits) sizes[i] /= chunks;
@@ -385,7 +405,7 @@ std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
 std::optional<Outcome> Changes::WithoutHostTransfer() const {
   // What is sent must be whole in memory; without, it is mostly part of a fusion, and so is what it is made of.
   const std::vector<std::vector<std::int64_t>> sent = SentToHost();
-  if (sent.empty()) return std::nullopt;
+  if (sent.empty()) return Outcome{need_, 0};
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
@@ -420,7 +440,7 @@ std::optional<Outcome> Changes::StateOnHost() const {
       if (values[i].instruction != parameter.instruction || values[i].leaf != parameter.leaf) continue;
       any = any || values[i].size > 0;
       sizes[i] = 0;
-      if (first <= last) added.push_back({0, values[i].size, first, last, 0, {}, false});
+      if (last >= 0) added.push_back({0, values[i].size, inference ? std::min<std::int64_t>(first, last) : last, last, 0, {}, false});
     }
   }
   if (!any) return std::nullopt;

@@ -67,6 +67,7 @@ class Changes {
   bool ReadsStep(int instruction) const;
   bool WrittenFrom(const HloComputation& body, int stack, int element) const;
 
+  bool ComputesNarrow() const;
   bool IsUpdated(const ProgramParameter& parameter) const;
   int LastUse(int instruction, int depth) const;
   int CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const;

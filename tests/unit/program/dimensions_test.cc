@@ -1,0 +1,176 @@
+#include "program/dimensions.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+HloModule Read(const std::string& text) { return ReadHlo(*OpenMemory(text)); }
+
+// One letter a family, in the order of first mention: "ab bc" of two arrays with a dimension in common. A dimension of
+// several factors is in parentheses, one of 1 is a dot.
+std::string Letters(const HloModule& module, const std::vector<std::string>& names) {
+  const Dimensions dimensions(module);
+  std::vector<int> families;
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ' ';
+    const int instruction = module.Find(name);
+    REQUIRE(instruction >= 0);
+    for (const std::vector<int>& row : dimensions.Of(instruction, 0)) {
+      if (row.empty()) text += '.';
+      if (row.size() > 1) text += '(';
+      for (const int factor : row) {
+        const int family = dimensions.Family(factor);
+        auto at = std::find(families.begin(), families.end(), family);
+        if (at == families.end()) at = families.insert(at, family);
+        text += static_cast<char>('a' + (at - families.begin()));
+      }
+      if (row.size() > 1) text += ')';
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a dot hands on batch and free dimensions and joins what it sums over", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (q: f32[2,16,8,64], k: f32[2,32,8,64]) -> f32[2,8,16,32] {
+  %q = f32[2,16,8,64]{3,2,1,0} parameter(0)
+  %k = f32[2,32,8,64]{3,2,1,0} parameter(1)
+  ROOT %scores = f32[2,8,16,32]{3,2,1,0} dot(%q, %k), lhs_batch_dims={0,2}, rhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_contracting_dims={3}
+}
+)");
+  CHECK(Letters(module, {"q", "k", "scores"}) == "abcd aecd acbe");
+}
+
+TEST_CASE("a convolution that is a dot is one", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (x: f32[128,512], w: f32[512,256]) -> f32[128,256] {
+  %x = f32[128,512]{1,0:T(8,128)} parameter(0)
+  %w = f32[512,256]{1,0:T(8,128)} parameter(1)
+  ROOT %y = f32[128,256]{1,0:T(8,128)} convolution(%x, %w), dim_labels=bf_io->bf
+}
+)");
+  CHECK(Letters(module, {"x", "w", "y"}) == "ab bc ac");
+}
+
+TEST_CASE("an image's convolution keeps positions of kin, and a kernel's gradient sums over them", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (x: f32[16,56,56,64], w: f32[3,3,64,128], dy: f32[16,28,28,128]) -> (f32[16,28,28,128], f32[3,3,64,128]) {
+  %x = f32[16,56,56,64]{3,2,1,0} parameter(0)
+  %w = f32[3,3,64,128]{3,2,1,0} parameter(1)
+  %dy = f32[16,28,28,128]{3,2,1,0} parameter(2)
+  %y = f32[16,28,28,128]{3,2,1,0} convolution(%x, %w), window={size=3x3 stride=2x2 pad=0_1x0_1}, dim_labels=b01f_01io->b01f
+  %dw = f32[3,3,64,128]{3,2,1,0} convolution(%x, %dy), window={size=28x28 rhs_dilate=2x2}, dim_labels=f01b_i01o->01bf
+  ROOT %t = (f32[16,28,28,128]{3,2,1,0}, f32[3,3,64,128]{3,2,1,0}) tuple(%y, %dw)
+}
+)");
+  CHECK(Letters(module, {"x", "y"}) == "abcd abce");
+  CHECK(Letters(module, {"w", "dw"}) == "abcd efcd");
+}
+
+TEST_CASE("a reshape takes dimensions apart everywhere, and a tiled bitcast only above its tiles", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (x: f32[2,8192,1024]) -> f32[64,8,8,128] {
+  %x = f32[2,8192,1024]{2,1,0:T(8,128)} parameter(0)
+  %flat = f32[16384,1024]{1,0:T(8,128)} bitcast(%x)
+  %heads = f32[2,8192,16,64]{3,2,1,0:T(8,128)} reshape(%flat)
+  %y = f32[64,1024]{1,0:T(8,128)} slice(%flat), slice={[0:64], [0:1024]}
+  ROOT %tiles = f32[8,8,8,128]{3,2,1,0:T(8,128)} bitcast(%y)
+}
+)");
+  CHECK(Letters(module, {"x", "flat", "heads"}) == "ab(cd) (ab)(cd) abcd");
+  CHECK(Letters(module, {"y", "tiles"}) == "a(bc) defg");  // the tiles of 8 x 128 are not rows and columns
+}
+
+TEST_CASE("loops hand on what they carry, and stacks of their steps are one dimension", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+%write (p0: f32[24,128,64], p1: s32[], p2: f32[128,64]) -> f32[24,128,64] {
+  %p0 = f32[24,128,64]{2,1,0} parameter(0)
+  %p1 = s32[] parameter(1)
+  %p2 = f32[128,64]{1,0} parameter(2)
+  %one = f32[1,128,64]{2,1,0} bitcast(%p2)
+  %zero = s32[] constant(0)
+  ROOT %put = f32[24,128,64]{2,1,0} dynamic-update-slice(%p0, %one, %p1, %zero, %zero)
+}
+
+%body (arg: (s32[], f32[128,64], f32[24,128,64], f32[24,64,64])) -> (s32[], f32[128,64], f32[24,128,64], f32[24,64,64]) {
+  %arg = (s32[], f32[128,64]{1,0}, f32[24,128,64]{2,1,0}, f32[24,64,64]{2,1,0}) parameter(0)
+  %i = s32[] get-tuple-element(%arg), index=0
+  %x = f32[128,64]{1,0} get-tuple-element(%arg), index=1
+  %stack = f32[24,128,64]{2,1,0} get-tuple-element(%arg), index=2
+  %ws = f32[24,64,64]{2,1,0} get-tuple-element(%arg), index=3
+  %zero.1 = s32[] constant(0)
+  %layer = f32[1,64,64]{2,1,0} dynamic-slice(%ws, %i, %zero.1, %zero.1), dynamic_slice_sizes={1,64,64}
+  %w = f32[64,64]{1,0} bitcast(%layer)
+  %y = f32[128,64]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %next = f32[24,128,64]{2,1,0} fusion(%stack, %i, %x), kind=kLoop, calls=%write
+  %inc = s32[] constant(1)
+  %i.1 = s32[] add(%i, %inc)
+  ROOT %out = (s32[], f32[128,64]{1,0}, f32[24,128,64]{2,1,0}, f32[24,64,64]{2,1,0}) tuple(%i.1, %y, %next, %ws)
+}
+
+%cond (arg.1: (s32[], f32[128,64], f32[24,128,64], f32[24,64,64])) -> pred[] {
+  %arg.1 = (s32[], f32[128,64]{1,0}, f32[24,128,64]{2,1,0}, f32[24,64,64]{2,1,0}) parameter(0)
+  %i.2 = s32[] get-tuple-element(%arg.1), index=0
+  %n = s32[] constant(24)
+  ROOT %lt = pred[] compare(%i.2, %n), direction=LT
+}
+
+ENTRY %main (x0: f32[128,64], w0: f32[24,64,64]) -> f32[24,128,64] {
+  %x0 = f32[128,64]{1,0} parameter(0)
+  %w0 = f32[24,64,64]{2,1,0} parameter(1)
+  %start = s32[] constant(0)
+  %room = f32[24,128,64]{2,1,0} custom-call(), custom_call_target="AllocateBuffer"
+  %init = (s32[], f32[128,64]{1,0}, f32[24,128,64]{2,1,0}, f32[24,64,64]{2,1,0}) tuple(%start, %x0, %room, %w0)
+  %loop = (s32[], f32[128,64]{1,0}, f32[24,128,64]{2,1,0}, f32[24,64,64]{2,1,0}) while(%init), condition=%cond, body=%body
+  ROOT %kept = f32[24,128,64]{2,1,0} get-tuple-element(%loop), index=2
+}
+)");
+  // The residual joins the weights' input and output, so both are one.
+  CHECK(Letters(module, {"x0", "w0", "room", "kept"}) == "ab cbb cab cab");
+  const Dimensions dimensions(module);
+  REQUIRE(dimensions.loops().size() == 1);
+  CHECK(dimensions.loops()[0].steps == 24);
+}
+
+TEST_CASE("gathers take rows by index and keep the rest", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (table: f32[32000,512], ids: s32[4,128]) -> f32[4,128,512] {
+  %table = f32[32000,512]{1,0} parameter(0)
+  %ids = s32[4,128]{1,0} parameter(1)
+  ROOT %rows = f32[4,128,512]{2,1,0} gather(%table, %ids), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,512}
+}
+)");
+  CHECK(Letters(module, {"table", "ids", "rows"}) == "ab cd cdb");
+}
+
+TEST_CASE("damaged attributes cost only what they say", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (a: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} transpose(%a), dimensions={7,9}
+  %c = f32[8,8]{1,0} dot(%a, %missing), lhs_contracting_dims={99}
+  %d = f32[8,8]{1,0} broadcast(%a), dimensions={-3,1}
+  %e = f32[8,8]{1,0} convolution(%a, %a), dim_labels=zz->
+  %f = f32[8,8]{1,0} get-tuple-element(%a), index=5
+  %g = f32[8,8]{1,0} reduce(%a), dimensions={5}, to_apply=%nowhere
+  ROOT %h = f32[8,8]{1,0} add(%a, %b)
+}
+)");
+  CHECK(Letters(module, {"a", "h"}) == "ab ab");
+}
