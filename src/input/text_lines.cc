@@ -4,15 +4,13 @@
 #include <cstring>
 
 namespace whyoom {
-
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 17;  // what a processor's cache holds until it is looked at
 
 }  // namespace
 
-TextLines::TextLines(ByteSource& source, std::size_t longest)
-    : source_(source), longest_(longest), buffer_(std::max<std::size_t>(longest + 1, 1 << 16)) {}
+TextLines::TextLines(ByteSource& source, std::size_t longest) : source_(source), longest_(longest), buffer_(kBlock) {}
 
 bool TextLines::Fill() {
   if (at_end_) return false;
@@ -21,6 +19,8 @@ bool TextLines::Fill() {
     end_ -= begin_;
     begin_ = 0;
   }
+  // Only a long line needs more room than a block.
+  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kBlock));
   at_end_ = count == 0;
   end_ += count;

@@ -71,15 +71,16 @@ class Reader {
   void BeginComputation(std::string_view name, bool entry);
   void EndComputation();
   void ReadInstruction(std::string_view line, bool may_go_on);
-  void ReadOperands(std::string_view list, std::vector<int>* operands);
+  std::vector<int> ReadOperands(std::string_view list);
   int FindOperand(std::string_view name);
   int AddElement(std::string_view name);
   bool ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls);
-  void ReadMetadata(std::string_view list, HloInstruction* instruction);
+  void ReadMetadata(MetadataReader& fields, HloInstruction* instruction);
   int FrameFor(std::string_view file, std::int64_t line, int parent);
   void AddCalls(const std::vector<std::string_view>& names, int instruction);
   int Add(HloInstruction instruction);
   void ResolveLateCalls();
+  void IndexNames();
   bool OverLimits() const;
 
   ByteSource& source_;
@@ -93,8 +94,8 @@ class Reader {
   SourceTables tables_;
   ShapeTable shapes_;
   NameIndex computations_;
-  int open_ = -1;     // the computation that is being read
-  NameIndex shadow_;  // instructions of the open computation whose names others had before
+  int open_ = -1;   // the computation that is being read
+  NameIndex here_;  // its instructions by name: small, where that of the module would be far away in memory
   std::vector<std::pair<std::int64_t, int>> parameters_;  // of the open computation: number, instruction
   std::vector<LateCall> late_calls_;
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
@@ -103,6 +104,7 @@ class Reader {
   std::size_t operand_count_ = 0;
   std::string scratch_;
   std::vector<std::string_view> calls_;
+  std::vector<int> operands_;
 };
 
 HloModule Reader::Read() {
@@ -123,6 +125,7 @@ HloModule Reader::Read() {
   if (open_ >= 0) module_.whole = false;
   EndComputation();
   ResolveLateCalls();
+  IndexNames();
   if (module_.entry < 0 || !tables_.whole() || !source_.problem().empty()) module_.whole = false;
   if (module_.frames.empty()) module_.frames = tables_.Frames();
   return std::move(module_);
@@ -204,7 +207,7 @@ void Reader::EndComputation() {
   if (open_ < 0) return;
   HloComputation& computation = module_.computations[At(open_)];
   open_ = -1;
-  shadow_ = NameIndex();
+  here_.Clear();
   if (computation.root < 0) module_.whole = false;
   // Numbers beyond what the computation can have are damage, and must not ask for memory.
   const auto most = static_cast<std::int64_t>(2 * parameters_.size() + 16);
@@ -245,7 +248,7 @@ void Reader::ReadInstruction(std::string_view line, bool may_go_on) {
   if (is_parameter || parts.opcode == "constant") {
     instruction.literal = texts_.Keep(parts.operands.substr(0, kLongestLiteral));
   } else {
-    ReadOperands(parts.operands, &instruction.operands);
+    instruction.operands = ReadOperands(parts.operands);
   }
   const int number = Add(std::move(instruction));
   AddCalls(calls_, number);
@@ -255,36 +258,33 @@ void Reader::ReadInstruction(std::string_view line, bool may_go_on) {
 
 int Reader::Add(HloInstruction instruction) {
   const int number = Count(module_.instructions.size());
-  const auto name_of = [&](int other) { return module_.instructions[At(other)].name; };
   instruction.computation = open_;
   operand_count_ += instruction.operands.size();
   module_.instructions.push_back(std::move(instruction));
   module_.computations[At(open_)].instructions.push_back(number);
-  const int known = module_.by_name.FindOrAdd(name_of(number), number, name_of);
-  if (known < 0) return number;
-  if (module_.instructions[At(known)].computation == open_ || shadow_.FindOrAdd(name_of(number), number, name_of) >= 0)
-    module_.whole = false;
+  const auto name_of = [&](int other) { return module_.instructions[At(other)].name; };
+  if (here_.FindOrAdd(name_of(number), number, name_of) >= 0) module_.whole = false;
   return number;
 }
 
-void Reader::ReadOperands(std::string_view list, std::vector<int>* operands) {
+std::vector<int> Reader::ReadOperands(std::string_view list) {
+  operands_.clear();
   ListReader parts(list);
   std::string_view part;
   while (parts.Next(&part)) {
     const int operand = FindOperand(OperandName(part));
-    if (operand < 0) {
+    if (operand >= 0) {
+      operands_.push_back(operand);
+    } else {
       module_.whole = false;
-      continue;
     }
-    operands->push_back(operand);
   }
+  return operands_;  // a copy that takes no more than it needs
 }
 
 // An instruction of the open computation, -1 where there is none yet.
 int Reader::FindOperand(std::string_view name) {
-  const auto name_of = [&](int number) { return module_.instructions[At(number)].name; };
-  int found = module_.by_name.Find(name, name_of);
-  if (found >= 0 && module_.instructions[At(found)].computation != open_) found = shadow_.Find(name, name_of);
+  const int found = here_.Find(name, [&](int number) { return module_.instructions[At(number)].name; });
   return found >= 0 ? found : AddElement(name);
 }
 
@@ -311,20 +311,22 @@ bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, 
   ListReader parts(list);
   std::string_view part;
   std::string_view condition;
-  while (!IsBackendConfig(parts.rest()) && parts.Next(&part)) {
-    const AttributePart attribute = SplitAttribute(part);
-    if (attribute.key == "metadata") {
-      ReadMetadata(WithoutBraces(attribute.value), instruction);
+  while (!IsBackendConfig(parts.rest())) {
+    if (MetadataReader metadata; metadata.Begin(parts.rest())) {
+      ReadMetadata(metadata, instruction);
+      parts.GoOn(metadata.rest(), metadata.closed());
       continue;
     }
+    if (!parts.Next(&part)) break;
+    const AttributePart attribute = SplitAttribute(part);
     if (attribute.key == "backend_config") continue;
     if (attribute.key == "frontend_attributes") {
       instruction->frontend = texts_.Keep(attribute.text.substr(0, kLongestFrontend));
       continue;
     }
     if (attribute.key == "custom_call_target") instruction->target = texts_.Keep(WithoutQuotes(attribute.value));
-    if (attribute.key == "condition") {
-      calls->insert(calls->begin(), attribute.value);  // before the body, however they are printed
+    if (attribute.key == "condition" && condition.empty()) {
+      condition = attribute.value;
     } else if (CallsComputations(attribute.key)) {
       calls->push_back(attribute.value);
     }
@@ -332,16 +334,16 @@ bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, 
     if (!scratch_.empty()) scratch_ += ", ";
     scratch_ += attribute.text;
   }
+  if (!condition.empty()) calls->insert(calls->begin(), condition);  // before the body, however they are printed
   if (scratch_.size() > kLongestAttributes) scratch_.resize(kLongestAttributes);
   instruction->attributes = texts_.Keep(scratch_);
   return parts.closed();
 }
 
 // op_name="jit(step)/add" stack_frame_id=5, or source_file="train.py" source_line=41
-void Reader::ReadMetadata(std::string_view list, HloInstruction* instruction) {
+void Reader::ReadMetadata(MetadataReader& fields, HloInstruction* instruction) {
   std::string_view file;
   std::int64_t line = 0;
-  MetadataReader fields(list);
   AttributePart field;
   while (fields.Next(&field)) {
     if (field.key == "op_name") instruction->op_name = texts_.Keep(WithoutQuotes(field.value));
@@ -387,21 +389,24 @@ void Reader::AddCalls(const std::vector<std::string_view>& names, int instructio
 }
 
 void Reader::ResolveLateCalls() {
-  bool any_found = false;
-  // From the last to the first, so that taking one out moves none that is still to come.
-  for (auto call = late_calls_.rbegin(); call != late_calls_.rend(); ++call) {
-    std::vector<int>& calls = module_.instructions[At(call->instruction)].calls;
-    const int called =
-        computations_.Find(call->name, [&](int number) { return module_.computations[At(number)].name; });
-    if (called >= 0) {
-      calls[call->place] = called;
-      any_found = true;
-    } else {
-      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(call->place));
-      module_.whole = false;
-    }
+  if (late_calls_.empty()) return;
+  for (const LateCall& call : late_calls_) {
+    const int called = computations_.Find(call.name, [&](int number) { return module_.computations[At(number)].name; });
+    module_.instructions[At(call.instruction)].calls[call.place] = called;
+    if (called < 0) module_.whole = false;
   }
-  if (any_found && !RemoveCycles(&module_)) module_.whole = false;
+  // Those of one instruction stand together.
+  int last = -1;
+  for (const LateCall& call : late_calls_) {
+    if (call.instruction != last) std::erase(module_.instructions[At(call.instruction)].calls, -1);
+    last = call.instruction;
+  }
+  if (!RemoveCycles(&module_)) module_.whole = false;
+}
+
+void Reader::IndexNames() {
+  module_.by_name.AddAll(Count(module_.instructions.size()),
+                         [&](int number) { return module_.instructions[At(number)].name; });
 }
 
 }  // namespace

@@ -159,20 +159,38 @@ AttributePart SplitAttribute(std::string_view text) {
   return {text, text.substr(0, length), text.substr(length + 1)};
 }
 
+bool MetadataReader::Begin(std::string_view attributes) {
+  if (attributes.starts_with(' ')) attributes.remove_prefix(1);
+  constexpr std::string_view kBegin = "metadata={";
+  if (!attributes.starts_with(kBegin)) return false;
+  rest_ = attributes.substr(kBegin.size());
+  return true;
+}
+
 bool MetadataReader::Next(AttributePart* field) {
   while (rest_.starts_with(' ')) rest_.remove_prefix(1);
   if (rest_.empty()) return false;
-  std::size_t end = WordLength(rest_);
-  if (end < rest_.size() && rest_[end] == '=') ++end;
-  if (end < rest_.size() && rest_[end] == '"') {
-    end = std::min(AfterQuoted(rest_, end), rest_.size());
-  } else if (end < rest_.size() && rest_[end] == '{') {
-    const std::size_t close = Closing(rest_, end);
-    end = close == std::string_view::npos ? rest_.size() : close + 1;
-  } else {
-    end = std::min(rest_.find(' ', end), rest_.size());
+  if (rest_.front() == '}') {
+    closed_ = true;
+    rest_.remove_prefix(rest_.substr(1).starts_with(',') ? 2 : 1);
+    return false;
   }
-  *field = SplitAttribute(rest_.substr(0, end));
+  const std::size_t key = WordLength(rest_);
+  std::size_t end = key;
+  if (end < rest_.size() && rest_[end] == '=') ++end;
+  const Sort sort = end < rest_.size() ? SortOf(rest_[end]) : Sort::kOther;
+  if (sort == Sort::kQuote) {
+    end = AfterQuoted(rest_, end);
+  } else if (sort == Sort::kOpen) {
+    end = Closing(rest_, end) + 1;
+    if (end == 0) end = rest_.size();
+  } else {
+    while (end < rest_.size() && rest_[end] != ' ' && rest_[end] != '}') ++end;
+  }
+  end = std::min(end, rest_.size());
+  const std::string_view text = rest_.substr(0, end);
+  *field = key < end && text[key] == '=' ? AttributePart{text, text.substr(0, key), text.substr(key + 1)}
+                                         : AttributePart{text, {}, {}};
   rest_.remove_prefix(end);
   return true;
 }

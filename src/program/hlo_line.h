@@ -34,7 +34,12 @@ class ListReader {
 
   bool Next(std::string_view* part);
 
-  std::string_view rest() const { return rest_; }  // what is still to come, with the blank before it
+  // What is still to come, with the blank before it. Someone else may read of it, and tell where to go on.
+  std::string_view rest() const { return rest_; }
+  void GoOn(std::string_view rest, bool closed) {
+    rest_ = rest;
+    closed_ = closed_ && closed;
+  }
 
   // After the last part: whether all brackets and quotes were closed.
   bool closed() const { return closed_; }
@@ -52,14 +57,21 @@ struct AttributePart {
 };
 AttributePart SplitAttribute(std::string_view text);
 
-// The fields of metadata, which stand between blanks: op_name="jit(step)/add" stack_frame_id=5.
+// The fields of metadata={op_name="jit(step)/add" stack_frame_id=5}, which stand between blanks.
 class MetadataReader {
  public:
-  explicit MetadataReader(std::string_view fields) : rest_(fields) {}
+  // Whether the attributes go on with metadata.
+  bool Begin(std::string_view attributes);
+
   bool Next(AttributePart* field);
+
+  // After the last field: what follows, and whether the metadata has an end.
+  std::string_view rest() const { return rest_; }
+  bool closed() const { return closed_; }
 
  private:
   std::string_view rest_;
+  bool closed_ = false;
 };
 
 // Follows brackets and quotes through text that comes in pieces.

@@ -55,47 +55,74 @@ HloShape ShapeTable::Parse(std::string_view text, int depth) {
   return shape;
 }
 
-bool RemoveCycles(HloModule* module) {
+namespace {
+
+// Goes through all calls from a computation on, each computation once. A call to one that is still being gone through
+// would close a circle; it becomes -1.
+class CallWalk {
+ public:
+  explicit CallWalk(HloModule* module) : module_(*module), states_(module->computations.size(), State::kNew) {}
+
+  void From(int computation) {
+    Enter(computation);
+    while (!way_.empty()) GoOn();
+  }
+
+  bool found_circle() const { return found_circle_; }
+
+ private:
   enum class State : char { kNew, kOpen, kDone };
   struct Step {
     int computation;
     std::size_t instruction = 0;  // place in the computation
-    std::size_t call = 0;         // place in the instruction's calls
+    std::size_t call = 0;         // place among the instruction's calls
   };
-  std::vector<State> states(module->computations.size(), State::kNew);
-  bool clean = true;
-  for (std::size_t first = 0; first < states.size(); ++first) {
-    std::vector<Step> way;
-    if (states[first] == State::kNew) way.push_back({static_cast<int>(first)});
-    states[first] = way.empty() ? states[first] : State::kOpen;
-    while (!way.empty()) {
-      Step& step = way.back();
-      const auto& instructions = module->computations[static_cast<std::size_t>(step.computation)].instructions;
-      if (step.instruction >= instructions.size()) {
-        states[static_cast<std::size_t>(step.computation)] = State::kDone;
-        way.pop_back();
-        continue;
-      }
-      std::vector<int>& calls = module->instructions[static_cast<std::size_t>(instructions[step.instruction])].calls;
-      if (step.call >= calls.size()) {
-        ++step.instruction;
-        step.call = 0;
-        continue;
-      }
-      const int called = calls[step.call];
-      State& state = states[static_cast<std::size_t>(called)];
-      if (state == State::kOpen) {
-        calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(step.call));
-        clean = false;
-        continue;
-      }
-      ++step.call;
-      if (state == State::kDone) continue;
-      state = State::kOpen;
-      way.push_back({called});
+
+  State& StateOf(int computation) { return states_[static_cast<std::size_t>(computation)]; }
+
+  void Enter(int computation) {
+    if (StateOf(computation) != State::kNew) return;
+    StateOf(computation) = State::kOpen;
+    way_.push_back({computation});
+  }
+
+  void GoOn() {
+    Step& step = way_.back();
+    const auto& instructions = module_.computations[static_cast<std::size_t>(step.computation)].instructions;
+    if (step.instruction >= instructions.size()) {
+      StateOf(step.computation) = State::kDone;
+      way_.pop_back();
+      return;
+    }
+    std::vector<int>& calls = module_.instructions[static_cast<std::size_t>(instructions[step.instruction])].calls;
+    if (step.call >= calls.size()) {
+      ++step.instruction;
+      step.call = 0;
+      return;
+    }
+    int& called = calls[step.call++];
+    if (StateOf(called) == State::kOpen) {
+      called = -1;
+      found_circle_ = true;
+    } else {
+      Enter(called);
     }
   }
-  return clean;
+
+  HloModule& module_;
+  std::vector<State> states_;
+  std::vector<Step> way_;
+  bool found_circle_ = false;
+};
+
+}  // namespace
+
+bool RemoveCycles(HloModule* module) {
+  CallWalk walk(module);
+  for (std::size_t i = 0; i < module->computations.size(); ++i) walk.From(static_cast<int>(i));
+  if (!walk.found_circle()) return true;
+  for (HloInstruction& instruction : module->instructions) std::erase(instruction.calls, -1);
+  return false;
 }
 
 }  // namespace whyoom

@@ -2,6 +2,7 @@
 // names are where the list has them, so that an entry costs some ten bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,7 +32,29 @@ class NameIndex {
     return -1;
   }
 
-  std::size_t size() const { return count_; }
+  // As FindOrAdd of the numbers 0 to `count` - 1, with the waits for memory side by side.
+  template <class NameOf>
+  void AddAll(int count, const NameOf& name_of) {
+    std::vector<std::uint32_t> hashes(static_cast<std::size_t>(count));
+    for (int number = 0; number < count; ++number) hashes[static_cast<std::size_t>(number)] = Hash(name_of(number));
+    while (slots_.size() < 2 * (count_ + hashes.size() + 1)) Grow();
+    constexpr std::size_t kAhead = 16;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (i + kAhead < hashes.size()) __builtin_prefetch(&slots_[hashes[i + kAhead] & (slots_.size() - 1)], 1);
+      const int number = static_cast<int>(i);
+      Slot& slot = slots_[Place(name_of(number), hashes[i], name_of)];
+      if (slot.number >= 0) continue;
+      slot = {hashes[i], number};
+      ++count_;
+    }
+  }
+
+  // Forgets all names, in time that grows with how many there were.
+  void Clear() {
+    while (slots_.size() > 16 && slots_.size() > 8 * count_) slots_.resize(slots_.size() / 2);
+    std::fill(slots_.begin(), slots_.end(), Slot());
+    count_ = 0;
+  }
 
  private:
   struct Slot {

@@ -19,10 +19,13 @@ class Cover {
     nodes_.resize(4 * ends_.size());
   }
 
-  // Adds an interval (count 1) or takes it away (count -1). Its ends are among those given.
-  void Change(std::int64_t begin, std::int64_t end, int count) {
-    Change(1, 0, ends_.size() - 1, Piece(begin), Piece(end), count);
+  // The number of the piece that begins at `place`, which is among the ends given.
+  std::size_t Piece(std::int64_t place) const {
+    return static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
   }
+
+  // Adds an interval of the pieces [begin, end) (count 1) or takes it away (count -1).
+  void Change(std::size_t begin, std::size_t end, int count) { Change(1, 0, ends_.size() - 1, begin, end, count); }
 
   std::int64_t covered() const { return nodes_[1].covered; }
 
@@ -31,10 +34,6 @@ class Cover {
     int count = 0;  // of intervals that cover the whole node, and not its parent
     std::int64_t covered = 0;
   };
-
-  std::size_t Piece(std::int64_t place) const {
-    return static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
-  }
 
   // The node stands for the pieces [low, high).
   void Change(std::size_t node, std::size_t low, std::size_t high, std::size_t begin, std::size_t end, int count) {
@@ -60,30 +59,40 @@ class Cover {
 struct Event {
   std::int64_t moment;
   int count;  // 1: begins to live; -1: has ended
-  const MemoryValue* value;
+  std::size_t begin;
+  std::size_t end;
 };
+
+bool Counts(const MemoryValue& value) {
+  return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
+}
 
 }  // namespace
 
 std::int64_t PeakBytes(const MemoryAllocation& allocation) {
-  std::vector<Event> events;
   std::vector<std::int64_t> ends;
   for (const MemoryValue& value : allocation.values) {
-    if (value.first < 0 || value.last < value.first || value.size <= 0 || value.offset < 0) continue;
-    events.push_back({value.first, 1, &value});
-    events.push_back({value.last, -1, &value});
+    if (!Counts(value)) continue;
     ends.push_back(value.offset);
     ends.push_back(value.offset + value.size);
   }
-  if (events.empty()) return 0;
+  if (ends.empty()) return 0;
+  Cover cover(std::move(ends));
+  std::vector<Event> events;
+  for (const MemoryValue& value : allocation.values) {
+    if (!Counts(value)) continue;
+    const std::size_t begin = cover.Piece(value.offset);
+    const std::size_t end = cover.Piece(value.offset + value.size);
+    events.push_back({value.first, 1, begin, end});
+    events.push_back({value.last, -1, begin, end});
+  }
   // At one moment the new values come first, since both ends of a range are inclusive.
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return a.moment != b.moment ? a.moment < b.moment : a.count > b.count;
   });
-  Cover cover(std::move(ends));
   std::int64_t peak = 0;
   for (const Event& event : events) {
-    cover.Change(event.value->offset, event.value->offset + event.value->size, event.count);
+    cover.Change(event.begin, event.end, event.count);
     peak = std::max(peak, cover.covered());
   }
   return peak;
