@@ -50,12 +50,12 @@ mkdir "$work/wheels"
 for package in easydel sglang-jax; do
   pip download --no-deps --dest "$work/wheels" "$package" || echo "advice: $package is not to be had, its keys rest on keys.json"
 done
-timeout 240 "$venv/bin/python" "$here/try_advice.py" "$rules" --packages "$work/wheels"
+timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --packages "$work/wheels"
 
 # Flags come and go with the compiler.
 if pip install --upgrade --target "$work/newest" --no-deps libtpu; then
   echo "advice: flags with $(basename "$work"/newest/libtpu-*.dist-info .dist-info)"
-  PYTHONPATH=$work/newest timeout 240 "$venv/bin/python" "$here/try_advice.py" "$rules" --flags-only
+  PYTHONPATH=$work/newest timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --flags-only
 else
   echo "advice: no newer libtpu to be had"
 fi

@@ -13,8 +13,8 @@ that cannot be installed here, stand in keys.json with the place where they were
 may name nothing that was not looked up.
 """
 import argparse
-import ast
 import builtins
+import concurrent.futures
 import importlib
 import inspect
 import json
@@ -127,6 +127,7 @@ class Trial:
         values = self.seen["flag_values"]
         named = {name for name, _ in advice.flags}
         todo = dict(advice.flags)
+        compiles = []
         for name, where in advice.bare_flags.items():
             if name not in named:
                 todo[(name, None)] = where
@@ -141,7 +142,9 @@ class Trial:
             if value is None:
                 self.fail(where, f"--{name} is named without a value: give one in keys.json, flag_values")
                 continue
-            self.compile(name, value, where)
+            compiles.append((name, value, where))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda one: self.compile(*one), compiles))
 
     def run(self, variable, flag):
         with tempfile.TemporaryDirectory() as folder:
