@@ -65,7 +65,7 @@ void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
 }
 
 // Smaller ranks higher; see the header for what each part means.
-auto Key(const Candidate& candidate, bool scenario_known) {
+auto Key(const Candidate& candidate, bool scenario_known, bool program_known) {
   const RankedRemedy& ranked = candidate.ranked;
   const int finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty() ? 0 : 1;
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
@@ -73,7 +73,10 @@ auto Key(const Candidate& candidate, bool scenario_known) {
   const int too_little = ranked.enough == false ? 1 : 0;
   const int not_estimated = ranked.enough ? 0 : 1;
   const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;
-  return std::tuple(finds_out, unsupported, too_little, cost, not_estimated, candidate.prior, ranked.remedy->id);
+  // Beside what was worked out on the program, a remedy of which nothing is known is a gamble.
+  const int gamble = program_known ? not_estimated : 0;
+  return std::tuple(finds_out, unsupported, too_little, gamble, cost, not_estimated, candidate.prior,
+                    ranked.remedy->id);
 }
 
 // Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes
@@ -134,8 +137,10 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Candidate& a, const Candidate& b) { return Key(a, known) < Key(b, known); });
+  const bool program = finding->prospects.has_value();
+  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+    return Key(a, known, program) < Key(b, known, program);
+  });
 
   finding->remedies.clear();
   for (Candidate& candidate : candidates) {

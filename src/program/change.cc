@@ -249,6 +249,24 @@ Sizes Changes::StateSharded(std::int64_t devices) const {
   return sizes;
 }
 
+std::optional<Outcome> Changes::MoreDevices(std::int64_t times) const {
+  // State that is split over the devices is split further; each device keeps its share of the work.
+  std::set<std::string> split;
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
+    if (std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; }))
+      split.insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
+  }
+  if (split.empty()) return Shard(times);
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf >= 0 && split.contains(program_.ShapeOf(value).shape)) sizes[i] /= times;
+  }
+  return Judge(sizes, 0);
+}
+
 std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
   bool batch_split = false;
   bool weights_split = false;

@@ -34,6 +34,7 @@ class Changes {
   std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts) const;
   std::optional<Outcome> Donate() const;
   std::optional<Outcome> Shard(std::int64_t devices) const;
+  std::optional<Outcome> MoreDevices(std::int64_t times) const;
   std::optional<Outcome> Narrow() const;         // f32 to bf16
   std::optional<Outcome> Recompute() const;      // layers in the backward pass
   std::optional<Outcome> BlockAttention() const;

@@ -29,7 +29,7 @@ constexpr std::array<NamedChange, 14> kChanges = {{
     {"pieces", [](const Changes& c, const Meaning& m, const Program&) { return c.InPieces(m.batch(), kPieces); }},
     {"donate", [](const Changes& c, const Meaning&, const Program&) { return c.Donate(); }},
     {"shard", [](const Changes& c, const Meaning&, const Program& p) { return c.Shard(Devices(p)); }},
-    {"more_devices", [](const Changes& c, const Meaning&, const Program&) { return c.Shard(kDevices); }},
+    {"more_devices", [](const Changes& c, const Meaning&, const Program&) { return c.MoreDevices(kDevices); }},
     {"bfloat16", [](const Changes& c, const Meaning&, const Program&) { return c.Narrow(); }},
     {"recompute_layers", [](const Changes& c, const Meaning&, const Program&) { return c.Recompute(); }},
     {"attention_in_blocks", [](const Changes& c, const Meaning&, const Program&) { return c.BlockAttention(); }},

@@ -62,8 +62,23 @@ inline whyoom::Finding HostileFinding(const whyoom::Failure& failure, const whyo
     finding.allocations.push_back(row);
   }
   finding.why = {{Hostile(), 7}};
-  finding.remedies.push_back(
-      {1, &remedy, "3.A", 1 << 30, false, {Hostile()}, {{Hostile(), 8}}, {Hostile()}, remedy.safety, remedy.safe_why});
+  whyoom::RankedRemedy ranked;
+  ranked.rank = 1;
+  ranked.remedy = &remedy;
+  ranked.section = "3.A";
+  ranked.saves_bytes = 1 << 30;
+  ranked.left_bytes = std::int64_t{17} << 30;
+  ranked.spread_bytes = 1 << 29;
+  ranked.basis = "program";
+  ranked.enough = false;
+  ranked.enough_with = {Hostile()};
+  ranked.why = {{Hostile(), 8}};
+  ranked.how = {Hostile()};
+  ranked.safety = remedy.safety;
+  ranked.safe_why = remedy.safe_why;
+  finding.remedies.push_back(std::move(ranked));
+  finding.prospects = whyoom::Prospects();
+  finding.prospects->memory = {{"activations", std::int64_t{5} << 30, {{Hostile(), 1 << 30}}}};
   finding.ruled_out = {{&remedy, Hostile()}};
   finding.budget = whyoom::Budget{std::int64_t{2} << 30, {{&remedy, 1 << 30}}, false};
   return finding;

@@ -122,16 +122,16 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
   finding.where = {{"a|b.log", ""}, 7, 9, 0};
   finding.facts.Set("need_bytes", 3221225472.0, {});
   finding.facts.Set("have_bytes", 1073741824.0, {});
-  finding.remedies.push_back({1,
-                              &remedy,
-                              "",
-                              std::int64_t{1} << 30,
-                              true,
-                              {},
-                              {{"It is so.", 8}},
-                              {"Call f(x)."},
-                              remedy.safety,
-                              remedy.safe_why});
+  RankedRemedy ranked;
+  ranked.rank = 1;
+  ranked.remedy = &remedy;
+  ranked.saves_bytes = std::int64_t{1} << 30;
+  ranked.enough = true;
+  ranked.why = {{"It is so.", 8}};
+  ranked.how = {"Call f(x)."};
+  ranked.safety = remedy.safety;
+  ranked.safe_why = remedy.safe_why;
+  finding.remedies.push_back(std::move(ranked));
   const std::string text = PrintMarkdown(report);
   CHECK(
       text.starts_with("### `T1` a test\n\n<code>a&#124;b.log&#58;7</code>\n\n"

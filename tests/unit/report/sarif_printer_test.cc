@@ -50,8 +50,15 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
   away.id = "away";
   away.title = "Take it away";
   Finding finding = MadeFinding(failure);
-  finding.remedies.push_back(
-      {1, &smaller, "", 1073741824, false, {}, {}, {"Halve it"}, smaller.safety, smaller.safe_why});
+  RankedRemedy halve;
+  halve.rank = 1;
+  halve.remedy = &smaller;
+  halve.saves_bytes = 1073741824;
+  halve.enough = false;
+  halve.how = {"Halve it"};
+  halve.safety = smaller.safety;
+  halve.safe_why = smaller.safe_why;
+  finding.remedies.push_back(std::move(halve));
   finding.ruled_out.push_back({&away, "it is needed"});
   for (const char* host : {"rank1", "rank2", "rank3"}) finding.tally.hosts.Add(host);
   const json run = RunOf(MadeReport({finding, MadeFinding(failure, "1123456789abcdef")}));
