@@ -88,7 +88,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     if (remedy == nullptr) continue;  // the loader reports it
     const std::vector<Reason> against = Reasons(remedy->ruled_out, *finding);
     if (!against.empty()) {
-      ruled_out.push_back({remedy, against.front().text});
+      if (!against.front().text.empty()) ruled_out.push_back({remedy, against.front().text});
       continue;
     }
     RankedRemedy ranked;
