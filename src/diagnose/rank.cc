@@ -119,7 +119,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     const bool tried = finding->prospects && !remedy->change.empty();
     const std::vector<Reason> against = tried ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
     if (!against.empty()) {
-      ruled_out.push_back({remedy, against.front().text});
+      if (!against.front().text.empty()) ruled_out.push_back({remedy, against.front().text});
       continue;
     }
     RankedRemedy ranked;

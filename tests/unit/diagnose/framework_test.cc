@@ -110,7 +110,7 @@ TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
   CHECK_FALSE(Holds(How(finding, "reduce_batch"), "fraction"));
   CHECK(Holds(How(finding, "micro_batch"),
               "per_device_batch_size is 12 and gradient_accumulation_steps 1: try 3 and 4."));
-  CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16: raise it."));
+  CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16: raise it"));
   CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is full already, the strictest there is");
   CHECK(How(finding, "donate_buffers") == "not offered: MaxText donates the train state already");
   CHECK_FALSE(Holds(How(finding, "host_offload"), "optimizer_memory_host_offload"));
@@ -304,7 +304,11 @@ TEST_CASE("the more particular framework wins, whichever shows first", "[diagnos
             .framework == "maxtext");
   CHECK(Diagnose(frame("keras/src/utils/traceback_utils.py") + frame("tensorflow/python/eager/execute.py") + kShort)
             .framework == "keras");
-  CHECK(Diagnose(frame("haiku/_src/module.py") + frame("jax/_src/pjit.py") + kShort).framework == "jax");
+  CHECK(Diagnose(frame("haiku/_src/module.py") + frame("jax/_src/pjit.py") + kShort).framework == "haiku");
+  CHECK(Diagnose(frame("equinox/_jit.py") + frame("jax/_src/pjit.py") + kShort).framework == "equinox");
+  CHECK(Diagnose(frame("equinox/_jit.py") + frame("levanter/trainer.py") + kShort).framework == "levanter");
+  CHECK(Diagnose(frame("transformers/models/t5/modeling_flax_t5.py") + frame("flax/linen/module.py") + kShort)
+            .framework == "transformers");
   // Even behind the message: another process' traceback of the same job.
   CHECK(Diagnose(kShort + "\n\n\n" + frame("flax/linen/module.py") + kShort).framework == "flax");
   // Names in other places are no signs.
@@ -355,4 +359,26 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
   beside.replace(second, 7, "block_0");
   beside.replace(beside.find(library, second), library.size(), " source_file=\"/home/ada/model.py\" source_line=30");
   CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "It is made at model.py:30."));
+}
+
+TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") {
+  const auto safety = [](const Finding& finding, const std::string& remedy) {
+    for (const RankedRemedy& ranked : finding.remedies) {
+      if (ranked.remedy->id == remedy) return ranked.safety;
+    }
+    return std::string("not offered");
+  };
+  CHECK(safety(Diagnose(kShort), "reduce_batch") == "changes_training");
+  CHECK(safety(Diagnose("  File \"/opt/venv/lib/python3.12/site-packages/vllm/v1/engine/core.py\", line 702, in run\n" +
+                        kShort),
+               "reduce_batch") == "safe_slower");
+}
+
+TEST_CASE("the share of memory of a serving engine is advice for serving only", "[diagnose]") {
+  CHECK(How(Diagnose(kShort), "serving_memory") == "not known");
+  const Finding finding = Diagnose(
+      "INFO 05-02 11:19:02 [utils.py:233] non-default args: {'model': 'org/model', 'gpu_memory_utilization': 0.93}\n"
+      "  File \"/opt/venv/lib/python3.12/site-packages/vllm/v1/engine/core.py\", line 702, in run\n" +
+      kShort);
+  CHECK(Holds(How(finding, "serving_memory"), "--gpu-memory-utilization is 0.93: try 0.83."));
 }
