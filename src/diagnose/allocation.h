@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "program/array_shape.h"
 #include "diagnose/evidence.h"
+#include "program/array_shape.h"
 
 namespace whyoom {
 

@@ -101,6 +101,7 @@ std::string InstructionLabel(const HloModule& module, int instruction) {
     if (!more.empty()) label += ", " + std::string(more.substr(0, 2 * kMaxLabel));
   }
   std::erase(label, '%');
+  std::replace(label.begin(), label.end(), '\n', ' ');  // kernels are described in several lines
   return label.substr(0, kMaxLabel);
 }
 
@@ -112,7 +113,10 @@ SourceLine UserLine(const HloModule& module, int instruction) {
     number = frame.parent;
     if (frame.file.empty()) continue;
     const bool library = IsLibraryPath(frame.file);
-    if (found.file.empty() || !library) found = {std::string(frame.file), frame.line};
+    if (found.file.empty() || !library) {
+      found.file = frame.file;
+      found.line = frame.line > 0 ? std::optional(frame.line) : std::nullopt;
+    }
     if (!library) break;
   }
   return found;

@@ -17,6 +17,7 @@ namespace whyoom {
 
 enum class AllocationKind { kTemporaries, kArgument, kOutput, kConstant };
 
+// Numbers beyond 2^60, which are damage, come as 2^60, so that an offset and a size can be added.
 struct MemoryValue {
   std::string name;         // of the instruction, "while.5"
   std::string index;        // of the tuple element, "{1}"; empty for the whole value
@@ -41,7 +42,7 @@ struct ModuleMemory {
   std::vector<MemoryAllocation> allocations;  // in HBM, thread-local ones left out: those of the error's "Used"
   std::int64_t host_bytes = 0;                // in the host's memory
   std::int64_t schedule_length = 0;           // of live-range.txt; 0 where there is none
-  std::int64_t need_bytes = 0;                // of all allocations
+  std::int64_t need_bytes = 0;                // of all allocations in HBM, also of those that a limit left out
   bool whole = true;                          // false: cut, damaged or over a limit
 };
 
@@ -51,7 +52,8 @@ struct MemoryLimits {
   std::size_t text_bytes = std::size_t{160} << 20;  // of the names and shapes that are kept
 };
 
-// `ranges` may be null. A file cut in the middle gives what it holds.
+// `ranges` may be null. A file cut in the middle gives what it holds; values and allocations come in the file's order.
+// The assignment's file has no end mark, so that one cut between two lines passes for whole.
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits = {});
 
 // The most bytes that the values of an allocation of temporaries take at one moment, each place in memory counted once;

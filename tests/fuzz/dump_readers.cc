@@ -18,6 +18,26 @@ void CheckMemory(const ModuleMemory& memory) {
   Require(sum <= memory.need_bytes, "what is listed is needed");
 }
 
+// Takes away computations that nothing calls until none is left, which is so when none calls itself by any way.
+void CheckCalls(const HloModule& module) {
+  std::vector<int> callers(module.computations.size(), 0);
+  for (const HloInstruction& instruction : module.instructions) {
+    for (const int call : instruction.calls) ++callers[static_cast<std::size_t>(call)];
+  }
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < callers.size(); ++i) {
+    if (callers[i] == 0) free.push_back(i);
+  }
+  for (std::size_t done = 0; done < free.size(); ++done) {
+    for (const int instruction : module.computations[free[done]].instructions) {
+      for (const int call : module.instructions[static_cast<std::size_t>(instruction)].calls) {
+        if (--callers[static_cast<std::size_t>(call)] == 0) free.push_back(static_cast<std::size_t>(call));
+      }
+    }
+  }
+  Require(free.size() == callers.size(), "no computation calls itself");
+}
+
 // The numbers lead somewhere, and following them comes to an end.
 void CheckModule(const HloModule& module) {
   const auto instructions = static_cast<int>(module.instructions.size());
@@ -34,6 +54,10 @@ void CheckModule(const HloModule& module) {
     Require(module.ShapeOf(i).array.dims.size() <= 32, "the shape is there");
     Require(InstructionLabel(module, i).size() <= 250, "labels are cut");
     UserLine(module, i);
+  }
+  CheckCalls(module);
+  for (std::size_t i = 1; i < module.frames.size(); ++i) {
+    Require(module.frames[i].parent >= 0 && module.frames[i].parent < static_cast<int>(i), "frames lead back");
   }
   for (const HloComputation& computation : module.computations) {
     Require(computation.root < instructions, "the root is there");
