@@ -33,7 +33,7 @@ struct RankedRemedy {
   std::optional<std::int64_t> left_bytes;    // what the program then needs, and
   std::optional<std::int64_t> spread_bytes;  // how far off that may be; only where the program tells
   std::string basis;                         // of the figures: "program", "list"; empty where there are none
-  std::optional<bool> enough;  // alone
+  std::optional<bool> enough;                // alone
   std::vector<std::string> enough_with;
   std::vector<Reason> why;
   std::vector<std::string> how;  // for the framework of the log, holes filled

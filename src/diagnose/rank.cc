@@ -17,18 +17,17 @@ struct Candidate {
   int prior = 0;
 };
 
-// What the remedy gains: worked out on the program where there is one, else on the list. A program on which the change
-// cannot be made tells nothing, and then no list is asked.
+// What the remedy gains: worked out on the program where that can be done, else on the list.
 void Estimate(const Finding& finding, const FindingScope& scope, std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
-  if (finding.prospects && !remedy.change.empty()) {
-    const Prospect* prospect = finding.prospects->Find(remedy.change);
-    if (prospect == nullptr) return;
+  const Prospect* prospect =
+      finding.prospects && !remedy.change.empty() ? finding.prospects->Find(remedy.change) : nullptr;
+  if (prospect != nullptr) {
     ranked->basis = "program";
     ranked->saves_bytes = std::max<std::int64_t>(0, prospect->saves_bytes);
     ranked->left_bytes = prospect->left_bytes;
-    ranked->spread_bytes =
-        prospect->spread_bytes + std::abs(prospect->saves_bytes) / 100 * static_cast<std::int64_t>(remedy.spread_percent);
+    ranked->spread_bytes = prospect->spread_bytes +
+                           std::abs(prospect->saves_bytes) / 100 * static_cast<std::int64_t>(remedy.spread_percent);
   } else if (remedy.saves) {
     const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
     if (!saves || !std::isfinite(*saves)) return;
@@ -116,7 +115,8 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
       ruled_out.push_back({remedy, "worked out on this program, it saves next to nothing"});
       continue;
     }
-    const bool tried = finding->prospects && !remedy->change.empty();
+    const bool tried =
+        finding->prospects && !remedy->change.empty() && finding->prospects->Find(remedy->change) != nullptr;
     const std::vector<Reason> against = tried ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
     if (!against.empty()) {
       if (!against.front().text.empty()) ruled_out.push_back({remedy, against.front().text});
@@ -138,9 +138,8 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
   const bool program = finding->prospects.has_value();
-  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    return Key(a, known, program) < Key(b, known, program);
-  });
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const Candidate& a, const Candidate& b) { return Key(a, known, program) < Key(b, known, program); });
 
   finding->remedies.clear();
   for (Candidate& candidate : candidates) {

@@ -187,7 +187,8 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
   }
   std::vector<LiveValue> live;
   for (MemoryAllocation allocation : memory.allocations) {
-    std::erase_if(allocation.values, [&](const MemoryValue& value) { return value.size < kSmallest && value.size != allocation.size; });
+    std::erase_if(allocation.values,
+                  [&](const MemoryValue& value) { return value.size < kSmallest && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !SaysLess(value); });
     Take(allocation, &live);
@@ -207,7 +208,8 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
   facts->Set("list_seen", true, {});
   if (memory.schedule_length > 0 && text.entry >= 0) {
     HloModule before = module.before.empty() ? HloModule() : ReadHlo(*OpenFile(module.before));
-    *prospects = LookAhead(Program(std::move(text), std::move(before), std::move(memory)), static_cast<std::int64_t>(limit_bytes));
+    *prospects = LookAhead(Program(std::move(text), std::move(before), std::move(memory)),
+                           static_cast<std::int64_t>(limit_bytes));
   }
   return true;
 }

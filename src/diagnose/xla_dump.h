@@ -31,8 +31,8 @@ class XlaDump {
   // what is live at the peak, largest first. `module` is the name that the error gives; empty: the only one that ran
   // out of memory. False where there is no such module or its files cannot be read; `problem` says why then.
   //
-  // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its HLO
-  // is not there or too damaged.
+  // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its
+  // HLO is not there or too damaged.
   bool Read(const std::string& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
             Prospects* prospects, Problem* problem) const;
 

@@ -19,9 +19,12 @@ std::int64_t Resized(const ProgramValue& value, const ArrayShape& shape, const s
   const std::optional<std::int64_t> same_layout = PaddedBytes(changed);
   const std::optional<std::int64_t> best = BestLayoutBytes(changed);
   if (!before || !same_layout || !best || *before <= 0) return value.size;
-  const double share = static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
+  const double share =
+      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
   const double proportional = static_cast<double>(*before) * share;
-  const double after = std::max(proportional, static_cast<double>(std::min(*same_layout, std::max(*best, static_cast<std::int64_t>(proportional)))));
+  const double after =
+      std::max(proportional,
+               static_cast<double>(std::min(*same_layout, std::max(*best, static_cast<std::int64_t>(proportional)))));
   return static_cast<std::int64_t>(static_cast<double>(value.size) * after / static_cast<double>(*before));
 }
 
@@ -35,7 +38,8 @@ Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t li
 Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once) const {
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(program_.values()[i].allocation)];
+    const MemoryAllocation& allocation =
+        program_.memory().allocations[static_cast<std::size_t>(program_.values()[i].allocation)];
     if (!arguments_too && allocation.kind == AllocationKind::kArgument) continue;
     sizes[i] = Scaled(i, axis, ratio, once);
   }
@@ -53,9 +57,11 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
   };
   const bool whole = std::any_of(rows.begin(), rows.end(), holds);
   for (std::size_t dim = 0; dim < rows.size(); ++dim) {
-    const bool here = whole ? holds(rows[dim]) : std::find(rows[dim].begin(), rows[dim].end(), axis.families.front()) != rows[dim].end();
+    const bool here = whole ? holds(rows[dim])
+                            : std::find(rows[dim].begin(), rows[dim].end(), axis.families.front()) != rows[dim].end();
     if (!here) continue;
-    const double length = static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
+    const double length =
+        static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
     dims[dim] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(length)));
     if (once) break;  // of two dimensions that are one axis only one can be split over the same devices
   }
@@ -93,18 +99,55 @@ bool Changes::IsUpdated(const ProgramParameter& parameter) const {
   });
 }
 
+std::optional<Outcome> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
+  return meaning_.trains() ? InPieces(axis, parts, false) : Outcome{need_, 0};
+}
+
 std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
+  return IsOfPieces() ? InPieces(axis, parts, true) : std::nullopt;
+}
+
+bool Changes::IsOfPieces() const {
+  std::vector<int> live;
+  compiled_.Need(compiled_.SizesAsTheyAre(), {}, &live);
+  int largest = -1;
+  for (const int b : live) {
+    if (largest < 0 || compiled_.buffers()[static_cast<std::size_t>(b)].size >
+                           compiled_.buffers()[static_cast<std::size_t>(largest)].size)
+      largest = b;
+  }
+  if (largest < 0) return false;
+  std::set<int> leading;  // of what is fed in
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const Rows rows = meaning_.RowsOf(program_.parameters()[p].instruction, program_.parameters()[p].leaf);
+    if (meaning_.RoleOf(p) == Role::kInput && !rows.empty() && !rows[0].empty()) leading.insert(rows[0].front());
+  }
+  for (const int i : compiled_.buffers()[static_cast<std::size_t>(largest)].values) {
+    const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
+    if (value.instruction >= 0 && program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos)
+      return true;
+    std::set<int> here;
+    for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(i))) {
+      if (!row.empty() && leading.contains(row.front())) here.insert(row.front());
+    }
+    if (here.size() > 1) return true;
+  }
+  return false;
+}
+
+std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts, bool rows) const {
   if (!axis || axis.size < 2) return std::nullopt;
   // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
   for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
     if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return Outcome{need_, 0};
   }
   parts = std::min(parts, axis.size);
-  const Sizes sizes = Scaled(axis, {1, parts}, false);
+  const Sizes sizes = Scaled(axis, {1, parts}, false, rows);
   std::int64_t sums = 0;
   if (meaning_.trains()) {
     for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
-      if (meaning_.RoleOf(i) == Role::kWeights && IsUpdated(program_.parameters()[i])) sums += program_.parameters()[i].size;
+      if (meaning_.RoleOf(i) == Role::kWeights && IsUpdated(program_.parameters()[i]))
+        sums += program_.parameters()[i].size;
     }
   }
   // Gradients that are live at the peak already are the sums.
@@ -125,7 +168,8 @@ int Changes::LastUse(int instruction, int depth) const {
   if (depth > kDeepest) return last;
   for (const int user : program_.UsersOf(instruction)) {
     const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
-    const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" || opcode == "copy-start" || opcode == "copy-done";
+    const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" ||
+                         opcode == "copy-start" || opcode == "copy-done";
     last = std::max(last, renames && opcode != "tuple" ? LastUse(user, depth + 1) : -1);
     last = std::max(last, opcode == "tuple" ? LastUse(user, depth + 1) : program_.PositionOf(user));
   }
@@ -145,7 +189,8 @@ bool Changes::CanTakeOver(const ProgramOutput& output, const ProgramParameter& p
     for (int depth = 0; depth < 8; ++depth) {
       if (from == parameter.instruction) return true;
       const HloInstruction& at = program_.module().instructions[static_cast<std::size_t>(from)];
-      const bool same = at.opcode == "copy" || at.opcode == "bitcast" || at.opcode == "copy-done" || at.opcode == "copy-start" || at.opcode == "get-tuple-element";
+      const bool same = at.opcode == "copy" || at.opcode == "bitcast" || at.opcode == "copy-done" ||
+                        at.opcode == "copy-start" || at.opcode == "get-tuple-element";
       if (!same || at.operands.empty()) break;
       from = at.operands[0];
     }
@@ -159,7 +204,8 @@ int Changes::CopyOf(const ProgramParameter& parameter, const ProgramValue& outpu
     const ProgramValue& value = program_.values()[i];
     if (value.allocation != output.allocation || value.size != output.size || value.instruction < 0) continue;
     const HloInstruction& is = program_.InstructionOf(value);
-    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction) return static_cast<int>(i);
+    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction)
+      return static_cast<int>(i);
   }
   return -1;
 }
@@ -177,8 +223,10 @@ std::optional<Outcome> Changes::Donate() const {
     const std::string& shape = program_.dimensions().Leaf(output.instruction, output.leaf).shape;
     int value = -1;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
-      if (allocation.kind == AllocationKind::kOutput && values[i].instruction == output.instruction && values[i].leaf == output.leaf)
+      const MemoryAllocation& allocation =
+          program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      if (allocation.kind == AllocationKind::kOutput && values[i].instruction == output.instruction &&
+          values[i].leaf == output.leaf)
         value = static_cast<int>(i);
     }
     if (value < 0) continue;
@@ -196,7 +244,8 @@ std::optional<Outcome> Changes::Donate() const {
       sizes[static_cast<std::size_t>(value)] = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
         const bool written_to = copy >= 0 && values[i].first >= values[static_cast<std::size_t>(copy)].first;
-        if (values[i].allocation == handed_out.allocation && values[i].size == handed_out.size && written_to) sizes[i] = 0;
+        if (values[i].allocation == handed_out.allocation && values[i].size == handed_out.size && written_to)
+          sizes[i] = 0;
       }
       if (program_.InstructionOf(handed_out).opcode != "while") break;
       for (const Buffer& buffer : compiled_.buffers()) {
@@ -238,12 +287,15 @@ Sizes Changes::StateSharded(std::int64_t devices) const {
   for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
     const ProgramParameter& parameter = program_.parameters()[p];
     if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
-    const bool is_split = std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
+    const bool is_split =
+        std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
     (is_split ? split : whole).insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
-    if (value.leaf < 0 || !whole.contains(program_.ShapeOf(value).shape) || split.contains(program_.ShapeOf(value).shape)) continue;
+    if (value.leaf < 0 || !whole.contains(program_.ShapeOf(value).shape) ||
+        split.contains(program_.ShapeOf(value).shape))
+      continue;
     sizes[i] /= devices;
   }
   return sizes;
@@ -258,7 +310,7 @@ std::optional<Outcome> Changes::MoreDevices(std::int64_t times) const {
     if (std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; }))
       split.insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
   }
-  if (split.empty()) return Shard(times);
+  if (split.empty()) return SplitOver(times);
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
@@ -268,6 +320,11 @@ std::optional<Outcome> Changes::MoreDevices(std::int64_t times) const {
 }
 
 std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
+  if (!program_.is_for_a_mesh()) return std::nullopt;  // there may be one device only
+  return SplitOver(devices);
+}
+
+std::optional<Outcome> Changes::SplitOver(std::int64_t devices) const {
   bool batch_split = false;
   bool weights_split = false;
   for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
@@ -275,7 +332,8 @@ std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
     const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
     for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
       if (parameter.shards[dim] <= 1) continue;
-      const bool is_batch = meaning_.batch() && !rows[dim].empty() && rows[dim].front() == meaning_.batch().families.front();
+      const bool is_batch =
+          meaning_.batch() && !rows[dim].empty() && rows[dim].front() == meaning_.batch().families.front();
       (is_batch ? batch_split : weights_split) = true;
     }
   }
@@ -412,12 +470,31 @@ std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
   std::vector<std::vector<std::int64_t>> sent;
   const HloModule& module = program_.module();
   for (const HloInstruction& instruction : module.instructions) {
-    if (instruction.opcode != "send" || Attribute(instruction.attributes, "is_host_transfer") != "true" || instruction.operands.empty()) continue;
+    if (instruction.opcode != "send" || Attribute(instruction.attributes, "is_host_transfer") != "true" ||
+        instruction.operands.empty())
+      continue;
     const HloShape& shape = module.ShapeOf(instruction.operands[0]);
     if (shape.is_tuple || shape.array.dims.empty()) continue;
     sent.push_back(shape.array.dims);
   }
   return sent;
+}
+
+std::optional<Outcome> Changes::MergeTinyDimensions() const {
+  // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. Where no
+  // dimension is, the compiler chose the layout with its padding among all others, and would again.
+  constexpr std::int64_t kTiny = 8;
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf < 0) continue;
+    const ArrayShape& shape = program_.ShapeOf(value);
+    const bool tiny =
+        std::any_of(shape.dims.begin(), shape.dims.end(), [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
+    const std::optional<std::int64_t> plain = UnpaddedBytes(shape);
+    if (tiny && plain && *plain > 0) sizes[i] = std::min(value.size, *plain);
+  }
+  return Judge(sizes, 0);
 }
 
 std::optional<Outcome> Changes::WithoutHostTransfer() const {
@@ -430,7 +507,9 @@ std::optional<Outcome> Changes::WithoutHostTransfer() const {
     const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
     if (value.leaf < 0 || allocation.kind != AllocationKind::kTemporaries) continue;
     for (const std::vector<std::int64_t>& dims : sent) {
-      if (ElementCount(program_.ShapeOf(value)) == std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>())) sizes[i] = 0;
+      if (ElementCount(program_.ShapeOf(value)) ==
+          std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()))
+        sizes[i] = 0;
     }
   }
   return Judge(sizes, 0);
@@ -457,8 +536,13 @@ std::optional<Outcome> Changes::StateOnHost() const {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i].instruction != parameter.instruction || values[i].leaf != parameter.leaf) continue;
       any = any || values[i].size > 0;
-      sizes[i] = 0;
-      if (last >= 0) added.push_back({0, values[i].size, inference ? std::min<std::int64_t>(first, last) : last, last, 0, {}, false});
+      // An output that shares its memory goes with it.
+      for (std::size_t other = 0; other < values.size(); ++other) {
+        if (values[other].allocation == values[i].allocation) sizes[other] = 0;
+      }
+      if (last >= 0)
+        added.push_back(
+            {0, values[i].size, inference ? std::min<std::int64_t>(first, last) : last, last, 0, {}, false});
     }
   }
   if (!any) return std::nullopt;
@@ -471,7 +555,8 @@ std::optional<Outcome> Changes::StateOnHost() const {
     std::int64_t all = 0;
     for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
       const ProgramParameter& parameter = program_.parameters()[p];
-      if (program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape != program_.ShapeOf(value).shape) continue;
+      if (program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape != program_.ShapeOf(value).shape)
+        continue;
       ++all;
       of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
     }

@@ -1,7 +1,7 @@
 // A remedy made on a program: which values get smaller, go away or come in addition, and what the whole then needs.
 //
-// Nothing here knows a remedy by its name: the rule data says which change a remedy is. What fusion and scheduling would
-// decide anew after a change is not in the dump, so each outcome has a spread.
+// Nothing here knows a remedy by its name: the rule data says which change a remedy is. What fusion and scheduling
+// would decide anew after a change is not in the dump, so each outcome has a spread.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,21 @@ class Changes {
   std::optional<Outcome> Shorten(const Axis& axis, std::int64_t parts) const;
   // The axis as long as `size`, shorter or longer.
   std::optional<Outcome> Resize(const Axis& axis, std::int64_t size) const;
-  // The step done in `parts` pieces of the axis one after another; arguments and results stay whole, and what is added
-  // up over the pieces (gradients) lives throughout.
+  // A training step done in `parts` pieces of the batch one after another; arguments and results stay whole, and the
+  // gradients that are added up over the pieces live throughout.
+  std::optional<Outcome> Accumulate(const Axis& axis, std::int64_t parts) const;
+  // The same of any program, piece by piece against the whole: of an array that has the axis twice, rows.
   std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts) const;
   std::optional<Outcome> Donate() const;
   std::optional<Outcome> Shard(std::int64_t devices) const;
   std::optional<Outcome> MoreDevices(std::int64_t times) const;
-  std::optional<Outcome> Narrow() const;         // f32 to bf16
-  std::optional<Outcome> Recompute() const;      // layers in the backward pass
+  std::optional<Outcome> Narrow() const;     // f32 to bf16
+  std::optional<Outcome> Recompute() const;  // layers in the backward pass
   std::optional<Outcome> BlockAttention() const;
   std::optional<Outcome> ChunkLoss(std::int64_t chunks) const;
   std::optional<Outcome> StateOnHost() const;
   std::optional<Outcome> WithoutHostTransfer() const;
+  std::optional<Outcome> MergeTinyDimensions() const;
 
   std::int64_t need_bytes() const { return need_; }
 
@@ -55,6 +58,11 @@ class Changes {
     std::int64_t length = 1;
     std::int64_t of = 1;
   };
+  std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts, bool rows) const;
+  // Whether the largest array is made of parts that do not ask for each other: of a vmap, or of all pairs of two
+  // inputs.
+  bool IsOfPieces() const;
+  std::optional<Outcome> SplitOver(std::int64_t devices) const;
   Sizes Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once = false) const;
   std::int64_t Scaled(std::size_t value, const Axis& axis, Ratio ratio, bool once) const;
   Sizes StateSharded(std::int64_t devices) const;

@@ -137,7 +137,9 @@ bool DimensionRules::SameTiles(Array a, const std::vector<int>& a_row, Array b, 
   };
   const Minor one = minor(a, a_row);
   const Minor other = minor(b, b_row);
-  const auto plain = [](const Minor& is) { return is.columns <= is.tile_columns || is.tile_columns == 0 || is.tile_rows == 1; };
+  const auto plain = [](const Minor& is) {
+    return is.columns <= is.tile_columns || is.tile_columns == 0 || is.tile_rows == 1;
+  };
   if (plain(one) && plain(other)) return true;
   if (one.columns != other.columns || one.tile_rows != other.tile_rows) return false;
   return one.rows == other.rows || (one.rows % one.tile_rows == 0 && other.rows % other.tile_rows == 0);
@@ -288,7 +290,8 @@ void DimensionRules::Scatter(int instruction) {
   Array onto;
   Array indices;
   Array updates;
-  if (!Operand(instruction, 0, &onto) || !Operand(instruction, 1, &indices) || !Operand(instruction, 2, &updates)) return;
+  if (!Operand(instruction, 0, &onto) || !Operand(instruction, 1, &indices) || !Operand(instruction, 2, &updates))
+    return;
   SameArrays(onto, {instruction, 0});
   const HloInstruction& at = At(instruction);
   const std::vector<std::int64_t> window = List(at, "update_window_dims");
@@ -392,7 +395,8 @@ void DimensionRules::Stacks(int instruction) {
   // The condition compares the step with how many there are.
   std::int64_t steps = 0;
   for (const int at : module_.computations[static_cast<std::size_t>(loop.calls[0])].instructions) {
-    if (At(at).opcode == "constant") steps = std::max(steps, Integers(At(at).literal).empty() ? 0 : Integers(At(at).literal)[0]);
+    if (At(at).opcode == "constant")
+      steps = std::max(steps, Integers(At(at).literal).empty() ? 0 : Integers(At(at).literal)[0]);
   }
   if (steps < 2) return;
   int first = -1;

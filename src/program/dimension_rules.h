@@ -22,7 +22,9 @@ class DimensionRules {
     int instruction = 0;
     int leaf = 0;
   };
-  const HloInstruction& At(int instruction) const { return module_.instructions[static_cast<std::size_t>(instruction)]; }
+  const HloInstruction& At(int instruction) const {
+    return module_.instructions[static_cast<std::size_t>(instruction)];
+  }
   const ArrayShape& Shape(Array array) const { return dimensions_.Leaf(array.instruction, array.leaf); }
   int Rank(Array array) const { return static_cast<int>(Shape(array).dims.size()); }
   std::int64_t Size(Array array, int dim) const { return Shape(array).dims[static_cast<std::size_t>(dim)]; }
@@ -30,11 +32,11 @@ class DimensionRules {
   // Operand number `number` as an array; false where it is absent or a tuple.
   bool Operand(int instruction, std::size_t number, Array* array) const;
 
-  void Same(Array a, int a_dim, Array b, int b_dim);     // equal sizes are equated, others passed over
-  void Kin(Array a, int a_dim, Array b, int b_dim);      // equal sizes are equated, others related
-  void SameArrays(Array a, Array b);                     // of equal dimensions
+  void Same(Array a, int a_dim, Array b, int b_dim);  // equal sizes are equated, others passed over
+  void Kin(Array a, int a_dim, Array b, int b_dim);   // equal sizes are equated, others related
+  void SameArrays(Array a, Array b);                  // of equal dimensions
   void SameLeaves(int a, int a_first, int b, int b_first, int count);
-  void SameResults(int a, int b);                        // all leaves, as far as they pair up
+  void SameResults(int a, int b);  // all leaves, as far as they pair up
 
   // An array's dimensions in the order of its layout, major first.
   std::vector<int> InMemory(Array array) const;
@@ -52,17 +54,17 @@ class DimensionRules {
   void Reduce(int instruction);
   void Gather(int instruction);
   void Scatter(int instruction);
-  void Resized(int instruction);     // slice, pad, reduce-window, collectives: dimension by dimension
+  void Resized(int instruction);  // slice, pad, reduce-window, collectives: dimension by dimension
   void DynamicSlice(int instruction);
   void DynamicUpdateSlice(int instruction);
   void Concatenate(int instruction);
   void TupleElement(int instruction);
   void Tuple(int instruction);
-  void Calls(int instruction);       // fusion, call, async-start: the computation's parameters are the operands
+  void Calls(int instruction);  // fusion, call, async-start: the computation's parameters are the operands
   void While(int instruction);
-  void Stacks(int instruction);      // of a loop: what it reads or writes one step at a time is as long as it runs
+  void Stacks(int instruction);  // of a loop: what it reads or writes one step at a time is as long as it runs
   void Conditional(int instruction);
-  void Start(int instruction);       // copy-start, all-gather-start, …
+  void Start(int instruction);  // copy-start, all-gather-start, …
   void Done(int instruction);
 
   const HloModule& module_;

@@ -1,5 +1,5 @@
-// Names nothing yet, but tells which dimension of which value is which: factors (program/factors.h) are handed through a
-// module from operand to result, into fusions, loops and branches, as sharding propagation hands shardings through.
+// Names nothing yet, but tells which dimension of which value is which: factors (program/factors.h) are handed through
+// a module from operand to result, into fusions, loops and branches, as sharding propagation hands shardings through.
 //
 // Works on modules before and after optimization; what an instruction does with dimensions follows from its opcode and
 // attributes alone, so new ones cost nothing: an unknown opcode passes on what has the shape of its result.
@@ -27,7 +27,7 @@ struct Product {
 struct Loop {
   int instruction = 0;  // the while
   std::int64_t steps = 0;
-  int factor = -1;      // the stacks' dimension; -1: it has none
+  int factor = -1;  // the stacks' dimension; -1: it has none
 };
 
 class Dimensions {
@@ -53,8 +53,8 @@ class Dimensions {
  private:
   friend class DimensionRules;
   struct Leaves {
-    std::vector<int> shapes;   // of arrays, depth first
-    std::vector<int> starts;   // of each element of the tuple: its first leaf
+    std::vector<int> shapes;  // of arrays, depth first
+    std::vector<int> starts;  // of each element of the tuple: its first leaf
   };
   const Leaves& LeavesOf(int shape) const { return leaves_[static_cast<std::size_t>(shape)]; }
   void FindLeaves();

@@ -102,7 +102,8 @@ void Factors::JoinFamilies() {
 int Factors::Family(int factor) const {
   int family = Find(factor);
   while (families_[static_cast<std::size_t>(family)] != family)
-    family = families_[static_cast<std::size_t>(family)] = families_[static_cast<std::size_t>(families_[static_cast<std::size_t>(family)])];
+    family = families_[static_cast<std::size_t>(family)] =
+        families_[static_cast<std::size_t>(families_[static_cast<std::size_t>(family)])];
   return family;
 }
 

@@ -37,8 +37,8 @@ class Factors {
  private:
   struct Node {
     std::int64_t size = 1;
-    int parent = -1;         // -1: represents itself
-    int major = -1;          // of a split factor: its two parts
+    int parent = -1;  // -1: represents itself
+    int major = -1;   // of a split factor: its two parts
     int minor = -1;
   };
   int Find(int factor) const;

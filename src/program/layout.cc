@@ -41,7 +41,8 @@ void Layout::FindBuffers(bool undo) {
   std::map<int, int> handed_out;  // by value: its allocation
   for (const ProgramOutput& output : program_.outputs()) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      const MemoryAllocation& allocation =
+          program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
       if (values[i].instruction == output.instruction && values[i].leaf == output.leaf &&
           allocation.kind == AllocationKind::kOutput && values[i].size == allocation.size)
         handed_out[static_cast<int>(i)] = values[i].allocation;
@@ -115,7 +116,8 @@ void Layout::FindBuffers(bool undo) {
     buffers_.push_back(std::move(buffer));
   }
   for (Buffer& buffer : buffers_) {
-    if (!std::any_of(buffer.values.begin(), buffer.values.end(), [&](int i) { return handed_out.contains(i); })) continue;
+    if (!std::any_of(buffer.values.begin(), buffer.values.end(), [&](int i) { return handed_out.contains(i); }))
+      continue;
     buffer.is_output = true;
     buffer.last = INT64_MAX - 1;
   }
@@ -138,7 +140,9 @@ std::vector<char> Layout::PlacedInOutputs(const std::vector<std::int64_t>& bytes
   }
   if (places.empty()) return placed;
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.size < b.size; });
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)];
+  });
   for (const int i : order) {
     const Buffer& buffer = buffers_[static_cast<std::size_t>(i)];
     const auto fits = std::lower_bound(places.begin(), places.end(), bytes[static_cast<std::size_t>(i)],

@@ -27,16 +27,16 @@ struct Buffer {
 
 class Layout {
  public:
-  // `undo_rematerialization`: values that the compiler computes again to save memory live on instead, as they would in a
-  // program that has room.
+  // `undo_rematerialization`: values that the compiler computes again to save memory live on instead, as they would in
+  // a program that has room.
   Layout(const Program& program, bool undo_rematerialization);
 
   // What the whole program needs in HBM when its values take `sizes`; with the sizes as they are, what the compiler
   // said, to within what its allocator rounds.
   std::int64_t Need(const Sizes& sizes) const;
 
-  // The same, with `added` buffers of their own, which no other shares memory with; and the buffers that are live at the
-  // moment of the most (numbers in buffers()). `live` may be null.
+  // The same, with `added` buffers of their own, which no other shares memory with; and the buffers that are live at
+  // the moment of the most (numbers in buffers()). `live` may be null.
   std::int64_t Need(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live = nullptr) const;
 
   Sizes SizesAsTheyAre() const;
@@ -52,8 +52,8 @@ class Layout {
   std::int64_t PeakOf(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const;
 
   const Program& program_;
-  std::vector<Buffer> buffers_;      // of temporaries
-  std::int64_t fragmentation_ = 0;   // may be negative where the compiler placed better
+  std::vector<Buffer> buffers_;     // of temporaries
+  std::int64_t fragmentation_ = 0;  // may be negative where the compiler placed better
 };
 
 }  // namespace whyoom

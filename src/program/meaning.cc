@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 #include <map>
-#include <utility>
 #include <string_view>
+#include <utility>
 
 namespace whyoom {
 namespace {
@@ -33,19 +33,43 @@ bool AnyOf(const std::vector<std::string>& words, const std::array<std::string_v
 }
 
 // What frameworks call the parts of a train state: optax, Flax, Haiku, Keras, torch.
-constexpr std::array<std::string_view, 26> kOptimizerWords = {
-    "opt_state", "optimizer", "opt",      "mu",      "nu",         "momentum",      "momenta",       "velocity", "velocities",
-    "trace",     "adam",      "exp_avg",  "moments", "exp_avg_sq", "optim",         "optimizer_state", "m",     "v",
-    "ema",       "moment1",   "moment2",  "slots",   "accumulator", "second_moment", "first_moment", "opt_states"};
+constexpr std::array<std::string_view, 26> kOptimizerWords = {"opt_state",
+                                                              "optimizer",
+                                                              "opt",
+                                                              "mu",
+                                                              "nu",
+                                                              "momentum",
+                                                              "momenta",
+                                                              "velocity",
+                                                              "velocities",
+                                                              "trace",
+                                                              "adam",
+                                                              "exp_avg",
+                                                              "moments",
+                                                              "exp_avg_sq",
+                                                              "optim",
+                                                              "optimizer_state",
+                                                              "m",
+                                                              "v",
+                                                              "ema",
+                                                              "moment1",
+                                                              "moment2",
+                                                              "slots",
+                                                              "accumulator",
+                                                              "second_moment",
+                                                              "first_moment",
+                                                              "opt_states"};
 constexpr std::array<std::string_view, 22> kWeightWords = {
-    "params", "param",  "weights", "weight", "kernel", "w",     "p",    "model", "embedding", "embeddings", "bias",
-    "theta",  "net",    "network", "actor",  "critic", "table", "tables", "vars", "variables", "trainable",  "frozen"};
-constexpr std::array<std::string_view, 12> kCacheWords = {"cache",    "kv_cache", "past_key_values", "k_cache", "v_cache", "kv",
-                                                          "cached_key", "cached_value", "past", "caches", "kcache", "vcache"};
+    "params", "param", "weights", "weight", "kernel", "w",     "p",      "model", "embedding", "embeddings", "bias",
+    "theta",  "net",   "network", "actor",  "critic", "table", "tables", "vars",  "variables", "trainable",  "frozen"};
+constexpr std::array<std::string_view, 12> kCacheWords = {"cache",   "kv_cache", "past_key_values", "k_cache",
+                                                          "v_cache", "kv",       "cached_key",      "cached_value",
+                                                          "past",    "caches",   "kcache",          "vcache"};
 constexpr std::array<std::string_view, 34> kInputWords = {
-    "batch",  "x",      "y",     "inputs", "input",  "tokens", "ids",    "input_ids", "labels", "label",   "images", "image",
-    "targets", "target", "mask",  "data",   "obs",    "src",    "dst",    "edges",     "nodes",  "xs",      "ys",     "features",
-    "text",   "pixels", "audio", "video",  "points", "pts",    "idx",    "noise",     "positions", "segment_ids"};
+    "batch", "x",      "y",     "inputs",  "input",  "tokens",    "ids",        "input_ids", "labels",
+    "label", "images", "image", "targets", "target", "mask",      "data",       "obs",       "src",
+    "dst",   "edges",  "nodes", "xs",      "ys",     "features",  "text",       "pixels",    "audio",
+    "video", "points", "pts",   "idx",     "noise",  "positions", "segment_ids"};
 
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
 
@@ -110,7 +134,8 @@ Axis Meaning::MakeAxis(const std::vector<int>& factors) const {
 }
 
 bool Meaning::InWeights(const Axis& axis) const {
-  return std::any_of(axis.families.begin(), axis.families.end(), [&](int family) { return weight_families_.contains(family); });
+  return std::any_of(axis.families.begin(), axis.families.end(),
+                     [&](int family) { return weight_families_.contains(family); });
 }
 
 std::int64_t Meaning::BytesWith(const Axis& axis) const {
@@ -165,6 +190,7 @@ void Meaning::FindRoles() {
       role = Role::kWeights;
     }
     roles_.push_back(role);
+    comes_back_.push_back(returned[shape.shape] > 0 && !trains_ && !shape.dims.empty() ? 1 : 0);
   }
   // Short names ("m", "v") are optimizer state only beside weights of the same shape.
   std::set<std::string> weights;
@@ -176,8 +202,8 @@ void Meaning::FindRoles() {
   for (std::size_t i = 0; i < roles_.size(); ++i) {
     const Rows rows = RowsOf(parameters[i].instruction, parameters[i].leaf);
     const ArrayShape& shape = program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf);
-    if (roles_[i] == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
-        parameters[i].path.find("opt") == std::string::npos)
+    if (roles_[i] == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) &&
+        !weights.empty() && parameters[i].path.find("opt") == std::string::npos)
       roles_[i] = Role::kOther;
     if (roles_[i] == Role::kInput && !rows.empty()) fed_in.insert(rows[0].begin(), rows[0].end());
   }
@@ -195,10 +221,15 @@ void Meaning::FindBatch() {
   // The leading dimension of what is fed in that no weight shares; among several the one that most of the memory has.
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::int64_t best = -1;
-  for (const bool strict : {true, false}) {
-    for (std::size_t i = 0; i < parameters.size() && (strict || best < 0); ++i) {
+  // First what is called an input and only goes in, then also what comes back, then whatever is left.
+  for (const int lenience : {0, 1, 2}) {
+    const bool strict = lenience < 2;
+    if (best > 0) break;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
-      const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+      if (lenience == 0 && (roles_[i] != Role::kInput || comes_back_[i] != 0)) continue;
+      const std::vector<std::vector<int>> dims =
+          program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
       if (dims.empty() || dims[0].empty()) continue;  // a scalar, or a batch of 1
       const Axis axis = MakeAxis(dims[0]);
       if (strict && InWeights(axis)) continue;
@@ -207,6 +238,20 @@ void Meaning::FindBatch() {
       if (bytes <= best) continue;
       best = bytes;
       batch_ = restored;
+    }
+  }
+  // Where the trail between two arguments is lost, what is as long as the batch and leads, too, is the batch.
+  for (std::size_t i = 0; batch_ && i < parameters.size(); ++i) {
+    if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
+    const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+    if (dims.empty() || dims[0].size() != batch_.families.size()) continue;
+    const Axis axis = MakeAxis(dims[0]);
+    if (axis.size != batch_.size || axis == batch_ || InWeights(axis)) continue;
+    for (Rows& rows : rows_) {
+      for (std::vector<int>& row : rows) {
+        const auto at = std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end());
+        if (at != row.end()) std::copy(batch_.families.begin(), batch_.families.end(), at);
+      }
     }
   }
 }
@@ -289,7 +334,8 @@ void Meaning::FindVocabulary() {
     if (module.ShapeOf(from).is_tuple) continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(from, 0);
     for (const std::int64_t dim : Integers(Attribute(instruction.attributes, "dimensions"))) {
-      if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[static_cast<std::size_t>(dim)].empty()) continue;
+      if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[static_cast<std::size_t>(dim)].empty())
+        continue;
       const Axis axis = MakeAxis(dims[static_cast<std::size_t>(dim)]);
       if (InWeights(axis) && axis.size > vocabulary_.size) vocabulary_ = axis;
     }

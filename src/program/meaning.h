@@ -84,6 +84,7 @@ class Meaning {
   const Program& program_;
   std::vector<Rows> rows_;
   std::vector<Role> roles_;
+  std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;
   std::set<int> weight_families_;
   std::set<std::pair<int, int>> attention_;

@@ -19,7 +19,7 @@ std::string Unescape(std::string_view text) {
 }
 
 // Of each dimension over how many devices it is split:
-//   sharding={mesh['data'=4,'model'=1], [{'data'}, {}]}   or   sharding={devices=[4,1]<=[4]}   or   sharding={replicated}
+//   sharding={mesh['data'=4,'model'=1], [{'data'}, {}]}   or   sharding={devices=[4,1]<=[4]}   or sharding={replicated}
 std::vector<std::int64_t> ReadSharding(std::string_view attributes, std::size_t rank) {
   const std::string_view text = Attribute(attributes, "sharding");
   std::vector<std::int64_t> shards;
@@ -29,7 +29,8 @@ std::vector<std::int64_t> ReadSharding(std::string_view attributes, std::size_t 
   if (devices != std::string_view::npos) {
     const std::string_view list = text.substr(devices + 9);
     const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
-    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim) shards[dim] = std::max<std::int64_t>(1, counts[dim]);
+    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
+      shards[dim] = std::max<std::int64_t>(1, counts[dim]);
     return shards;
   }
   const std::size_t mesh = text.find("mesh[");
@@ -53,7 +54,8 @@ std::vector<std::int64_t> ReadSharding(std::string_view attributes, std::size_t 
     if (text[i] == '{') {
       const std::size_t close = std::min(text.find('}', i), text.size());
       for (const auto& [axis, size] : axes) {
-        if (text.substr(i, close - i).find("'" + axis + "'") != std::string_view::npos) shards[dim] *= std::max<std::int64_t>(1, size);
+        if (text.substr(i, close - i).find("'" + axis + "'") != std::string_view::npos)
+          shards[dim] *= std::max<std::int64_t>(1, size);
       }
       ++dim;
       i = close;
@@ -82,7 +84,8 @@ void Program::FindSchedule() {
   positions_.assign(module_.instructions.size(), -1);
   users_.resize(module_.instructions.size());
   for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
-    for (const int operand : module_.instructions[i].operands) users_[static_cast<std::size_t>(operand)].push_back(static_cast<int>(i));
+    for (const int operand : module_.instructions[i].operands)
+      users_[static_cast<std::size_t>(operand)].push_back(static_cast<int>(i));
   }
   // A value lives from the instruction that makes it.
   for (const ProgramValue& value : values_) {
@@ -123,11 +126,17 @@ void Program::FindParameters() {
       parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
       // After partitioning the annotation is gone.
       std::string_view attributes = is.attributes;
+      std::string_view frontend = is.frontend;
       if (before_.entry >= 0) {
         const HloComputation& main = before_.computations[static_cast<std::size_t>(before_.entry)];
-        if (number < main.parameters.size() && main.parameters[number] >= 0)
+        if (number < main.parameters.size() && main.parameters[number] >= 0) {
           attributes = before_.instructions[static_cast<std::size_t>(main.parameters[number])].attributes;
+          frontend = before_.instructions[static_cast<std::size_t>(main.parameters[number])].frontend;
+        }
       }
+      // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
+      names_axis_ = names_axis_ || Attribute(attributes, "sharding").find("{'") != std::string_view::npos ||
+                    frontend.find("{\\\"") != std::string_view::npos;
       parameter.shards = ReadSharding(attributes, dimensions_->Leaf(instruction, leaf).dims.size());
       parameters_.push_back(std::move(parameter));
     }
@@ -168,7 +177,8 @@ void Program::FindOutputs() {
     for (int depth = 0; depth < 64; ++depth) {
       const HloInstruction& made = module_.instructions[static_cast<std::size_t>(output.instruction)];
       if (made.opcode != "get-tuple-element" || made.operands.empty()) break;
-      const int from = dimensions_->LeafAt(made.operands[0], "{" + std::string(Attribute(made.attributes, "index")) + "}");
+      const int from =
+          dimensions_->LeafAt(made.operands[0], "{" + std::string(Attribute(made.attributes, "index")) + "}");
       if (from < 0) break;
       output.instruction = made.operands[0];
       output.leaf = from;

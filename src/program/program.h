@@ -31,10 +31,11 @@ struct ProgramParameter {
   int instruction = -1;
   int leaf = 0;
   int number = 0;
-  std::string path;      // "params['blocks']['wq']", of the user's tree of arguments; the instruction's name where there is none
+  std::string
+      path;  // "params['blocks']['wq']", of the user's tree of arguments; the instruction's name where there is none
   std::vector<std::int64_t> shards;  // of each dimension: over how many devices it is split; empty: not known
-  std::int64_t size = 0;  // with padding, on one device
-  bool shares_output = false;  // an output takes over its memory: donated
+  std::int64_t size = 0;             // with padding, on one device
+  bool shares_output = false;        // an output takes over its memory: donated
 };
 
 struct ProgramOutput {
@@ -59,7 +60,9 @@ class Program {
   const std::vector<ProgramParameter>& parameters() const { return parameters_; }
   const std::vector<ProgramOutput>& outputs() const { return outputs_; }
 
-  const ArrayShape& ShapeOf(const ProgramValue& value) const { return dimensions_->Leaf(value.instruction, value.leaf); }
+  const ArrayShape& ShapeOf(const ProgramValue& value) const {
+    return dimensions_->Leaf(value.instruction, value.leaf);
+  }
   const HloInstruction& InstructionOf(const ProgramValue& value) const {
     return module_.instructions[static_cast<std::size_t>(value.instruction)];
   }
@@ -67,6 +70,9 @@ class Program {
   int PositionOf(int instruction) const { return positions_[static_cast<std::size_t>(instruction)]; }
   // Instructions that use an instruction's result, in the same computation.
   const std::vector<int>& UsersOf(int instruction) const { return users_[static_cast<std::size_t>(instruction)]; }
+  // Whether its user thought of several devices: the module is split, or an argument's dimension is to lie along an
+  // axis of a mesh, be that of one device for now.
+  bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }
   int partitions() const { return partitions_; }  // devices that the module is split over; 1: none
 
  private:
@@ -85,6 +91,7 @@ class Program {
   std::vector<int> positions_;
   std::vector<std::vector<int>> users_;
   int partitions_ = 1;
+  bool names_axis_ = false;
 };
 
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kDevices = 4;      // of a host of most TPU types, where the program does not say how many
+constexpr std::int64_t kDevices = 4;  // of a host of most TPU types, where the program does not say how many
 constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kMicroBatches = 4;
 constexpr std::int64_t kChunks = 8;
@@ -21,10 +21,10 @@ struct NamedChange {
 
 std::int64_t Devices(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
 
-constexpr std::array<NamedChange, 14> kChanges = {{
+constexpr std::array<NamedChange, 15> kChanges = {{
     {"half_batch", [](const Changes& c, const Meaning& m, const Program&) { return c.Shorten(m.batch(), 2); }},
     {"batch_in_steps",
-     [](const Changes& c, const Meaning& m, const Program&) { return c.InPieces(m.batch(), kMicroBatches); }},
+     [](const Changes& c, const Meaning& m, const Program&) { return c.Accumulate(m.batch(), kMicroBatches); }},
     {"half_sequence", [](const Changes& c, const Meaning& m, const Program&) { return c.Shorten(m.sequence(), 2); }},
     {"pieces", [](const Changes& c, const Meaning& m, const Program&) { return c.InPieces(m.batch(), kPieces); }},
     {"donate", [](const Changes& c, const Meaning&, const Program&) { return c.Donate(); }},
@@ -36,7 +36,11 @@ constexpr std::array<NamedChange, 14> kChanges = {{
     {"loss_in_chunks", [](const Changes& c, const Meaning&, const Program&) { return c.ChunkLoss(kChunks); }},
     {"state_on_host", [](const Changes& c, const Meaning&, const Program&) { return c.StateOnHost(); }},
     {"no_host_transfer", [](const Changes& c, const Meaning&, const Program&) { return c.WithoutHostTransfer(); }},
-    {"as_it_is", [](const Changes& c, const Meaning&, const Program&) { return std::optional<Outcome>({c.need_bytes(), 0}); }},
+    {"no_tiny_dimensions", [](const Changes& c, const Meaning&, const Program&) { return c.MergeTinyDimensions(); }},
+    {"as_it_is",
+     [](const Changes& c, const Meaning&, const Program&) {
+       return std::optional<Outcome>({c.need_bytes(), 0});
+     }},
 }};
 
 const char* KindName(ValueKind kind) {
@@ -69,8 +73,8 @@ const char* KindName(ValueKind kind) {
   return "unknown";
 }
 
-// "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general" is of the module "decoder/mlp": without what JAX put round it and
-// without the operation.
+// "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general" is of the module "decoder/mlp": without what JAX put round
+// it and without the operation.
 std::string ModuleOf(std::string_view op_name) {
   std::string module;
   std::string last;
@@ -85,7 +89,8 @@ std::string ModuleOf(std::string_view op_name) {
     const std::string part(op_name.substr(begin, i - begin));
     begin = i + 1;
     const bool wrapper = part.find('(') != std::string::npos || part == "while" || part == "body" || part == "cond" ||
-                         part == "closed_call" || part == "checkpoint" || part == "remat" || part == "eval_jaxpr" || part.empty();
+                         part == "closed_call" || part == "checkpoint" || part == "remat" || part == "eval_jaxpr" ||
+                         part.empty();
     if (wrapper) continue;
     if (!last.empty()) add(last);
     last = part;
@@ -102,9 +107,11 @@ class Filling {
     layout.Need(layout.SizesAsTheyAre(), {}, &live);
     const auto& values = program_.values();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      const MemoryAllocation& allocation =
+          program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
       const bool fixed = allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant;
-      if (fixed && values[i].size == allocation.size && seen_.insert({values[i].allocation, true}).second) Add(i, values[i].size);
+      if (fixed && values[i].size == allocation.size && seen_.insert({values[i].allocation, true}).second)
+        Add(i, values[i].size);
     }
     for (const Buffer& buffer : layout.buffers()) {
       if (buffer.is_output) AddBytes("outputs", "", buffer.size);
@@ -123,11 +130,13 @@ class Filling {
         part.bytes += bytes;
         if (!module.empty()) part.modules.emplace_back(module, bytes);
       }
-      std::stable_sort(part.modules.begin(), part.modules.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+      std::stable_sort(part.modules.begin(), part.modules.end(),
+                       [](const auto& a, const auto& b) { return a.second > b.second; });
       if (part.modules.size() > kMostModules) part.modules.resize(kMostModules);
       parts.push_back(std::move(part));
     }
-    std::stable_sort(parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
     return parts;
   }
 
@@ -141,7 +150,8 @@ class Filling {
       const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
       if (value.instruction < 0 || value.leaf < 0) continue;
       const HloInstruction& is = program_.InstructionOf(value);
-      if (is.opcode == "parameter" || is.opcode == "while" || is.opcode == "custom-call" || is.op_name.empty()) continue;
+      if (is.opcode == "parameter" || is.opcode == "while" || is.opcode == "custom-call" || is.op_name.empty())
+        continue;
       const ValueKind kind = meaning_.KindOf(static_cast<std::size_t>(i));
       const ValueKind so_far = meaning_.KindOf(best);
       if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries || kind == ValueKind::kActivations)
@@ -212,7 +222,8 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
     room.largest_batch = LargestThatFits(changes, meaning.batch()) * split;
     for (std::int64_t steps = 1; steps <= meaning.batch().size; ++steps) {
       if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
-      const std::optional<Outcome> outcome = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size) : changes.InPieces(meaning.batch(), steps);
+      const std::optional<Outcome> outcome = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
+                                                        : changes.Accumulate(meaning.batch(), steps);
       if (!outcome || !changes.Fits(*outcome)) continue;
       room.micro_batches = steps;
       break;
@@ -249,8 +260,8 @@ Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
   for (const NamedChange& change : kChanges) {
     const std::optional<Outcome> outcome = change.make(changes, meaning, program);
     if (!outcome) continue;
-    prospects.changes.push_back(
-        {std::string(change.name), changes.need_bytes() - outcome->left_bytes, outcome->left_bytes, outcome->spread_bytes});
+    prospects.changes.push_back({std::string(change.name), changes.need_bytes() - outcome->left_bytes,
+                                 outcome->left_bytes, outcome->spread_bytes});
   }
   return prospects;
 }

@@ -34,7 +34,8 @@ std::vector<int> Changes::Handed(int forward, int backward) const {
       const HloInstruction& is = module.instructions[static_cast<std::size_t>(from)];
       if (is.operands.empty()) break;
       if (is.opcode == "get-tuple-element" && is.operands[0] == forward) {
-        const int element = program_.dimensions().LeafAt(forward, "{" + std::string(Attribute(is.attributes, "index")) + "}");
+        const int element =
+            program_.dimensions().LeafAt(forward, "{" + std::string(Attribute(is.attributes, "index")) + "}");
         if (element >= 0) handed[static_cast<std::size_t>(element)] = static_cast<int>(leaf);
         break;
       }
@@ -110,9 +111,11 @@ bool Changes::WrittenFrom(const HloComputation& body, int stack, int element) co
     const HloInstruction& is = module.instructions[static_cast<std::size_t>(operand)];
     const std::optional<std::int64_t> bytes = PaddedBytes(module.ShapeOf(operand).array);
     if (!bytes || *bytes < kSmallest) continue;
-    const bool handed = is.opcode == "get-tuple-element" && !is.operands.empty() && is.operands[0] == body.parameters[0];
+    const bool handed =
+        is.opcode == "get-tuple-element" && !is.operands.empty() && is.operands[0] == body.parameters[0];
     if (!handed) return false;
-    const int leaf = program_.dimensions().LeafAt(body.parameters[0], "{" + std::string(Attribute(is.attributes, "index")) + "}");
+    const int leaf =
+        program_.dimensions().LeafAt(body.parameters[0], "{" + std::string(Attribute(is.attributes, "index")) + "}");
     if (leaf == element) from_it = true;
     if (leaf != element && leaf != stack) return false;
   }
@@ -124,7 +127,8 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
   const auto& values = program_.values();
   const Dimensions& dimensions = program_.dimensions();
   const auto body_of = [&](const Loop& loop) -> const HloComputation& {
-    return module.computations[static_cast<std::size_t>(module.instructions[static_cast<std::size_t>(loop.instruction)].calls[1])];
+    return module.computations[static_cast<std::size_t>(
+        module.instructions[static_cast<std::size_t>(loop.instruction)].calls[1])];
   };
   const HloComputation& forward = body_of(pair.forward);
   const HloComputation& backward = body_of(pair.backward);
@@ -149,7 +153,8 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
   const int loop = pair.forward.instruction;
   const std::vector<int> expanded = dimensions.factors().Expand(pair.forward.factor);
   const int axis = expanded.empty() ? -1 : dimensions.Family(expanded.front());
-  const HloInstruction* next = forward.root < 0 ? nullptr : &module.instructions[static_cast<std::size_t>(forward.root)];
+  const HloInstruction* next =
+      forward.root < 0 ? nullptr : &module.instructions[static_cast<std::size_t>(forward.root)];
   struct Input {
     int leaf;
     std::vector<std::int64_t> dims;
@@ -159,7 +164,8 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
   std::set<int> is_stack;  // leaves of the loop
   for (const int b : pair.stacks) {
     for (const int i : compiled_.buffers()[static_cast<std::size_t>(b)].values) {
-      if (values[static_cast<std::size_t>(i)].instruction == loop) is_stack.insert(values[static_cast<std::size_t>(i)].leaf);
+      if (values[static_cast<std::size_t>(i)].instruction == loop)
+        is_stack.insert(values[static_cast<std::size_t>(i)].leaf);
     }
   }
   const auto without_ones = [](std::vector<std::int64_t> dims) {
@@ -167,14 +173,17 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     std::sort(dims.begin(), dims.end());
     return dims;
   };
-  for (int leaf = 0; next != nullptr && leaf < dimensions.LeafCount(loop) && leaf < static_cast<int>(next->operands.size()); ++leaf) {
+  for (int leaf = 0;
+       next != nullptr && leaf < dimensions.LeafCount(loop) && leaf < static_cast<int>(next->operands.size()); ++leaf) {
     if (is_stack.contains(leaf)) continue;
-    const HloInstruction& made = module.instructions[static_cast<std::size_t>(next->operands[static_cast<std::size_t>(leaf)])];
+    const HloInstruction& made =
+        module.instructions[static_cast<std::size_t>(next->operands[static_cast<std::size_t>(leaf)])];
     const bool unchanged = made.opcode == "get-tuple-element" && !made.operands.empty() &&
                            made.operands[0] == (forward.parameters.empty() ? -1 : forward.parameters[0]);
     const std::optional<std::int64_t> bytes = PaddedBytes(dimensions.Leaf(loop, leaf));
     const Rows rows = meaning_.RowsOf(loop, leaf);
-    const bool stack = std::any_of(rows.begin(), rows.end(), [&](const std::vector<int>& row) { return !row.empty() && row[0] == axis; });
+    const bool stack = std::any_of(rows.begin(), rows.end(),
+                                   [&](const std::vector<int>& row) { return !row.empty() && row[0] == axis; });
     if (unchanged || stack || !bytes || *bytes < kSmallest) continue;
     inputs.push_back({leaf, without_ones(dimensions.Leaf(loop, leaf).dims), *bytes});
   }
@@ -202,7 +211,8 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
   std::vector<std::pair<std::int64_t, std::int64_t>> made;  // when, bytes
   std::vector<int> order = pair.stacks;
   std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return compiled_.buffers()[static_cast<std::size_t>(a)].size > compiled_.buffers()[static_cast<std::size_t>(b)].size;
+    return compiled_.buffers()[static_cast<std::size_t>(a)].size >
+           compiled_.buffers()[static_cast<std::size_t>(b)].size;
   });
   // Of each input the stack that keeps it: written from the input itself, else the smallest of its dimensions.
   std::set<int> kept;
@@ -295,9 +305,12 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     std::int64_t live = 0;
     for (const auto& [other, bytes] : made) live += other <= when ? bytes : 0;
     for (const Buffer& buffer : compiled_.buffers()) {
-      if (buffer.first < forward_begin || buffer.first > when || buffer.last < when || buffer.last > forward_end) continue;
+      if (buffer.first < forward_begin || buffer.first > when || buffer.last < when || buffer.last > forward_end)
+        continue;
       // What is as large as a kept value is that value, on its way to the stack.
-      const bool is_kept = std::any_of(made.begin(), made.end(), [&](const auto& is) { return std::abs(is.second - buffer.size) <= buffer.size / 64; });
+      const bool is_kept = std::any_of(made.begin(), made.end(), [&](const auto& is) {
+        return std::abs(is.second - buffer.size) <= buffer.size / 64;
+      });
       if (!is_kept) live += buffer.size;
     }
     replay = std::max(replay, live);
