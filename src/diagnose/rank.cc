@@ -26,8 +26,9 @@ void Estimate(const Finding& finding, const FindingScope& scope, std::optional<d
     ranked->basis = "program";
     ranked->saves_bytes = std::max<std::int64_t>(0, prospect->saves_bytes);
     ranked->left_bytes = prospect->left_bytes;
-    ranked->spread_bytes = prospect->spread_bytes +
-                           std::abs(prospect->saves_bytes) / 100 * static_cast<std::int64_t>(remedy.spread_percent);
+    ranked->spread_bytes =
+        std::min(prospect->left_bytes, prospect->spread_bytes + std::abs(prospect->saves_bytes) / 100 *
+                                                                    static_cast<std::int64_t>(remedy.spread_percent));
   } else if (remedy.saves) {
     const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
     if (!saves || !std::isfinite(*saves)) return;

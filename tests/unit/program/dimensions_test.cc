@@ -76,7 +76,7 @@ ENTRY %main (x: f32[16,56,56,64], w: f32[3,3,64,128], dy: f32[16,28,28,128]) -> 
 }
 )");
   CHECK(Letters(module, {"x", "y"}) == "abcd abce");
-  CHECK(Letters(module, {"w", "dw"}) == "abcd efcd");
+  CHECK(Letters(module, {"w", "dw", "x", "dy"}) == "abcd efcg hijc hijg");
 }
 
 TEST_CASE("a reshape takes dimensions apart everywhere, and a tiled bitcast only above its tiles", "[program]") {

@@ -1,0 +1,100 @@
+// What the compiled programs of testdata tell, held against what a real compiler said of them and of their remedies
+// (see source.md of each case).
+#include "program/prospect.h"
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+
+#include "catch.h"
+#include "rules/rule_set.h"
+
+using namespace whyoom;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kLimit = 16911433728;  // of a v5e
+
+std::unique_ptr<Program> Load(const std::string& name) {
+  std::unique_ptr<ByteSource> assignment;
+  std::unique_ptr<ByteSource> ranges;
+  std::unique_ptr<ByteSource> optimized;
+  std::unique_ptr<ByteSource> before;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata/cases" / name)) {
+    const std::string path = entry.path().string();
+    if (path.ends_with("buffer-assignment.txt")) assignment = OpenFile(path);
+    if (path.ends_with("live-range.txt")) ranges = OpenFile(path);
+    if (path.ends_with("oom_intermediate_module.txt")) optimized = OpenFile(path);
+    if (path.ends_with("before_optimizations.txt")) before = OpenFile(path);
+  }
+  REQUIRE(assignment != nullptr);
+  REQUIRE(optimized != nullptr);
+  return std::make_unique<Program>(ReadHlo(*optimized), before ? ReadHlo(*before) : HloModule(),
+                                   ReadMemory(*assignment, ranges.get()));
+}
+
+}  // namespace
+
+TEST_CASE("laid out as it is, a program needs what the compiler said", "[program]") {
+  for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
+    const std::unique_ptr<Program> program = Load(name);
+    INFO(name);
+    const Layout layout(*program, false);
+    const auto need = static_cast<double>(layout.Need(layout.SizesAsTheyAre()));
+    const auto said = static_cast<double>(program->memory().need_bytes);
+    CHECK(std::abs(need - said) <= said / 1000);
+  }
+}
+
+TEST_CASE("what fills the memory adds up to the need", "[program]") {
+  for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
+    const Prospects prospects = LookAhead(*Load(name), kLimit);
+    INFO(name);
+    const std::int64_t sum = std::accumulate(prospects.memory.begin(), prospects.memory.end(), std::int64_t{0},
+                                             [](std::int64_t all, const MemoryPart& part) { return all + part.bytes; });
+    CHECK(sum == prospects.need_bytes);
+    CHECK(std::is_sorted(prospects.memory.begin(), prospects.memory.end(),
+                         [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; }));
+  }
+}
+
+TEST_CASE("an optimizer's state is half of its program, and the batch is nothing to it", "[program]") {
+  const Prospects prospects = LookAhead(*Load("dump-adam-layers"), kLimit);
+  std::int64_t state = 0;
+  for (const MemoryPart& part : prospects.memory) state += part.kind == "optimizer_state" ? part.bytes : 0;
+  CHECK(state > prospects.need_bytes / 4);
+  REQUIRE(prospects.Find("half_batch") != nullptr);
+  CHECK(prospects.Find("half_batch")->saves_bytes < prospects.need_bytes / 50);
+  REQUIRE(prospects.Find("donate") != nullptr);
+  CHECK(prospects.Find("donate")->left_bytes < kLimit);  // compiled again with donation it fits
+}
+
+TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[program]") {
+  const Prospects prospects = LookAhead(*Load("dump-padded-points"), kLimit);
+  REQUIRE_FALSE(prospects.memory.empty());
+  CHECK(prospects.memory.front().kind == "padding");
+  REQUIRE(prospects.Find("no_tiny_dimensions") != nullptr);
+  CHECK(prospects.Find("no_tiny_dimensions")->left_bytes < kLimit / 8);
+  REQUIRE(prospects.Find("half_batch") != nullptr);
+  const double left = static_cast<double>(prospects.Find("half_batch")->left_bytes);
+  CHECK(std::abs(left - static_cast<double>(prospects.need_bytes) / 2) < left / 50);
+  CHECK(prospects.room.batch > prospects.room.largest_batch);
+  CHECK(prospects.room.largest_batch > prospects.room.batch / 2);
+}
+
+TEST_CASE("a program of nothing tells nothing, and every change has a name", "[program]") {
+  const Program nothing{HloModule(), HloModule(), ModuleMemory()};
+  const Prospects prospects = LookAhead(nothing, kLimit);
+  CHECK(prospects.need_bytes == 0);
+  CHECK(prospects.memory.empty());
+  CHECK(prospects.room.batch == 0);
+  const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
+  for (const auto& name : schema.at("definitions").at("remedy").at("properties").at("change").at("enum"))
+    CHECK(IsChange(name.get<std::string>()));  // what the rule data may name can be made
+  CHECK_FALSE(IsChange("pray"));
+}
