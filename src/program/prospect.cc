@@ -215,12 +215,13 @@ std::int64_t Split(const Program& program, const Meaning& meaning, const Axis& a
 }
 
 Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes) {
+  constexpr std::int64_t kMostSteps = 4096;  // more is no training step
   Room room;
   if (meaning.batch()) {
     const std::int64_t split = Split(program, meaning, meaning.batch());
     room.batch = meaning.batch().size * split;
     room.largest_batch = LargestThatFits(changes, meaning.batch()) * split;
-    for (std::int64_t steps = 1; steps <= meaning.batch().size; ++steps) {
+    for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps); ++steps) {
       if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
       const std::optional<Outcome> outcome = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
                                                         : changes.Accumulate(meaning.batch(), steps);

@@ -261,7 +261,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     for (const int i : buffer.values) (*sizes)[static_cast<std::size_t>(i)] = 0;
     // Made anew before the backward pass of the step, kept until that reads it last.
     std::int64_t last = backward_begin;
-    if (read >= 0) {
+    if (read >= 0 && !backward.parameters.empty() && backward.parameters[0] >= 0) {
       const int parameter = backward.parameters[0];
       for (const int element : program_.UsersOf(parameter)) {
         const HloInstruction& is = module.instructions[static_cast<std::size_t>(element)];
