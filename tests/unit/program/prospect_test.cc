@@ -48,6 +48,8 @@ TEST_CASE("laid out as it is, a program needs what the compiler said", "[program
     const auto need = static_cast<double>(layout.Need(layout.SizesAsTheyAre()));
     const auto said = static_cast<double>(program->memory().need_bytes);
     CHECK(std::abs(need - said) <= said / 1000);
+    // The difference to the compiler's figure is told as fragmentation; what is laid out must come near it by itself.
+    CHECK(std::abs(static_cast<double>(layout.fragmentation())) <= said / 100);
   }
 }
 
