@@ -124,7 +124,7 @@ struct Remedy {
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
   std::string change;               // what it is on a compiled program, see program/prospect.h; empty: nothing known
-  int spread_percent = 0;           // how far off such outcomes have been, of what the change saves
+  int spread_percent = 0;           // how far off three of four outcomes have been at most, of what the change saves
   std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
 };
