@@ -76,8 +76,7 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   if (run->failed || side.dump.empty()) return;
   Problem problem;
   bool failed = false;
-  Prospects prospects;
-  if (!side.dump.ReadAny(module, 0, &failed, &run->facts, &run->allocations, &prospects, &problem)) {
+  if (!side.dump.ReadAny(module, &failed, &run->facts, &run->allocations, &problem)) {
     problem.path = side.path;
     problems->push_back(problem);
     return;

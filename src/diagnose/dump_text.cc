@@ -1,7 +1,6 @@
 #include "diagnose/dump_text.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "diagnose/source_path.h"
@@ -10,7 +9,6 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMaxLabel = 250;  // where the compiler cuts it in its own reports
-constexpr std::size_t kMaxTransfers = 1000;
 constexpr int kMaxFrames = 200;
 
 bool Overlap(const MemoryValue& a, const MemoryValue& b) {
@@ -32,44 +30,6 @@ std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
   return kept;
 }
 
-// The moment at which the values take most; -1 where none has a range.
-std::int64_t PeakMoment(const MemoryAllocation& allocation) {
-  // What begins or ends to live, in order of time; at one moment the new values come first, since both ends are
-  // inclusive.
-  struct Event {
-    std::int64_t moment;
-    bool ends;
-    const MemoryValue* value;
-  };
-  std::vector<Event> events;
-  for (const MemoryValue& value : allocation.values) {
-    if (value.first < 0) continue;
-    events.push_back({value.first, false, &value});
-    events.push_back({value.last, true, &value});
-  }
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-    return std::pair(a.moment, a.ends) < std::pair(b.moment, b.ends);
-  });
-  // Values in the same place at the same time are one.
-  std::map<std::pair<std::int64_t, std::int64_t>, int> places;
-  std::int64_t sum = 0;
-  std::int64_t peak = -1;
-  std::int64_t peak_moment = -1;
-  for (const Event& event : events) {
-    int& users = places[{event.value->offset, event.value->size}];
-    if (event.ends) {
-      if (--users == 0) sum -= event.value->size;
-    } else if (users++ == 0) {
-      sum += event.value->size;
-    }
-    if (sum > peak) {
-      peak = sum;
-      peak_moment = event.moment;
-    }
-  }
-  return peak_moment;
-}
-
 std::string_view NameOf(const HloModule& module, int instruction) {
   return module.instructions[static_cast<std::size_t>(instruction)].name;
 }
@@ -77,7 +37,7 @@ std::string_view NameOf(const HloModule& module, int instruction) {
 }  // namespace
 
 std::vector<MemoryValue> LiveAtPeak(const MemoryAllocation& allocation) {
-  const std::int64_t peak = PeakMoment(allocation);
+  const std::int64_t peak = PeakOf(allocation).moment;
   if (peak < 0) return WithoutSharing(allocation.values);
   std::vector<MemoryValue> live;
   for (const MemoryValue& value : allocation.values) {
@@ -120,16 +80,6 @@ SourceLine UserLine(const HloModule& module, int instruction) {
     if (!library) break;
   }
   return found;
-}
-
-std::vector<int> HostTransfers(const HloModule& module) {
-  std::vector<int> transfers;
-  for (std::size_t i = 0; i < module.instructions.size() && transfers.size() < kMaxTransfers; ++i) {
-    const HloInstruction& instruction = module.instructions[i];
-    if (instruction.opcode == "send" && Attribute(instruction.attributes, "is_host_transfer") == "true")
-      transfers.push_back(static_cast<int>(i));
-  }
-  return transfers;
 }
 
 }  // namespace whyoom

@@ -29,7 +29,4 @@ struct SourceLine {
 // the outermost.
 SourceLine UserLine(const HloModule& module, int instruction);
 
-// Sends to the host, of debug prints and callbacks; at most a thousand.
-std::vector<int> HostTransfers(const HloModule& module);
-
 }  // namespace whyoom

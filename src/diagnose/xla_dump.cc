@@ -206,7 +206,7 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
   facts->Set("dump", module.buffer_assignment, {});
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
-  if (memory.schedule_length > 0 && text.entry >= 0) {
+  if (prospects != nullptr && memory.schedule_length > 0 && text.entry >= 0) {
     HloModule before = module.before.empty() ? HloModule() : ReadHlo(*OpenFile(module.before));
     *prospects = LookAhead(Program(std::move(text), std::move(before), std::move(memory)),
                            static_cast<std::int64_t>(limit_bytes));
@@ -233,14 +233,14 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   return found == nullptr && !name.empty() ? FindAny("") : found;
 }
 
-bool XlaDump::ReadAny(const std::string& name, double limit_bytes, bool* failed, Evidence* facts,
-                      std::vector<Allocation>* rows, Prospects* prospects, Problem* problem) const {
+bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+                      Problem* problem) const {
   const Module* module = FindAny(name);
   if (module == nullptr) {
     *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
     return false;
   }
-  if (!ReadModule(*module, limit_bytes, facts, rows, prospects, problem)) return false;
+  if (!ReadModule(*module, 0, facts, rows, nullptr, problem)) return false;
   *failed = !module->intermediate.empty();
   facts->Set("module", module->name, {});
   const ModuleMemory memory = ReadMemory(*OpenFile(module->buffer_assignment), nullptr, kLimits);

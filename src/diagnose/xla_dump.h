@@ -40,8 +40,8 @@ class XlaDump {
   // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
   // also need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
   // module.
-  bool ReadAny(const std::string& module, double limit_bytes, bool* failed, Evidence* facts,
-               std::vector<Allocation>* rows, Prospects* prospects, Problem* problem) const;
+  bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+               Problem* problem) const;
 
  private:
   struct Module {
@@ -54,6 +54,7 @@ class XlaDump {
   };
   const Module* Find(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
+  // `prospects` may be null: then nothing is simulated.
   static bool ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
                          Prospects* prospects, Problem* problem);
 

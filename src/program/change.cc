@@ -38,8 +38,7 @@ Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t li
 Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once) const {
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const MemoryAllocation& allocation =
-        program_.memory().allocations[static_cast<std::size_t>(program_.values()[i].allocation)];
+    const MemoryAllocation& allocation = program_.AllocationOf(program_.values()[i]);
     if (!arguments_too && allocation.kind == AllocationKind::kArgument) continue;
     sizes[i] = Scaled(i, axis, ratio, once);
   }
@@ -93,10 +92,9 @@ std::optional<Outcome> Changes::Resize(const Axis& axis, std::int64_t size) cons
 
 // A weight that comes back, anew: what is frozen has no gradient.
 bool Changes::IsUpdated(const ProgramParameter& parameter) const {
-  const std::string& shape = program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape;
-  return std::any_of(program_.outputs().begin(), program_.outputs().end(), [&](const ProgramOutput& output) {
-    return program_.dimensions().Leaf(output.instruction, output.leaf).shape == shape;
-  });
+  const std::string& shape = program_.ShapeOf(parameter).shape;
+  return std::any_of(program_.outputs().begin(), program_.outputs().end(),
+                     [&](const ProgramOutput& output) { return program_.ShapeOf(output).shape == shape; });
 }
 
 std::optional<Outcome> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
@@ -170,8 +168,8 @@ int Changes::LastUse(int instruction, int depth) const {
     const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
     const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" ||
                          opcode == "copy-start" || opcode == "copy-done";
-    last = std::max(last, renames && opcode != "tuple" ? LastUse(user, depth + 1) : -1);
-    last = std::max(last, opcode == "tuple" ? LastUse(user, depth + 1) : program_.PositionOf(user));
+    if (renames) last = std::max(last, LastUse(user, depth + 1));
+    if (opcode != "tuple") last = std::max(last, program_.PositionOf(user));
   }
   return last;
 }
@@ -220,21 +218,14 @@ std::optional<Outcome> Changes::Donate() const {
   std::set<int> instructions;  // that now write into an argument
   std::set<int> allocations;   // of outputs that are no more
   for (const ProgramOutput& output : program_.outputs()) {
-    const std::string& shape = program_.dimensions().Leaf(output.instruction, output.leaf).shape;
-    int value = -1;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const MemoryAllocation& allocation =
-          program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
-      if (allocation.kind == AllocationKind::kOutput && values[i].instruction == output.instruction &&
-          values[i].leaf == output.leaf)
-        value = static_cast<int>(i);
-    }
+    const std::string& shape = program_.ShapeOf(output).shape;
+    const int value = output.value;
     if (value < 0) continue;
     const ProgramValue& handed_out = values[static_cast<std::size_t>(value)];
     for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
       const ProgramParameter& parameter = program_.parameters()[p];
       if (taken.contains(p) || parameter.shares_output || parameter.size <= 0) continue;
-      if (program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape != shape) continue;
+      if (program_.ShapeOf(parameter).shape != shape) continue;
       // An argument that is only copied, so that it can be written to, need not be copied.
       const int copy = CopyOf(parameter, handed_out);
       if (copy < 0 && !CanTakeOver(output, parameter)) continue;
@@ -279,44 +270,38 @@ std::optional<Outcome> Changes::Donate() const {
   return Judge(sizes, 0, added);
 }
 
-Sizes Changes::StateSharded(std::int64_t devices) const {
-  // Weights, what the optimizer keeps of them and their gradients; arrays that are split already stay as they are.
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  std::set<std::string> split;
-  std::set<std::string> whole;
+std::set<std::string> Changes::StateShapes(bool split) const {
+  std::set<std::string> shapes;
   for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
     const ProgramParameter& parameter = program_.parameters()[p];
     if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
     const bool is_split =
         std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
-    (is_split ? split : whole).insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
+    if (is_split == split) shapes.insert(program_.ShapeOf(parameter).shape);
   }
+  return shapes;
+}
+
+Sizes Changes::Divided(const std::set<std::string>& shapes, std::int64_t parts) const {
+  Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
-    if (value.leaf < 0 || !whole.contains(program_.ShapeOf(value).shape) ||
-        split.contains(program_.ShapeOf(value).shape))
-      continue;
-    sizes[i] /= devices;
+    if (value.leaf >= 0 && shapes.contains(program_.ShapeOf(value).shape)) sizes[i] /= parts;
   }
   return sizes;
 }
 
+Sizes Changes::StateSharded(std::int64_t devices) const {
+  // Weights, what the optimizer keeps of them and their gradients; arrays that are split already stay as they are.
+  std::set<std::string> whole = StateShapes(false);
+  for (const std::string& split : StateShapes(true)) whole.erase(split);
+  return Divided(whole, devices);
+}
+
 std::optional<Outcome> Changes::MoreDevices(std::int64_t times) const {
   // State that is split over the devices is split further; each device keeps its share of the work.
-  std::set<std::string> split;
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-    const ProgramParameter& parameter = program_.parameters()[p];
-    if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
-    if (std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; }))
-      split.insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
-  }
-  if (split.empty()) return SplitOver(times);
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    if (value.leaf >= 0 && split.contains(program_.ShapeOf(value).shape)) sizes[i] /= times;
-  }
-  return Judge(sizes, 0);
+  const std::set<std::string> split = StateShapes(true);
+  return split.empty() ? SplitOver(times) : Judge(Divided(split, times), 0);
 }
 
 std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
@@ -358,7 +343,7 @@ std::optional<Outcome> Changes::SplitOver(std::int64_t devices) const {
       const ProgramParameter& parameter = program_.parameters()[p];
       const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
       if (!rows.empty() && !rows[0].empty() && rows[0].front() == meaning_.batch().families.front())
-        local = std::max(local, program_.dimensions().Leaf(parameter.instruction, parameter.leaf).dims[0]);
+        local = std::max(local, program_.ShapeOf(parameter).dims[0]);
     }
     Sizes sizes = compiled_.SizesAsTheyAre();
     bool any = false;
@@ -469,13 +454,11 @@ std::optional<Outcome> Changes::ChunkLoss(std::int64_t chunks) const {
 std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
   std::vector<std::vector<std::int64_t>> sent;
   const HloModule& module = program_.module();
-  for (const HloInstruction& instruction : module.instructions) {
-    if (instruction.opcode != "send" || Attribute(instruction.attributes, "is_host_transfer") != "true" ||
-        instruction.operands.empty())
-      continue;
+  for (const int transfer : HostTransfers(module)) {
+    const HloInstruction& instruction = module.instructions[static_cast<std::size_t>(transfer)];
+    if (instruction.operands.empty()) continue;
     const HloShape& shape = module.ShapeOf(instruction.operands[0]);
-    if (shape.is_tuple || shape.array.dims.empty()) continue;
-    sent.push_back(shape.array.dims);
+    if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
   }
   return sent;
 }
@@ -504,7 +487,7 @@ std::optional<Outcome> Changes::WithoutHostTransfer() const {
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
-    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
+    const MemoryAllocation& allocation = program_.AllocationOf(value);
     if (value.leaf < 0 || allocation.kind != AllocationKind::kTemporaries) continue;
     for (const std::vector<std::int64_t>& dims : sent) {
       if (ElementCount(program_.ShapeOf(value)) ==
@@ -527,7 +510,7 @@ std::optional<Outcome> Changes::StateOnHost() const {
     const ProgramParameter& parameter = program_.parameters()[p];
     const Role role = meaning_.RoleOf(p);
     if (role != Role::kOptimizerState && !(inference && role == Role::kWeights)) continue;
-    state.insert(program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape);
+    state.insert(program_.ShapeOf(parameter).shape);
     std::int64_t first = INT64_MAX;
     for (const int user : program_.UsersOf(parameter.instruction)) {
       if (program_.PositionOf(user) >= 0) first = std::min<std::int64_t>(first, program_.PositionOf(user));
@@ -555,8 +538,7 @@ std::optional<Outcome> Changes::StateOnHost() const {
     std::int64_t all = 0;
     for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
       const ProgramParameter& parameter = program_.parameters()[p];
-      if (program_.dimensions().Leaf(parameter.instruction, parameter.leaf).shape != program_.ShapeOf(value).shape)
-        continue;
+      if (program_.ShapeOf(parameter).shape != program_.ShapeOf(value).shape) continue;
       ++all;
       of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
     }

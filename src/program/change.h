@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,6 @@ class Changes {
 
   std::int64_t need_bytes() const { return need_; }
 
-  std::int64_t limit_bytes() const { return limit_; }
   const Layout& compiled() const { return compiled_; }
   // Whether an outcome fits; a limit that is not known is never met.
   bool Fits(const Outcome& outcome) const { return limit_ > 0 && outcome.left_bytes <= limit_; }
@@ -65,6 +65,10 @@ class Changes {
   std::optional<Outcome> SplitOver(std::int64_t devices) const;
   Sizes Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once = false) const;
   std::int64_t Scaled(std::size_t value, const Axis& axis, Ratio ratio, bool once) const;
+  // Shapes of weights and optimizer state that are split over devices, or are not.
+  std::set<std::string> StateShapes(bool split) const;
+  // Values of these shapes a part of what they are.
+  Sizes Divided(const std::set<std::string>& shapes, std::int64_t parts) const;
   Sizes StateSharded(std::int64_t devices) const;
   Outcome Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added = {}) const;
   std::vector<std::vector<std::int64_t>> SentToHost() const;  // dimensions of the arrays

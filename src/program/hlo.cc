@@ -440,4 +440,15 @@ std::vector<std::int64_t> Integers(std::string_view list) {
 
 HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return Reader(source, limits).Read(); }
 
+std::vector<int> HostTransfers(const HloModule& module) {
+  constexpr std::size_t kMostTransfers = 1000;
+  std::vector<int> transfers;
+  for (std::size_t i = 0; i < module.instructions.size() && transfers.size() < kMostTransfers; ++i) {
+    const HloInstruction& instruction = module.instructions[i];
+    if (instruction.opcode == "send" && Attribute(instruction.attributes, "is_host_transfer") == "true")
+      transfers.push_back(static_cast<int>(i));
+  }
+  return transfers;
+}
+
 }  // namespace whyoom

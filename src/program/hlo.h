@@ -95,6 +95,9 @@ std::string_view Attribute(std::string_view attributes, std::string_view name);
 // The integers of a list such as "{0,1}" or "0,1"; those before the first that is none.
 std::vector<std::int64_t> Integers(std::string_view list);
 
+// Sends to the host, of debug prints and callbacks; at most a thousand.
+std::vector<int> HostTransfers(const HloModule& module);
+
 struct HloLimits {
   std::size_t instructions = 2000000;
   std::size_t text_bytes = std::size_t{160} << 20;  // of what is kept

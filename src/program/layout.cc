@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,21 +39,17 @@ Sizes Layout::SizesAsTheyAre() const {
 void Layout::FindBuffers(bool undo) {
   const std::vector<ProgramValue>& values = program_.values();
   // What is handed out has its allocation all the time. The carried values of a loop are one with the loop's result.
-  std::map<int, int> handed_out;  // by value: its allocation
+  std::set<int> handed_out;
   for (const ProgramOutput& output : program_.outputs()) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const MemoryAllocation& allocation =
-          program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
-      if (values[i].instruction == output.instruction && values[i].leaf == output.leaf &&
-          allocation.kind == AllocationKind::kOutput && values[i].size == allocation.size)
-        handed_out[static_cast<int>(i)] = values[i].allocation;
-    }
+    if (output.value < 0) continue;
+    const ProgramValue& value = values[static_cast<std::size_t>(output.value)];
+    if (value.size == program_.AllocationOf(value).size) handed_out.insert(output.value);
   }
   std::map<std::tuple<std::string_view, int>, std::vector<int>> computed_again;
   std::vector<int> order;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ProgramValue& value = values[i];
-    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
+    const MemoryAllocation& allocation = program_.AllocationOf(value);
     if (allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant) continue;
     if (value.size < kSmallest || value.first < 0) continue;
     if (undo && value.instruction >= 0 && !handed_out.contains(static_cast<int>(i))) {
@@ -99,8 +96,8 @@ void Layout::FindBuffers(bool undo) {
   // Values that are kept in place of being computed again get places of their own, which no other value has.
   std::int64_t place = std::int64_t{1} << 60;
   for (const auto& [key, group] : computed_again) {
-    const bool is_output = std::any_of(handed_out.begin(), handed_out.end(), [&](const auto& entry) {
-      const ProgramValue& value = values[static_cast<std::size_t>(entry.first)];
+    const bool is_output = std::any_of(handed_out.begin(), handed_out.end(), [&](int i) {
+      const ProgramValue& value = values[static_cast<std::size_t>(i)];
       return std::tuple(Original(program_.InstructionOf(value).name), value.leaf) == key;
     });
     if (is_output) continue;  // there all the time anyway
@@ -233,7 +230,7 @@ std::int64_t Layout::Need(const Sizes& sizes, const std::vector<Buffer>& added, 
   const std::vector<ProgramValue>& values = program_.values();
   std::map<int, std::int64_t> own;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+    const MemoryAllocation& allocation = program_.AllocationOf(values[i]);
     if (allocation.kind != AllocationKind::kArgument && allocation.kind != AllocationKind::kConstant) continue;
     if (values[i].size != allocation.size) continue;
     const auto [entry, is_new] = own.emplace(values[i].allocation, sizes[i]);

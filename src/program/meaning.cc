@@ -169,11 +169,10 @@ Axis Meaning::Restored(const Axis& axis) const {
 void Meaning::FindRoles() {
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::map<std::string, int> returned;  // shapes that come back as outputs
-  for (const ProgramOutput& output : program_.outputs())
-    ++returned[program_.dimensions().Leaf(output.instruction, output.leaf).shape];
+  for (const ProgramOutput& output : program_.outputs()) ++returned[program_.ShapeOf(output).shape];
   for (const ProgramParameter& parameter : parameters) {
     const std::vector<std::string> words = Words(parameter.path);
-    const ArrayShape& shape = program_.dimensions().Leaf(parameter.instruction, parameter.leaf);
+    const ArrayShape& shape = program_.ShapeOf(parameter);
     const bool is_float = shape.dtype.find('f') != std::string::npos;
     Role role = Role::kOther;
     if (AnyOf(words, kCacheWords)) {
@@ -195,13 +194,12 @@ void Meaning::FindRoles() {
   // Short names ("m", "v") are optimizer state only beside weights of the same shape.
   std::set<std::string> weights;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
-    if (roles_[i] == Role::kWeights)
-      weights.insert(program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf).shape);
+    if (roles_[i] == Role::kWeights) weights.insert(program_.ShapeOf(parameters[i]).shape);
   }
   std::set<int> fed_in;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
     const Rows rows = RowsOf(parameters[i].instruction, parameters[i].leaf);
-    const ArrayShape& shape = program_.dimensions().Leaf(parameters[i].instruction, parameters[i].leaf);
+    const ArrayShape& shape = program_.ShapeOf(parameters[i]);
     if (roles_[i] == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) &&
         !weights.empty() && parameters[i].path.find("opt") == std::string::npos)
       roles_[i] = Role::kOther;
@@ -345,12 +343,10 @@ void Meaning::FindVocabulary() {
 void Meaning::FindKinds() {
   const auto& values = program_.values();
   kinds_.assign(values.size(), ValueKind::kUnknown);
-  std::set<std::string> weights;
   std::set<std::vector<std::int64_t>> weight_dims;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
     if (roles_[i] != Role::kWeights) continue;
-    std::vector<std::int64_t> dims =
-        program_.dimensions().Leaf(program_.parameters()[i].instruction, program_.parameters()[i].leaf).dims;
+    std::vector<std::int64_t> dims = program_.ShapeOf(program_.parameters()[i]).dims;
     std::sort(dims.begin(), dims.end());
     weight_dims.insert(dims);
     if (dims.size() > 2) {
@@ -363,7 +359,7 @@ void Meaning::FindKinds() {
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ProgramValue& value = values[i];
-    const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(value.allocation)];
+    const MemoryAllocation& allocation = program_.AllocationOf(value);
     ValueKind& kind = kinds_[i];
     if (allocation.kind == AllocationKind::kConstant) {
       kind = ValueKind::kConstants;

@@ -62,7 +62,6 @@ class Meaning {
   const Rows& RowsOf(std::size_t value) const { return rows_[value]; }
   Rows RowsOf(int instruction, int leaf) const;
   bool Has(std::size_t value, const Axis& axis) const { return axis && Occurs(rows_[value], axis) > 0; }
-  bool InWeights(int family) const { return weight_families_.contains(family); }
   // Query and key positions of attention: pairs of families, equal for self-attention.
   const std::set<std::pair<int, int>>& attention() const { return attention_; }
   bool IsScores(std::size_t value) const;  // has query and key positions

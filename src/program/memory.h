@@ -56,8 +56,13 @@ struct MemoryLimits {
 // The assignment's file has no end mark, so that one cut between two lines passes for whole.
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits = {});
 
-// The most bytes that the values of an allocation of temporaries take at one moment, each place in memory counted once;
-// against the allocation's size this tells what fragmentation takes. 0 where no value has a range.
-std::int64_t PeakBytes(const MemoryAllocation& allocation);
+struct Peak {
+  std::int64_t moment = -1;  // on the schedule; -1: no value has a range
+  std::int64_t bytes = 0;
+};
+
+// When the values of an allocation of temporaries take most, each place in memory counted once, and how much; against
+// the allocation's size this tells what fragmentation takes. Of several such moments the first.
+Peak PeakOf(const MemoryAllocation& allocation);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// PeakBytes of program/memory.h: a sweep through the schedule over a tree of the allocation's places.
+// PeakOf of program/memory.h: a sweep through the schedule over a tree of the allocation's places.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -69,14 +69,14 @@ bool Counts(const MemoryValue& value) {
 
 }  // namespace
 
-std::int64_t PeakBytes(const MemoryAllocation& allocation) {
+Peak PeakOf(const MemoryAllocation& allocation) {
   std::vector<std::int64_t> ends;
   for (const MemoryValue& value : allocation.values) {
     if (!Counts(value)) continue;
     ends.push_back(value.offset);
     ends.push_back(value.offset + value.size);
   }
-  if (ends.empty()) return 0;
+  if (ends.empty()) return {};
   Cover cover(std::move(ends));
   std::vector<Event> events;
   for (const MemoryValue& value : allocation.values) {
@@ -90,10 +90,10 @@ std::int64_t PeakBytes(const MemoryAllocation& allocation) {
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return a.moment != b.moment ? a.moment < b.moment : a.count > b.count;
   });
-  std::int64_t peak = 0;
+  Peak peak;
   for (const Event& event : events) {
     cover.Change(event.begin, event.end, event.count);
-    peak = std::max(peak, cover.covered());
+    if (cover.covered() > peak.bytes) peak = {event.moment, cover.covered()};
   }
   return peak;
 }

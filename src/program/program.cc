@@ -143,7 +143,7 @@ void Program::FindParameters() {
   }
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const ProgramValue& value = values_[i];
-    const MemoryAllocation& allocation = memory_.allocations[static_cast<std::size_t>(value.allocation)];
+    const MemoryAllocation& allocation = AllocationOf(value);
     if (allocation.kind != AllocationKind::kArgument) continue;
     for (ProgramParameter& parameter : parameters_) {
       if (parameter.instruction != value.instruction || parameter.leaf != value.leaf) continue;
@@ -183,6 +183,15 @@ void Program::FindOutputs() {
       output.instruction = made.operands[0];
       output.leaf = from;
     }
+  }
+  std::map<std::pair<int, int>, int> own;  // values in memory that is for outputs
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (AllocationOf(values_[i]).kind == AllocationKind::kOutput)
+      own[{values_[i].instruction, values_[i].leaf}] = static_cast<int>(i);
+  }
+  for (ProgramOutput& output : outputs_) {
+    const auto value = own.find({output.instruction, output.leaf});
+    if (value != own.end()) output.value = value->second;
   }
 }
 

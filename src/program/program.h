@@ -41,8 +41,7 @@ struct ProgramParameter {
 struct ProgramOutput {
   int instruction = -1;  // that makes it
   int leaf = 0;
-  std::int64_t size = 0;
-  int shares_parameter = -1;  // number in parameters; -1: memory of its own
+  int value = -1;  // number in Program::values(); -1: it shares an argument's memory, or is none of them
 };
 
 class Program {
@@ -60,8 +59,18 @@ class Program {
   const std::vector<ProgramParameter>& parameters() const { return parameters_; }
   const std::vector<ProgramOutput>& outputs() const { return outputs_; }
 
+  // Of a value only where it is an array (its leaf is no -1).
   const ArrayShape& ShapeOf(const ProgramValue& value) const {
     return dimensions_->Leaf(value.instruction, value.leaf);
+  }
+  const ArrayShape& ShapeOf(const ProgramParameter& parameter) const {
+    return dimensions_->Leaf(parameter.instruction, parameter.leaf);
+  }
+  const ArrayShape& ShapeOf(const ProgramOutput& output) const {
+    return dimensions_->Leaf(output.instruction, output.leaf);
+  }
+  const MemoryAllocation& AllocationOf(const ProgramValue& value) const {
+    return memory_.allocations[static_cast<std::size_t>(value.allocation)];
   }
   const HloInstruction& InstructionOf(const ProgramValue& value) const {
     return module_.instructions[static_cast<std::size_t>(value.instruction)];

@@ -21,7 +21,7 @@ struct NamedChange {
 
 std::int64_t Devices(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
 
-constexpr std::array<NamedChange, 15> kChanges = {{
+constexpr std::array<NamedChange, 14> kChanges = {{
     {"half_batch", [](const Changes& c, const Meaning& m, const Program&) { return c.Shorten(m.batch(), 2); }},
     {"batch_in_steps",
      [](const Changes& c, const Meaning& m, const Program&) { return c.Accumulate(m.batch(), kMicroBatches); }},
@@ -37,10 +37,6 @@ constexpr std::array<NamedChange, 15> kChanges = {{
     {"state_on_host", [](const Changes& c, const Meaning&, const Program&) { return c.StateOnHost(); }},
     {"no_host_transfer", [](const Changes& c, const Meaning&, const Program&) { return c.WithoutHostTransfer(); }},
     {"no_tiny_dimensions", [](const Changes& c, const Meaning&, const Program&) { return c.MergeTinyDimensions(); }},
-    {"as_it_is",
-     [](const Changes& c, const Meaning&, const Program&) {
-       return std::optional<Outcome>({c.need_bytes(), 0});
-     }},
 }};
 
 const char* KindName(ValueKind kind) {
@@ -107,10 +103,9 @@ class Filling {
     layout.Need(layout.SizesAsTheyAre(), {}, &live);
     const auto& values = program_.values();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const MemoryAllocation& allocation =
-          program_.memory().allocations[static_cast<std::size_t>(values[i].allocation)];
+      const MemoryAllocation& allocation = program_.AllocationOf(values[i]);
       const bool fixed = allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant;
-      if (fixed && values[i].size == allocation.size && seen_.insert({values[i].allocation, true}).second)
+      if (fixed && values[i].size == allocation.size && seen_.insert(values[i].allocation).second)
         Add(i, values[i].size);
     }
     for (const Buffer& buffer : layout.buffers()) {
@@ -183,7 +178,7 @@ class Filling {
   const Program& program_;
   const Meaning& meaning_;
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
-  std::set<std::pair<int, bool>> seen_;
+  std::set<int> seen_;  // allocations
   std::int64_t total_ = 0;
 };
 

@@ -13,7 +13,7 @@ void CheckMemory(const ModuleMemory& memory) {
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (__builtin_add_overflow(sum, allocation.size, &sum)) sum = INT64_MAX;
     Require(LiveAtPeak(allocation).size() <= allocation.values.size(), "what is live was assigned");
-    Require(PeakBytes(allocation) >= 0, "a peak is no less than nothing");
+    Require(PeakOf(allocation).bytes >= 0, "a peak is no less than nothing");
   }
   Require(sum <= memory.need_bytes, "what is listed is needed");
 }

@@ -13,37 +13,12 @@ whyoom=$(realpath "${1:-$here/../../build/release/whyoom}")
 jax=jax==${JAX_VERSION:-0.10.2}
 libtpu=libtpu==${LIBTPU_VERSION:-0.0.51}  # prints one line on failure; the rest is in the XLA dump
 
-fail() { echo "real compiler: FAILED: $1" >&2; exit 1; }
-skip() {
-  echo "real compiler: skipped: $1"
-  [ "${REQUIRE_REGISTRY:-0}" = 0 ] || exit 1
-  exit 0
-}
+label="real compiler"
+. "$here/../registry.sh"
 
 [ -x "$whyoom" ] || fail "no program at $whyoom"
-[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || skip "libtpu is for Linux on x86-64 only"
-python=
-for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
-  if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$candidate; break; fi
-done
-[ -n "$python" ] || skip "no Python 3.11 or newer"
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+use_packages "${WHYOOM_VENV:-}" "$jax" "$libtpu"
 mkdir "$work/tmp"
-venv=${WHYOOM_VENV:-$work/venv}
-if [ "$(cat "$venv/pins" 2>/dev/null)" != "$jax $libtpu" ]; then
-  echo "real compiler: installing $jax $libtpu"
-  "$python" -m venv "$venv" >"$work/venv.log" 2>&1 || { cat "$work/venv.log"; fail "cannot make a virtual environment (Debian: apt-get install python3-venv)"; }
-  if ! "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 2 --timeout 30 "$jax" "$libtpu" >"$work/pip.log" 2>&1; then
-    if grep -Eq 'connection broken|Connection|[Tt]imed out|name resolution|ProxyError|SSLError|No route to host|HTTP error 5|Could not fetch URL' "$work/pip.log"; then
-      skip "no package registry"
-    fi
-    cat "$work/pip.log"
-    fail "pip cannot install $jax $libtpu"
-  fi
-  echo "$jax $libtpu" >"$venv/pins"
-fi
 
 export TPU_SKIP_MDS_QUERY=1 JAX_PLATFORMS=cpu TMPDIR=$work/tmp PYTHONDONTWRITEBYTECODE=1
 unset XLA_FLAGS

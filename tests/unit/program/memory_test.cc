@@ -88,7 +88,7 @@ MemoryAllocation Allocation(const std::vector<std::vector<std::int64_t>>& values
   return allocation;
 }
 
-// The same as PeakBytes, moment by moment and byte by byte.
+// The same as PeakOf, moment by moment and byte by byte.
 std::int64_t SlowPeak(const MemoryAllocation& allocation, std::int64_t moments, std::int64_t bytes) {
   std::int64_t peak = 0;
   for (std::int64_t moment = 0; moment < moments; ++moment) {
@@ -147,12 +147,12 @@ TEST_CASE("values are joined with their ranges", "[program]") {
   CHECK(values[4].first == -1);
   CHECK(memory.allocations[1].values.at(0).last == 9);
   // early takes 12 MiB alone; late and the loop's value 16 MiB together.
-  CHECK(PeakBytes(memory.allocations[4]) == 16 * kMiB);
+  CHECK(PeakOf(memory.allocations[4]).bytes == 16 * kMiB);
   const ModuleMemory without = ReadWithoutRanges(kAssignment);
   CHECK(without.whole);
   CHECK(without.schedule_length == 0);
   CHECK(without.allocations.at(4).values[0].first == -1);
-  CHECK(PeakBytes(without.allocations[4]) == 0);
+  CHECK(PeakOf(without.allocations[4]).bytes == 0);
 }
 
 TEST_CASE("small values are left out, and the largest are kept", "[program]") {
@@ -209,7 +209,7 @@ TEST_CASE("memory files that are cut or damaged anywhere", "[program]") {
       for (const char wrong : {'\0', '-', '}', ' ', '\n', '9'}) {
         damaged[at] = wrong;
         const ModuleMemory memory = text == assignment ? Read(damaged, ranges) : Read(assignment, damaged);
-        for (const MemoryAllocation& allocation : memory.allocations) CHECK(PeakBytes(allocation) >= 0);
+        for (const MemoryAllocation& allocation : memory.allocations) CHECK(PeakOf(allocation).bytes >= 0);
       }
       damaged[at] = text[at];
     }
@@ -227,19 +227,19 @@ TEST_CASE("absurd numbers saturate", "[program]") {
                "\n    c{}:" + huge + "-0\n  Live ranges\n");
   REQUIRE(memory.allocations.size() == 2);
   CHECK(memory.need_bytes > 0);
-  CHECK(PeakBytes(memory.allocations[0]) > 0);
-  CHECK(PeakBytes(memory.allocations[1]) > 0);
+  CHECK(PeakOf(memory.allocations[0]).bytes > 0);
+  CHECK(PeakOf(memory.allocations[1]).bytes > 0);
   CHECK(memory.allocations[1].values.at(1).first == -1);  // it would end before it begins
   CHECK_FALSE(memory.whole);
 }
 
 TEST_CASE("the peak counts each place once", "[program]") {
-  CHECK(PeakBytes(Allocation({})) == 0);
-  CHECK(PeakBytes(Allocation({{0, 8, -1, -1}})) == 0);
-  CHECK(PeakBytes(Allocation({{0, 8, 0, 1}, {8, 8, 2, 3}})) == 8);
-  CHECK(PeakBytes(Allocation({{0, 8, 0, 2}, {8, 8, 2, 3}})) == 16);  // both ends are inclusive
-  CHECK(PeakBytes(Allocation({{0, 8, 0, 2}, {0, 8, 1, 3}})) == 8);
-  CHECK(PeakBytes(Allocation({{0, 8, 0, 2}, {4, 8, 1, 3}})) == 12);
+  CHECK(PeakOf(Allocation({})).bytes == 0);
+  CHECK(PeakOf(Allocation({{0, 8, -1, -1}})).bytes == 0);
+  CHECK(PeakOf(Allocation({{0, 8, 0, 1}, {8, 8, 2, 3}})).bytes == 8);
+  CHECK(PeakOf(Allocation({{0, 8, 0, 2}, {8, 8, 2, 3}})).bytes == 16);  // both ends are inclusive
+  CHECK(PeakOf(Allocation({{0, 8, 0, 2}, {0, 8, 1, 3}})).bytes == 8);
+  CHECK(PeakOf(Allocation({{0, 8, 0, 2}, {4, 8, 1, 3}})).bytes == 12);
   // Many more, made up by a generator of numbers.
   std::uint32_t state = 1;
   const auto next = [&](std::uint32_t below) {
@@ -253,6 +253,6 @@ TEST_CASE("the peak counts each place once", "[program]") {
       values.push_back({next(30), next(12), first, first + next(6)});
     }
     const MemoryAllocation allocation = Allocation(values);
-    CHECK(PeakBytes(allocation) == SlowPeak(allocation, 20, 50));
+    CHECK(PeakOf(allocation).bytes == SlowPeak(allocation, 20, 50));
   }
 }
