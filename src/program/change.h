@@ -71,6 +71,7 @@ class Changes {
   Sizes Divided(const std::set<std::string>& shapes, std::int64_t parts) const;
   Sizes StateSharded(std::int64_t devices) const;
   Outcome Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added = {}) const;
+  std::optional<Outcome> RecomputeBlocks() const;             // of layers that are no loop
   std::vector<std::vector<std::int64_t>> SentToHost() const;  // dimensions of the arrays
   // A loop of the forward pass and the one of the backward pass that reads what it stacks.
   struct Pair;

@@ -93,6 +93,15 @@ void Program::FindSchedule() {
     int& position = positions_[static_cast<std::size_t>(value.instruction)];
     if (position < 0 || value.first < position) position = static_cast<int>(value.first);
   }
+  scheduled_ = positions_;
+  for (const HloComputation& computation : module_.computations) {
+    int after = -1;
+    for (auto i = computation.instructions.rbegin(); i != computation.instructions.rend(); ++i) {
+      int& position = scheduled_[static_cast<std::size_t>(*i)];
+      if (position < 0) position = after;
+      after = position;
+    }
+  }
 }
 
 void Program::FindValues() {

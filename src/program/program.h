@@ -77,6 +77,8 @@ class Program {
   }
   // Where an instruction stands on the schedule that live ranges count on; -1 for one without a value of its own.
   int PositionOf(int instruction) const { return positions_[static_cast<std::size_t>(instruction)]; }
+  // The same, of one without a value of its own that of the next in its computation that has one; -1: none has.
+  int ScheduledAt(int instruction) const { return scheduled_[static_cast<std::size_t>(instruction)]; }
   // Instructions that use an instruction's result, in the same computation.
   const std::vector<int>& UsersOf(int instruction) const { return users_[static_cast<std::size_t>(instruction)]; }
   // Whether its user thought of several devices: the module is split, or an argument's dimension is to lie along an
@@ -98,6 +100,7 @@ class Program {
   std::vector<ProgramParameter> parameters_;
   std::vector<ProgramOutput> outputs_;
   std::vector<int> positions_;
+  std::vector<int> scheduled_;
   std::vector<std::vector<int>> users_;
   int partitions_ = 1;
   bool names_axis_ = false;

@@ -321,7 +321,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
 std::optional<Outcome> Changes::Recompute() const {
   if (!meaning_.trains()) return Outcome{need_, 0};
   const std::vector<Pair> pairs = FindPairs();
-  if (pairs.empty()) return std::nullopt;  // layers that are no loop cannot be told apart yet
+  if (pairs.empty()) return RecomputeBlocks();
   Sizes sizes = compiled_.SizesAsTheyAre();
   std::vector<Buffer> added;
   for (const Pair& pair : pairs) RecomputeLoop(pair, &sizes, &added);
