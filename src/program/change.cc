@@ -67,9 +67,11 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
   return Resized(value, shape, dims);
 }
 
-Outcome Changes::Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added) const {
-  const std::int64_t tight = compiled_.Need(sizes, added) + more;
-  const std::int64_t roomy = std::max(tight, roomy_.Need(sizes, added) + more);
+Variant Changes::AsItIs() const { return {compiled_.SizesAsTheyAre(), 0, {}}; }
+
+Outcome Changes::Judge(const Variant& variant) const {
+  const std::int64_t tight = compiled_.Need(variant.sizes, variant.added) + variant.more;
+  const std::int64_t roomy = std::max(tight, roomy_.Need(variant.sizes, variant.added) + variant.more);
   Outcome outcome;
   outcome.spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2;
   // The compiler computes again only as much as it must to stay somewhat below the limit: it was seen to aim at 14.65
@@ -80,14 +82,36 @@ Outcome Changes::Judge(const Sizes& sizes, std::int64_t more, const std::vector<
   return outcome;
 }
 
-std::optional<Outcome> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
-  if (!axis || axis.size < parts) return std::nullopt;
-  return Judge(Scaled(axis, {1, parts}, true), 0);
+Variant Changes::Both(const Variant& one, const Variant& other) const {
+  const Sizes as_is = compiled_.SizesAsTheyAre();
+  const auto share = [&](std::int64_t bytes, std::size_t value, const Variant& by) {
+    if (as_is[value] <= 0) return bytes;
+    return static_cast<std::int64_t>(static_cast<double>(bytes) * static_cast<double>(by.sizes[value]) /
+                                     static_cast<double>(as_is[value]));
+  };
+  Variant both{one.sizes, one.more + other.more, {}};
+  for (std::size_t i = 0; i < both.sizes.size(); ++i) both.sizes[i] = share(one.sizes[i], i, other);
+  // What comes back of a value is changed as the value is; where the other change does without the value, it does
+  // without what comes back of it.
+  const auto add = [&](const Variant& from, const Variant& by) {
+    for (Buffer buffer : from.added) {
+      if (!buffer.values.empty()) buffer.size = share(buffer.size, static_cast<std::size_t>(buffer.values.front()), by);
+      both.added.push_back(std::move(buffer));
+    }
+  };
+  add(one, other);
+  add(other, one);
+  return both;
 }
 
-std::optional<Outcome> Changes::Resize(const Axis& axis, std::int64_t size) const {
+std::optional<Variant> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
+  if (!axis || axis.size < parts) return std::nullopt;
+  return Variant{Scaled(axis, {1, parts}, true), 0, {}};
+}
+
+std::optional<Variant> Changes::Resize(const Axis& axis, std::int64_t size) const {
   if (!axis || size < 1) return std::nullopt;
-  return Judge(Scaled(axis, {size, axis.size}, true), 0);
+  return Variant{Scaled(axis, {size, axis.size}, true), 0, {}};
 }
 
 // A weight that comes back, anew: what is frozen has no gradient.
@@ -97,11 +121,11 @@ bool Changes::IsUpdated(const ProgramParameter& parameter) const {
                      [&](const ProgramOutput& output) { return program_.ShapeOf(output).shape == shape; });
 }
 
-std::optional<Outcome> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
-  return meaning_.trains() ? InPieces(axis, parts, false) : Outcome{need_, 0};
+std::optional<Variant> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
+  return meaning_.trains() ? InPieces(axis, parts, false) : AsItIs();
 }
 
-std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
+std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
   return IsOfPieces() ? InPieces(axis, parts, true) : std::nullopt;
 }
 
@@ -133,11 +157,11 @@ bool Changes::IsOfPieces() const {
   return false;
 }
 
-std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts, bool rows) const {
+std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts, bool rows) const {
   if (!axis || axis.size < 2) return std::nullopt;
   // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
   for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
-    if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return Outcome{need_, 0};
+    if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return AsItIs();
   }
   parts = std::min(parts, axis.size);
   const Sizes sizes = Scaled(axis, {1, parts}, false, rows);
@@ -152,257 +176,24 @@ std::optional<Outcome> Changes::InPieces(const Axis& axis, std::int64_t parts, b
   std::vector<int> live;
   compiled_.Need(sizes, {}, &live);
   std::int64_t gradients = 0;
+  std::int64_t temporaries = 0;
   for (const int buffer : live) {
     const Buffer& is = compiled_.buffers()[static_cast<std::size_t>(buffer)];
+    if (!is.is_output) temporaries += is.size / parts;
     if (meaning_.KindOf(static_cast<std::size_t>(is.values.front())) == ValueKind::kGradients) gradients += is.size;
   }
-  return Judge(sizes, std::max<std::int64_t>(0, sums - gradients));
-}
-
-int Changes::LastUse(int instruction, int depth) const {
-  // What only renames a value is looked through.
-  constexpr int kDeepest = 16;
-  int last = -1;
-  if (depth > kDeepest) return last;
-  for (const int user : program_.UsersOf(instruction)) {
-    const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
-    const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" ||
-                         opcode == "copy-start" || opcode == "copy-done";
-    if (renames) last = std::max(last, LastUse(user, depth + 1));
-    if (opcode != "tuple") last = std::max(last, program_.PositionOf(user));
+  // The piece of what is fed in lies in memory of its own.
+  std::int64_t pieces = 0;
+  for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
+    const ProgramParameter& parameter = program_.parameters()[i];
+    if (Occurs(meaning_.RowsOf(parameter.instruction, parameter.leaf), axis) > 0) pieces += parameter.size / parts;
   }
-  return last;
-}
-
-bool Changes::CanTakeOver(const ProgramOutput& output, const ProgramParameter& parameter) const {
-  const int made = program_.PositionOf(output.instruction);
-  const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(output.instruction)];
-  if (is.opcode == "while") {
-    // A loop updates its own copy of the argument, which it then need not make; else it writes while it still reads.
-    int from = is.operands.empty() ? -1 : is.operands[0];
-    if (from < 0 || program_.module().instructions[static_cast<std::size_t>(from)].opcode != "tuple") return false;
-    const HloInstruction& start = program_.module().instructions[static_cast<std::size_t>(from)];
-    if (output.leaf >= static_cast<int>(start.operands.size())) return false;
-    from = start.operands[static_cast<std::size_t>(output.leaf)];
-    for (int depth = 0; depth < 8; ++depth) {
-      if (from == parameter.instruction) return true;
-      const HloInstruction& at = program_.module().instructions[static_cast<std::size_t>(from)];
-      const bool same = at.opcode == "copy" || at.opcode == "bitcast" || at.opcode == "copy-done" ||
-                        at.opcode == "copy-start" || at.opcode == "get-tuple-element";
-      if (!same || at.operands.empty()) break;
-      from = at.operands[0];
-    }
-  }
-  const int last = LastUse(parameter.instruction, 0);
-  return is.opcode == "while" ? last < made : last <= made;
-}
-
-int Changes::CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const {
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    if (value.allocation != output.allocation || value.size != output.size || value.instruction < 0) continue;
-    const HloInstruction& is = program_.InstructionOf(value);
-    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction)
-      return static_cast<int>(i);
-  }
-  return -1;
-}
-
-std::optional<Outcome> Changes::Donate() const {
-  // Outputs without memory of their own, matched to arguments of the same shape that no output shares yet and that
-  // nothing reads after the output is made.
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  std::vector<Buffer> added;
-  const std::vector<ProgramValue>& values = program_.values();
-  std::set<std::size_t> taken;
-  std::set<int> instructions;  // that now write into an argument
-  std::set<int> allocations;   // of outputs that are no more
-  for (const ProgramOutput& output : program_.outputs()) {
-    const std::string& shape = program_.ShapeOf(output).shape;
-    const int value = output.value;
-    if (value < 0) continue;
-    const ProgramValue& handed_out = values[static_cast<std::size_t>(value)];
-    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-      const ProgramParameter& parameter = program_.parameters()[p];
-      if (taken.contains(p) || parameter.shares_output || parameter.size <= 0) continue;
-      if (program_.ShapeOf(parameter).shape != shape) continue;
-      // An argument that is only copied, so that it can be written to, need not be copied.
-      const int copy = CopyOf(parameter, handed_out);
-      if (copy < 0 && !CanTakeOver(output, parameter)) continue;
-      taken.insert(p);
-      instructions.insert(output.instruction);
-      allocations.insert(handed_out.allocation);
-      sizes[static_cast<std::size_t>(value)] = 0;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        const bool written_to = copy >= 0 && values[i].first >= values[static_cast<std::size_t>(copy)].first;
-        if (values[i].allocation == handed_out.allocation && values[i].size == handed_out.size && written_to)
-          sizes[i] = 0;
-      }
-      if (program_.InstructionOf(handed_out).opcode != "while") break;
-      for (const Buffer& buffer : compiled_.buffers()) {
-        if (std::find(buffer.values.begin(), buffer.values.end(), value) == buffer.values.end()) continue;
-        for (const int shared : buffer.values) sizes[static_cast<std::size_t>(shared)] = 0;
-      }
-      break;
-    }
-  }
-  if (taken.empty()) return Outcome{need_, 0};
-  // What lay in the outputs' memory until they were made needs memory of its own; what an update consumes goes as soon
-  // as the update can be made, which the compiler then does early.
-  for (const Buffer& buffer : compiled_.buffers()) {
-    if (!allocations.contains(buffer.allocation) || buffer.is_output) continue;
-    const ProgramValue& last = values[static_cast<std::size_t>(buffer.values.back())];
-    if (last.instruction < 0) continue;
-    std::int64_t end = -1;
-    std::int64_t left = 0;
-    for (const int user : program_.UsersOf(last.instruction)) {
-      if (!instructions.contains(user)) end = buffer.last;
-      for (const int operand : program_.module().instructions[static_cast<std::size_t>(user)].operands)
-        end = std::max<std::int64_t>(end, program_.PositionOf(operand));
-    }
-    if (end < 0 || end >= buffer.last) continue;
-    for (const int value : buffer.values) {
-      left = std::max(left, sizes[static_cast<std::size_t>(value)]);
-      sizes[static_cast<std::size_t>(value)] = 0;
-    }
-    added.push_back({0, left, buffer.first, std::max(buffer.first, end), buffer.allocation, {}, false});
-  }
-  return Judge(sizes, 0, added);
-}
-
-std::set<std::string> Changes::StateShapes(bool split) const {
-  std::set<std::string> shapes;
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-    const ProgramParameter& parameter = program_.parameters()[p];
-    if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
-    const bool is_split =
-        std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
-    if (is_split == split) shapes.insert(program_.ShapeOf(parameter).shape);
-  }
-  return shapes;
-}
-
-Sizes Changes::Divided(const std::set<std::string>& shapes, std::int64_t parts) const {
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    if (value.leaf >= 0 && shapes.contains(program_.ShapeOf(value).shape)) sizes[i] /= parts;
-  }
-  return sizes;
-}
-
-Sizes Changes::StateSharded(std::int64_t devices) const {
-  // Weights, what the optimizer keeps of them and their gradients; arrays that are split already stay as they are.
-  std::set<std::string> whole = StateShapes(false);
-  for (const std::string& split : StateShapes(true)) whole.erase(split);
-  return Divided(whole, devices);
-}
-
-std::optional<Outcome> Changes::MoreDevices(std::int64_t times) const {
-  // State that is split over the devices is split further; each device keeps its share of the work.
-  const std::set<std::string> split = StateShapes(true);
-  return split.empty() ? SplitOver(times) : Judge(Divided(split, times), 0);
-}
-
-std::optional<Outcome> Changes::Shard(std::int64_t devices) const {
-  if (!program_.is_for_a_mesh()) return std::nullopt;  // there may be one device only
-  return SplitOver(devices);
-}
-
-std::optional<Outcome> Changes::SplitOver(std::int64_t devices) const {
-  bool batch_split = false;
-  bool weights_split = false;
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-    const ProgramParameter& parameter = program_.parameters()[p];
-    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
-    for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
-      if (parameter.shards[dim] <= 1) continue;
-      const bool is_batch =
-          meaning_.batch() && !rows[dim].empty() && rows[dim].front() == meaning_.batch().families.front();
-      (is_batch ? batch_split : weights_split) = true;
-    }
-  }
-  std::optional<Outcome> best;
-  const std::vector<std::vector<std::int64_t>> sent = SentToHost();
-  const auto consider = [&](Sizes sizes) {
-    // What is sent to the host is put together in one place first.
-    for (std::size_t i = 0; i < sizes.size() && !sent.empty(); ++i) {
-      const ProgramValue& value = program_.values()[i];
-      for (const std::vector<std::int64_t>& dims : sent) {
-        if (value.leaf >= 0 && program_.ShapeOf(value).dims == dims) sizes[i] = value.size;
-      }
-    }
-    const Outcome outcome = Judge(sizes, 0);
-    if (!best || outcome.left_bytes < best->left_bytes) best = outcome;
-  };
-  if (!weights_split || batch_split) consider(StateSharded(devices));
-  if (batch_split) {
-    // What is put together again from all devices, and need not be.
-    std::int64_t local = 0;
-    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-      const ProgramParameter& parameter = program_.parameters()[p];
-      const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
-      if (!rows.empty() && !rows[0].empty() && rows[0].front() == meaning_.batch().families.front())
-        local = std::max(local, program_.ShapeOf(parameter).dims[0]);
-    }
-    Sizes sizes = compiled_.SizesAsTheyAre();
-    bool any = false;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const ProgramValue& value = program_.values()[i];
-      if (value.leaf < 0 || local == 0) continue;
-      const Rows& rows = meaning_.RowsOf(i);
-      for (std::size_t dim = 0; dim < rows.size(); ++dim) {
-        const bool is_batch = !rows[dim].empty() && rows[dim].front() == meaning_.batch().families.front();
-        if (!is_batch || program_.ShapeOf(value).dims[dim] != local * devices) continue;
-        sizes[i] /= devices;
-        any = true;
-        break;
-      }
-    }
-    if (any) consider(sizes);
-  }
-  if (!batch_split && !weights_split) {
-    const bool by_batch = meaning_.batch() && meaning_.batch().size % devices == 0;
-    if (by_batch) consider(Scaled(meaning_.batch(), {1, devices}, true, true));
-    // Where the batch is not what fills the memory, something else is split.
-    if (!by_batch || !best || need_ - best->left_bytes < need_ / 4) {
-      // Whichever long axis of the largest arrays leaves least.
-      std::set<std::vector<int>> axes;
-      std::vector<int> live;
-      compiled_.Need(compiled_.SizesAsTheyAre(), {}, &live);
-      for (const int b : live) {
-        const Buffer& buffer = compiled_.buffers()[static_cast<std::size_t>(b)];
-        if (buffer.size < need_ / 20) continue;
-        for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(buffer.values.front()))) {
-          std::int64_t size = 1;
-          for (const int family : row) size *= program_.dimensions().factors().size(family);
-          if (size % devices == 0 && !row.empty()) axes.insert(row);
-        }
-      }
-      for (const std::vector<int>& axis : axes) consider(Scaled({axis, 0}, {1, devices}, true, true));
-    }
-  }
-  if (weights_split && !batch_split) {
-    // The weights are split, the activations between them are whole on each device: split them along the sequence.
-    const Axis& axis = meaning_.sequence() ? meaning_.sequence() : meaning_.batch();
-    std::set<int> split;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
-      for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
-        if (parameter.shards[dim] > 1) split.insert(rows[dim].begin(), rows[dim].end());
-      }
-    }
-    Sizes sizes = compiled_.SizesAsTheyAre();
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      bool is_split = false;
-      for (const std::vector<int>& row : meaning_.RowsOf(i)) {
-        for (const int family : row) is_split = is_split || split.contains(family);
-      }
-      if (!is_split && axis) sizes[i] = Scaled(i, axis, {1, devices}, true);
-    }
-    consider(sizes);
-  }
-  return best;
+  // The sums are done before any weight is updated: until then they lie where the new weights and state will, as far
+  // as other temporaries do not.
+  std::int64_t free = 0;
+  for (const Buffer& buffer : compiled_.buffers()) free += buffer.is_output ? buffer.size : 0;
+  return Variant{
+      sizes, std::max<std::int64_t>(0, sums - gradients - std::max<std::int64_t>(0, free - temporaries)) + pieces, {}};
 }
 
 // Whether most products of the program as its user wrote it are of bf16 numbers.
@@ -419,7 +210,7 @@ bool Changes::ComputesNarrow() const {
   return narrow > wide;
 }
 
-std::optional<Outcome> Changes::Narrow() const {
+std::optional<Variant> Changes::Narrow() const {
   // Where the products are computed in narrow numbers already, the wide values for each example are so on purpose.
   const bool mixed = ComputesNarrow();
   Sizes sizes = compiled_.SizesAsTheyAre();
@@ -430,25 +221,25 @@ std::optional<Outcome> Changes::Narrow() const {
     const std::optional<std::int64_t> narrow = BytesWithElementBits(program_.ShapeOf(value), 16);
     if (narrow) sizes[i] = std::min(value.size, *narrow);
   }
-  return Judge(sizes, 0);
+  return Variant{std::move(sizes), 0, {}};
 }
 
-std::optional<Outcome> Changes::BlockAttention() const {
-  if (meaning_.attention().empty()) return Outcome{need_, 0};
+std::optional<Variant> Changes::BlockAttention() const {
+  if (meaning_.attention().empty()) return AsItIs();
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.IsScores(i)) sizes[i] = 0;
   }
-  return Judge(sizes, 0);
+  return Variant{std::move(sizes), 0, {}};
 }
 
-std::optional<Outcome> Changes::ChunkLoss(std::int64_t chunks) const {
-  if (!meaning_.vocabulary() || !meaning_.trains()) return Outcome{need_, 0};
+std::optional<Variant> Changes::ChunkLoss(std::int64_t chunks) const {
+  if (!meaning_.vocabulary() || !meaning_.trains()) return AsItIs();
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.KindOf(i) == ValueKind::kLogits) sizes[i] /= chunks;
   }
-  return Judge(sizes, 0);
+  return Variant{std::move(sizes), 0, {}};
 }
 
 std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
@@ -463,7 +254,7 @@ std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
   return sent;
 }
 
-std::optional<Outcome> Changes::MergeTinyDimensions() const {
+std::optional<Variant> Changes::MergeTinyDimensions() const {
   // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. Where no
   // dimension is, the compiler chose the layout with its padding among all others, and would again.
   constexpr std::int64_t kTiny = 8;
@@ -477,13 +268,13 @@ std::optional<Outcome> Changes::MergeTinyDimensions() const {
     const std::optional<std::int64_t> plain = UnpaddedBytes(shape);
     if (tiny && plain && *plain > 0) sizes[i] = std::min(value.size, *plain);
   }
-  return Judge(sizes, 0);
+  return Variant{std::move(sizes), 0, {}};
 }
 
-std::optional<Outcome> Changes::WithoutHostTransfer() const {
+std::optional<Variant> Changes::WithoutHostTransfer() const {
   // What is sent must be whole in memory; without, it is mostly part of a fusion, and so is what it is made of.
   const std::vector<std::vector<std::int64_t>> sent = SentToHost();
-  if (sent.empty()) return Outcome{need_, 0};
+  if (sent.empty()) return AsItIs();
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
@@ -495,58 +286,7 @@ std::optional<Outcome> Changes::WithoutHostTransfer() const {
         sizes[i] = 0;
     }
   }
-  return Judge(sizes, 0);
-}
-
-std::optional<Outcome> Changes::StateOnHost() const {
-  // The optimizer's arguments and their new values come to the device only while they are used.
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  std::vector<Buffer> added;
-  const auto& values = program_.values();
-  bool any = false;
-  std::set<std::string> state;
-  const bool inference = !meaning_.trains();
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-    const ProgramParameter& parameter = program_.parameters()[p];
-    const Role role = meaning_.RoleOf(p);
-    if (role != Role::kOptimizerState && !(inference && role == Role::kWeights)) continue;
-    state.insert(program_.ShapeOf(parameter).shape);
-    std::int64_t first = INT64_MAX;
-    for (const int user : program_.UsersOf(parameter.instruction)) {
-      if (program_.PositionOf(user) >= 0) first = std::min<std::int64_t>(first, program_.PositionOf(user));
-    }
-    const int last = LastUse(parameter.instruction, 0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i].instruction != parameter.instruction || values[i].leaf != parameter.leaf) continue;
-      any = any || values[i].size > 0;
-      // An output that shares its memory goes with it.
-      for (std::size_t other = 0; other < values.size(); ++other) {
-        if (values[other].allocation == values[i].allocation) sizes[other] = 0;
-      }
-      if (last >= 0)
-        added.push_back(
-            {0, values[i].size, inference ? std::min<std::int64_t>(first, last) : last, last, 0, {}, false});
-    }
-  }
-  if (!any) return std::nullopt;
-  for (const Buffer& buffer : compiled_.buffers()) {
-    if (!buffer.is_output) continue;
-    const ProgramValue& value = values[static_cast<std::size_t>(buffer.values.back())];
-    if (value.leaf < 0 || !state.contains(program_.ShapeOf(value).shape)) continue;
-    // Of outputs of one shape as many are the optimizer's as there are arguments of it that are.
-    std::int64_t of_state = 0;
-    std::int64_t all = 0;
-    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-      const ProgramParameter& parameter = program_.parameters()[p];
-      if (program_.ShapeOf(parameter).shape != program_.ShapeOf(value).shape) continue;
-      ++all;
-      of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
-    }
-    if (of_state == 0 || all == 0) continue;
-    for (const int i : buffer.values) sizes[static_cast<std::size_t>(i)] = value.size * (all - of_state) / all;
-    added.push_back({0, value.size * of_state / all, buffer.first, buffer.first, 0, {}, false});
-  }
-  return Judge(sizes, 0, added);
+  return Variant{std::move(sizes), 0, {}};
 }
 
 }  // namespace whyoom

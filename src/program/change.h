@@ -21,30 +21,42 @@ struct Outcome {
   std::int64_t spread_bytes = 0;  // how far off that may be, up or down
 };
 
+// What a change makes of a program.
+struct Variant {
+  Sizes sizes;                // of the program's values
+  std::int64_t more = 0;      // that the program needs throughout, in addition
+  std::vector<Buffer> added;  // in addition for a time; `values` of each: what it comes back of, if of any
+};
+
 class Changes {
  public:
   // Borrows both. `limit_bytes` is what a device has; 0: not known.
   Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes);
 
   // The axis `parts` times shorter, in all values.
-  std::optional<Outcome> Shorten(const Axis& axis, std::int64_t parts) const;
+  std::optional<Variant> Shorten(const Axis& axis, std::int64_t parts) const;
   // The axis as long as `size`, shorter or longer.
-  std::optional<Outcome> Resize(const Axis& axis, std::int64_t size) const;
+  std::optional<Variant> Resize(const Axis& axis, std::int64_t size) const;
   // A training step done in `parts` pieces of the batch one after another; arguments and results stay whole, and the
   // gradients that are added up over the pieces live throughout.
-  std::optional<Outcome> Accumulate(const Axis& axis, std::int64_t parts) const;
+  std::optional<Variant> Accumulate(const Axis& axis, std::int64_t parts) const;
   // The same of any program, piece by piece against the whole: of an array that has the axis twice, rows.
-  std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts) const;
-  std::optional<Outcome> Donate() const;
-  std::optional<Outcome> Shard(std::int64_t devices) const;
-  std::optional<Outcome> MoreDevices(std::int64_t times) const;
-  std::optional<Outcome> Narrow() const;     // f32 to bf16
-  std::optional<Outcome> Recompute() const;  // layers in the backward pass
-  std::optional<Outcome> BlockAttention() const;
-  std::optional<Outcome> ChunkLoss(std::int64_t chunks) const;
-  std::optional<Outcome> StateOnHost() const;
-  std::optional<Outcome> WithoutHostTransfer() const;
-  std::optional<Outcome> MergeTinyDimensions() const;
+  std::optional<Variant> InPieces(const Axis& axis, std::int64_t parts) const;
+  std::optional<Variant> Donate() const;
+  std::optional<Variant> Shard(std::int64_t devices) const;
+  std::optional<Variant> MoreDevices(std::int64_t times) const;
+  std::optional<Variant> Narrow() const;     // f32 to bf16
+  std::optional<Variant> Recompute() const;  // layers in the backward pass
+  std::optional<Variant> BlockAttention() const;
+  std::optional<Variant> ChunkLoss(std::int64_t chunks) const;
+  std::optional<Variant> StateOnHost() const;
+  std::optional<Variant> WithoutHostTransfer() const;
+  std::optional<Variant> MergeTinyDimensions() const;
+
+  Variant AsItIs() const;
+  // Two changes made together: each shrinks what the other leaves.
+  Variant Both(const Variant& one, const Variant& other) const;
+  Outcome Judge(const Variant& variant) const;
 
   std::int64_t need_bytes() const { return need_; }
 
@@ -58,11 +70,23 @@ class Changes {
     std::int64_t length = 1;
     std::int64_t of = 1;
   };
-  std::optional<Outcome> InPieces(const Axis& axis, std::int64_t parts, bool rows) const;
+  std::optional<Variant> InPieces(const Axis& axis, std::int64_t parts, bool rows) const;
   // Whether the largest array is made of parts that do not ask for each other: of a vmap, or of all pairs of two
   // inputs.
   bool IsOfPieces() const;
-  std::optional<Outcome> SplitOver(std::int64_t devices) const;
+  std::optional<Variant> SplitOver(std::int64_t devices) const;
+  // Which arguments are split over devices already.
+  struct Split {
+    bool batch = false;
+    bool weights = false;
+    std::set<int> families;  // of the dimensions that are
+  };
+  Split FindSplit() const;
+  bool LeadsWithBatch(const std::vector<int>& dimension) const;
+  std::optional<Sizes> GatheredSplit(std::int64_t devices) const;
+  std::set<std::vector<int>> LongAxes(std::int64_t devices) const;
+  Sizes BetweenWeights(const std::set<int>& split, std::int64_t devices) const;
+  Sizes WholeWhereSent(Sizes sizes) const;
   Sizes Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once = false) const;
   std::int64_t Scaled(std::size_t value, const Axis& axis, Ratio ratio, bool once) const;
   // Shapes of weights and optimizer state that are split over devices, or are not.
@@ -70,8 +94,7 @@ class Changes {
   // Values of these shapes a part of what they are.
   Sizes Divided(const std::set<std::string>& shapes, std::int64_t parts) const;
   Sizes StateSharded(std::int64_t devices) const;
-  Outcome Judge(const Sizes& sizes, std::int64_t more, const std::vector<Buffer>& added = {}) const;
-  std::optional<Outcome> RecomputeBlocks() const;             // of layers that are no loop
+  std::optional<Variant> RecomputeBlocks() const;             // of layers that are no loop
   std::vector<std::vector<std::int64_t>> SentToHost() const;  // dimensions of the arrays
   // A loop of the forward pass and the one of the backward pass that reads what it stacks.
   struct Pair;

@@ -14,10 +14,19 @@ namespace {
 // Smaller values are many and weigh nothing; what they take stays in the difference to the compiler's figure.
 constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
 
-// "fusion.7.remat2" is "fusion.7", computed again.
-std::string_view Original(std::string_view name) { return name.substr(0, name.find(".remat")); }
-
 }  // namespace
+
+std::string_view OriginalName(std::string_view name) { return name.substr(0, name.find(".remat")); }
+
+ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
+  const std::string_view name = OriginalName(program.InstructionOf(value).name);
+  if (value.leaf < 0) return {name, "", 0};
+  const std::string& shape = program.ShapeOf(value).shape;
+  int alike = 0;
+  for (int leaf = 0; leaf < value.leaf; ++leaf)
+    alike += program.dimensions().Leaf(value.instruction, leaf).shape == shape;
+  return {name, shape, alike};
+}
 
 Layout::Layout(const Program& program, bool undo_rematerialization) : program_(program) {
   FindBuffers(false);
@@ -45,7 +54,7 @@ void Layout::FindBuffers(bool undo) {
     const ProgramValue& value = values[static_cast<std::size_t>(output.value)];
     if (value.size == program_.AllocationOf(value).size) handed_out.insert(output.value);
   }
-  std::map<std::tuple<std::string_view, int>, std::vector<int>> computed_again;
+  std::map<ComputedArray, std::vector<int>> computed_again;
   std::vector<int> order;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ProgramValue& value = values[i];
@@ -54,9 +63,9 @@ void Layout::FindBuffers(bool undo) {
     if (value.size < kSmallest || value.first < 0) continue;
     if (undo && value.instruction >= 0 && !handed_out.contains(static_cast<int>(i))) {
       const std::string_view name = program_.InstructionOf(value).name;
-      const std::string_view original = Original(name);
+      const std::string_view original = OriginalName(name);
       if (original != name || program_.module().Find(std::string(original) + ".remat") >= 0) {
-        computed_again[{original, value.leaf}].push_back(static_cast<int>(i));
+        computed_again[OriginalOf(program_, value)].push_back(static_cast<int>(i));
         continue;
       }
     }
@@ -98,7 +107,7 @@ void Layout::FindBuffers(bool undo) {
   for (const auto& [key, group] : computed_again) {
     const bool is_output = std::any_of(handed_out.begin(), handed_out.end(), [&](int i) {
       const ProgramValue& value = values[static_cast<std::size_t>(i)];
-      return std::tuple(Original(program_.InstructionOf(value).name), value.leaf) == key;
+      return value.instruction >= 0 && OriginalOf(program_, value) == key;
     });
     if (is_output) continue;  // there all the time anyway
     Buffer buffer{place, 0, INT64_MAX, 0, 0, group, false};

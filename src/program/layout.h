@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "program/program.h"
@@ -14,6 +16,14 @@ namespace whyoom {
 
 // What a change makes of the values of a program, by number in Program::values(): bytes, 0 for one that goes away.
 using Sizes = std::vector<std::int64_t>;
+
+// "fusion.7.remat2" is "fusion.7", computed again to save memory.
+std::string_view OriginalName(std::string_view name);
+
+// An array and all its later computations: the name of the instruction, the shape, and which of its arrays of that
+// shape. What is computed again may be fewer arrays than at first. Points into the program.
+using ComputedArray = std::tuple<std::string_view, std::string_view, int>;
+ComputedArray OriginalOf(const Program& program, const ProgramValue& value);
 
 struct Buffer {
   std::int64_t offset = 0;

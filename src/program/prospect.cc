@@ -11,12 +11,18 @@ constexpr std::int64_t kDevices = 4;  // of a host of most TPU types, where the 
 constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kMicroBatches = 4;
 constexpr std::int64_t kChunks = 8;
+constexpr std::int64_t kLeastOfPair = 2;  // per cent of the limit: what saves less helps no other over it
 
-using Make = std::optional<Outcome> (*)(const Changes&, const Meaning&, const Program&);
+using Make = std::optional<Variant> (*)(const Changes&, const Meaning&, const Program&);
 
 struct NamedChange {
   std::string_view name;
   Make make;
+};
+
+struct MadeChange {
+  std::string_view name;
+  Variant variant;
 };
 
 std::int64_t Devices(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
@@ -188,9 +194,9 @@ std::int64_t LargestThatFits(const Changes& changes, const Axis& axis) {
   std::int64_t fits = 0;
   std::int64_t over = axis.size * kMostTimes;
   for (std::int64_t size = axis.size; size > 0;) {
-    const std::optional<Outcome> outcome = changes.Resize(axis, size);
-    if (!outcome) return 0;
-    (changes.Fits(*outcome) ? fits : over) = size;
+    const std::optional<Variant> variant = changes.Resize(axis, size);
+    if (!variant) return 0;
+    (changes.Fits(changes.Judge(*variant)) ? fits : over) = size;
     if (over - fits <= 1) break;
     size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
   }
@@ -218,9 +224,9 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
     room.largest_batch = LargestThatFits(changes, meaning.batch()) * split;
     for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps); ++steps) {
       if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
-      const std::optional<Outcome> outcome = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
+      const std::optional<Variant> variant = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
                                                         : changes.Accumulate(meaning.batch(), steps);
-      if (!outcome || !changes.Fits(*outcome)) continue;
+      if (!variant || !changes.Fits(changes.Judge(*variant))) continue;
       room.micro_batches = steps;
       break;
     }
@@ -242,6 +248,13 @@ const Prospect* Prospects::Find(std::string_view change) const {
   return nullptr;
 }
 
+const PairProspect* Prospects::Find(std::string_view change, std::string_view other) const {
+  for (const PairProspect& pair : pairs) {
+    if ((pair.change == change && pair.other == other) || (pair.change == other && pair.other == change)) return &pair;
+  }
+  return nullptr;
+}
+
 bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
 }
@@ -253,11 +266,22 @@ Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
   prospects.need_bytes = changes.need_bytes();
   prospects.memory = Filling(program, meaning).Tell(changes.compiled(), changes.need_bytes());
   if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);
+  std::vector<MadeChange> part_of_it;
   for (const NamedChange& change : kChanges) {
-    const std::optional<Outcome> outcome = change.make(changes, meaning, program);
-    if (!outcome) continue;
-    prospects.changes.push_back({std::string(change.name), changes.need_bytes() - outcome->left_bytes,
-                                 outcome->left_bytes, outcome->spread_bytes});
+    std::optional<Variant> variant = change.make(changes, meaning, program);
+    if (!variant) continue;
+    const Outcome outcome = changes.Judge(*variant);
+    prospects.changes.push_back({std::string(change.name), changes.need_bytes() - outcome.left_bytes,
+                                 outcome.left_bytes, outcome.spread_bytes});
+    if (limit_bytes > 0 && !changes.Fits(outcome) &&
+        changes.need_bytes() - outcome.left_bytes > kLeastOfPair * limit_bytes / 100)
+      part_of_it.push_back({change.name, std::move(*variant)});
+  }
+  for (std::size_t i = 0; i < part_of_it.size(); ++i) {
+    for (std::size_t j = i + 1; j < part_of_it.size(); ++j) {
+      const Outcome outcome = changes.Judge(changes.Both(part_of_it[i].variant, part_of_it[j].variant));
+      prospects.pairs.push_back({std::string(part_of_it[i].name), std::string(part_of_it[j].name), outcome.left_bytes});
+    }
   }
   return prospects;
 }

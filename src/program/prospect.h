@@ -38,12 +38,21 @@ struct Prospect {
   std::int64_t spread_bytes = 0;
 };
 
+// What two changes made together would leave; of changes neither of which is enough by itself.
+struct PairProspect {
+  std::string change;
+  std::string other;
+  std::int64_t left_bytes = 0;
+};
+
 struct Prospects {
   std::int64_t need_bytes = 0;
   std::vector<MemoryPart> memory;
   Room room;
   std::vector<Prospect> changes;  // those that the program allows
+  std::vector<PairProspect> pairs;
   const Prospect* Find(std::string_view change) const;
+  const PairProspect* Find(std::string_view change, std::string_view other) const;  // in any order
 };
 
 // Whether there is a change of this name.

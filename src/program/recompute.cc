@@ -295,10 +295,14 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     }
     if (taking[without_ones(dims)]++ >= std::max(1, products[without_ones(dims)])) continue;
     made.emplace_back(when, step);
-    added->push_back({0, step, backward_begin + 1, last, 0, {}, false});
+    added->push_back({0, step, backward_begin + 1, last, 0, buffer.values, false});
   }
   for (const Input& input : inputs) {
-    added->push_back({0, input.bytes * pair.forward.steps, forward_begin, backward_end, 0, {}, false});
+    std::vector<int> of;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].instruction == loop && values[i].leaf == input.leaf) of = {static_cast<int>(i)};
+    }
+    added->push_back({0, input.bytes * pair.forward.steps, forward_begin, backward_end, 0, of, false});
   }
   // The forward body runs once more at the begin of the backward one, with what it needs itself.
   for (const auto& [when, step] : made) {
@@ -315,17 +319,20 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     }
     replay = std::max(replay, live);
   }
-  if (replay > 0) added->push_back({0, replay, backward_begin, backward_begin, 0, {}, false});
+  if (replay > 0) {
+    const std::vector<int>& of = compiled_.buffers()[static_cast<std::size_t>(order.front())].values;
+    added->push_back({0, replay, backward_begin, backward_begin, 0, of, false});
+  }
 }
 
-std::optional<Outcome> Changes::Recompute() const {
-  if (!meaning_.trains()) return Outcome{need_, 0};
+std::optional<Variant> Changes::Recompute() const {
+  if (!meaning_.trains()) return AsItIs();
   const std::vector<Pair> pairs = FindPairs();
   if (pairs.empty()) return RecomputeBlocks();
   Sizes sizes = compiled_.SizesAsTheyAre();
   std::vector<Buffer> added;
   for (const Pair& pair : pairs) RecomputeLoop(pair, &sizes, &added);
-  return Judge(sizes, 0, added);
+  return Variant{std::move(sizes), 0, std::move(added)};
 }
 
 }  // namespace whyoom

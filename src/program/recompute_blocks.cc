@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kMostJoined = 8;
 constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
 
-std::string_view Original(std::string_view name) { return name.substr(0, name.find(".remat")); }
-
 // Without those of 1; to tell arrays of the same elements, however they lie.
 std::vector<std::int64_t> Sorted(std::vector<std::int64_t> dims) {
   std::erase(dims, 1);
@@ -92,7 +90,7 @@ class BlockRecomputer {
 
   void Collect() {
     const HloModule& module = program_.module();
-    std::map<std::pair<std::string_view, int>, Kept> results;
+    std::map<ComputedArray, Kept> results;
     const auto& values = program_.values();
     for (std::size_t v = 0; v < values.size(); ++v) {
       const ProgramValue& value = values[v];
@@ -102,7 +100,7 @@ class BlockRecomputer {
       const int source = CopiedFrom(program_, value.instruction);
       const HloInstruction& is = program_.InstructionOf(value);
       if (is.computation != module.entry || !meaning_.IsForward(source)) continue;
-      Kept& kept = results[{Original(is.name), value.leaf}];
+      Kept& kept = results[OriginalOf(program_, value)];
       kept.values.push_back(v);
       kept.bytes = std::max(kept.bytes, value.size);
       kept.first = std::min(kept.first, value.first);
@@ -175,7 +173,9 @@ class BlockRecomputer {
       const std::int64_t begin = blocks_.list[static_cast<std::size_t>(reader)].backward_begin;
       if (begin < INT64_MAX) until = std::max(until, begin);
     }
-    if (until > kept.last_of_place) added->push_back({0, kept.bytes, kept.last_of_place + 1, until, 0, {}, false});
+    if (until > kept.last_of_place)
+      added->push_back(
+          {0, kept.bytes, kept.last_of_place + 1, until, 0, {static_cast<int>(kept.values.front())}, false});
   }
 
   // How many products of a block have these dimensions: what follows from a product by elementwise steps is made
@@ -212,7 +212,8 @@ class BlockRecomputer {
       if (value->first >= begin) continue;
       for (const std::size_t v : value->values) (*sizes)[v] = 0;
       const std::int64_t read = std::max(value->last_forward, value->first);
-      if (!value->is_fused) added->push_back({0, value->bytes, value->first, read, 0, {}, false});
+      if (!value->is_fused)
+        added->push_back({0, value->bytes, value->first, read, 0, {static_cast<int>(value->values.front())}, false});
       const auto of = products.find(value->dims);
       if (taking[value->dims]++ >= std::max(1, of == products.end() ? 0 : of->second)) continue;
       added->push_back({0,
@@ -248,21 +249,22 @@ Blocks Joined(const Blocks& blocks, std::size_t each) {
 
 }  // namespace
 
-std::optional<Outcome> Changes::RecomputeBlocks() const {
+std::optional<Variant> Changes::RecomputeBlocks() const {
   const Blocks blocks = FindBlocks(program_, meaning_);
   if (blocks.list.size() < 2) return std::nullopt;
+  // What the values that come back would be fused into is not known: that the program needs more is rarely true.
+  Variant best = AsItIs();
+  std::int64_t least = need_;
   // Blocks without a name may be parts of a layer: the user puts the checkpoint where it helps most.
-  std::optional<Outcome> best;
-  for (std::size_t each = 1; each == 1 || (!blocks.named && each <= kMostJoined && 2 * each <= blocks.list.size());
-       ++each) {
-    Sizes sizes = compiled_.SizesAsTheyAre();
-    std::vector<Buffer> added;
-    BlockRecomputer(program_, meaning_, compiled_, Joined(blocks, each)).Change(&sizes, &added);
-    const Outcome outcome = Judge(sizes, 0, added);
-    if (!best || outcome.left_bytes < best->left_bytes) best = outcome;
+  const std::size_t most = blocks.named ? 1 : std::min(kMostJoined, blocks.list.size() / 2);
+  for (std::size_t each = 1; each <= most; ++each) {
+    Variant variant = AsItIs();
+    BlockRecomputer(program_, meaning_, compiled_, Joined(blocks, each)).Change(&variant.sizes, &variant.added);
+    const std::int64_t left = Judge(variant).left_bytes;
+    if (left >= least) continue;
+    least = left;
+    best = std::move(variant);
   }
-  // What the values that come back would be fused into is not known: more than before is rarely true.
-  if (best) best->left_bytes = std::min(best->left_bytes, need_);
   return best;
 }
 

@@ -1,0 +1,178 @@
+// Memory of arguments: outputs that take it over (donation), and optimizer state that stays on the host.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "program/change.h"
+
+namespace whyoom {
+
+int Changes::LastUse(int instruction, int depth) const {
+  // What only renames a value is looked through.
+  constexpr int kDeepest = 16;
+  int last = -1;
+  if (depth > kDeepest) return last;
+  for (const int user : program_.UsersOf(instruction)) {
+    const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
+    const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" ||
+                         opcode == "copy-start" || opcode == "copy-done";
+    if (renames) last = std::max(last, LastUse(user, depth + 1));
+    if (opcode != "tuple") last = std::max(last, program_.PositionOf(user));
+  }
+  return last;
+}
+
+bool Changes::CanTakeOver(const ProgramOutput& output, const ProgramParameter& parameter) const {
+  const int made = program_.PositionOf(output.instruction);
+  const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(output.instruction)];
+  if (is.opcode == "while") {
+    // A loop updates its own copy of the argument, which it then need not make; else it writes while it still reads.
+    int from = is.operands.empty() ? -1 : is.operands[0];
+    if (from < 0 || program_.module().instructions[static_cast<std::size_t>(from)].opcode != "tuple") return false;
+    const HloInstruction& start = program_.module().instructions[static_cast<std::size_t>(from)];
+    if (output.leaf >= static_cast<int>(start.operands.size())) return false;
+    from = start.operands[static_cast<std::size_t>(output.leaf)];
+    for (int depth = 0; depth < 8; ++depth) {
+      if (from == parameter.instruction) return true;
+      const HloInstruction& at = program_.module().instructions[static_cast<std::size_t>(from)];
+      const bool same = at.opcode == "copy" || at.opcode == "bitcast" || at.opcode == "copy-done" ||
+                        at.opcode == "copy-start" || at.opcode == "get-tuple-element";
+      if (!same || at.operands.empty()) break;
+      from = at.operands[0];
+    }
+  }
+  const int last = LastUse(parameter.instruction, 0);
+  return is.opcode == "while" ? last < made : last <= made;
+}
+
+int Changes::CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const {
+  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.allocation != output.allocation || value.size != output.size || value.instruction < 0) continue;
+    const HloInstruction& is = program_.InstructionOf(value);
+    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::optional<Variant> Changes::Donate() const {
+  // Outputs without memory of their own, matched to arguments of the same shape that no output shares yet and that
+  // nothing reads after the output is made.
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  std::vector<Buffer> added;
+  const std::vector<ProgramValue>& values = program_.values();
+  std::set<std::size_t> taken;
+  std::set<int> instructions;  // that now write into an argument
+  std::set<int> allocations;   // of outputs that are no more
+  for (const ProgramOutput& output : program_.outputs()) {
+    const std::string& shape = program_.ShapeOf(output).shape;
+    const int value = output.value;
+    if (value < 0) continue;
+    const ProgramValue& handed_out = values[static_cast<std::size_t>(value)];
+    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+      const ProgramParameter& parameter = program_.parameters()[p];
+      if (taken.contains(p) || parameter.shares_output || parameter.size <= 0) continue;
+      if (program_.ShapeOf(parameter).shape != shape) continue;
+      // An argument that is only copied, so that it can be written to, need not be copied.
+      const int copy = CopyOf(parameter, handed_out);
+      if (copy < 0 && !CanTakeOver(output, parameter)) continue;
+      taken.insert(p);
+      instructions.insert(output.instruction);
+      allocations.insert(handed_out.allocation);
+      sizes[static_cast<std::size_t>(value)] = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool written_to = copy >= 0 && values[i].first >= values[static_cast<std::size_t>(copy)].first;
+        if (values[i].allocation == handed_out.allocation && values[i].size == handed_out.size && written_to)
+          sizes[i] = 0;
+      }
+      if (program_.InstructionOf(handed_out).opcode != "while") break;
+      for (const Buffer& buffer : compiled_.buffers()) {
+        if (std::find(buffer.values.begin(), buffer.values.end(), value) == buffer.values.end()) continue;
+        for (const int shared : buffer.values) sizes[static_cast<std::size_t>(shared)] = 0;
+      }
+      break;
+    }
+  }
+  if (taken.empty()) return AsItIs();
+  // What lay in the outputs' memory until they were made needs memory of its own; what an update consumes goes as soon
+  // as the update can be made, which the compiler then does early.
+  for (const Buffer& buffer : compiled_.buffers()) {
+    if (!allocations.contains(buffer.allocation) || buffer.is_output) continue;
+    const ProgramValue& last = values[static_cast<std::size_t>(buffer.values.back())];
+    if (last.instruction < 0) continue;
+    std::int64_t end = -1;
+    std::int64_t left = 0;
+    for (const int user : program_.UsersOf(last.instruction)) {
+      if (!instructions.contains(user)) end = buffer.last;
+      for (const int operand : program_.module().instructions[static_cast<std::size_t>(user)].operands)
+        end = std::max<std::int64_t>(end, program_.PositionOf(operand));
+    }
+    if (end < 0 || end >= buffer.last) continue;
+    for (const int value : buffer.values) {
+      left = std::max(left, sizes[static_cast<std::size_t>(value)]);
+      sizes[static_cast<std::size_t>(value)] = 0;
+    }
+    added.push_back({0, left, buffer.first, std::max(buffer.first, end), buffer.allocation, buffer.values, false});
+  }
+  return Variant{std::move(sizes), 0, std::move(added)};
+}
+
+std::optional<Variant> Changes::StateOnHost() const {
+  // The optimizer's arguments and their new values come to the device only while they are used.
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  std::vector<Buffer> added;
+  const auto& values = program_.values();
+  bool any = false;
+  std::set<std::string> state;
+  const bool inference = !meaning_.trains();
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    const Role role = meaning_.RoleOf(p);
+    if (role != Role::kOptimizerState && !(inference && role == Role::kWeights)) continue;
+    state.insert(program_.ShapeOf(parameter).shape);
+    std::int64_t first = INT64_MAX;
+    for (const int user : program_.UsersOf(parameter.instruction)) {
+      if (program_.PositionOf(user) >= 0) first = std::min<std::int64_t>(first, program_.PositionOf(user));
+    }
+    const int last = LastUse(parameter.instruction, 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].instruction != parameter.instruction || values[i].leaf != parameter.leaf) continue;
+      any = any || values[i].size > 0;
+      // An output that shares its memory goes with it.
+      for (std::size_t other = 0; other < values.size(); ++other) {
+        if (values[other].allocation == values[i].allocation) sizes[other] = 0;
+      }
+      if (last >= 0)
+        added.push_back({0,
+                         values[i].size,
+                         inference ? std::min<std::int64_t>(first, last) : last,
+                         last,
+                         0,
+                         {static_cast<int>(i)},
+                         false});
+    }
+  }
+  if (!any) return std::nullopt;
+  for (const Buffer& buffer : compiled_.buffers()) {
+    if (!buffer.is_output) continue;
+    const ProgramValue& value = values[static_cast<std::size_t>(buffer.values.back())];
+    if (value.leaf < 0 || !state.contains(program_.ShapeOf(value).shape)) continue;
+    // Of outputs of one shape as many are the optimizer's as there are arguments of it that are.
+    std::int64_t of_state = 0;
+    std::int64_t all = 0;
+    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+      const ProgramParameter& parameter = program_.parameters()[p];
+      if (program_.ShapeOf(parameter).shape != program_.ShapeOf(value).shape) continue;
+      ++all;
+      of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
+    }
+    if (of_state == 0 || all == 0) continue;
+    for (const int i : buffer.values) sizes[static_cast<std::size_t>(i)] = value.size * (all - of_state) / all;
+    added.push_back({0, value.size * of_state / all, buffer.first, buffer.first, 0, buffer.values, false});
+  }
+  return Variant{std::move(sizes), 0, std::move(added)};
+}
+
+}  // namespace whyoom

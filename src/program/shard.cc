@@ -1,0 +1,160 @@
+// Arrays split over more devices.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "program/change.h"
+
+namespace whyoom {
+
+std::set<std::string> Changes::StateShapes(bool split) const {
+  std::set<std::string> shapes;
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    if (meaning_.RoleOf(p) != Role::kWeights && meaning_.RoleOf(p) != Role::kOptimizerState) continue;
+    const bool is_split =
+        std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
+    if (is_split == split) shapes.insert(program_.ShapeOf(parameter).shape);
+  }
+  return shapes;
+}
+
+Sizes Changes::Divided(const std::set<std::string>& shapes, std::int64_t parts) const {
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf >= 0 && shapes.contains(program_.ShapeOf(value).shape)) sizes[i] /= parts;
+  }
+  return sizes;
+}
+
+Sizes Changes::StateSharded(std::int64_t devices) const {
+  // Weights, what the optimizer keeps of them and their gradients; arrays that are split already stay as they are.
+  std::set<std::string> whole = StateShapes(false);
+  for (const std::string& split : StateShapes(true)) whole.erase(split);
+  return Divided(whole, devices);
+}
+
+std::optional<Variant> Changes::MoreDevices(std::int64_t times) const {
+  // State that is split over the devices is split further; each device keeps its share of the work.
+  const std::set<std::string> split = StateShapes(true);
+  return split.empty() ? SplitOver(times) : Variant{Divided(split, times), 0, {}};
+}
+
+std::optional<Variant> Changes::Shard(std::int64_t devices) const {
+  if (!program_.is_for_a_mesh()) return std::nullopt;  // there may be one device only
+  return SplitOver(devices);
+}
+
+bool Changes::LeadsWithBatch(const std::vector<int>& dimension) const {
+  return meaning_.batch() && !dimension.empty() && dimension.front() == meaning_.batch().families.front();
+}
+
+Changes::Split Changes::FindSplit() const {
+  Split split;
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
+    for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
+      if (parameter.shards[dim] <= 1) continue;
+      (LeadsWithBatch(rows[dim]) ? split.batch : split.weights) = true;
+      split.families.insert(rows[dim].begin(), rows[dim].end());
+    }
+  }
+  return split;
+}
+
+// What is put together again from all devices, and need not be: `devices` times as long as the batch of one.
+std::optional<Sizes> Changes::GatheredSplit(std::int64_t devices) const {
+  std::int64_t local = 0;
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
+    if (!rows.empty() && LeadsWithBatch(rows[0])) local = std::max(local, program_.ShapeOf(parameter).dims[0]);
+  }
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  bool any = false;
+  for (std::size_t i = 0; i < sizes.size() && local > 0; ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf < 0) continue;
+    const Rows& rows = meaning_.RowsOf(i);
+    for (std::size_t dim = 0; dim < rows.size(); ++dim) {
+      if (!LeadsWithBatch(rows[dim]) || program_.ShapeOf(value).dims[dim] != local * devices) continue;
+      sizes[i] /= devices;
+      any = true;
+      break;
+    }
+  }
+  return any ? std::optional(sizes) : std::nullopt;
+}
+
+// The long axes of the largest arrays that so many devices can share.
+std::set<std::vector<int>> Changes::LongAxes(std::int64_t devices) const {
+  std::set<std::vector<int>> axes;
+  std::vector<int> live;
+  compiled_.Need(compiled_.SizesAsTheyAre(), {}, &live);
+  for (const int b : live) {
+    const Buffer& buffer = compiled_.buffers()[static_cast<std::size_t>(b)];
+    if (buffer.size < need_ / 20) continue;
+    for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(buffer.values.front()))) {
+      std::int64_t size = 1;
+      for (const int family : row) size *= program_.dimensions().factors().size(family);
+      if (size % devices == 0 && !row.empty()) axes.insert(row);
+    }
+  }
+  return axes;
+}
+
+// Where the weights are split, the activations between them are whole on each device: split along the sequence.
+Sizes Changes::BetweenWeights(const std::set<int>& split, std::int64_t devices) const {
+  const Axis& axis = meaning_.sequence() ? meaning_.sequence() : meaning_.batch();
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    bool is_split = false;
+    for (const std::vector<int>& row : meaning_.RowsOf(i)) {
+      for (const int family : row) is_split = is_split || split.contains(family);
+    }
+    if (!is_split && axis) sizes[i] = Scaled(i, axis, {1, devices}, true);
+  }
+  return sizes;
+}
+
+// What is sent to the host is put together in one place first.
+Sizes Changes::WholeWhereSent(Sizes sizes) const {
+  const std::vector<std::vector<std::int64_t>> sent = SentToHost();
+  for (std::size_t i = 0; i < sizes.size() && !sent.empty(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    for (const std::vector<std::int64_t>& dims : sent) {
+      if (value.leaf >= 0 && program_.ShapeOf(value).dims == dims) sizes[i] = value.size;
+    }
+  }
+  return sizes;
+}
+
+std::optional<Variant> Changes::SplitOver(std::int64_t devices) const {
+  const Split split = FindSplit();
+  std::optional<Variant> best;
+  std::int64_t least = 0;
+  const auto consider = [&](Sizes sizes) {
+    Variant variant{WholeWhereSent(std::move(sizes)), 0, {}};
+    const std::int64_t left = Judge(variant).left_bytes;
+    if (best && left >= least) return;
+    least = left;
+    best = std::move(variant);
+  };
+  if (!split.weights || split.batch) consider(StateSharded(devices));
+  if (split.batch) {
+    if (std::optional<Sizes> sizes = GatheredSplit(devices)) consider(std::move(*sizes));
+  } else if (split.weights) {
+    consider(BetweenWeights(split.families, devices));
+  } else {
+    const bool by_batch = meaning_.batch() && meaning_.batch().size % devices == 0;
+    if (by_batch) consider(Scaled(meaning_.batch(), {1, devices}, true, true));
+    // Where the batch is not what fills the memory, something else is split: whichever axis leaves least.
+    if (!by_batch || need_ - least < need_ / 4) {
+      for (const std::vector<int>& axis : LongAxes(devices)) consider(Scaled({axis, 0}, {1, devices}, true, true));
+    }
+  }
+  return best;
+}
+
+}  // namespace whyoom
