@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "program/layout.h"
@@ -116,6 +118,7 @@ class Changes {
   Layout compiled_;
   Layout roomy_;  // without rematerialization
   std::int64_t need_ = 0;
+  mutable std::map<std::pair<int, int>, int> last_uses_;  // of what was asked: instruction and depth
 };
 
 }  // namespace whyoom

@@ -1,5 +1,6 @@
 // Memory of arguments: outputs that take it over (donation), and optimizer state that stays on the host.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@ int Changes::LastUse(int instruction, int depth) const {
   constexpr int kDeepest = 16;
   int last = -1;
   if (depth > kDeepest) return last;
+  // Ways that part and meet again would else be gone once each.
+  const auto [known, is_new] = last_uses_.try_emplace(std::pair(instruction, depth), last);
+  if (!is_new) return known->second;
   for (const int user : program_.UsersOf(instruction)) {
     const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
     const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" ||
@@ -20,6 +24,7 @@ int Changes::LastUse(int instruction, int depth) const {
     if (renames) last = std::max(last, LastUse(user, depth + 1));
     if (opcode != "tuple") last = std::max(last, program_.PositionOf(user));
   }
+  last_uses_[std::pair(instruction, depth)] = last;
   return last;
 }
 
@@ -47,12 +52,11 @@ bool Changes::CanTakeOver(const ProgramOutput& output, const ProgramParameter& p
 }
 
 int Changes::CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const {
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    if (value.allocation != output.allocation || value.size != output.size || value.instruction < 0) continue;
+  for (const int i : program_.ValuesIn(output.allocation)) {
+    const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
+    if (value.size != output.size || value.instruction < 0) continue;
     const HloInstruction& is = program_.InstructionOf(value);
-    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction)
-      return static_cast<int>(i);
+    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.instruction) return i;
   }
   return -1;
 }
@@ -64,17 +68,19 @@ std::optional<Variant> Changes::Donate() const {
   std::vector<Buffer> added;
   const std::vector<ProgramValue>& values = program_.values();
   std::set<std::size_t> taken;
-  std::set<int> instructions;  // that now write into an argument
-  std::set<int> allocations;   // of outputs that are no more
+  std::set<int> instructions;                                     // that now write into an argument
+  std::set<int> allocations;                                      // of outputs that are no more
+  std::map<std::string_view, std::vector<std::size_t>> of_shape;  // parameters
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p)
+    of_shape[program_.ShapeOf(program_.parameters()[p]).shape].push_back(p);
   for (const ProgramOutput& output : program_.outputs()) {
     const std::string& shape = program_.ShapeOf(output).shape;
     const int value = output.value;
     if (value < 0) continue;
     const ProgramValue& handed_out = values[static_cast<std::size_t>(value)];
-    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    for (const std::size_t p : of_shape[shape]) {
       const ProgramParameter& parameter = program_.parameters()[p];
       if (taken.contains(p) || parameter.shares_output || parameter.size <= 0) continue;
-      if (program_.ShapeOf(parameter).shape != shape) continue;
       // An argument that is only copied, so that it can be written to, need not be copied.
       const int copy = CopyOf(parameter, handed_out);
       if (copy < 0 && !CanTakeOver(output, parameter)) continue;
@@ -82,10 +88,10 @@ std::optional<Variant> Changes::Donate() const {
       instructions.insert(output.instruction);
       allocations.insert(handed_out.allocation);
       sizes[static_cast<std::size_t>(value)] = 0;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        const bool written_to = copy >= 0 && values[i].first >= values[static_cast<std::size_t>(copy)].first;
-        if (values[i].allocation == handed_out.allocation && values[i].size == handed_out.size && written_to)
-          sizes[i] = 0;
+      for (const int i : program_.ValuesIn(handed_out.allocation)) {
+        const ProgramValue& written = values[static_cast<std::size_t>(i)];
+        const bool written_to = copy >= 0 && written.first >= values[static_cast<std::size_t>(copy)].first;
+        if (written.size == handed_out.size && written_to) sizes[static_cast<std::size_t>(i)] = 0;
       }
       if (program_.InstructionOf(handed_out).opcode != "while") break;
       for (const Buffer& buffer : compiled_.buffers()) {
@@ -137,21 +143,14 @@ std::optional<Variant> Changes::StateOnHost() const {
       if (program_.PositionOf(user) >= 0) first = std::min<std::int64_t>(first, program_.PositionOf(user));
     }
     const int last = LastUse(parameter.instruction, 0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i].instruction != parameter.instruction || values[i].leaf != parameter.leaf) continue;
-      any = any || values[i].size > 0;
+    for (const int i : program_.ValuesOf(parameter.instruction)) {
+      const ProgramValue& value = values[static_cast<std::size_t>(i)];
+      if (value.leaf != parameter.leaf) continue;
+      any = any || value.size > 0;
       // An output that shares its memory goes with it.
-      for (std::size_t other = 0; other < values.size(); ++other) {
-        if (values[other].allocation == values[i].allocation) sizes[other] = 0;
-      }
+      for (const int other : program_.ValuesIn(value.allocation)) sizes[static_cast<std::size_t>(other)] = 0;
       if (last >= 0)
-        added.push_back({0,
-                         values[i].size,
-                         inference ? std::min<std::int64_t>(first, last) : last,
-                         last,
-                         0,
-                         {static_cast<int>(i)},
-                         false});
+        added.push_back({0, value.size, inference ? std::min<std::int64_t>(first, last) : last, last, 0, {i}, false});
     }
   }
   if (!any) return std::nullopt;

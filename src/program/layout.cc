@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "program/occupancy.h"
+
 namespace whyoom {
 namespace {
 
@@ -29,6 +31,7 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
 }
 
 Layout::Layout(const Program& program, bool undo_rematerialization) : program_(program) {
+  FindFixed();
   FindBuffers(false);
   std::int64_t needed = Need(SizesAsTheyAre());
   fragmentation_ = program.memory().need_bytes - needed;
@@ -43,6 +46,16 @@ Sizes Layout::SizesAsTheyAre() const {
   sizes.reserve(program_.values().size());
   for (const ProgramValue& value : program_.values()) sizes.push_back(value.size);
   return sizes;
+}
+
+// Of arguments and constants one value says what they take.
+void Layout::FindFixed() {
+  const std::vector<ProgramValue>& values = program_.values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const MemoryAllocation& allocation = program_.AllocationOf(values[i]);
+    const bool fixed = allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant;
+    if (fixed && values[i].size == allocation.size) fixed_.push_back({values[i].allocation, i});
+  }
 }
 
 void Layout::FindBuffers(bool undo) {
@@ -127,6 +140,7 @@ void Layout::FindBuffers(bool undo) {
     buffer.is_output = true;
     buffer.last = INT64_MAX - 1;
   }
+  occupancy_ = std::make_shared<const Occupancy>(buffers_);
 }
 
 std::vector<char> Layout::PlacedInOutputs(const std::vector<std::int64_t>& bytes) const {
@@ -177,75 +191,20 @@ std::int64_t Layout::PeakOf(const Sizes& sizes, const std::vector<Buffer>& added
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (placed[i] != 0 || buffers_[i].is_output) bytes[i] = 0;
   }
-  std::vector<int> by_start(buffers_.size());
-  for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = static_cast<int>(i);
-  std::sort(by_start.begin(), by_start.end(), [&](int a, int b) {
-    return buffers_[static_cast<std::size_t>(a)].first < buffers_[static_cast<std::size_t>(b)].first;
-  });
-  const auto by_place = [&](int a, int b) {
-    const Buffer& one = buffers_[static_cast<std::size_t>(a)];
-    const Buffer& other = buffers_[static_cast<std::size_t>(b)];
-    return std::tie(one.allocation, one.offset, a) < std::tie(other.allocation, other.offset, b);
-  };
-  std::vector<std::int64_t> moments;  // at which something begins
-  for (const Buffer& buffer : buffers_) moments.push_back(buffer.first);
-  for (const Buffer& buffer : added) moments.push_back(buffer.first);
-  std::sort(moments.begin(), moments.end());
-  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-  std::vector<int> active;  // in order of place
-  std::int64_t most = 0;
-  std::size_t next = 0;
-  for (const std::int64_t now : moments) {
-    std::erase_if(active, [&](int i) { return buffers_[static_cast<std::size_t>(i)].last < now; });
-    for (; next < by_start.size() && buffers_[static_cast<std::size_t>(by_start[next])].first <= now; ++next) {
-      active.insert(std::upper_bound(active.begin(), active.end(), by_start[next], by_place), by_start[next]);
-    }
-    // What overlaps in place shares its memory: the larger of the largest and of the others together.
-    std::int64_t total = 0;
-    for (const Buffer& buffer : added) {
-      if (buffer.first <= now && now <= buffer.last) total += buffer.size;
-    }
-    for (std::size_t i = 0; i < active.size();) {
-      const Buffer& begin = buffers_[static_cast<std::size_t>(active[i])];
-      std::int64_t end = begin.offset;
-      std::int64_t largest = 0;
-      std::int64_t largest_bytes = 0;
-      std::int64_t all = 0;
-      for (; i < active.size(); ++i) {
-        const Buffer& buffer = buffers_[static_cast<std::size_t>(active[i])];
-        if (buffer.allocation != begin.allocation || (buffer.offset >= end && buffer.offset != begin.offset)) break;
-        end = std::max(end, buffer.offset + buffer.size);
-        all += bytes[static_cast<std::size_t>(active[i])];
-        if (buffer.size > largest) {
-          largest = buffer.size;
-          largest_bytes = bytes[static_cast<std::size_t>(active[i])];
-        }
-      }
-      total += std::max(largest_bytes, all - largest_bytes);
-    }
-    if (total > most) {
-      most = total;
-      if (live != nullptr) *live = active;
-    }
-  }
-  return most + outputs;
+  return occupancy_->Most(bytes, added, live) + outputs;
 }
 
 std::int64_t Layout::Need(const Sizes& sizes) const { return Need(sizes, {}); }
 
 std::int64_t Layout::Need(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const {
-  // Of arguments and constants one value says what they take.
   std::int64_t fixed = 0;
-  const std::vector<ProgramValue>& values = program_.values();
-  std::map<int, std::int64_t> own;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const MemoryAllocation& allocation = program_.AllocationOf(values[i]);
-    if (allocation.kind != AllocationKind::kArgument && allocation.kind != AllocationKind::kConstant) continue;
-    if (values[i].size != allocation.size) continue;
-    const auto [entry, is_new] = own.emplace(values[i].allocation, sizes[i]);
-    if (!is_new) entry->second = std::max(entry->second, sizes[i]);
+  for (std::size_t i = 0; i < fixed_.size();) {
+    std::int64_t bytes = sizes[fixed_[i].value];
+    const int allocation = fixed_[i].allocation;
+    for (++i; i < fixed_.size() && fixed_[i].allocation == allocation; ++i)
+      bytes = std::max(bytes, sizes[fixed_[i].value]);
+    fixed += bytes;
   }
-  for (const auto& [allocation, bytes] : own) fixed += bytes;
   return fixed + PeakOf(sizes, added, live) + fragmentation_;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -35,11 +36,15 @@ struct Buffer {
   bool is_output = false;   // handed out: its memory is there all the time, and others may use it before
 };
 
+class Occupancy;
+
 class Layout {
  public:
   // `undo_rematerialization`: values that the compiler computes again to save memory live on instead, as they would in
   // a program that has room.
   Layout(const Program& program, bool undo_rematerialization);
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
 
   // What the whole program needs in HBM when its values take `sizes`; with the sizes as they are, what the compiler
   // said, to within what its allocator rounds.
@@ -55,6 +60,12 @@ class Layout {
   std::int64_t fragmentation() const { return fragmentation_; }
 
  private:
+  struct Fixed {
+    int allocation;  // those of one stand together
+    std::size_t value;
+  };
+
+  void FindFixed();
   void FindBuffers(bool undo);
   // Which buffers lie in the memory of an output before it is made, as the compiler places them: the largest first,
   // each in the first that is large enough and free.
@@ -62,7 +73,9 @@ class Layout {
   std::int64_t PeakOf(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const;
 
   const Program& program_;
-  std::vector<Buffer> buffers_;     // of temporaries
+  std::vector<Buffer> buffers_;  // of temporaries
+  std::shared_ptr<const Occupancy> occupancy_;
+  std::vector<Fixed> fixed_;
   std::int64_t fragmentation_ = 0;  // may be negative where the compiler placed better
 };
 

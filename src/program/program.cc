@@ -105,6 +105,8 @@ void Program::FindSchedule() {
 }
 
 void Program::FindValues() {
+  values_in_.resize(memory_.allocations.size());
+  values_of_.resize(module_.instructions.size());
   for (std::size_t i = 0; i < memory_.allocations.size(); ++i) {
     for (const MemoryValue& value : memory_.allocations[i].values) {
       ProgramValue found;
@@ -115,6 +117,9 @@ void Program::FindValues() {
       found.last = value.last;
       found.instruction = module_.Find(value.name);
       if (found.instruction >= 0) found.leaf = dimensions_->LeafAt(found.instruction, value.index);
+      const int number = static_cast<int>(values_.size());
+      values_in_[i].push_back(number);
+      if (found.instruction >= 0) values_of_[static_cast<std::size_t>(found.instruction)].push_back(number);
       values_.push_back(found);
     }
   }
@@ -150,12 +155,11 @@ void Program::FindParameters() {
       parameters_.push_back(std::move(parameter));
     }
   }
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    const ProgramValue& value = values_[i];
-    const MemoryAllocation& allocation = AllocationOf(value);
-    if (allocation.kind != AllocationKind::kArgument) continue;
-    for (ProgramParameter& parameter : parameters_) {
-      if (parameter.instruction != value.instruction || parameter.leaf != value.leaf) continue;
+  for (ProgramParameter& parameter : parameters_) {
+    for (const int i : ValuesOf(parameter.instruction)) {
+      const ProgramValue& value = values_[static_cast<std::size_t>(i)];
+      const MemoryAllocation& allocation = AllocationOf(value);
+      if (allocation.kind != AllocationKind::kArgument || parameter.leaf != value.leaf) continue;
       parameter.size = allocation.size;
       parameter.shares_output = allocation.is_output;
     }

@@ -81,6 +81,9 @@ class Program {
   int ScheduledAt(int instruction) const { return scheduled_[static_cast<std::size_t>(instruction)]; }
   // Instructions that use an instruction's result, in the same computation.
   const std::vector<int>& UsersOf(int instruction) const { return users_[static_cast<std::size_t>(instruction)]; }
+  // Numbers in values(), in their order: of what an allocation holds, and of what an instruction makes.
+  const std::vector<int>& ValuesIn(int allocation) const { return values_in_[static_cast<std::size_t>(allocation)]; }
+  const std::vector<int>& ValuesOf(int instruction) const { return values_of_[static_cast<std::size_t>(instruction)]; }
   // Whether its user thought of several devices: the module is split, or an argument's dimension is to lie along an
   // axis of a mesh, be that of one device for now.
   bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }
@@ -102,6 +105,8 @@ class Program {
   std::vector<int> positions_;
   std::vector<int> scheduled_;
   std::vector<std::vector<int>> users_;
+  std::vector<std::vector<int>> values_in_;
+  std::vector<std::vector<int>> values_of_;
   int partitions_ = 1;
   bool names_axis_ = false;
 };
