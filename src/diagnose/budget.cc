@@ -35,16 +35,26 @@ void ForEachSet(const Steps& all, std::size_t from, Steps* chosen, const Visit& 
   }
 }
 
-Budget Add(const Steps& steps, double excess, double need) {
+// What the first two steps leave together, where the program was changed by both.
+std::optional<double> LeftByFirstTwo(const Steps& steps, const Finding& finding) {
+  if (steps.size() < 2 || !finding.prospects) return std::nullopt;
+  const PairProspect* pair = finding.prospects->Find(steps[0]->remedy->change, steps[1]->remedy->change);
+  return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));
+}
+
+Budget Add(const Steps& steps, const Finding& finding, double excess, double need) {
   Budget budget;
   budget.excess_bytes = static_cast<std::int64_t>(excess);
+  const std::optional<double> left_by_two = LeftByFirstTwo(steps, finding);
   double left = 1;  // share of the need that the steps so far leave
   double saved = 0;
   for (const RankedRemedy* step : steps) {
     const double saves = std::min(static_cast<double>(*step->saves_bytes), need);
-    budget.steps.push_back({step->remedy, static_cast<std::int64_t>(left * saves)});
-    saved += left * saves;
-    left *= 1 - saves / need;
+    double more = left * saves;
+    if (left_by_two && budget.steps.size() == 1) more = std::max(0.0, left * need - *left_by_two);
+    budget.steps.push_back({step->remedy, static_cast<std::int64_t>(more)});
+    saved += more;
+    left = std::max(0.0, left - more / need);
   }
   // A single step keeps its own estimate, so that it says the same as the remedy.
   if (steps.size() == 1) {
@@ -92,7 +102,7 @@ std::optional<Budget> MakeBudget(const Finding& finding) {
   Steps best_steps;
   Steps chosen;
   ForEachSet(all, 0, &chosen, [&](const Steps& steps) {
-    Budget budget = Add(steps, *excess, need);
+    Budget budget = Add(steps, finding, *excess, need);
     if (best_steps.empty() || Key(budget, steps) < Key(best, best_steps)) {
       best = std::move(budget);
       best_steps = steps;

@@ -35,7 +35,10 @@ void Estimate(const Finding& finding, const FindingScope& scope, std::optional<d
     ranked->basis = "list";
     ranked->saves_bytes = static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
   }
-  if (ranked->saves_bytes && excess) ranked->enough = static_cast<double>(*ranked->saves_bytes) >= *excess;
+  if (!ranked->saves_bytes || !excess) return;
+  const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
+  // Beside a program, a list's "not enough" says only that the list does not show it.
+  if (covers || ranked->basis == "program" || !finding.prospects) ranked->enough = covers;
 }
 
 // A change that the program was tried with and that leaves it as it is.
@@ -80,8 +83,8 @@ auto Key(const Candidate& candidate, bool scenario_known, bool program_known) {
 }
 
 // Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes
-// twice.
-void PairUp(double excess, std::vector<Candidate>* candidates) {
+// twice. What was made together on the program counts, not the sum.
+void PairUp(const Finding& finding, double excess, std::vector<Candidate>* candidates) {
   const auto alone_too_little = [](const Candidate& c) {
     return c.ranked.saves_bytes && c.ranked.enough == false && *c.ranked.saves_bytes > 0;
   };
@@ -91,9 +94,11 @@ void PairUp(double excess, std::vector<Candidate>* candidates) {
       const std::vector<std::string>& with = one.ranked.remedy->with;
       if (!alone_too_little(other) || std::find(with.begin(), with.end(), other.ranked.remedy->id) == with.end())
         continue;
-      if (static_cast<double>(*one.ranked.saves_bytes) + static_cast<double>(*other.ranked.saves_bytes) >= excess) {
-        one.ranked.enough_with.push_back(other.ranked.remedy->id);
-      }
+      const PairProspect* made =
+          finding.prospects ? finding.prospects->Find(one.ranked.remedy->change, other.ranked.remedy->change) : nullptr;
+      const std::int64_t saved = made != nullptr ? finding.prospects->need_bytes - made->left_bytes
+                                                 : *one.ranked.saves_bytes + *other.ranked.saves_bytes;
+      if (static_cast<double>(saved) >= excess) one.ranked.enough_with.push_back(other.ranked.remedy->id);
     }
   }
 }
@@ -132,7 +137,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     Estimate(*finding, scope, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }
-  if (excess) PairUp(*excess, &candidates);
+  if (excess) PairUp(*finding, *excess, &candidates);
   // With a cure that is estimated to be enough there is nothing to find out first.
   const bool known = finding->scenario != nullptr || finding->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {

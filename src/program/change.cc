@@ -225,7 +225,7 @@ std::optional<Variant> Changes::Narrow() const {
 }
 
 std::optional<Variant> Changes::BlockAttention() const {
-  if (meaning_.attention().empty()) return AsItIs();
+  if (!meaning_.has_attention()) return AsItIs();
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.IsScores(i)) sizes[i] = 0;

@@ -213,6 +213,71 @@ void Meaning::FindRoles() {
     if (roles_[i] != Role::kWeights && roles_[i] != Role::kOptimizerState) continue;
     for (const std::vector<int>& row : rows) weight_families_.insert(row.begin(), row.end());
   }
+  for (const int family : LearnedPositions(fed_in)) weight_families_.erase(family);
+}
+
+// Dimensions that arrays are multiplied with weights along: summed over, or made by the weight.
+std::set<int> Meaning::Features(const std::set<int>& fed_in) const {
+  std::set<int> features;
+  const Dimensions& dimensions = program_.dimensions();
+  const auto families = [&](const std::vector<int>& factors) {
+    std::set<int> found;
+    for (const int factor : dimensions.factors().Expand(factors)) found.insert(dimensions.Family(factor));
+    return found;
+  };
+  for (const Product& product : dimensions.products()) {
+    if (IsBackward(product.instruction) || !product.batch.empty()) continue;
+    features.merge(families(product.contracted));
+    for (const std::vector<int>* free : {&product.left, &product.right}) {
+      std::set<int> of_operand = families(*free);
+      const bool has_examples =
+          std::any_of(of_operand.begin(), of_operand.end(), [&](int family) { return fed_in.contains(family); });
+      if (!has_examples) features.merge(of_operand);
+    }
+  }
+  return features;
+}
+
+std::set<int> Meaning::Layers() const {
+  std::set<int> layers;
+  for (const Loop& loop : program_.dimensions().loops()) {
+    if (loop.factor < 0) continue;
+    for (const int factor : program_.dimensions().factors().Expand(loop.factor))
+      layers.insert(program_.dimensions().Family(factor));
+  }
+  return layers;
+}
+
+// A table of learned positions has a row for each place in the sequence; it is added, never multiplied with, and the
+// sequence is no dimension of the weights for that.
+std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
+  constexpr int kTables = 2;              // of an encoder and a decoder
+  constexpr std::int64_t kShortest = 16;  // shorter is no sequence
+  const std::vector<ProgramParameter>& parameters = program_.parameters();
+  std::map<int, int> weights;  // by family: how many have it
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (roles_[i] != Role::kWeights) continue;
+    for (const std::vector<int>& row : RowsOf(parameters[i].instruction, parameters[i].leaf)) {
+      for (const int family : row) ++weights[family];
+    }
+  }
+  std::set<int> features = Features(fed_in);
+  features.merge(Layers());
+  std::set<int> positions;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    if (value.leaf < 0 || value.size < kLargeEnough) continue;
+    for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
+      const std::vector<int>& row = rows_[i][dim];
+      if (program_.ShapeOf(value).dims[dim] < kShortest) continue;
+      const bool only_added = std::all_of(row.begin(), row.end(), [&](int family) {
+        const auto of = weights.find(family);
+        return of != weights.end() && of->second <= kTables && !features.contains(family);
+      });
+      if (only_added) positions.insert(row.begin(), row.end());
+    }
+  }
+  return positions;
 }
 
 void Meaning::FindBatch() {
@@ -285,34 +350,33 @@ void Meaning::FindAttention() {
   // Scores are a product of two activations whose free dimensions, the positions of queries and keys, no weight has;
   // what is summed over is a part of each head.
   const Dimensions& dimensions = program_.dimensions();
-  const auto free_family = [&](const std::vector<int>& row) {
-    int found = -1;
+  const auto free_families = [&](const std::vector<int>& row) {
+    std::vector<int> found;
     for (const int factor : dimensions.factors().Expand(row)) {
       const int family = dimensions.Family(factor);
-      if (!batch_.families.empty() && family == batch_.families.front()) continue;
-      if (weight_families_.contains(family)) return -1;
-      found = family;
+      if (std::find(batch_.families.begin(), batch_.families.end(), family) != batch_.families.end()) continue;
+      if (weight_families_.contains(family)) return std::vector<int>();
+      found.push_back(family);
     }
     return found;
   };
   for (const Product& product : dimensions.products()) {
     if (IsBackward(product.instruction)) continue;
-    const int left = free_family(product.left);
-    const int right = free_family(product.right);
-    if (left < 0 || right < 0) continue;
+    const std::vector<int> queries = free_families(product.left);
+    const std::vector<int> keys = free_families(product.right);
+    if (queries.empty() || keys.empty()) continue;
     const std::vector<int> summed = dimensions.factors().Expand(product.contracted);
     const bool over_features = !summed.empty() && std::all_of(summed.begin(), summed.end(), [&](int factor) {
       return weight_families_.contains(dimensions.Family(factor));
     });
-    const bool has_batch = !dimensions.factors().Expand(product.batch).empty();
-    if (over_features && has_batch) attention_.insert({left, right});
+    if (over_features && !product.batch.empty()) attention_.insert({queries, keys});
   }
 }
 
 bool Meaning::IsScores(std::size_t value) const {
-  const auto holds = [&](int family) {
+  const auto holds = [&](const std::vector<int>& positions) {
     return std::count_if(rows_[value].begin(), rows_[value].end(), [&](const std::vector<int>& row) {
-      return std::find(row.begin(), row.end(), family) != row.end();
+      return std::search(row.begin(), row.end(), positions.begin(), positions.end()) != row.end();
     });
   };
   return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {

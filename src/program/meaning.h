@@ -62,14 +62,17 @@ class Meaning {
   const Rows& RowsOf(std::size_t value) const { return rows_[value]; }
   Rows RowsOf(int instruction, int leaf) const;
   bool Has(std::size_t value, const Axis& axis) const { return axis && Occurs(rows_[value], axis) > 0; }
-  // Query and key positions of attention: pairs of families, equal for self-attention.
-  const std::set<std::pair<int, int>>& attention() const { return attention_; }
+  bool has_attention() const { return !attention_.empty(); }
   bool IsScores(std::size_t value) const;  // has query and key positions
   bool IsBackward(int instruction) const;
   bool IsForward(int instruction) const;  // of a program that trains: of the pass whose values the backward pass needs
 
  private:
   void FindRoles();
+  std::set<int> Layers() const;  // families of the dimensions that loops stack
+  // Families; `fed_in`: those that lead an input.
+  std::set<int> Features(const std::set<int>& fed_in) const;
+  std::set<int> LearnedPositions(const std::set<int>& fed_in) const;
   void FindBatch();
   void FindSequence();
   void FindAttention();
@@ -86,7 +89,8 @@ class Meaning {
   std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;
   std::set<int> weight_families_;
-  std::set<std::pair<int, int>> attention_;
+  // Families of the positions of queries and of keys, major first; equal for self-attention.
+  std::set<std::pair<std::vector<int>, std::vector<int>>> attention_;
   Axis batch_;
   Axis sequence_;
   Axis vocabulary_;
