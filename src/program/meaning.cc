@@ -72,6 +72,8 @@ constexpr std::array<std::string_view, 34> kInputWords = {
     "video", "points", "pts",   "idx",     "noise",  "positions", "segment_ids"};
 
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
+constexpr std::size_t kMostKinds =
+    1000;  // of attention, or of dimensions that are fed in: more are looked for by nobody
 
 }  // namespace
 
@@ -223,6 +225,7 @@ void Meaning::FindBatch() {
   for (const int lenience : {0, 1, 2}) {
     const bool strict = lenience < 2;
     if (best > 0) break;
+    std::set<std::pair<std::vector<int>, std::int64_t>> looked_at;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
       if (lenience == 0 && (roles_[i] != Role::kInput || comes_back_[i] != 0)) continue;
@@ -231,6 +234,7 @@ void Meaning::FindBatch() {
       if (dims.empty() || dims[0].empty()) continue;  // a scalar, or a batch of 1
       const Axis axis = MakeAxis(dims[0]);
       if (strict && InWeights(axis)) continue;
+      if (looked_at.size() >= kMostKinds || !looked_at.emplace(axis.families, axis.size).second) continue;
       const Axis restored = Restored(axis);
       const std::int64_t bytes = BytesWith(restored);
       if (bytes <= best) continue;
@@ -258,18 +262,26 @@ void Meaning::FindSequence() {
   // Of the other dimensions that are fed in and that no weight has, or that a loop stacks, the one most of the memory
   // has.
   std::vector<Axis> candidates;
+  std::set<std::pair<std::vector<int>, std::int64_t>> looked_at;
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
-    for (std::size_t dim = 1; dim < dims.size(); ++dim)
-      if (!dims[dim].empty()) candidates.push_back(Restored(MakeAxis(dims[dim])));
+    for (std::size_t dim = 1; dim < dims.size(); ++dim) {
+      if (dims[dim].empty() || looked_at.size() >= kMostKinds) continue;
+      const Axis axis = MakeAxis(dims[dim]);
+      if (looked_at.emplace(axis.families, axis.size).second) candidates.push_back(Restored(axis));
+    }
   }
+  std::set<std::pair<std::vector<int>, std::int64_t>> stacked;
   for (std::size_t i = 0; i < program_.values().size(); ++i) {
     const ProgramValue& value = program_.values()[i];
     if (value.leaf < 0 || program_.InstructionOf(value).target != "AllocateBuffer") continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(value.instruction, value.leaf);
-    if (!dims.empty() && !dims[0].empty()) candidates.push_back(MakeAxis(dims[0]));
+    if (dims.empty() || dims[0].empty()) continue;
+    const Axis axis = MakeAxis(dims[0]);
+    if (candidates.size() < 2 * kMostKinds && stacked.emplace(axis.families, axis.size).second)
+      candidates.push_back(axis);
   }
   std::int64_t best = 0;
   for (const Axis& axis : candidates) {
@@ -296,6 +308,7 @@ void Meaning::FindAttention() {
     return found;
   };
   for (const Product& product : dimensions.products()) {
+    if (attention_.size() >= kMostKinds) break;
     if (IsBackward(product.instruction)) continue;
     const int left = free_family(product.left);
     const int right = free_family(product.right);
