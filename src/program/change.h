@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -119,6 +120,7 @@ class Changes {
   Layout compiled_;
   Layout roomy_;  // without rematerialization
   std::int64_t need_ = 0;
+  std::set<std::string_view> output_shapes_;
   mutable std::unordered_map<std::int64_t, int> last_uses_;  // of what was asked: instruction and depth
 };
 

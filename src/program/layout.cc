@@ -117,7 +117,9 @@ void Layout::FindBuffers(bool undo) {
   }
   // Values that are kept in place of being computed again get places of their own, which no other value has.
   std::int64_t place = std::int64_t{1} << 60;
-  for (const auto& [key, group] : computed_again) {
+  for (const auto& entry : computed_again) {  // not taken apart: Clang 14 lets no lambda see the parts
+    const auto& key = entry.first;
+    const std::vector<int>& group = entry.second;
     const bool is_output = std::any_of(handed_out.begin(), handed_out.end(), [&](int i) {
       const ProgramValue& value = values[static_cast<std::size_t>(i)];
       return value.instruction >= 0 && OriginalOf(program_, value) == key;

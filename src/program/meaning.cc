@@ -86,6 +86,9 @@ Meaning::Meaning(const Program& program) : program_(program) {
   }
   for (const ProgramValue& value : program.values())
     rows_.push_back(value.leaf < 0 ? Rows() : RowsOf(value.instruction, value.leaf));
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (program.values()[i].leaf >= 0 && program.values()[i].size >= kLargeEnough) large_.push_back(i);
+  }
   FindRoles();
   FindBatch();
   FindSequence();
@@ -142,17 +145,16 @@ bool Meaning::InWeights(const Axis& axis) const {
 
 std::int64_t Meaning::BytesWith(const Axis& axis) const {
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
-    if (program_.values()[i].size >= kLargeEnough && Has(i, axis)) bytes += program_.values()[i].size;
+  for (const std::size_t i : large_) {
+    if (Has(i, axis)) bytes += program_.values()[i].size;
   }
   return bytes;
 }
 
 Axis Meaning::Restored(const Axis& axis) const {
   std::map<std::vector<int>, std::int64_t> found;
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+  for (const std::size_t i : large_) {
     const ProgramValue& value = program_.values()[i];
-    if (value.leaf < 0 || value.size < kLargeEnough) continue;
     const ArrayShape& shape = program_.ShapeOf(value);
     for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
       if (shape.dims[dim] == axis.size && !InWeights({rows_[i][dim], axis.size})) found[rows_[i][dim]] += value.size;

@@ -1,6 +1,7 @@
 // Any bytes in the files of an XLA dump, as a program: what its dimensions are, what its values mean, what each change
 // would leave. The files stand one after another, with a line "=====" between them: module, assignment, live ranges,
 // module before optimization.
+#include <algorithm>
 #include <array>
 
 #include "fuzz/fuzz.h"
