@@ -51,6 +51,10 @@ void TakeDump(const XlaDump& dump, Finding* finding) {
     finding->dump_problem = std::move(problem);
     return;
   }
+  if (!problem.what.empty()) {
+    problem.of_report = true;
+    finding->dump_problem = std::move(problem);
+  }
   finding->allocations = std::move(rows);
   if (!prospects.changes.empty()) finding->prospects = std::move(prospects);
 }

@@ -20,6 +20,8 @@ constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
 // The program is laid out anew with smaller ones, too.
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr std::size_t kMostRows = 1000;
+// Of all results of a program; one of 150 layers that are no loop has two million. Reading it takes longer.
+constexpr std::size_t kMostDimensions = 8000000;
 
 struct FileName {
   std::string stem;    // "…/module_0000.jit_step.cl_1003875606"
@@ -207,9 +209,16 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
   if (prospects != nullptr && memory.schedule_length > 0 && text.entry >= 0) {
+    const Problem too_large = {text_file, "",
+                               "the program is too large for it to be worked out what each remedy would leave"};
+    if (Dimensions::Count(text) > kMostDimensions) {
+      *problem = too_large;
+      return true;
+    }
     HloModule before = module.before.empty() ? HloModule() : ReadHlo(*OpenFile(module.before));
     *prospects = LookAhead(Program(std::move(text), std::move(before), std::move(memory)),
                            static_cast<std::int64_t>(limit_bytes));
+    if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
   }
   return true;
 }

@@ -33,6 +33,7 @@ std::int64_t Resized(const ProgramValue& value, const ArrayShape& shape, const s
 Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes)
     : program_(program), meaning_(meaning), limit_(limit_bytes), compiled_(program, false), roomy_(program, true) {
   need_ = compiled_.Need(compiled_.SizesAsTheyAre());
+  for (const ProgramOutput& output : program.outputs()) output_shapes_.insert(program.ShapeOf(output).shape);
 }
 
 Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once) const {
@@ -116,9 +117,7 @@ std::optional<Variant> Changes::Resize(const Axis& axis, std::int64_t size) cons
 
 // A weight that comes back, anew: what is frozen has no gradient.
 bool Changes::IsUpdated(const ProgramParameter& parameter) const {
-  const std::string& shape = program_.ShapeOf(parameter).shape;
-  return std::any_of(program_.outputs().begin(), program_.outputs().end(),
-                     [&](const ProgramOutput& output) { return program_.ShapeOf(output).shape == shape; });
+  return output_shapes_.contains(program_.ShapeOf(parameter).shape);
 }
 
 std::optional<Variant> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {

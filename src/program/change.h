@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "program/layout.h"
@@ -61,6 +61,8 @@ class Changes {
   Outcome Judge(const Variant& variant) const;
 
   std::int64_t need_bytes() const { return need_; }
+  // False where the program is too large for it to be laid out: then no outcome counts.
+  bool whole() const { return compiled_.whole() && roomy_.whole(); }
 
   const Layout& compiled() const { return compiled_; }
   // Whether an outcome fits; a limit that is not known is never met.
@@ -118,7 +120,8 @@ class Changes {
   Layout compiled_;
   Layout roomy_;  // without rematerialization
   std::int64_t need_ = 0;
-  mutable std::map<std::pair<int, int>, int> last_uses_;  // of what was asked: instruction and depth
+  std::set<std::string_view> output_shapes_;
+  mutable std::unordered_map<std::int64_t, int> last_uses_;  // of what was asked: instruction and depth
 };
 
 }  // namespace whyoom

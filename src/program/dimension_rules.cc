@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 
 namespace whyoom {
@@ -401,9 +402,11 @@ void DimensionRules::Stacks(int instruction) {
   if (steps < 2) return;
   int first = -1;
   std::vector<std::pair<int, int>> open = {{loop.calls[1], 0}};
+  std::set<std::pair<int, int>> seen;
   while (!open.empty()) {
     const auto [computation, depth] = open.back();
     open.pop_back();
+    if (!seen.insert({computation, depth}).second) continue;
     for (const int at : module_.computations[static_cast<std::size_t>(computation)].instructions) {
       const std::string_view opcode = At(at).opcode;
       if (opcode == "fusion" && depth < 8) {

@@ -33,6 +33,21 @@ void Dimensions::FindLeaves() {
   for (std::size_t shape = 0; shape < module_.shapes.size(); ++shape) work_out(work_out, static_cast<int>(shape));
 }
 
+std::size_t Dimensions::Count(const HloModule& module) {
+  std::vector<std::size_t> of_shape;  // elements come before their tuple
+  for (const HloShape& shape : module.shapes) {
+    std::size_t count = 1 + shape.array.dims.size();
+    for (const int element : shape.elements) {
+      if (static_cast<std::size_t>(element) < of_shape.size()) count += of_shape[static_cast<std::size_t>(element)];
+    }
+    of_shape.push_back(count);
+  }
+  std::size_t count = 0;
+  for (const HloInstruction& instruction : module.instructions)
+    count += of_shape[static_cast<std::size_t>(instruction.shape)];
+  return count;
+}
+
 Dimensions::Dimensions(const HloModule& module) : module_(module) {
   FindLeaves();
   first_.resize(module.instructions.size());

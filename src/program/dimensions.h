@@ -32,6 +32,9 @@ struct Loop {
 
 class Dimensions {
  public:
+  // How many dimensions all results of a module have together: what it costs to tell them apart.
+  static std::size_t Count(const HloModule& module);
+
   // Borrows the module, which must outlive this.
   explicit Dimensions(const HloModule& module);
 

@@ -15,8 +15,9 @@ int Changes::LastUse(int instruction, int depth) const {
   int last = -1;
   if (depth > kDeepest) return last;
   // Ways that part and meet again would else be gone once each.
-  const auto [known, is_new] = last_uses_.try_emplace(std::pair(instruction, depth), last);
-  if (!is_new) return known->second;
+  const auto key = static_cast<std::int64_t>(instruction) * (kDeepest + 1) + depth;
+  const auto known = last_uses_.find(key);
+  if (known != last_uses_.end()) return known->second;
   for (const int user : program_.UsersOf(instruction)) {
     const std::string_view opcode = program_.module().instructions[static_cast<std::size_t>(user)].opcode;
     const bool renames = opcode == "bitcast" || opcode == "get-tuple-element" || opcode == "tuple" ||
@@ -24,7 +25,7 @@ int Changes::LastUse(int instruction, int depth) const {
     if (renames) last = std::max(last, LastUse(user, depth + 1));
     if (opcode != "tuple") last = std::max(last, program_.PositionOf(user));
   }
-  last_uses_[std::pair(instruction, depth)] = last;
+  last_uses_[key] = last;
   return last;
 }
 
@@ -67,24 +68,24 @@ std::optional<Variant> Changes::Donate() const {
   Sizes sizes = compiled_.SizesAsTheyAre();
   std::vector<Buffer> added;
   const std::vector<ProgramValue>& values = program_.values();
-  std::set<std::size_t> taken;
   std::set<int> instructions;                                     // that now write into an argument
   std::set<int> allocations;                                      // of outputs that are no more
-  std::map<std::string_view, std::vector<std::size_t>> of_shape;  // parameters
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p)
-    of_shape[program_.ShapeOf(program_.parameters()[p]).shape].push_back(p);
+  std::map<std::string_view, std::vector<std::size_t>> of_shape;  // parameters that can still be taken over
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    if (!parameter.shares_output && parameter.size > 0) of_shape[program_.ShapeOf(parameter).shape].push_back(p);
+  }
   for (const ProgramOutput& output : program_.outputs()) {
-    const std::string& shape = program_.ShapeOf(output).shape;
     const int value = output.value;
     if (value < 0) continue;
     const ProgramValue& handed_out = values[static_cast<std::size_t>(value)];
-    for (const std::size_t p : of_shape[shape]) {
-      const ProgramParameter& parameter = program_.parameters()[p];
-      if (taken.contains(p) || parameter.shares_output || parameter.size <= 0) continue;
+    std::vector<std::size_t>& same_shape = of_shape[program_.ShapeOf(output).shape];
+    for (auto p = same_shape.begin(); p != same_shape.end(); ++p) {
+      const ProgramParameter& parameter = program_.parameters()[*p];
       // An argument that is only copied, so that it can be written to, need not be copied.
       const int copy = CopyOf(parameter, handed_out);
       if (copy < 0 && !CanTakeOver(output, parameter)) continue;
-      taken.insert(p);
+      same_shape.erase(p);
       instructions.insert(output.instruction);
       allocations.insert(handed_out.allocation);
       sizes[static_cast<std::size_t>(value)] = 0;
@@ -101,7 +102,7 @@ std::optional<Variant> Changes::Donate() const {
       break;
     }
   }
-  if (taken.empty()) return AsItIs();
+  if (instructions.empty()) return AsItIs();
   // What lay in the outputs' memory until they were made needs memory of its own; what an update consumes goes as soon
   // as the update can be made, which the compiler then does early.
   for (const Buffer& buffer : compiled_.buffers()) {
@@ -154,19 +155,18 @@ std::optional<Variant> Changes::StateOnHost() const {
     }
   }
   if (!any) return std::nullopt;
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;  // arguments: the state's, and all
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    auto& [of_state, all] = of_shape[program_.ShapeOf(program_.parameters()[p]).shape];
+    of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
+    ++all;
+  }
   for (const Buffer& buffer : compiled_.buffers()) {
     if (!buffer.is_output) continue;
     const ProgramValue& value = values[static_cast<std::size_t>(buffer.values.back())];
     if (value.leaf < 0 || !state.contains(program_.ShapeOf(value).shape)) continue;
     // Of outputs of one shape as many are the optimizer's as there are arguments of it that are.
-    std::int64_t of_state = 0;
-    std::int64_t all = 0;
-    for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-      const ProgramParameter& parameter = program_.parameters()[p];
-      if (program_.ShapeOf(parameter).shape != program_.ShapeOf(value).shape) continue;
-      ++all;
-      of_state += meaning_.RoleOf(p) == Role::kOptimizerState ? 1 : 0;
-    }
+    const auto [of_state, all] = of_shape[program_.ShapeOf(value).shape];
     if (of_state == 0 || all == 0) continue;
     for (const int i : buffer.values) sizes[static_cast<std::size_t>(i)] = value.size * (all - of_state) / all;
     added.push_back({0, value.size * of_state / all, buffer.first, buffer.first, 0, buffer.values, false});

@@ -117,7 +117,9 @@ void Layout::FindBuffers(bool undo) {
   }
   // Values that are kept in place of being computed again get places of their own, which no other value has.
   std::int64_t place = std::int64_t{1} << 60;
-  for (const auto& [key, group] : computed_again) {
+  for (const auto& entry : computed_again) {  // not taken apart: Clang 14 lets no lambda see the parts
+    const auto& key = entry.first;
+    const std::vector<int>& group = entry.second;
     const bool is_output = std::any_of(handed_out.begin(), handed_out.end(), [&](int i) {
       const ProgramValue& value = values[static_cast<std::size_t>(i)];
       return value.instruction >= 0 && OriginalOf(program_, value) == key;
@@ -141,10 +143,16 @@ void Layout::FindBuffers(bool undo) {
     buffer.last = INT64_MAX - 1;
   }
   occupancy_ = std::make_shared<const Occupancy>(buffers_);
+  std::vector<std::int64_t> bytes;
+  for (const Buffer& buffer : buffers_) bytes.push_back(buffer.size);
+  std::vector<char> placed;
+  whole_ = whole_ && occupancy_->whole() && PlaceInOutputs(bytes, &placed);
 }
 
-std::vector<char> Layout::PlacedInOutputs(const std::vector<std::int64_t>& bytes) const {
-  std::vector<char> placed(buffers_.size(), 0);
+bool Layout::PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<char>* placed) const {
+  constexpr std::size_t kMostLooks = 20000000;
+  std::size_t looks = 0;
+  placed->assign(buffers_.size(), 0);
   struct Place {
     std::int64_t size;
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
@@ -158,7 +166,7 @@ std::vector<char> Layout::PlacedInOutputs(const std::vector<std::int64_t>& bytes
       order.push_back(static_cast<int>(i));
     }
   }
-  if (places.empty()) return placed;
+  if (places.empty()) return true;
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.size < b.size; });
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)];
@@ -168,16 +176,18 @@ std::vector<char> Layout::PlacedInOutputs(const std::vector<std::int64_t>& bytes
     const auto fits = std::lower_bound(places.begin(), places.end(), bytes[static_cast<std::size_t>(i)],
                                        [](const Place& place, std::int64_t size) { return place.size < size; });
     for (auto place = fits; place != places.end(); ++place) {
+      looks += place->taken.size();
+      if (looks > kMostLooks) return false;
       const bool free = std::none_of(place->taken.begin(), place->taken.end(), [&](const auto& other) {
         return buffer.first < other.second && other.first < buffer.last;
       });
       if (!free) continue;
       place->taken.emplace_back(buffer.first, buffer.last);
-      placed[static_cast<std::size_t>(i)] = 1;
+      (*placed)[static_cast<std::size_t>(i)] = 1;
       break;
     }
   }
-  return placed;
+  return true;
 }
 
 std::int64_t Layout::PeakOf(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const {
@@ -187,7 +197,8 @@ std::int64_t Layout::PeakOf(const Sizes& sizes, const std::vector<Buffer>& added
   }
   std::int64_t outputs = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) outputs += buffers_[i].is_output ? bytes[i] : 0;
-  const std::vector<char> placed = PlacedInOutputs(bytes);
+  std::vector<char> placed;
+  PlaceInOutputs(bytes, &placed);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (placed[i] != 0 || buffers_[i].is_output) bytes[i] = 0;
   }

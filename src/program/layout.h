@@ -54,6 +54,9 @@ class Layout {
   // the moment of the most (numbers in buffers()). `live` may be null.
   std::int64_t Need(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live = nullptr) const;
 
+  // False where more share their memory with each other than can be gone through: Need then tells nothing.
+  bool whole() const { return whole_; }
+
   Sizes SizesAsTheyAre() const;
   const std::vector<Buffer>& buffers() const { return buffers_; }
   // Of the temporaries, what is neither a value's nor free for another: gaps between places.
@@ -69,13 +72,15 @@ class Layout {
   void FindBuffers(bool undo);
   // Which buffers lie in the memory of an output before it is made, as the compiler places them: the largest first,
   // each in the first that is large enough and free.
-  std::vector<char> PlacedInOutputs(const std::vector<std::int64_t>& bytes) const;
+  // False where that takes too long.
+  bool PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<char>* placed) const;
   std::int64_t PeakOf(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live) const;
 
   const Program& program_;
   std::vector<Buffer> buffers_;  // of temporaries
   std::shared_ptr<const Occupancy> occupancy_;
   std::vector<Fixed> fixed_;
+  bool whole_ = true;
   std::int64_t fragmentation_ = 0;  // may be negative where the compiler placed better
 };
 

@@ -72,6 +72,8 @@ constexpr std::array<std::string_view, 34> kInputWords = {
     "video", "points", "pts",   "idx",     "noise",  "positions", "segment_ids"};
 
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
+constexpr std::size_t kMostKinds =
+    1000;  // of attention, or of dimensions that are fed in: more are looked for by nobody
 
 }  // namespace
 
@@ -84,6 +86,9 @@ Meaning::Meaning(const Program& program) : program_(program) {
   }
   for (const ProgramValue& value : program.values())
     rows_.push_back(value.leaf < 0 ? Rows() : RowsOf(value.instruction, value.leaf));
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (program.values()[i].leaf >= 0 && program.values()[i].size >= kLargeEnough) large_.push_back(i);
+  }
   FindRoles();
   FindBatch();
   FindSequence();
@@ -140,17 +145,16 @@ bool Meaning::InWeights(const Axis& axis) const {
 
 std::int64_t Meaning::BytesWith(const Axis& axis) const {
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
-    if (program_.values()[i].size >= kLargeEnough && Has(i, axis)) bytes += program_.values()[i].size;
+  for (const std::size_t i : large_) {
+    if (Has(i, axis)) bytes += program_.values()[i].size;
   }
   return bytes;
 }
 
 Axis Meaning::Restored(const Axis& axis) const {
   std::map<std::vector<int>, std::int64_t> found;
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
+  for (const std::size_t i : large_) {
     const ProgramValue& value = program_.values()[i];
-    if (value.leaf < 0 || value.size < kLargeEnough) continue;
     const ArrayShape& shape = program_.ShapeOf(value);
     for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
       if (shape.dims[dim] == axis.size && !InWeights({rows_[i][dim], axis.size})) found[rows_[i][dim]] += value.size;
@@ -288,6 +292,7 @@ void Meaning::FindBatch() {
   for (const int lenience : {0, 1, 2}) {
     const bool strict = lenience < 2;
     if (best > 0) break;
+    std::set<std::pair<std::vector<int>, std::int64_t>> looked_at;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
       if (lenience == 0 && (roles_[i] != Role::kInput || comes_back_[i] != 0)) continue;
@@ -296,6 +301,7 @@ void Meaning::FindBatch() {
       if (dims.empty() || dims[0].empty()) continue;  // a scalar, or a batch of 1
       const Axis axis = MakeAxis(dims[0]);
       if (strict && InWeights(axis)) continue;
+      if (looked_at.size() >= kMostKinds || !looked_at.emplace(axis.families, axis.size).second) continue;
       const Axis restored = Restored(axis);
       const std::int64_t bytes = BytesWith(restored);
       if (bytes <= best) continue;
@@ -323,18 +329,26 @@ void Meaning::FindSequence() {
   // Of the other dimensions that are fed in and that no weight has, or that a loop stacks, the one most of the memory
   // has.
   std::vector<Axis> candidates;
+  std::set<std::pair<std::vector<int>, std::int64_t>> looked_at;
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
-    for (std::size_t dim = 1; dim < dims.size(); ++dim)
-      if (!dims[dim].empty()) candidates.push_back(Restored(MakeAxis(dims[dim])));
+    for (std::size_t dim = 1; dim < dims.size(); ++dim) {
+      if (dims[dim].empty() || looked_at.size() >= kMostKinds) continue;
+      const Axis axis = MakeAxis(dims[dim]);
+      if (looked_at.emplace(axis.families, axis.size).second) candidates.push_back(Restored(axis));
+    }
   }
+  std::set<std::pair<std::vector<int>, std::int64_t>> stacked;
   for (std::size_t i = 0; i < program_.values().size(); ++i) {
     const ProgramValue& value = program_.values()[i];
     if (value.leaf < 0 || program_.InstructionOf(value).target != "AllocateBuffer") continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(value.instruction, value.leaf);
-    if (!dims.empty() && !dims[0].empty()) candidates.push_back(MakeAxis(dims[0]));
+    if (dims.empty() || dims[0].empty()) continue;
+    const Axis axis = MakeAxis(dims[0]);
+    if (candidates.size() < 2 * kMostKinds && stacked.emplace(axis.families, axis.size).second)
+      candidates.push_back(axis);
   }
   std::int64_t best = 0;
   for (const Axis& axis : candidates) {
@@ -361,6 +375,7 @@ void Meaning::FindAttention() {
     return found;
   };
   for (const Product& product : dimensions.products()) {
+    if (attention_.size() >= kMostKinds) break;
     if (IsBackward(product.instruction)) continue;
     const std::vector<int> queries = free_families(product.left);
     const std::vector<int> keys = free_families(product.right);

@@ -85,6 +85,7 @@ class Meaning {
 
   const Program& program_;
   std::vector<Rows> rows_;
+  std::vector<std::size_t> large_;  // values: arrays that are large enough to matter
   std::vector<Role> roles_;
   std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;

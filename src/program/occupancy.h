@@ -16,7 +16,7 @@ namespace whyoom {
 class Occupancy {
  public:
   // Borrows the buffers. Members of all groups beyond `most_members` are too many to be gone through.
-  explicit Occupancy(const std::vector<Buffer>& buffers, std::size_t most_members = std::size_t{1} << 24);
+  explicit Occupancy(const std::vector<Buffer>& buffers, std::size_t most_members = std::size_t{1} << 22);
 
   // The most that is live at a moment at which a buffer begins, when the buffers take `bytes` (by number), and `added`
   // buffers take memory of their own. `live` (may be null) gets the numbers of the buffers at the first such moment, in

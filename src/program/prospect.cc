@@ -263,6 +263,7 @@ Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
   const Meaning meaning(program);
   const Changes changes(program, meaning, limit_bytes);
   Prospects prospects;
+  if (!changes.whole()) return prospects;
   prospects.need_bytes = changes.need_bytes();
   prospects.memory = Filling(program, meaning).Tell(changes.compiled(), changes.need_bytes());
   if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);

@@ -58,7 +58,8 @@ struct Prospects {
 // Whether there is a change of this name.
 bool IsChange(std::string_view name);
 
-// `limit_bytes` is what a device has; 0: not known, and then no room is told.
+// `limit_bytes` is what a device has; 0: not known, and then no room is told. Of a program that takes too long to be
+// laid out nothing is told: no memory, no changes.
 Prospects LookAhead(const Program& program, std::int64_t limit_bytes);
 
 }  // namespace whyoom

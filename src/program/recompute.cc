@@ -10,6 +10,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
+constexpr std::size_t kMostLoops = 1000;
 
 }  // namespace
 
@@ -50,6 +51,7 @@ std::vector<Changes::Pair> Changes::FindPairs() const {
   std::vector<Pair> pairs;
   const Dimensions& dimensions = program_.dimensions();
   const auto& values = program_.values();
+  if (dimensions.loops().size() > kMostLoops) return pairs;  // all are held against each other
   for (const Loop& forward : dimensions.loops()) {
     if (forward.factor < 0 || !meaning_.IsForward(forward.instruction)) continue;
     const std::vector<int> expanded = dimensions.factors().Expand(forward.factor);

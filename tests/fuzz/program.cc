@@ -1,0 +1,35 @@
+// Any bytes in the files of an XLA dump, as a program: what its dimensions are, what its values mean, what each change
+// would leave. The files stand one after another, with a line "=====" between them: module, assignment, live ranges,
+// module before optimization.
+#include <algorithm>
+#include <array>
+
+#include "fuzz/fuzz.h"
+#include "program/prospect.h"
+
+using namespace whyoom;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::string_view kBetween = "=====\n";
+  std::string_view rest = Bytes(data, size);
+  std::array<std::string_view, 4> files;
+  for (std::string_view& file : files) {
+    const std::size_t end = std::min(rest.find(kBetween), rest.size());
+    file = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
+  }
+  const auto ranges = OpenMemory(files[2]);
+  const Program program(ReadHlo(*OpenMemory(files[0])), ReadHlo(*OpenMemory(files[3])),
+                        ReadMemory(*OpenMemory(files[1]), ranges.get()));
+  for (const ProgramOutput& output : program.outputs())
+    Require(output.leaf < program.dimensions().LeafCount(output.instruction), "an output is there");
+  for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
+    const Prospects prospects = LookAhead(program, limit);
+    for (const Prospect& prospect : prospects.changes) {
+      Require(IsChange(prospect.change), "a change has a name");
+      Require(prospect.saves_bytes == prospects.need_bytes - prospect.left_bytes, "what is saved is not left");
+    }
+    Require(limit > 0 || prospects.room.batch == 0, "without a limit there is no room");
+  }
+  return 0;
+}
