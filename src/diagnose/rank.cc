@@ -35,7 +35,11 @@ void Estimate(const Finding& finding, const FindingScope& scope, std::optional<d
     ranked->basis = "list";
     ranked->saves_bytes = static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
   }
-  if (ranked->saves_bytes && excess) ranked->enough = static_cast<double>(*ranked->saves_bytes) >= *excess;
+  if (!ranked->saves_bytes || !excess) return;
+  const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
+  // What is not listed may be saved, too.
+  ranked->at_least = ranked->basis == "list" && finding.facts.Find("listed_bytes") != nullptr;
+  if (covers || !ranked->at_least) ranked->enough = covers;
 }
 
 // A change that the program was tried with and that leaves it as it is.
@@ -104,7 +108,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
   const FindingScope scope(*finding);
   const bool own = finding->scenario != nullptr && !finding->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? finding->scenario->remedies : finding->failure->remedies;
-  const std::optional<double> excess = AsNumber(finding->facts.Get("excess_bytes"));
+  const std::optional<double> excess = MostExcess(*finding);
 
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
