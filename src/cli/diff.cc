@@ -86,6 +86,12 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   run->measured = !failed;
 }
 
+void TakeProgram(const Side& side, Run* run) {
+  const Value dump = run->facts.Get("dump");
+  const std::string* path = AsText(dump);
+  if (path != nullptr) run->written = side.dump.ReadWritten(*path);
+}
+
 }  // namespace
 
 int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text) {
@@ -107,7 +113,9 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
-  diff.comparison = Compare(diff.before, diff.after);
+  TakeProgram(before, &diff.before);
+  TakeProgram(after, &diff.after);
+  diff.comparison = Compare(diff.before, diff.after, rules);
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),
               options.output);

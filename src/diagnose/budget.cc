@@ -85,8 +85,13 @@ auto Key(const Budget& budget, const Steps& steps) {
 
 }  // namespace
 
-std::optional<Budget> MakeBudget(const Finding& finding) {
+std::optional<double> MostExcess(const Finding& finding) {
   const std::optional<double> excess = AsNumber(finding.facts.Get("excess_bytes"));
+  return excess ? excess : AsNumber(finding.facts.Get("excess_below_bytes"));
+}
+
+std::optional<Budget> MakeBudget(const Finding& finding) {
+  const std::optional<double> excess = MostExcess(finding);
   constexpr double kMost = 9.0e18;
   if (!excess || !(*excess > 0) || *excess > kMost) return std::nullopt;
   const double need =
@@ -108,6 +113,9 @@ std::optional<Budget> MakeBudget(const Finding& finding) {
       best_steps = steps;
     }
   });
+  const bool glimpse = std::any_of(all.begin(), all.end(), [](const RankedRemedy* ranked) { return ranked->at_least; });
+  if (glimpse && !best.covered) return std::nullopt;
+  best.at_most = finding.facts.Find("excess_bytes") == nullptr;
   return best;
 }
 

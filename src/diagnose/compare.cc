@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "diagnose/compare_rows.h"
+#include "diagnose/one_dimension.h"
 #include "diagnose/row_fields.h"
+#include "diagnose/row_names.h"
 #include "diagnose/run_facts.h"
 #include "diagnose/seeming_remedies.h"
 
@@ -129,6 +131,45 @@ void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
   if (padding.before.value_or(0) != 0 || padding.after.value_or(0) != 0) comparison->totals.push_back(padding);
 }
 
+// A function that got another name takes the same as before.
+bool HaveSameArguments(const Written& before, const Written& after) {
+  const std::size_t most = std::max(before.program().parameters().size(), after.program().parameters().size());
+  return 2 * MatchArguments(before, after).size() > most;
+}
+
+void SetChanges(const Run& before, const Run& after, const RuleSet& rules, Comparison* comparison) {
+  std::vector<Difference> differences;
+  // Of two jobs each argument and operation would differ.
+  if (before.written != nullptr && after.written != nullptr &&
+      (comparison->same_job || HaveSameArguments(*before.written, *after.written))) {
+    comparison->programs_compared = true;
+    differences = FindDifferences(*before.written, *after.written);
+  }
+  if (differences.empty() && comparison->same_job) {
+    if (std::optional<Difference> one = OneDimension(before.allocations, after.allocations))
+      differences.push_back(*std::move(one));
+  }
+  for (Difference& difference : differences) {
+    AppliedChange change{{}, std::move(difference)};
+    const std::vector<std::string> traces =
+        change.difference.change.empty() ? TracesOfDimension() : std::vector<std::string>{change.difference.change};
+    for (const std::string& trace : traces) {
+      if (const Remedy* remedy = rules.FindRemedyByTrace(trace)) change.remedies.push_back(remedy);
+    }
+    comparison->changes.push_back(std::move(change));
+  }
+}
+
+// What the programs prove need not be guessed from what is listed.
+std::vector<SeemingRemedy> Proved(const Comparison& comparison) {
+  std::vector<SeemingRemedy> proved;
+  for (const AppliedChange& change : comparison.changes) {
+    if (change.difference.change.empty() || change.remedies.empty()) continue;
+    proved.push_back({{change.remedies[0]->id}, change.difference.evidence + "."});
+  }
+  return proved;
+}
+
 void SetNotes(const Run& before, const Run& after, Comparison* comparison) {
   const auto note = [&](std::string text) { comparison->notes.push_back(std::move(text)); };
   if (!comparison->same_job)
@@ -191,7 +232,7 @@ FindingPair MatchFindings(const std::vector<Finding>& before, const std::vector<
   return best;
 }
 
-Comparison Compare(const Run& before, const Run& after) {
+Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   Comparison comparison;
   comparison.module_before = TextFact(before, "module");
   comparison.module_after = TextFact(after, "module");
@@ -212,7 +253,10 @@ Comparison Compare(const Run& before, const Run& after) {
     matched = MatchRows(before.allocations, after.allocations);
     SetRows(matched, &comparison);
   }
-  comparison.seems = SeemingRemedies(before, after, comparison.rows_compared ? &matched : nullptr);
+  SetChanges(before, after, rules, &comparison);
+  comparison.seems = Proved(comparison);
+  if (comparison.seems.empty())
+    comparison.seems = SeemingRemedies(before, after, comparison.rows_compared ? &matched : nullptr);
   SetNotes(before, after, &comparison);
   return comparison;
 }

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "diagnose/finding.h"
+#include "program/difference.h"
 
 namespace whyoom {
 
@@ -23,7 +25,8 @@ struct Run {
   std::string title;      // of the failure
   Evidence facts;         // of the failure or the dump
   std::vector<Allocation> allocations;
-  std::size_t other_failures = 0;  // beside the one compared
+  std::size_t other_failures = 0;          // beside the one compared
+  std::shared_ptr<const Written> written;  // the program of its dump; null: there is none
 };
 
 enum class DiffVerdict {
@@ -67,6 +70,12 @@ struct SeemingRemedy {
   std::string why;
 };
 
+// What was done to the program, as far as it shows.
+struct AppliedChange {
+  std::vector<const Remedy*> remedies;  // the one that it is, or those that leave such a trace, the likeliest first
+  Difference difference;
+};
+
 struct Comparison {
   DiffVerdict verdict = DiffVerdict::kCannotTell;
   std::string module_before;  // empty: not known
@@ -80,7 +89,9 @@ struct Comparison {
   bool rows_compared = false;       // both runs list their allocations
   std::vector<RowChange> rows;      // what changed most first
   std::size_t unchanged_rows = 0;
-  std::vector<SeemingRemedy> seems;
+  bool programs_compared = false;      // the dumps of both hold the programs
+  std::vector<AppliedChange> changes;  // from the programs of two dumps; of lists, a dimension that changed in several
+  std::vector<SeemingRemedy> seems;    // from what is listed
   std::vector<std::string> notes;
 };
 
@@ -95,6 +106,7 @@ FindingPair MatchFindings(const std::vector<Finding>& before, const std::vector<
 // A run that failed in this way.
 Run MakeRun(const std::string& path, const Finding& finding);
 
-Comparison Compare(const Run& before, const Run& after);
+// `rules` say which remedy a change is.
+Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
 
 }  // namespace whyoom

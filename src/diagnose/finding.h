@@ -33,6 +33,7 @@ struct RankedRemedy {
   std::optional<std::int64_t> left_bytes;    // what the program then needs, and
   std::optional<std::int64_t> spread_bytes;  // how far off that may be; only where the program tells
   std::string basis;                         // of the figures: "program", "list"; empty where there are none
+  bool at_least = false;                     // saves_bytes is of what is listed, and most of the need is not
   std::optional<bool> enough;                // alone
   std::vector<std::string> enough_with;
   std::vector<Reason> why;
@@ -54,6 +55,7 @@ struct BudgetStep {
 
 struct Budget {
   std::int64_t excess_bytes = 0;
+  bool at_most = false;           // the excess is less than that; sizes are rounded
   std::vector<BudgetStep> steps;  // in the order of rank; empty where nothing can be estimated
   bool covered = false;           // the steps are estimated to save the excess
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
+#include "diagnose/framework_signs.h"
 #include "diagnose/rank.h"
 
 namespace whyoom {
@@ -35,8 +36,20 @@ bool IsBetter(const Finding& a, const Finding& b) {
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
+// A log may name the framework by nothing at all, while its files stand in the program's stack frames.
+void NameFramework(const RuleSet& rules, const std::vector<std::string>& sources, Finding* finding) {
+  const std::vector<Framework>& frameworks = rules.frameworks();
+  const auto known = std::find_if(frameworks.begin(), frameworks.end(),
+                                  [&](const Framework& framework) { return framework.id == finding->framework; });
+  auto found = static_cast<std::size_t>(known - frameworks.begin());
+  if (found == 0 || sources.empty()) return;
+  const FrameworkSigns signs(frameworks);
+  for (const std::string& source : sources) found = signs.Find(source, found);
+  if (found < frameworks.size()) finding->framework = frameworks[found].id;
+}
+
 // A report that the log does not hold, from the dump of the same compile.
-void TakeDump(const XlaDump& dump, Finding* finding) {
+void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
@@ -46,7 +59,9 @@ void TakeDump(const XlaDump& dump, Finding* finding) {
   Problem problem;
   const std::optional<double> limit = AsNumber(finding->facts.Get("limit_bytes"));
   Prospects prospects;
-  if (!dump.Read(module == nullptr ? "" : *module, limit.value_or(0), &finding->facts, &rows, &prospects, &problem)) {
+  std::vector<std::string> sources;
+  if (!dump.Read(module == nullptr ? "" : *module, limit.value_or(0), &finding->facts, &rows, &prospects, &sources,
+                 &problem)) {
     problem.of_report = true;
     finding->dump_problem = std::move(problem);
     return;
@@ -56,12 +71,13 @@ void TakeDump(const XlaDump& dump, Finding* finding) {
     finding->dump_problem = std::move(problem);
   }
   finding->allocations = std::move(rows);
+  NameFramework(rules, sources, finding);
   if (!prospects.changes.empty()) finding->prospects = std::move(prospects);
 }
 
 void Conclude(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (finding->concluded) return;
-  TakeDump(dump, finding);
+  TakeDump(rules, dump, finding);
   DeriveFacts(rules, finding);
   Classify(!finding->fullness.whole, finding);
   RankRemedies(rules, finding);

@@ -37,8 +37,10 @@ void Estimate(const Finding& finding, const FindingScope& scope, std::optional<d
   }
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
-  // Beside a program, a list's "not enough" says only that the list does not show it.
-  if (covers || ranked->basis == "program" || !finding.prospects) ranked->enough = covers;
+  // What is not listed may be saved, too. Beside a program, a list's "not enough" says only that the list does not show
+  // it.
+  ranked->at_least = ranked->basis == "list" && finding.facts.Find("listed_bytes") != nullptr;
+  if (covers || (!ranked->at_least && (ranked->basis == "program" || !finding.prospects))) ranked->enough = covers;
 }
 
 // A change that the program was tried with and that leaves it as it is.
@@ -109,7 +111,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
   const FindingScope scope(*finding);
   const bool own = finding->scenario != nullptr && !finding->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? finding->scenario->remedies : finding->failure->remedies;
-  const std::optional<double> excess = AsNumber(finding->facts.Get("excess_bytes"));
+  const std::optional<double> excess = MostExcess(*finding);
 
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "diagnose/row_names.h"
 #include "diagnose/source_path.h"
 
 namespace whyoom {
@@ -167,6 +168,10 @@ const std::map<std::string_view, Field>& Fields() {
       {"xla_label", [](const Allocation& row) { return FromText(row.xla_label); }},
       {"kind", [](const Allocation& row) { return FromText(row.kind); }},
       {"name", [](const Allocation& row) { return FromText(ShortName(row)); }},
+      {"called", [](const Allocation& row) { return FromText(CalledName(row)); }},
+      {"from",
+       [](const Allocation& row) { return Value(IsNamed(row) ? ", from " + Brief(ShortName(row)) : std::string()); }},
+      {"is_named", [](const Allocation& row) { return Value(IsNamed(row)); }},
       {"longest_axis", [](const Allocation& row) { return FromNumber(LongestAxis(row)); }},
       {"longest_dim", LongestDim},
       {"element_bits",
@@ -212,39 +217,6 @@ const std::map<std::string_view, Field>& Fields() {
 Value RowField(const Allocation& row, std::string_view name) {
   const auto field = Fields().find(name);
   return field == Fields().end() ? Value{Unknown{}} : field->second(row);
-}
-
-namespace {
-
-// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end; an einsum's equation tells nobody anything. A
-// result of an operation is found by its line of source, an argument by its name.
-std::string OperationName(const Allocation& row) {
-  constexpr std::size_t kLongName = 60;
-  std::string name;
-  std::string rest = row.op_name.substr(0, row.op_name.find('['));
-  for (int parts = 0; parts < 2 && !rest.empty();) {
-    const std::size_t slash = rest.rfind('/');
-    const std::string part = rest.substr(slash == std::string::npos ? 0 : slash + 1);
-    rest = slash == std::string::npos ? std::string() : rest.substr(0, slash);
-    const bool function = part.rfind("jit(", 0) == 0 && !name.empty();
-    if (part.empty() || Holds(part, "->") || function) continue;
-    if (!name.empty() && name.size() + part.size() > kLongName) break;
-    name = name.empty() ? part : part + "/" + name;
-    ++parts;
-  }
-  if (name.empty() || !Holds(row.op_name, "/")) return name;
-  const Value source = Source(row);
-  const std::string* place = AsText(source);
-  return place == nullptr ? name : name + " at " + *place;
-}
-
-}  // namespace
-
-std::string ShortName(const Allocation& row) {
-  if (std::string name = OperationName(row); !name.empty()) return name;
-  const std::size_t equals = row.xla_label.find(" = ");
-  if (equals == std::string::npos) return row.xla_label.empty() ? WithoutLayouts(row.shape_text) : row.xla_label;
-  return row.xla_label.substr(row.xla_label[0] == '%' ? 1 : 0, row.xla_label[0] == '%' ? equals - 1 : equals);
 }
 
 }  // namespace whyoom

@@ -13,8 +13,4 @@ namespace whyoom {
 // Unknown for a name that is no field, and for a field that this row does not give.
 Value RowField(const Allocation& row, std::string_view name);
 
-// The shortest name that its reader knows it by: the last parts of the op name, else the instruction's name, else the
-// shape.
-std::string ShortName(const Allocation& row);
-
 }  // namespace whyoom

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "diagnose/row_fields.h"
+#include "diagnose/row_names.h"
 #include "diagnose/run_facts.h"
 #include "text/quantity.h"
 

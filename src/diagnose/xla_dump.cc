@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "diagnose/dump_text.h"
 #include "input/byte_source.h"
@@ -115,6 +116,14 @@ Allocation MakeTransferRow(const HloModule& module, int transfer) {
   return row;
 }
 
+std::vector<std::string> SourceFiles(const HloModule& module) {
+  std::set<std::string> files;
+  for (const SourceFrame& frame : module.frames) {
+    if (!frame.file.empty()) files.emplace(frame.file);
+  }
+  return {files.begin(), files.end()};
+}
+
 void SetTotals(const std::vector<MemoryAllocation>& allocations, Evidence* facts) {
   double arguments = 0;
   double outputs = 0;
@@ -164,7 +173,7 @@ const XlaDump::Module* XlaDump::Find(const std::string& name) const {
 }
 
 bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-                   Prospects* prospects, Problem* problem) const {
+                   Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const {
   const Module* module = Find(name);
   if (module == nullptr) {
     *problem = {name.empty() ? "XLA dump" : name, "",
@@ -172,13 +181,13 @@ bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts,
                              : "the XLA dump holds no failed compile of this module"};
     return false;
   }
-  if (!ReadModule(*module, limit_bytes, facts, rows, prospects, problem)) return false;
+  if (!ReadModule(*module, limit_bytes, facts, rows, prospects, sources, problem)) return false;
   if (name.empty()) facts->Set("module", module->name, {});
   return true;
 }
 
 bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-                         Prospects* prospects, Problem* problem) {
+                         Prospects* prospects, std::vector<std::string>* sources, Problem* problem) {
   const std::unique_ptr<ByteSource> assignment = OpenFile(module.buffer_assignment);
   const std::unique_ptr<ByteSource> ranges = module.live_range.empty() ? nullptr : OpenFile(module.live_range);
   ModuleMemory memory = ReadMemory(*assignment, ranges.get(), kLimits);
@@ -201,10 +210,12 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
   const std::string& text_file = module.intermediate.empty() ? module.optimized : module.intermediate;
   HloModule text = text_file.empty() ? HloModule() : ReadHlo(*OpenFile(text_file));
 
+  if (sources != nullptr) *sources = SourceFiles(text);
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, text));
   for (const int transfer : HostTransfers(text)) rows->push_back(MakeTransferRow(text, transfer));
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
   SetTotals(memory.allocations, facts);
+  facts->Set("program_need_bytes", static_cast<double>(memory.need_bytes), {});
   facts->Set("dump", module.buffer_assignment, {});
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
@@ -249,13 +260,26 @@ bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, st
     *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
     return false;
   }
-  if (!ReadModule(*module, 0, facts, rows, nullptr, problem)) return false;
+  if (!ReadModule(*module, 0, facts, rows, nullptr, nullptr, problem)) return false;
   *failed = !module->intermediate.empty();
   facts->Set("module", module->name, {});
   const ModuleMemory memory = ReadMemory(*OpenFile(module->buffer_assignment), nullptr, kLimits);
   facts->Set("need_bytes", static_cast<double>(memory.need_bytes), {});
   facts->Set("host_bytes", static_cast<double>(memory.host_bytes), {});
   return true;
+}
+
+std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment) const {
+  for (const auto& [stem, module] : modules_) {
+    if (module.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
+    const std::string& path = !module.before.empty()         ? module.before
+                              : !module.intermediate.empty() ? module.intermediate
+                                                             : module.optimized;
+    if (path.empty()) return nullptr;
+    HloModule text = ReadHlo(*OpenFile(path));
+    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text));
+  }
+  return nullptr;
 }
 
 }  // namespace whyoom

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "diagnose/evidence.h"
 #include "input/artifact.h"
 #include "program/prospect.h"
+#include "program/written.h"
 
 namespace whyoom {
 
@@ -27,14 +29,16 @@ class XlaDump {
 
   bool empty() const { return modules_.empty(); }
 
-  // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, dump) and
-  // what is live at the peak, largest first. `module` is the name that the error gives; empty: the only one that ran
-  // out of memory. False where there is no such module or its files cannot be read; `problem` says why then.
+  // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes,
+  // program_need_bytes: all of it, dump) and what is live at the peak, largest first. `module` is the name that the
+  // error gives; empty: the only one that ran out of memory. False where there is no such module or its files cannot be
+  // read; `problem` says why then.
   //
   // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its
   // HLO is not there or too damaged.
+  // `sources` gets the files of source code that the program's operations name, each once.
   bool Read(const std::string& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-            Prospects* prospects, Problem* problem) const;
+            Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
 
   // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
   // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
@@ -42,6 +46,10 @@ class XlaDump {
   // module.
   bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
                Problem* problem) const;
+
+  // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
+  // Null where its text is not there.
+  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment) const;
 
  private:
   struct Module {
@@ -54,9 +62,9 @@ class XlaDump {
   };
   const Module* Find(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  // `prospects` may be null: then nothing is simulated.
+  // `prospects` may be null: then nothing is simulated; and so may `sources`.
   static bool ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-                         Prospects* prospects, Problem* problem);
+                         Prospects* prospects, std::vector<std::string>* sources, Problem* problem);
 
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
 };

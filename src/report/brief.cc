@@ -30,7 +30,7 @@ std::string Numbers(const Finding& finding) {
   if (!need) return {};
   std::string text =
       fmt::format("{} {}, {} {}", SizeText(need->need), need->need_word, SizeText(need->have), need->have_word);
-  if (need->excess > 0) text += ", " + SizeText(need->excess) + " too much";
+  if (const std::string excess = ExcessText(*need); !excess.empty()) text += ", " + excess;
   return text;
 }
 
@@ -59,7 +59,7 @@ std::string WhyParagraph(const Finding& finding) {
 std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
   std::string text = ranked.remedy->title;
   if (ranked.saves_bytes && *ranked.saves_bytes > 0)
-    text += " (saves about " + FormatSize(*ranked.saves_bytes) + (ranked.enough == true ? ", should be enough)" : ")");
+    text += " (" + SavesText(ranked) + (ranked.enough == true ? ", should be enough)" : ")");
   text = Sentence(Printable(text));
   if (with_step && !ranked.how.empty()) text += " " + Sentence(Printable(ranked.how.front()));
   return CutBytes(text, kLongestRemedy);

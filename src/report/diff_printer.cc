@@ -75,6 +75,7 @@ class DiffPage {
 
   std::string Print() {
     PrintVerdict();
+    PrintChanges();
     // Figures of two failures of different kinds are not of one thing.
     if (comparison_.verdict != DiffVerdict::kOtherFailure) {
       PrintBars();
@@ -110,6 +111,7 @@ class DiffPage {
 
   std::string Verdict() const;
   void PrintVerdict();
+  void PrintChanges();
   void PrintBars();
   void PrintTotals();
   void PrintRows();
@@ -166,6 +168,34 @@ void DiffPage::PrintVerdict() {
     break;
   }
   out_ += Hanging("", 0, facts, width_);
+}
+
+// "the batch: 24 → 12", of a change without lengths its title.
+std::string Headline(const AppliedChange& change) {
+  const Difference& difference = change.difference;
+  const std::string title = change.remedies.size() == 1 ? change.remedies[0]->title : "";
+  const bool back = difference.undone;
+  std::string text;
+  if (difference.from && difference.to) {
+    text = fmt::format("{}: {} → {}", difference.what, *difference.from, *difference.to);
+    if (difference.arrays > 1)
+      text += fmt::format(" in {} {}", difference.arrays, difference.change.empty() ? "arrays" : "arguments");
+    if (!title.empty()) text += back ? " (the reverse of: " + title + ")" : " (" + title + ")";
+    return text;
+  }
+  return back ? "No more: " + title : title;
+}
+
+void DiffPage::PrintChanges() {
+  bool first = true;
+  for (const AppliedChange& change : comparison_.changes) {
+    if (first) out_ += '\n';
+    Beside(first ? "made" : "", Printable(Headline(change)));
+    first = false;
+    if (!change.difference.evidence.empty())
+      out_ += Hanging(std::string(kIndent + 3, ' '), kIndent + 3,
+                      Printable((change.difference.undone ? "before: " : "") + change.difference.evidence), width_);
+  }
 }
 
 void DiffPage::PrintBars() {
@@ -253,9 +283,16 @@ void DiffPage::PrintRows() {
 }
 
 void DiffPage::PrintSeems() {
+  // What the programs prove need not be guessed from what is listed.
+  const bool told = !comparison_.changes.empty();
+  if (told && (comparison_.seems.empty() || !comparison_.changes.front().difference.change.empty())) return;
   out_ += '\n';
   if (comparison_.seems.empty()) {
-    Beside("seems", "Which remedy was applied, if any, does not show.");
+    Beside("seems", "Which remedy was applied, if any, does not show." +
+                        std::string(comparison_.programs_compared
+                                        ? ""
+                                        : " The XLA dumps of both tell more (XLA_FLAGS=--xla_dump_to=DIR): "
+                                          "--xla-dump-before DIR --xla-dump-after DIR."));
     return;
   }
   bool first = true;
@@ -281,6 +318,23 @@ Json RunJson(const Run& run, const std::string& module, const std::optional<std:
   if (!module.empty()) json["module"] = Printable(module);
   SetNumber(json, "over_bytes", over);
   if (at_least) json["at_least"] = true;
+  return json;
+}
+
+Json ChangeJson(const AppliedChange& change) {
+  const Difference& difference = change.difference;
+  Json json = Json::object();
+  if (!difference.change.empty() && change.remedies.size() == 1) json["change"] = change.remedies[0]->id;
+  if (!difference.what.empty()) json["what"] = difference.what;
+  SetNumber(json, "from", difference.from);
+  SetNumber(json, "to", difference.to);
+  if (difference.arrays > 0) json["arrays"] = difference.arrays;
+  if (difference.undone) json["undone"] = true;
+  if (!json.contains("change")) {
+    json["candidates"] = Json::array();
+    for (const Remedy* remedy : change.remedies) json["candidates"].push_back(remedy->id);
+  }
+  json["evidence"] = Printable(difference.evidence);
   return json;
 }
 
@@ -327,6 +381,8 @@ std::string PrintDiffJson(const Diff& diff, const std::string& version, const st
     for (const RowChange& row : comparison.rows) changed.push_back(RowJson(row));
     json["allocations"] = {{"unchanged", comparison.unchanged_rows}, {"changed", std::move(changed)}};
   }
+  json["changes"] = Json::array();
+  for (const AppliedChange& change : comparison.changes) json["changes"].push_back(ChangeJson(change));
   json["seems"] = Json::array();
   for (const SeemingRemedy& seeming : comparison.seems)
     json["seems"].push_back({{"ids", seeming.ids}, {"why", Printable(seeming.why)}});

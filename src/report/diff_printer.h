@@ -19,6 +19,9 @@
 //       "changed": [{"change": "smaller", "count": 2, "name": "…", "op_name": "…", "source": "train.py:17",
 //                    "shape_before": "f32[8]", "shape_after": "bf16[8]", "size_before": 0, "size_after": 0}]},
 //                                change: smaller, larger, gone, new; sizes are of each; what changed most comes first
+//     "changes": [{"change": "reduce_batch", "what": "the batch", "from": 24, "to": 12, "arrays": 4, "evidence": "…"}],
+//                                what was done to the program; "undone": true where it is the other way round; without
+//                                "change", "candidates" are the ids of what leaves such a trace
 //     "seems": [{"ids": ["shard_tensor", "reduce_batch"], "why": "…"}],
 //                                several ids: it was one of them, the likeliest first
 //     "notes": ["…"],

@@ -103,6 +103,7 @@ RankedRemedy ReadRemedy(const json& record, const RuleSet& rules, bool* faulty) 
   ranked.left_bytes = fields.Integer("left_bytes");
   ranked.spread_bytes = fields.Integer("spread_bytes");
   ranked.basis = fields.Text("basis").value_or("");
+  ranked.at_least = fields.Truth("at_least").value_or(false);
   ranked.enough = fields.Truth("enough");
   for (const json& id : fields.Array("enough_with")) {
     const auto* text = id.get_ptr<const std::string*>();
@@ -185,6 +186,7 @@ Budget ReadBudget(const json& record, const RuleSet& rules, bool* faulty) {
   Budget budget;
   budget.excess_bytes = fields.NeedInteger("excess_bytes");
   budget.covered = fields.NeedTruth("covered");
+  budget.at_most = fields.Truth("at_most").value_or(false);
   for (const json& element : fields.Array("steps")) {
     RecordFields step(element);
     budget.steps.push_back({ReadRemedyId(rules, step.NeedText("id"), faulty), step.NeedInteger("saves_bytes")});

@@ -55,11 +55,22 @@ std::optional<Need> NeedOf(const Finding& finding) {
     return std::nullopt;
   const bool compile = finding.failure->phase == "compile";
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
-  return Need{*need, *have, NumberFact(finding, "excess_bytes").value_or(*need - *have),
+  const auto below = NumberFact(finding, "excess_below_bytes");
+  const double excess = NumberFact(finding, "excess_bytes").value_or(below.value_or(*need - *have));
+  return Need{*need,
+              *have,
+              excess,
+              below.has_value(),
               compile ? "needed" : "asked for",
               compile     ? "usable"
               : in_pieces ? "free in one piece"
                           : "free"};
+}
+
+std::string ExcessText(const Need& need) {
+  if (!(need.excess > 0)) return {};
+  return need.at_most ? "less than " + SizeText(need.excess) + " too much (sizes are rounded)"
+                      : SizeText(need.excess) + " too much";
 }
 
 std::string SafetyText(const std::string& safety) {
@@ -76,10 +87,14 @@ std::string SpreadText(const RankedRemedy& ranked) {
   return fmt::format(" ± {:.1f} GiB", static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB));
 }
 
+std::string SavesText(const RankedRemedy& ranked) {
+  return (ranked.at_least ? "saves at least " : "saves about ") +
+         SizeText(static_cast<double>(ranked.saves_bytes.value_or(0)));
+}
+
 std::string EffectText(const RankedRemedy& ranked) {
   std::string text;
-  if (ranked.saves_bytes && *ranked.saves_bytes > 0)
-    text += "saves about " + SizeText(static_cast<double>(*ranked.saves_bytes)) + " · ";
+  if (ranked.saves_bytes && *ranked.saves_bytes > 0) text += SavesText(ranked) + " · ";
   if (ranked.left_bytes && *ranked.left_bytes > 0)
     text += "leaves " + SizeText(static_cast<double>(*ranked.left_bytes)) + SpreadText(ranked) + " · ";
   if (ranked.enough == true) text += "should be enough · ";
@@ -90,7 +105,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 }
 
 std::string BudgetText(const Budget& budget) {
-  std::string text = FormatSize(budget.excess_bytes) + " over: ";
+  std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
   std::string list;
   double saved = 0;
   for (std::size_t i = 0; i < budget.steps.size(); ++i) {

@@ -29,7 +29,8 @@ std::string ScenarioText(const Finding& finding);
 struct Need {
   double need = 0;
   double have = 0;
-  double excess = 0;      // as printed, where it is: the others are rounded
+  double excess = 0;      // as printed or from a dump, where it is: the others are rounded
+  bool at_most = false;   // it is less than that; sizes are rounded
   const char* need_word;  // "needed", "asked for"
   const char* have_word;  // "usable", "free", "free in one piece"
 };
@@ -37,7 +38,13 @@ struct Need {
 // nullopt where one of them is not known or no memory has that much.
 std::optional<Need> NeedOf(const Finding& finding);
 
+// "5.02 GiB too much"; empty where it is not.
+std::string ExcessText(const Need& need);
+
 std::string SafetyText(const std::string& safety);
+
+// "saves about 5.02 GiB".
+std::string SavesText(const RankedRemedy& ranked);
 
 // "saves about 5.02 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);

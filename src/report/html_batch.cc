@@ -103,7 +103,7 @@ void AddFailure(const Finding& finding, const Anchors& anchors, HtmlWriter* html
   html->Close();
   const std::optional<Need> need = NeedOf(finding);
   const bool over = need && need->excess > 0;
-  NumberCell(over ? need->excess : 0, over ? SizeText(need->excess) : "", html);
+  NumberCell(over ? need->excess : 0, over ? (need->at_most ? "< " : "") + SizeText(need->excess) : "", html);
   const Remedy* remedy = FirstRemedy(finding);
   html->Element("td", remedy == nullptr ? "" : remedy->title);
   const std::uint64_t occurrences = finding.tally.occurrences();

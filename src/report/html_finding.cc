@@ -133,7 +133,7 @@ void FindingHtml::AddNumbers() {
   html_.Open("dl", {{"class", "numbers"}});
   add(SizeText(need_->need), need_->need_word, "number-tile");
   add(SizeText(need_->have), need_->have_word, "number-tile");
-  if (need_->excess > 0) add(SizeText(need_->excess), "too much", "number-tile bad");
+  if (need_->excess > 0) add((need_->at_most ? "< " : "") + SizeText(need_->excess), "too much", "number-tile bad");
   html_.Close();
   html_.Line();
 }
@@ -160,7 +160,7 @@ void FindingHtml::AddChips(const RankedRemedy& ranked) {
     html_.Element("span", text, {{"class", style}});
     html_.Text(" ");
   };
-  if (ranked.saves_bytes && *ranked.saves_bytes > 0) chip("saves about " + FormatSize(*ranked.saves_bytes), "chip");
+  if (ranked.saves_bytes && *ranked.saves_bytes > 0) chip(SavesText(ranked), "chip");
   if (ranked.enough == true) chip("should be enough", "chip good");
   if (ranked.enough == false && ranked.enough_with.empty()) chip("not enough alone", "chip");
   if (ranked.enough == false && !ranked.enough_with.empty()) {
@@ -230,8 +230,7 @@ void FindingHtml::AddOtherRemedies(std::size_t from) {
     if (i > from) html_.Text(" · ");
     html_.Text(fmt::format("{} ", ranked.rank));
     html_.Element("a", ranked.remedy->title, {{"href", "#remedy-" + ranked.remedy->id}});
-    if (ranked.saves_bytes && *ranked.saves_bytes > 0)
-      html_.Text(" (saves about " + FormatSize(*ranked.saves_bytes) + ")");
+    if (ranked.saves_bytes && *ranked.saves_bytes > 0) html_.Text(" (" + SavesText(ranked) + ")");
   }
   html_.Close();
 }

@@ -129,7 +129,7 @@ std::string SummaryOf(const Finding& finding) {
   std::string text = ScenarioName(finding);
   const std::string program = ProgramOf(finding);
   text += " · " + (program.empty() ? finding.failure->title : Shorten(program, 60));
-  if (const auto need = NeedOf(finding); need && need->excess > 0) text += " · " + SizeText(need->excess) + " too much";
+  if (const auto need = NeedOf(finding); need && need->excess > 0) text += " · " + ExcessText(*need);
   return text + " · " + Shorten(PlaceText(finding), 100);
 }
 

@@ -83,7 +83,7 @@ std::string Numbers(const Finding& finding) {
   const bool over = need->excess > 0;
   return fmt::format("\n| {} | {} |{}\n|---:|---:|{}\n| {} | {} |{}\n", need->need_word, need->have_word,
                      over ? " too much |" : "", over ? "---:|" : "", SizeText(need->need), SizeText(need->have),
-                     over ? " **" + SizeText(need->excess) + "** |" : "");
+                     over ? fmt::format(" **{}{}** |", need->at_most ? "less than " : "", SizeText(need->excess)) : "");
 }
 
 std::string Why(const Finding& finding) {
@@ -222,8 +222,7 @@ MarkdownPart FoldedDiagnosis(const Finding& finding) {
   std::string summary = HtmlCode(ScenarioName(finding)) + " ";
   const std::string program = ProgramOf(finding);
   summary += program.empty() ? HtmlSentence(finding.failure->title) : HtmlCode(Shorten(program, kShortName));
-  if (const auto need = NeedOf(finding); need && need->excess > 0)
-    summary += " · " + SizeText(need->excess) + " too much";
+  if (const auto need = NeedOf(finding); need && need->excess > 0) summary += " · " + ExcessText(*need);
   summary += " · " + HtmlCode(Shorten(Place(finding), kShortName));
   part.text = "<details>\n<summary>" + summary + "</summary>\n\n" + part.text;
   part.end = "\n</details>\n";
@@ -252,9 +251,10 @@ std::string Names(const std::vector<const Finding*>& findings, std::size_t most_
   while (named < std::min(findings.size(), kNames) && text.size() < most_bytes) {
     const Finding& finding = *findings[named++];
     const auto need = NeedOf(finding);
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", Code(ScenarioName(finding)),
-                        Code(ProgramOf(finding), kShortName), need && need->excess > 0 ? SizeText(need->excess) : "",
-                        finding.tally.occurrences(), Code(Place(finding), kShortName));
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} |\n", Code(ScenarioName(finding)), Code(ProgramOf(finding), kShortName),
+                    need && need->excess > 0 ? (need->at_most ? "< " : "") + SizeText(need->excess) : "",
+                    finding.tally.occurrences(), Code(Place(finding), kShortName));
   }
   if (findings.size() > named) text += fmt::format("\nand {} more\n", findings.size() - named);
   return Folded("The failures by name", text);

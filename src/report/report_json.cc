@@ -109,6 +109,7 @@ Json RemedyJson(const RankedRemedy& ranked) {
   SetNumber(json, "left_bytes", ranked.left_bytes);
   SetNumber(json, "spread_bytes", ranked.spread_bytes);
   SetText(json, "basis", ranked.basis);
+  if (ranked.at_least) json["at_least"] = true;
   SetNumber(json, "enough", ranked.enough);
   if (!ranked.enough_with.empty()) json["enough_with"] = ranked.enough_with;
   SetText(json, "note", remedy.note);
@@ -157,6 +158,7 @@ void SetScenario(const Finding& finding, Json& json) {
 
 Json BudgetJson(const Budget& budget) {
   Json json = {{"excess_bytes", budget.excess_bytes}, {"steps", Json::array()}, {"covered", budget.covered}};
+  if (budget.at_most) json["at_most"] = true;
   for (const BudgetStep& step : budget.steps)
     json["steps"].push_back({{"id", step.remedy->id}, {"saves_bytes", step.saves_bytes}});
   return json;

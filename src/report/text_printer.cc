@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "diagnose/row_names.h"
 #include "report/batch_text.h"
 #include "report/finding_text.h"
 #include "report/layout.h"
@@ -101,9 +102,9 @@ void Page::PrintVerdict(const Finding& finding) {
 void Page::PrintBudget(const Finding& finding) {
   const std::optional<Need> known = NeedOf(finding);
   if (!known) return;
-  const auto& [need, have, excess, need_word, have_word] = *known;
+  const auto& [need, have, excess, at_most, need_word, have_word] = *known;
   const std::string needed = SizeText(need) + " " + need_word;
-  const std::string over = excess > 0 ? SizeText(excess) + " too much" : "";
+  const std::string over = ExcessText(*known);
   const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
   const std::size_t columns = width_ > used + 10 ? std::min<std::size_t>(44, width_ - used) : 10;
   const double whole = std::max(need, have);
@@ -135,17 +136,16 @@ void Page::PrintWhy(const Finding& finding) {
   }
 }
 
-std::string LastPart(const std::string& path) {
-  return path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
-}
-
-std::string Describe(const AllocationGroup& group) {
+// The shape, and what it is from where there is room for that.
+std::string Describe(const AllocationGroup& group, std::size_t columns) {
   const Allocation& row = *group.first;
-  std::string text = (group.count > 1 ? fmt::format("{} × ", group.count) : "") + Printable(group.shape);
-  const std::string source = SourceText(row);
-  if (!source.empty()) return text + "  " + source;
-  text += "  " + Printable(LastPart(row.op_name.empty() ? row.xla_label : row.op_name));
-  return text;
+  const std::string shape = (group.count > 1 ? fmt::format("{} × ", group.count) : "") + Printable(group.shape);
+  std::string from = SourceText(row);
+  if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
+  const std::size_t taken = DisplayWidth(shape) + 2;
+  constexpr std::size_t kLeastName = 8;
+  if (from.empty() || taken + std::min(kLeastName, DisplayWidth(from)) > columns) return Shorten(shape, columns);
+  return shape + "  " + Shorten(from, columns - taken);
 }
 
 void Page::PrintAllocations(const Finding& finding) {
@@ -165,7 +165,7 @@ void Page::PrintAllocations(const Finding& finding) {
     }
     const auto size = static_cast<double>(*groups[i].first->size_bytes);
     out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", SizeText(size)) + style_.Good(Bar(size, whole, kBar)) +
-            "  " + Shorten(Describe(groups[i]), width_ - std::min(width_ - 10, kColumn)) + "\n";
+            "  " + Describe(groups[i], width_ - std::min(width_ - 10, kColumn)) + "\n";
   }
   if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
 }

@@ -49,6 +49,9 @@ const std::vector<std::string>& RowFields() {
       "is_all_gather",
       "is_convert",
       "is_plain_argument",
+      "called",
+      "from",
+      "is_named",
   };
   return fields;
 }

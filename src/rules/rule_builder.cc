@@ -206,6 +206,7 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.evidence = BuildSentences("", node["evidence"]);
   remedy.ruled_out = BuildSentences("", node["ruled_out"]);
   remedy.change = node["change"].Text();
+  remedy.trace = node["trace"].exists() ? node["trace"].Text() : remedy.change;
   remedy.spread_percent = node["spread_percent"].Int(0);
   remedy.saves = UseOptionalExpression("", node["saves"], false);
   remedy.with = node["with"].Words();

@@ -111,4 +111,11 @@ const Remedy* RuleSet::FindRemedy(std::string_view id) const {
   return found != remedies_.end() ? &found->second : nullptr;
 }
 
+const Remedy* RuleSet::FindRemedyByTrace(std::string_view trace) const {
+  for (const auto& [id, remedy] : remedies_) {
+    if (!trace.empty() && remedy.trace == trace) return &remedy;
+  }
+  return nullptr;
+}
+
 }  // namespace whyoom

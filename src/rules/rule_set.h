@@ -124,6 +124,7 @@ struct Remedy {
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
   std::string change;               // what it is on a compiled program, see program/prospect.h; empty: nothing known
+  std::string trace;                // what two programs show where it was applied, see program/difference.h
   int spread_percent = 0;           // how far off three of four outcomes have been at most, of what the change saves
   std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
@@ -190,6 +191,7 @@ class RuleSet {
   const std::vector<Failure>& failures() const { return failures_; }  // in order of code
   const Failure* FindFailure(std::string_view code_or_alias) const;   // case-insensitive; E0100 finds 0100
   const Remedy* FindRemedy(std::string_view id) const;
+  const Remedy* FindRemedyByTrace(std::string_view trace) const;  // null where none leaves it
   const std::map<std::string, Remedy>& remedies() const { return remedies_; }
   const std::vector<Affix>& affixes() const { return affixes_; }
   const JsonLogKeys& json_keys() const { return json_keys_; }

@@ -1,7 +1,9 @@
 // Pairs of runs in, the whole comparison out. Each case is a folder of testdata/diffs:
 //   before, after   what the program reads: logs, or folders of an XLA dump
 //   source.md       where they come from, and the right answer, written by hand: lines "- verdict: still_over",
-//                   "- seems: bf16" (all ids that are named, in order; "none")
+//                   "- seems: bf16" (all ids that are named, in order; "none"), "- changes: reduce_batch 64 48" (what
+//                   was changed, with the lengths where there are any; "dimension" where it has no name; absent:
+//                   nothing)
 //   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
 // The right answer is checked against the output on its own, so that blessing a wrong one fails.
 #include <algorithm>
@@ -41,6 +43,15 @@ std::string Seems(const json& diff) {
   return list.empty() ? "none" : list;
 }
 
+std::string Changes(const json& diff) {
+  std::string list;
+  for (const json& change : diff["changes"]) {
+    list += (list.empty() ? "" : ", ") + change.value("change", "dimension");
+    if (change.contains("from")) list += " " + change["from"].dump() + " " + change["to"].dump();
+  }
+  return list;
+}
+
 }  // namespace
 
 TEST_CASE("two runs are compared rightly", "[golden]") {
@@ -63,6 +74,7 @@ TEST_CASE("two runs are compared rightly", "[golden]") {
     const std::string source = ReadText((folder / "source.md").string());
     CHECK(diff["verdict"] == Stated(source, "verdict"));
     CHECK(Seems(diff) == Stated(source, "seems"));
+    CHECK(Changes(diff) == Stated(source, "changes"));
     CheckAgainst(folder / "expected.txt", text.out);
     CheckAgainst(folder / "expected.json",
                  std::regex_replace(data.out, std::regex("\"rules\": \"[0-9a-f]{64}\""), "\"rules\": \"…\""));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 
 using namespace whyoom;
@@ -12,6 +13,8 @@ using namespace whyoom;
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+Comparison Compare(const Run& before, const Run& after) { return whyoom::Compare(before, after, BuiltInRules()); }
 
 Allocation MakeRow(const std::string& op, const std::string& shape, double gib, const std::string& label = "fusion") {
   Allocation row;

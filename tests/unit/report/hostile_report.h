@@ -80,7 +80,7 @@ inline whyoom::Finding HostileFinding(const whyoom::Failure& failure, const whyo
   finding.prospects = whyoom::Prospects();
   finding.prospects->memory = {{"activations", std::int64_t{5} << 30, {{Hostile(), 1 << 30}}}};
   finding.ruled_out = {{&remedy, Hostile()}};
-  finding.budget = whyoom::Budget{std::int64_t{2} << 30, {{&remedy, 1 << 30}}, false};
+  finding.budget = whyoom::Budget{std::int64_t{2} << 30, false, {{&remedy, 1 << 30}}, false};
   return finding;
 }
 
