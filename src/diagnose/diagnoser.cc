@@ -124,10 +124,11 @@ Diagnoser::Reporter* Diagnoser::FindReporter(const std::string& name) {
   if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
   SeeFramework(name);
   recent_.push_back(name);
-  const auto made = reporters_
-                        .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, name),
-                                                    std::prev(recent_.end()), 0})
-                        .first;
+  const auto made =
+      reporters_
+          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *programs_, name),
+                                      std::prev(recent_.end()), 0})
+          .first;
   return &made->second;
 }
 
@@ -187,7 +188,14 @@ ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSin
   }
   diagnoser.Finish();
   sink(diagnoser.TakeDrafts(), diagnoser.framework());
-  return {diagnoser.framework(), diagnoser.problem(), scanner.bytes_read()};
+  ReadResult result{diagnoser.framework(), diagnoser.problem(), scanner.bytes_read(), {}};
+  ProgramTable said = diagnoser.TakePrograms();
+  result.programs.LeaveOut(said.left_out());
+  for (CompiledProgram& program : said.Take()) {
+    program.where.offset = source.RawOffset(program.where.offset);
+    result.programs.Add(std::move(program));
+  }
+  return result;
 }
 
 std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework,

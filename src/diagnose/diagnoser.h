@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "diagnose/compiled_program.h"
 #include "diagnose/context_facts.h"
 #include "diagnose/framework_signs.h"
 #include "diagnose/session.h"
@@ -74,6 +75,9 @@ class Diagnoser {
   // The drafts that became complete since the last call.
   std::vector<Draft> TakeDrafts();
 
+  // What was said so far of programs that were compiled. Call once, after Finish.
+  ProgramTable TakePrograms() { return std::move(*programs_); }
+
   // Nothing more is known to come for now: ends what is open, but forgets nothing that was said before.
   void Pause();
 
@@ -113,7 +117,8 @@ class Diagnoser {
   const Engine& engine_;
   RecordJoiner records_;
   Unfinished unfinished_;
-  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
+  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();    // sessions hold on to it
+  std::unique_ptr<ProgramTable> programs_ = std::make_unique<ProgramTable>();  // and to this
   std::unordered_map<std::string, Reporter> reporters_;
   std::list<std::string> recent_;          // names, the one that printed longest ago first
   std::unordered_set<Reporter*> active_;   // those that want adjacent lines
@@ -134,6 +139,7 @@ struct ReadResult {
   std::string framework;
   std::string problem;  // a limit that was met; empty where none was
   std::uint64_t bytes = 0;
+  ProgramTable programs;  // that it says something of; without the artifact
 };
 
 // Reads a whole artifact. A large regular file is searched by as many `threads` beside this one; what comes out is the

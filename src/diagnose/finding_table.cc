@@ -150,6 +150,7 @@ void FindingTable::Join(FindingTable other) {
   for (auto& [code, of_code] : other.by_code_) {
     for (auto& [id, finding] : of_code.by_id) Add(std::move(finding));
   }
+  programs_.Join(std::move(other.programs_));
 }
 
 std::vector<const Finding*> FindingTable::findings() const {

@@ -39,6 +39,9 @@ std::optional<Need> NeedOf(const Finding& finding);
 
 std::string SafetyText(const std::string& safety);
 
+// " ± 0.4 GiB", how far off what a remedy leaves may be; empty where it is not worth a figure.
+std::string SpreadText(const RankedRemedy& ranked);
+
 // "saves about 5.02 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
