@@ -29,15 +29,17 @@ std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
 }
 
 bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>& b) {
-  return a && (!b || a->microseconds < b->microseconds);
+  return a && b && a->microseconds < b->microseconds;
 }
 
 // The same program, found again.
 void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
   if (Order(program.where, kept->where) < 0) std::swap(program, *kept);
   kept->occurrences = Sum(kept->occurrences, program.occurrences);
-  if (IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
-  if (program.last_time && !IsSooner(program.last_time, kept->last_time)) kept->last_time = program.last_time;
+  // Of one whose time is not known nothing can be said.
+  if (!program.first_time || IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
+  if (!program.last_time || (kept->last_time && !IsSooner(program.last_time, kept->last_time)))
+    kept->last_time = program.last_time;
 }
 
 double NeedOf(const CompiledProgram& program) { return AsNumber(program.facts.Get("need_bytes")).value_or(0); }

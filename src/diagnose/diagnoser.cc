@@ -88,9 +88,22 @@ void Diagnoser::Feed(const RawLine& raw) {
 
 void Diagnoser::Read(const RawLine& raw) {
   if (raw.after_gap) FlushPending();
+  if (OnlyRepeats(raw)) return;
   lines_.clear();
   engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
   FeedLines();
+}
+
+// Whether all that could matter in a line was said before, in the same words; it is counted then.
+bool Diagnoser::OnlyRepeats(const RawLine& raw) {
+  if (!unfinished_.empty()) return false;
+  const std::string_view line = raw.bytes;
+  const auto place = statements_->Again(line);
+  if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
+      engine_.finder().MayMatter(line.substr(place->second)))
+    return false;
+  statements_->Count(line.substr(place->first, place->second - place->first));
+  return true;
 }
 
 void Diagnoser::FeedLines() {
@@ -126,7 +139,7 @@ Diagnoser::Reporter* Diagnoser::FindReporter(const std::string& name) {
   recent_.push_back(name);
   const auto made =
       reporters_
-          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *programs_, name),
+          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name),
                                       std::prev(recent_.end()), 0})
           .first;
   return &made->second;

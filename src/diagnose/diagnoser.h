@@ -13,10 +13,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "diagnose/compiled_program.h"
 #include "diagnose/context_facts.h"
 #include "diagnose/framework_signs.h"
 #include "diagnose/session.h"
+#include "diagnose/statements.h"
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
 #include "rules/rule_source.h"
@@ -76,7 +76,7 @@ class Diagnoser {
   std::vector<Draft> TakeDrafts();
 
   // What was said so far of programs that were compiled. Call once, after Finish.
-  ProgramTable TakePrograms() { return std::move(*programs_); }
+  ProgramTable TakePrograms() { return statements_->Take(); }
 
   // Nothing more is known to come for now: ends what is open, but forgets nothing that was said before.
   void Pause();
@@ -107,6 +107,7 @@ class Diagnoser {
   };
 
   void Read(const RawLine& raw);
+  bool OnlyRepeats(const RawLine& raw);
   void FeedLines();
   void FeedUnfinished();
   void FlushPending();
@@ -117,8 +118,8 @@ class Diagnoser {
   const Engine& engine_;
   RecordJoiner records_;
   Unfinished unfinished_;
-  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();    // sessions hold on to it
-  std::unique_ptr<ProgramTable> programs_ = std::make_unique<ProgramTable>();  // and to this
+  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
+  std::unique_ptr<Statements> statements_ = std::make_unique<Statements>();  // and to this
   std::unordered_map<std::string, Reporter> reporters_;
   std::list<std::string> recent_;          // names, the one that printed longest ago first
   std::unordered_set<Reporter*> active_;   // those that want adjacent lines

@@ -30,12 +30,12 @@ bool Holds(const std::vector<std::string>& codes, const std::string& code) {
 
 }  // namespace
 
-Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, ProgramTable& programs,
+Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
                  std::string reporter)
     : finder_(finder),
       context_finder_(contexts),
       of_job_(of_job),
-      programs_(programs),
+      statements_(statements),
       reporter_(std::move(reporter)) {}
 
 void Session::Feed(Line line, std::vector<Draft>* done) {
@@ -115,8 +115,11 @@ void Session::TakeOfJob(const Line& line) {
 void Session::TakeContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
     if (found.context->is_program) {
-      if (std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time))
-        programs_.Add(*std::move(program));
+      std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
+      if (!program) continue;
+      const bool one_line = program->where.line == program->where.last_line;
+      statements_.Add(*std::move(program),
+                      one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
     }
     (found.context->job_wide ? of_job_ : contexts_).Take(found, joined);
   }

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "diagnose/allocation.h"
-#include "diagnose/compiled_program.h"
 #include "diagnose/context_facts.h"
 #include "diagnose/evidence.h"
 #include "diagnose/memory_report_reader.h"
 #include "diagnose/message.h"
+#include "diagnose/statements.h"
 #include "diagnose/traceback.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
@@ -46,8 +46,8 @@ inline constexpr std::size_t kLiteralReach = 256;
 class Session {
  public:
   // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
-  // whole job; `programs` gets what is said of programs that were compiled.
-  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, ProgramTable& programs,
+  // whole job; `statements` gets what is said of programs that were compiled.
+  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
           std::string reporter);
 
   // Takes the reporter's next line. Drafts that are complete are appended to `done`.
@@ -89,7 +89,7 @@ class Session {
   const HeadFinder& finder_;
   const ContextFinder& context_finder_;
   ContextFacts& of_job_;
-  ProgramTable& programs_;
+  Statements& statements_;
   std::string reporter_;
   std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
   std::deque<bool> pending_matters_;  // of each: whether it holds a rule's literal

@@ -228,6 +228,15 @@ std::int64_t Split(const Program& program, const Meaning& meaning, const Axis& a
       if (!rows[dim].empty() && rows[dim] == axis.families) split = std::max(split, parameter.shards[dim]);
     }
   }
+  if (split > 1) return split;
+  // Where the trail to the argument is lost, what is fed in with as long a leading dimension is it.
+  for (std::size_t i = 0; i < program.parameters().size(); ++i) {
+    const ProgramParameter& parameter = program.parameters()[i];
+    const std::vector<std::int64_t>& dims = program.ShapeOf(parameter).dims;
+    if (meaning.RoleOf(i) == Role::kWeights || meaning.RoleOf(i) == Role::kOptimizerState) continue;
+    if (!dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
+      split = std::max(split, parameter.shards[0]);
+  }
   return split;
 }
 
