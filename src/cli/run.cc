@@ -128,12 +128,11 @@ std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
 }
 
 // The dumps among the inputs, which speak for themselves.
-void AddDumps(const Options& options, const RuleSource& rules, const XlaDump& dump, Readings* readings,
+void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings,
               Report* report) {
   if (!dump.has_inputs()) return;
   if (!readings->table) readings->table.emplace(rules.rules());
-  const DumpCount count =
-      ReportDumps(dump, rules.rules(), LimitOf(options, rules), &*readings->table, &report->problems);
+  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &report->problems);
   report->artifacts += count.modules;
   report->bytes += count.bytes;
 }
@@ -143,6 +142,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   std::optional<RuleSet> given;
   if (!options.rules.empty()) given = LoadRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
+  const std::optional<double> limit = LimitOf(options, rules);
   const Engine engine(rules);
   Report report;
   XlaDump dump;
@@ -165,11 +165,11 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
   report.problems_left_out = readings.problems_left_out;
   TellUnknownTimes(readings.unknown_times, &report.problems);
-  AddDumps(options, rules, dump, &readings, &report);
+  AddDumps(rules, limit, dump, &readings, &report);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);
     report.reports_left_out = readings.table->left_out();
-    TakePrograms(&*readings.table, LimitOf(options, rules), &report);
+    TakePrograms(&*readings.table, limit, &report);
   }
   const int status = PrintAndEnd(options, rules.fingerprint(), std::move(report));
   return batch.signal != 0 ? kSignalled + batch.signal : status;
