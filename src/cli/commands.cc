@@ -49,6 +49,11 @@ CommandArguments BuildDiagnose(Options* options) {
                  "compilers do not print")
       ->type_name("DIR")
       ->group(kInputs);
+  app.add_option("--hbm", options->hbm,
+                 "What a device has of HBM, as messages print it (15.75G), or its chip (v5e): for programs given as an "
+                 "XLA dump or stated in a log that do not say themselves")
+      ->type_name("SIZE|CHIP")
+      ->group(kInputs);
   AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
                "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "

@@ -61,6 +61,7 @@ class Told {
     if (readings_.table) {
       report.findings = readings_.table->Finish(XlaDump(), &report.problems);
       report.reports_left_out = readings_.table->left_out();
+      TakePrograms(&*readings_.table, std::nullopt, &report);
     }
     return report;
   }
@@ -112,6 +113,12 @@ FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, 
   readings.bytes = scanner.bytes_read();
   readings.unknown_times = filter.unknown();
   if (found) readings.table = found->Take();
+  ProgramTable programs = diagnoser.TakePrograms();
+  filter.Apply(&programs);
+  if (!programs.empty()) {
+    if (!readings.table) readings.table.emplace(engine.rules());
+    readings.table->programs().AddOf(artifact, std::move(programs));
+  }
   if (!source.problem().empty())
     readings.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
   told->Add(std::move(readings));

@@ -39,6 +39,7 @@ Report MergeReports(const RuleSet& rules, const Options& options, const OutputFi
       tell);
   report.findings = table.Finish(XlaDump(), &report.problems);
   report.reports_left_out = table.left_out();
+  TakePrograms(&table, std::nullopt, &report);
   return report;
 }
 

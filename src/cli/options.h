@@ -65,6 +65,7 @@ struct Options {
   ProgressMode progress = ProgressMode::kAuto;
   std::string resume;           // file of what is done; empty: none
   std::string xla_dump;         // folder; empty: none
+  std::string hbm;              // what a device has of memory, or which chip it is; empty: what the inputs say
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;
   std::vector<std::string> job;  // of kRun: the command and its arguments

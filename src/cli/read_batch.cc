@@ -123,7 +123,8 @@ void BatchReader::List(Batch* batch) {
 
 void BatchReader::Take(const Artifact& input, Batch* batch) {
   outputs_.Keep(input.path);
-  dump_.AddFile(input.path);
+  // All modules of a folder are judged together, so they are one shard's.
+  dump_.AddFile(input.path, options_.shard.Takes(input.path.substr(0, input.path.rfind('/') + 1)));
   if (XlaDump::IsDumpFile(input.path) || !options_.shard.Takes(input.path)) return;
   if (wants_sizes_) {
     const FileStamp stamp = StampOf(input.path);

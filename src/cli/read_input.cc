@@ -83,10 +83,15 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const ReadSettin
       if (!found) found.emplace(engine.rules(), artifact);
       found->Add(std::move(drafts), framework);
     };
-    const ReadResult result = ReadArtifact(engine, part, take, threads, stops_itself ? nullptr : control);
+    ReadResult result = ReadArtifact(engine, part, take, threads, stops_itself ? nullptr : control);
     if (stops_itself && control != nullptr) control->bytes += result.bytes;
     Readings one;
     if (found) one.table = found->Take();
+    filter.Apply(&result.programs);
+    if (!result.programs.empty()) {
+      if (!one.table) one.table.emplace(engine.rules());
+      one.table->programs().AddOf(artifact, std::move(result.programs));
+    }
     one.artifacts = 1;
     one.bytes = result.bytes;
     one.unknown_times = filter.unknown();

@@ -23,6 +23,7 @@
 #include "cli/shell_scripts.h"
 #include "cli/terminal.h"
 #include "diagnose/diagnoser.h"
+#include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"
 #include "diagnose/rule_test.h"
 #include "diagnose/xla_dump.h"
@@ -116,11 +117,32 @@ int RunMerge(Options options, const OutputFiles& outputs) {
   return PrintAndEnd(options, rules.fingerprint(), MergeReports(rules, options, outputs));
 }
 
+// What --hbm says.
+std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
+  if (options.hbm.empty()) return std::nullopt;
+  const std::optional<double> limit = ParseLimit(options.hbm, rules.rules());
+  if (!limit)
+    throw Error(
+        fmt::format("--hbm: '{}' is neither a size, such as 15.75G, nor a chip, such as v5e", Printable(options.hbm)));
+  return limit;
+}
+
+// The dumps among the inputs, which speak for themselves.
+void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings,
+              Report* report) {
+  if (!dump.has_inputs()) return;
+  if (!readings->table) readings->table.emplace(rules.rules());
+  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &report->problems);
+  report->artifacts += count.modules;
+  report->bytes += count.bytes;
+}
+
 int RunDiagnose(Options options, const OutputFiles& outputs) {
   CompletePaths(&options);
   std::optional<RuleSet> given;
   if (!options.rules.empty()) given = LoadRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
+  const std::optional<double> limit = LimitOf(options, rules);
   const Engine engine(rules);
   Report report;
   XlaDump dump;
@@ -143,9 +165,11 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
   report.problems_left_out = readings.problems_left_out;
   TellUnknownTimes(readings.unknown_times, &report.problems);
+  AddDumps(rules, limit, dump, &readings, &report);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);
     report.reports_left_out = readings.table->left_out();
+    TakePrograms(&*readings.table, limit, &report);
   }
   const int status = PrintAndEnd(options, rules.fingerprint(), std::move(report));
   return batch.signal != 0 ? kSignalled + batch.signal : status;

@@ -73,7 +73,11 @@ class LogReader {
   }
   const Artifact& artifact() const { return artifact_; }
   const ReadResult& result() const { return result_; }
-  FindingTable Take() { return found_.Take(); }
+  FindingTable Take() {
+    FindingTable table = found_.Take();
+    table.programs().AddOf(artifact_, std::move(result_.programs));
+    return table;
+  }
 
  private:
   void Run(const RuleSet& rules) {
@@ -111,6 +115,7 @@ Report MakeReport(const RuleSet& rules, const DumpFolder& dump, LogReader* log) 
   FindingTable table = log->Take();
   report.findings = table.Finish(dump.Read(), &report.problems);
   report.reports_left_out = table.left_out();
+  TakePrograms(&table, std::nullopt, &report);
   SortProblems(&report);
   return report;
 }

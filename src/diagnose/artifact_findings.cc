@@ -60,6 +60,7 @@ void ArtifactFindings::Add(std::vector<Draft> drafts, const std::string& framewo
     finding.message = std::move(draft.message);
     finding.facts = std::move(draft.facts);
     finding.allocations = std::move(draft.rows);
+    finding.prospects = std::move(draft.prospects);
     finding.fullness.whole = !draft.fragment;
     finding.where = {artifact_, draft.head.line, std::max(draft.head.line, draft.last_line), draft.head.offset};
     DeriveFacts(*rules_, &finding);

@@ -3,7 +3,8 @@
 // Estimates may count the same bytes twice, so:
 //   1. only remedies are added that all name each other in the rule data (rules/README.md, `with`);
 //   2. where the program was changed by two of them together, what that leaves counts;
-//   3. else a further step saves only of what the steps before leave: where one saves two fifths of the memory needed, the
+//   3. else a further step saves only of what the steps before leave: where one saves two fifths of the memory needed,
+//   the
 //      next one's estimate counts for three fifths. Where they save different bytes this is too little; two that save
 //      the very same bytes, as two ways to keep fewer activations do, must not name each other.
 // Of the sets that cover the excess the one with the least dear member is taken (rules/README.md, `cost`), then the one

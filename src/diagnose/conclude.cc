@@ -81,9 +81,11 @@ void Classify(bool fragment, Finding* finding) {
 
   const auto known = std::count_if(failure.numbers.begin(), failure.numbers.end(),
                                    [&](const std::string& name) { return finding->facts.Find(name) != nullptr; });
-  finding->confidence = fragment || (known == 0 && !failure.numbers.empty()) ? Confidence::kLow
-                        : known == static_cast<long>(failure.numbers.size()) ? Confidence::kHigh
-                                                                             : Confidence::kMedium;
+  // What a dump tells is no fragment, also where it does not tell the limit.
+  const bool from_dump = finding->facts.Find("dump") != nullptr;
+  finding->confidence = fragment || (known == 0 && !failure.numbers.empty() && !from_dump) ? Confidence::kLow
+                        : known == static_cast<long>(failure.numbers.size())               ? Confidence::kHigh
+                                                                                           : Confidence::kMedium;
   finding->why = Reasons(failure.why, *finding);
   if (finding->scenario != nullptr) {
     std::vector<Reason> more = Reasons(finding->scenario->why, *finding);

@@ -88,9 +88,22 @@ void Diagnoser::Feed(const RawLine& raw) {
 
 void Diagnoser::Read(const RawLine& raw) {
   if (raw.after_gap) FlushPending();
+  if (OnlyRepeats(raw)) return;
   lines_.clear();
   engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
   FeedLines();
+}
+
+// Whether all that could matter in a line was said before, in the same words; it is counted then.
+bool Diagnoser::OnlyRepeats(const RawLine& raw) {
+  if (!unfinished_.empty()) return false;
+  const std::string_view line = raw.bytes;
+  const auto place = statements_->Again(line);
+  if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
+      engine_.finder().MayMatter(line.substr(place->second)))
+    return false;
+  statements_->Count(line.substr(place->first, place->second - place->first));
+  return true;
 }
 
 void Diagnoser::FeedLines() {
@@ -124,10 +137,11 @@ Diagnoser::Reporter* Diagnoser::FindReporter(const std::string& name) {
   if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
   SeeFramework(name);
   recent_.push_back(name);
-  const auto made = reporters_
-                        .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, name),
-                                                    std::prev(recent_.end()), 0})
-                        .first;
+  const auto made =
+      reporters_
+          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name),
+                                      std::prev(recent_.end()), 0})
+          .first;
   return &made->second;
 }
 
@@ -187,7 +201,14 @@ ReadResult ReadArtifact(const Engine& engine, ByteSource& source, const DraftSin
   }
   diagnoser.Finish();
   sink(diagnoser.TakeDrafts(), diagnoser.framework());
-  return {diagnoser.framework(), diagnoser.problem(), scanner.bytes_read()};
+  ReadResult result{diagnoser.framework(), diagnoser.problem(), scanner.bytes_read(), {}};
+  ProgramTable said = diagnoser.TakePrograms();
+  result.programs.LeaveOut(said.left_out());
+  for (CompiledProgram& program : said.Take()) {
+    program.where.offset = source.RawOffset(program.where.offset);
+    result.programs.Add(std::move(program));
+  }
+  return result;
 }
 
 std::vector<Draft> ReadArtifact(const Engine& engine, ByteSource& source, std::string* framework,

@@ -16,6 +16,7 @@
 #include "diagnose/context_facts.h"
 #include "diagnose/framework_signs.h"
 #include "diagnose/session.h"
+#include "diagnose/statements.h"
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
 #include "rules/rule_source.h"
@@ -74,6 +75,9 @@ class Diagnoser {
   // The drafts that became complete since the last call.
   std::vector<Draft> TakeDrafts();
 
+  // What was said so far of programs that were compiled. Call once, after Finish.
+  ProgramTable TakePrograms() { return statements_->Take(); }
+
   // Nothing more is known to come for now: ends what is open, but forgets nothing that was said before.
   void Pause();
 
@@ -103,6 +107,7 @@ class Diagnoser {
   };
 
   void Read(const RawLine& raw);
+  bool OnlyRepeats(const RawLine& raw);
   void FeedLines();
   void FeedUnfinished();
   void FlushPending();
@@ -114,6 +119,7 @@ class Diagnoser {
   RecordJoiner records_;
   Unfinished unfinished_;
   std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
+  std::unique_ptr<Statements> statements_ = std::make_unique<Statements>();  // and to this
   std::unordered_map<std::string, Reporter> reporters_;
   std::list<std::string> recent_;          // names, the one that printed longest ago first
   std::unordered_set<Reporter*> active_;   // those that want adjacent lines
@@ -134,6 +140,7 @@ struct ReadResult {
   std::string framework;
   std::string problem;  // a limit that was met; empty where none was
   std::uint64_t bytes = 0;
+  ProgramTable programs;  // that it says something of; without the artifact
 };
 
 // Reads a whole artifact. A large regular file is searched by as many `threads` beside this one; what comes out is the

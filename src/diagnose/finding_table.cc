@@ -36,18 +36,6 @@ bool IsBetter(const Finding& a, const Finding& b) {
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
-// A log may name the framework by nothing at all, while its files stand in the program's stack frames.
-void NameFramework(const RuleSet& rules, const std::vector<std::string>& sources, Finding* finding) {
-  const std::vector<Framework>& frameworks = rules.frameworks();
-  const auto known = std::find_if(frameworks.begin(), frameworks.end(),
-                                  [&](const Framework& framework) { return framework.id == finding->framework; });
-  auto found = static_cast<std::size_t>(known - frameworks.begin());
-  if (found == 0 || sources.empty()) return;
-  const FrameworkSigns signs(frameworks);
-  for (const std::string& source : sources) found = signs.Find(source, found);
-  if (found < frameworks.size()) finding->framework = frameworks[found].id;
-}
-
 // A report that the log does not hold, from the dump of the same compile.
 void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
@@ -71,7 +59,7 @@ void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
     finding->dump_problem = std::move(problem);
   }
   finding->allocations = std::move(rows);
-  NameFramework(rules, sources, finding);
+  finding->framework = FrameworkOf(rules.frameworks(), sources, finding->framework);
   if (!prospects.changes.empty()) finding->prospects = std::move(prospects);
 }
 
@@ -170,6 +158,7 @@ void FindingTable::Join(FindingTable other) {
   for (auto& [code, of_code] : other.by_code_) {
     for (auto& [id, finding] : of_code.by_id) Add(std::move(finding));
   }
+  programs_.Join(std::move(other.programs_));
 }
 
 std::vector<const Finding*> FindingTable::findings() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/compiled_program.h"
 #include "diagnose/finding.h"
 #include "diagnose/xla_dump.h"
 #include "input/artifact.h"
@@ -39,6 +40,10 @@ class FindingTable {
   // All findings as they are now, by code and id. Borrowed until the table changes.
   std::vector<const Finding*> findings() const;
 
+  // What was found of programs that were compiled, failure or not; joined as the findings are.
+  ProgramTable& programs() { return programs_; }
+  const ProgramTable& programs() const { return programs_; }
+
   // Reports that were left out, by code.
   const std::map<std::string, std::uint64_t>& left_out() const { return left_out_; }
 
@@ -53,6 +58,7 @@ class FindingTable {
   const RuleSet* rules_;
   std::map<std::string, OfCode> by_code_;
   std::map<std::string, std::uint64_t> left_out_;
+  ProgramTable programs_;
 };
 
 // Makes one finding of two with the same id: the fuller one is kept whole, of equally full ones the one that stands

@@ -25,4 +25,15 @@ std::size_t FrameworkSigns::Find(std::string_view text, std::size_t found) const
   return found;
 }
 
+std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
+                        const std::string& known) {
+  const auto at = std::find_if(frameworks.begin(), frameworks.end(),
+                               [&](const Framework& framework) { return framework.id == known; });
+  auto found = static_cast<std::size_t>(at - frameworks.begin());
+  if (found == 0 || sources.empty()) return known;
+  const FrameworkSigns signs(frameworks);
+  for (const std::string& source : sources) found = signs.Find(source, found);
+  return found < frameworks.size() ? frameworks[found].id : known;
+}
+
 }  // namespace whyoom

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +23,10 @@ class FrameworkSigns {
   std::vector<std::size_t> owners_;  // framework by place in the set
   PatternSet signs_;
 };
+
+// The framework that a program's source files show, or `known` where they show none of higher priority. A log may name
+// the framework by nothing at all, while its files stand in the program's stack frames.
+std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
+                        const std::string& known);
 
 }  // namespace whyoom

@@ -86,8 +86,23 @@ void Count(bool ok, const std::string& what, const std::string& text, RuleTestRe
   if (!ok) result->failures.push_back(fmt::format("{}: missing: \"{}\"", what, FirstLine(text)));
 }
 
-void TestContext(const Context& context, RuleTestResult* result) {
+// Whether one of the programs that the text states has all the facts.
+bool StatesProgram(const Engine& engine, const Example& example) {
+  const std::unique_ptr<ByteSource> source = OpenMemory(example.text);
+  ProgramTable programs = ReadArtifact(engine, *source, [](const std::vector<Draft>&, const std::string&) {}).programs;
+  const std::vector<CompiledProgram> all = programs.Take();
+  return std::any_of(all.begin(), all.end(), [&](const CompiledProgram& program) {
+    return std::all_of(example.facts.begin(), example.facts.end(),
+                       [&](const auto& fact) { return Same(program.facts.Get(fact.first), fact.second); });
+  });
+}
+
+void TestContext(const Engine& engine, const Context& context, RuleTestResult* result) {
   for (const Example& example : context.match) {
+    if (context.is_program) {
+      Count(StatesProgram(engine, example), "context " + context.id, example.text, result);
+      continue;
+    }
     std::vector<Capture> captures;
     bool ok = false;
     for (const Pattern& pattern : context.patterns) {
@@ -142,7 +157,7 @@ RuleTestResult TestRules(const RuleSet& rules) {
   RuleTestResult result;
   const Engine engine(rules);
   for (const Failure& failure : rules.failures()) TestFailure(engine, failure, &result);
-  for (const Context& context : rules.contexts()) TestContext(context, &result);
+  for (const Context& context : rules.contexts()) TestContext(engine, context, &result);
   TestFrameworks(rules, &result);
   TestQuotations(rules, &result);
   TestAffixes(engine, &result);

@@ -30,8 +30,13 @@ bool Holds(const std::vector<std::string>& codes, const std::string& code) {
 
 }  // namespace
 
-Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, std::string reporter)
-    : finder_(finder), context_finder_(contexts), of_job_(of_job), reporter_(std::move(reporter)) {}
+Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
+                 std::string reporter)
+    : finder_(finder),
+      context_finder_(contexts),
+      of_job_(of_job),
+      statements_(statements),
+      reporter_(std::move(reporter)) {}
 
 void Session::Feed(Line line, std::vector<Draft>* done) {
   if (line.after_gap) Flush(done);
@@ -86,7 +91,7 @@ void Session::TakeWindow(const Line& front, std::size_t from) {
   const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
   const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
   if (!finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
-  TakeContexts(joined);
+  TakeContexts(joined, front);
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
   const std::vector<HeadMatch> heads = finder_.Find(joined, line_before_);
   if (std::any_of(heads.begin(), heads.end(), is_whole)) return TakeHeads(joined, glued, heads, front);
@@ -107,8 +112,15 @@ void Session::TakeOfJob(const Line& line) {
   }
 }
 
-void Session::TakeContexts(const JoinedLines& joined) {
+void Session::TakeContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
+    if (found.context->is_program) {
+      std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
+      if (!program) continue;
+      const bool one_line = program->where.line == program->where.last_line;
+      statements_.Add(*std::move(program),
+                      one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
+    }
     (found.context->job_wide ? of_job_ : contexts_).Take(found, joined);
   }
 }

@@ -15,6 +15,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/memory_report_reader.h"
 #include "diagnose/message.h"
+#include "diagnose/statements.h"
 #include "diagnose/traceback.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
@@ -34,6 +35,7 @@ struct Draft {
   std::string message;
   Evidence facts;
   std::vector<Allocation> rows;
+  std::optional<Prospects> prospects;  // where an XLA dump is all that there is
 };
 
 // A head or context that begins in one line and goes on in the next ones is found where a literal of the rule data
@@ -44,8 +46,9 @@ inline constexpr std::size_t kLiteralReach = 256;
 class Session {
  public:
   // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
-  // whole job.
-  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, std::string reporter);
+  // whole job; `statements` gets what is said of programs that were compiled.
+  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
+          std::string reporter);
 
   // Takes the reporter's next line. Drafts that are complete are appended to `done`.
   void Feed(Line line, std::vector<Draft>* done);
@@ -72,7 +75,7 @@ class Session {
   void ProcessFront(std::vector<Draft>* done);
   bool MayBeginHere() const;
   void TakeWindow(const Line& front, std::size_t from);
-  void TakeContexts(const JoinedLines& joined);
+  void TakeContexts(const JoinedLines& joined, const Line& front);
   void TakeOfJob(const Line& line);
   void TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                  const Line& front);
@@ -86,6 +89,7 @@ class Session {
   const HeadFinder& finder_;
   const ContextFinder& context_finder_;
   ContextFacts& of_job_;
+  Statements& statements_;
   std::string reporter_;
   std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
   std::deque<bool> pending_matters_;  // of each: whether it holds a rule's literal

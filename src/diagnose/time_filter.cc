@@ -57,6 +57,17 @@ void TimeFilter::Apply(std::vector<Draft>* drafts) {
   });
 }
 
+void TimeFilter::Apply(ProgramTable* programs) const {
+  if (!range_.since && !range_.until) return;
+  ProgramTable kept;
+  kept.LeaveOut(programs->left_out());
+  for (CompiledProgram& program : programs->Take()) {
+    const bool outside = SideOf(program.last_time) == Side::kOutside && SideOf(program.first_time) == Side::kOutside;
+    if (!outside) kept.Add(std::move(program));
+  }
+  *programs = std::move(kept);
+}
+
 void TellUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
   if (reports == 0) return;
   problems->push_back({"the range of time", "",

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/compiled_program.h"
 #include "diagnose/session.h"
 #include "input/artifact.h"
 #include "text/timestamp.h"
@@ -30,6 +31,9 @@ class TimeFilter {
   // Takes out the drafts that are known to lie outside. One whose time is not known, or has no zone where the bound has
   // one, may lie inside: it stays and is counted.
   void Apply(std::vector<Draft>* drafts);
+
+  // Likewise the programs of which no statement can lie inside; none of them is counted.
+  void Apply(ProgramTable* programs) const;
 
   std::uint64_t unknown() const { return unknown_; }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "diagnose/dump_text.h"
 #include "input/byte_source.h"
@@ -32,7 +34,7 @@ struct FileName {
 
 std::optional<FileName> ParseName(const std::string& path) {
   static const re2::RE2 name(
-      R"(((?:.*/)?module_\d+\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations))\.txt)");
+      R"(((?:.*/)?module_\d+\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations|target_arguments|tpu_comp_env))\.txt)");
   FileName file;
   std::string other;
   if (!re2::RE2::FullMatch(path, name, &file.stem, &file.module, &file.kind, &other)) return std::nullopt;
@@ -144,9 +146,13 @@ void SetTotals(const std::vector<MemoryAllocation>& allocations, Evidence* facts
 
 }  // namespace
 
-bool XlaDump::IsDumpFile(const std::string& path) { return ParseName(path).has_value(); }
+bool XlaDump::IsDumpFile(const std::string& path) {
+  // Much of a dump is of no use here; there is also a folder for each module.
+  static const re2::RE2 name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
+  return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
+}
 
-void XlaDump::AddFile(const std::string& path) {
+void XlaDump::AddFile(const std::string& path, bool is_input) {
   const std::optional<FileName> file = ParseName(path);
   if (!file) return;
   Module& module = modules_[file->stem];
@@ -156,6 +162,10 @@ void XlaDump::AddFile(const std::string& path) {
   if (file->kind == "oom_intermediate_module") module.intermediate = path;
   if (file->kind == "after_optimizations") module.optimized = path;
   if (file->kind == "before_optimizations") module.before = path;
+  if (file->kind == "target_arguments") module.target = path;
+  if (file->kind == "tpu_comp_env") module.environment = path;
+  has_inputs_ = has_inputs_ || is_input;
+  module.is_input = module.is_input || is_input;
 }
 
 const XlaDump::Module* XlaDump::Find(const std::string& name) const {
@@ -227,8 +237,9 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
       return true;
     }
     HloModule before = module.before.empty() ? HloModule() : ReadHlo(*OpenFile(module.before));
-    *prospects = LookAhead(Program(std::move(text), std::move(before), std::move(memory)),
-                           static_cast<std::int64_t>(limit_bytes));
+    const Program program(std::move(text), std::move(before), std::move(memory));
+    const auto limit = static_cast<std::int64_t>(limit_bytes);
+    *prospects = module.intermediate.empty() ? LookAt(program, limit) : LookAhead(program, limit);
     if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
   }
   return true;
@@ -280,6 +291,35 @@ std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignme
     return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text));
   }
   return nullptr;
+}
+
+std::vector<XlaDump::Given> XlaDump::GivenModules() const {
+  std::vector<Given> given;
+  for (const auto& [stem, module] : modules_) {
+    if (!module.is_input || module.buffer_assignment.empty()) continue;
+    const bool failed = !module.intermediate.empty();
+    const std::size_t slash = stem.rfind('/');
+    given.push_back({stem, slash == std::string::npos ? "" : stem.substr(0, slash), module.name, failed,
+                     failed ? module.intermediate : module.buffer_assignment, module.target, module.environment, 0});
+    for (const std::string* path : {&module.buffer_assignment, &module.live_range, &module.before,
+                                    failed ? &module.intermediate : &module.optimized}) {
+      std::error_code error;
+      const auto size = path->empty() ? 0 : std::filesystem::file_size(*path, error);
+      if (!error) given.back().bytes += size;
+    }
+  }
+  return given;
+}
+
+std::int64_t XlaDump::NeedOf(const Given& module) const {
+  return ReadMemory(*OpenFile(modules_.at(module.key).buffer_assignment), nullptr, kLimits).need_bytes;
+}
+
+bool XlaDump::ReadGiven(const Given& given, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+                        Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const {
+  if (!ReadModule(modules_.at(given.key), limit_bytes, facts, rows, prospects, sources, problem)) return false;
+  facts->Set("module", given.name, {});
+  return true;
 }
 
 }  // namespace whyoom

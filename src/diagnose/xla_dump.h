@@ -21,13 +21,35 @@ namespace whyoom {
 
 class XlaDump {
  public:
-  // Whether a file of this name belongs to a dump.
+  // Whether a file of this name belongs to a dump, whether it is read or not; none of these is a log.
   static bool IsDumpFile(const std::string& path);
 
-  // Takes note of a file; others than those of dumps are passed over.
-  void AddFile(const std::string& path);
+  // Takes note of a file; others than those of dumps are passed over. `is_input`: it is to be reported by itself, and
+  // not only to say more about a failure of a log.
+  void AddFile(const std::string& path, bool is_input = false);
 
   bool empty() const { return modules_.empty(); }
+  bool has_inputs() const { return has_inputs_; }
+
+  // A module that is to be reported by itself.
+  struct Given {
+    std::string key;     // for ReadGiven
+    std::string folder;  // that its files are in
+    std::string name;    // "jit_step"
+    bool failed = false;
+    std::string path;         // of the file that shows what it came to: it failed, or what it takes
+    std::string target;       // of the file that names the chip; empty where there is none
+    std::string environment;  // of the file with the compiler's settings; likewise
+    std::uint64_t bytes = 0;  // of its files that are read
+  };
+  std::vector<Given> GivenModules() const;
+
+  // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read.
+  std::int64_t NeedOf(const Given& module) const;
+
+  // As Read. Of a module that did not fail there are no changes among the prospects.
+  bool ReadGiven(const Given& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+                 Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
 
   // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes,
   // program_need_bytes: all of it, dump) and what is live at the peak, largest first. `module` is the name that the
@@ -59,6 +81,9 @@ class XlaDump {
     std::string intermediate;  // written on failure only
     std::string optimized;
     std::string before;  // optimization
+    std::string target;
+    std::string environment;
+    bool is_input = false;
   };
   const Module* Find(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
@@ -66,6 +91,7 @@ class XlaDump {
   static bool ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
                          Prospects* prospects, std::vector<std::string>* sources, Problem* problem);
 
+  bool has_inputs_ = false;
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
 };
 

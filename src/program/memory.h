@@ -65,4 +65,15 @@ struct Peak {
 // the allocation's size this tells what fragmentation takes. Of several such moments the first.
 Peak PeakOf(const MemoryAllocation& allocation);
 
+// What a program takes at a point of its schedule.
+struct MemoryMoment {
+  double at = 0;           // where on the schedule: 0 its begin, 1 its end
+  std::int64_t bytes = 0;  // arguments, outputs, constants and the temporaries that are live then
+};
+
+// What a program takes over its schedule, cut into as many parts as `most`, or as it has moments: of each part the
+// moment that takes most, so that the peak is always there. What fragmentation takes is in none of them. Empty where no
+// live ranges are known.
+std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most = 64);
+
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// PeakOf of program/memory.h: a sweep through the schedule over a tree of the allocation's places.
+// PeakOf and TimelineOf of program/memory.h: a sweep through the schedule over a tree of the allocation's places.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +59,7 @@ class Cover {
 struct Event {
   std::int64_t moment;
   int count;  // 1: begins to live; -1: has ended
+  std::size_t cover;
   std::size_t begin;
   std::size_t end;
 };
@@ -67,35 +68,95 @@ bool Counts(const MemoryValue& value) {
   return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
 }
 
-}  // namespace
-
-Peak PeakOf(const MemoryAllocation& allocation) {
+void AddEvents(const MemoryAllocation& allocation, std::vector<Cover>* covers, std::vector<Event>* events) {
   std::vector<std::int64_t> ends;
   for (const MemoryValue& value : allocation.values) {
     if (!Counts(value)) continue;
     ends.push_back(value.offset);
     ends.push_back(value.offset + value.size);
   }
-  if (ends.empty()) return {};
-  Cover cover(std::move(ends));
-  std::vector<Event> events;
+  if (ends.empty()) return;
+  covers->emplace_back(std::move(ends));
   for (const MemoryValue& value : allocation.values) {
     if (!Counts(value)) continue;
-    const std::size_t begin = cover.Piece(value.offset);
-    const std::size_t end = cover.Piece(value.offset + value.size);
-    events.push_back({value.first, 1, begin, end});
-    events.push_back({value.last, -1, begin, end});
+    const std::size_t begin = covers->back().Piece(value.offset);
+    const std::size_t end = covers->back().Piece(value.offset + value.size);
+    events->push_back({value.first, 1, covers->size() - 1, begin, end});
+    events->push_back({value.last, -1, covers->size() - 1, begin, end});
   }
+}
+
+// Calls visit(moment, bytes) with what the allocations take together, in the order of the schedule: at each moment at
+// which values begin to live, and behind each at which some end.
+template <typename Visit>
+void Sweep(const std::vector<const MemoryAllocation*>& allocations, Visit visit) {
+  std::vector<Cover> covers;
+  std::vector<Event> events;
+  for (const MemoryAllocation* allocation : allocations) AddEvents(*allocation, &covers, &events);
   // At one moment the new values come first, since both ends of a range are inclusive.
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return a.moment != b.moment ? a.moment < b.moment : a.count > b.count;
   });
-  Peak peak;
-  for (const Event& event : events) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i];
+    Cover& cover = covers[event.cover];
+    bytes -= cover.covered();
     cover.Change(event.begin, event.end, event.count);
-    if (cover.covered() > peak.bytes) peak = {event.moment, cover.covered()};
+    bytes += cover.covered();
+    const bool more =
+        i + 1 < events.size() && events[i + 1].moment == event.moment && events[i + 1].count == event.count;
+    if (!more) visit(event.moment + (event.count < 0 ? 1 : 0), bytes);
   }
+}
+
+}  // namespace
+
+Peak PeakOf(const MemoryAllocation& allocation) {
+  Peak peak;
+  Sweep({&allocation}, [&](std::int64_t moment, std::int64_t bytes) {
+    if (bytes > peak.bytes) peak = {moment, bytes};
+  });
   return peak;
+}
+
+std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
+  std::vector<const MemoryAllocation*> temporaries;
+  std::int64_t fixed = memory.need_bytes;
+  std::int64_t last = memory.schedule_length - 1;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.kind != AllocationKind::kTemporaries) continue;
+    fixed -= allocation.size;
+    temporaries.push_back(&allocation);
+  }
+  for (const MemoryAllocation* allocation : temporaries) {
+    for (const MemoryValue& value : allocation->values) last = Counts(value) ? std::max(last, value.last) : last;
+  }
+  if (last < 0 || memory.schedule_length <= 0 || most == 0) return {};
+  const std::int64_t length = last + 1;
+  const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
+  std::vector<Peak> peaks(static_cast<std::size_t>(parts));
+  std::int64_t carried = 0;  // into the part that begins
+  std::int64_t part = -1;
+  const auto enter = [&](std::int64_t to) {
+    while (part < to) {
+      ++part;
+      peaks[static_cast<std::size_t>(part)] = {(part * length + parts - 1) / parts, carried};
+    }
+  };
+  Sweep(temporaries, [&](std::int64_t moment, std::int64_t bytes) {
+    if (moment < length) {
+      enter(moment * parts / length);
+      Peak& peak = peaks[static_cast<std::size_t>(part)];
+      if (bytes > peak.bytes) peak = {moment, bytes};
+    }
+    carried = bytes;
+  });
+  enter(parts - 1);
+  std::vector<MemoryMoment> timeline;
+  for (const Peak& peak : peaks)
+    timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length), fixed + peak.bytes});
+  return timeline;
 }
 
 }  // namespace whyoom

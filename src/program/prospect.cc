@@ -75,6 +75,21 @@ const char* KindName(ValueKind kind) {
   return "unknown";
 }
 
+// The scope that a transformation was made in: "decoder" of "jvp(decoder)" and "transpose(jvp(decoder))"; empty where
+// that is a class, a call or nothing.
+std::string ScopeInside(std::string_view part) {
+  for (bool inside = true; inside;) {
+    inside = false;
+    for (const std::string_view wrapper : {"jvp(", "transpose(", "vmap("}) {
+      if (!part.starts_with(wrapper) || !part.ends_with(')')) continue;
+      part = part.substr(wrapper.size(), part.size() - wrapper.size() - 1);
+      inside = true;
+    }
+  }
+  const bool scope = !part.empty() && part[0] >= 'a' && part[0] <= 'z' && part.find('(') == std::string_view::npos;
+  return scope ? std::string(part) : std::string();
+}
+
 // "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general" is of the module "decoder/mlp": without what JAX put round
 // it and without the operation.
 std::string ModuleOf(std::string_view op_name) {
@@ -88,11 +103,11 @@ std::string ModuleOf(std::string_view op_name) {
     if (c == '(') ++depth;
     if (c == ')') --depth;
     if (c != '/' || (depth > 0 && i < op_name.size())) continue;
-    const std::string part(op_name.substr(begin, i - begin));
+    std::string part(op_name.substr(begin, i - begin));
     begin = i + 1;
-    const bool wrapper = part.find('(') != std::string::npos || part == "while" || part == "body" || part == "cond" ||
-                         part == "closed_call" || part == "checkpoint" || part == "remat" || part == "eval_jaxpr" ||
-                         part.empty();
+    if (part.find('(') != std::string::npos) part = ScopeInside(part);
+    const bool wrapper = part == "while" || part == "body" || part == "cond" || part == "closed_call" ||
+                         part == "checkpoint" || part == "remat" || part == "eval_jaxpr" || part.empty();
     if (wrapper) continue;
     if (!last.empty()) add(last);
     last = part;
@@ -198,6 +213,7 @@ std::int64_t LargestThatFits(const Changes& changes, const Axis& axis) {
     if (!variant) return 0;
     (changes.Fits(changes.Judge(*variant)) ? fits : over) = size;
     if (over - fits <= 1) break;
+    if (fits > axis.size * kMostTimes / 2) return 0;  // so many that nothing can be said of it
     size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
   }
   return fits;
@@ -211,6 +227,15 @@ std::int64_t Split(const Program& program, const Meaning& meaning, const Axis& a
     for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
       if (!rows[dim].empty() && rows[dim] == axis.families) split = std::max(split, parameter.shards[dim]);
     }
+  }
+  if (split > 1) return split;
+  // Where the trail to the argument is lost, what is fed in with as long a leading dimension is it.
+  for (std::size_t i = 0; i < program.parameters().size(); ++i) {
+    const ProgramParameter& parameter = program.parameters()[i];
+    const std::vector<std::int64_t>& dims = program.ShapeOf(parameter).dims;
+    if (meaning.RoleOf(i) == Role::kWeights || meaning.RoleOf(i) == Role::kOptimizerState) continue;
+    if (!dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
+      split = std::max(split, parameter.shards[0]);
   }
   return split;
 }
@@ -239,6 +264,16 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
   return room;
 }
 
+Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& changes, std::int64_t limit_bytes) {
+  Prospects prospects;
+  if (!changes.whole()) return prospects;
+  prospects.need_bytes = changes.need_bytes();
+  prospects.memory = Filling(program, meaning).Tell(changes.compiled(), changes.need_bytes());
+  prospects.timeline = TimelineOf(program.memory());
+  if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);
+  return prospects;
+}
+
 }  // namespace
 
 const Prospect* Prospects::Find(std::string_view change) const {
@@ -259,14 +294,16 @@ bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
 }
 
+Prospects LookAt(const Program& program, std::int64_t limit_bytes) {
+  const Meaning meaning(program);
+  return LookAt(program, meaning, Changes(program, meaning, limit_bytes), limit_bytes);
+}
+
 Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
   const Meaning meaning(program);
   const Changes changes(program, meaning, limit_bytes);
-  Prospects prospects;
+  Prospects prospects = LookAt(program, meaning, changes, limit_bytes);
   if (!changes.whole()) return prospects;
-  prospects.need_bytes = changes.need_bytes();
-  prospects.memory = Filling(program, meaning).Tell(changes.compiled(), changes.need_bytes());
-  if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);
   std::vector<MadeChange> part_of_it;
   for (const NamedChange& change : kChanges) {
     std::optional<Variant> variant = change.make(changes, meaning, program);

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "program/change.h"
+#include "program/memory.h"
 
 namespace whyoom {
 
@@ -48,6 +50,7 @@ struct PairProspect {
 struct Prospects {
   std::int64_t need_bytes = 0;
   std::vector<MemoryPart> memory;
+  std::vector<MemoryMoment> timeline;  // over the program's order, see TimelineOf
   Room room;
   std::vector<Prospect> changes;  // those that the program allows
   std::vector<PairProspect> pairs;
@@ -58,8 +61,12 @@ struct Prospects {
 // Whether there is a change of this name.
 bool IsChange(std::string_view name);
 
-// `limit_bytes` is what a device has; 0: not known, and then no room is told. Of a program that takes too long to be
-// laid out nothing is told: no memory, no changes.
+// `limit_bytes` is what a device has; 0: not known, and then no room is told. Of a program that fits, the largest sizes
+// are those that would still fit. Of a program that takes too long to be laid out nothing is told: no memory, no
+// changes.
+Prospects LookAt(const Program& program, std::int64_t limit_bytes);  // without the changes
+
+// The same with the changes, for a program that does not fit.
 Prospects LookAhead(const Program& program, std::int64_t limit_bytes);
 
 }  // namespace whyoom

@@ -171,6 +171,12 @@ Prospects ReadProspects(RecordFields& record, bool* faulty) {
     prospects.memory.push_back(std::move(part));
     *faulty = *faulty || fields.faulty();
   }
+  for (const json& element : record.Array("timeline")) {
+    RecordFields fields(element);
+    const std::optional<double> at = fields.Number("at");
+    prospects.timeline.push_back({at.value_or(0), fields.NeedInteger("bytes")});
+    *faulty = *faulty || fields.faulty() || !at;
+  }
   RecordFields room(record.Object("room"));
   prospects.room.batch = room.Integer("batch").value_or(0);
   prospects.room.largest_batch = room.Integer("largest_batch").value_or(0);
@@ -196,8 +202,7 @@ Budget ReadBudget(const json& record, const RuleSet& rules, bool* faulty) {
   return budget;
 }
 
-void ReadFacts(RecordFields& fields, RecordFields& merge, Evidence* facts) {
-  RecordFields lines(merge.Object("fact_lines"));
+void ReadFacts(RecordFields& fields, RecordFields& lines, Evidence* facts) {
   for (const auto& [name, value] : fields.Object("facts").items()) {
     const Place place{IsName(name) ? lines.Count(name.c_str()).value_or(0) : 0, 0};
     const bool known = value.is_number() || value.is_boolean() || value.is_string();
@@ -289,7 +294,8 @@ std::optional<Finding> ReadFinding(const json& record, const RuleSet& rules) {
                       merge.NeedCount("facts")};
   finding.framework = fields.Text("framework").value_or("");
   if (!finding.framework.empty() && !IsName(finding.framework)) fields.SetFaulty();
-  ReadFacts(fields, merge, &finding.facts);
+  RecordFields lines(merge.Object("fact_lines"));
+  ReadFacts(fields, lines, &finding.facts);
   for (const json& row : fields.Array("allocations")) finding.allocations.push_back(ReadAllocation(row, &faulty));
   finding.allocations_left_out = fields.Count("allocations_left_out").value_or(0);
   if (const json& problem = merge.Object("dump_problem"); !problem.empty()) {
@@ -300,6 +306,24 @@ std::optional<Finding> ReadFinding(const json& record, const RuleSet& rules) {
   ReadVerdict(fields, rules, &finding, &faulty);
   if (faulty || fields.faulty() || merge.faulty()) return std::nullopt;
   return finding;
+}
+
+std::optional<CompiledProgram> ReadProgram(const json& record) {
+  RecordFields fields(record);
+  bool faulty = false;
+  CompiledProgram program;
+  program.id = fields.NeedText("id");
+  program.basis = fields.NeedText("basis");
+  program.where = ReadWhere(fields.Object("where"), &faulty);
+  program.occurrences = fields.NeedCount("occurrences");
+  const json none = json::object();
+  RecordFields lines(none);
+  ReadFacts(fields, lines, &program.facts);
+  for (const json& row : fields.Array("allocations")) program.allocations.push_back(ReadAllocation(row, &faulty));
+  if (!fields.Array("memory").empty()) program.prospects = ReadProspects(fields, &faulty);
+  const bool known = program.basis == "dump" || program.basis == "log";
+  if (faulty || fields.faulty() || !known || !IsId(program.id)) return std::nullopt;
+  return program;
 }
 
 std::optional<Problem> ReadProblem(const json& record) {

@@ -80,7 +80,6 @@ std::string SafetyText(const std::string& safety) {
   return "changes the training";
 }
 
-// " ± 0.4 GiB", in the unit of what is left; nothing where it is not worth a figure.
 std::string SpreadText(const RankedRemedy& ranked) {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};

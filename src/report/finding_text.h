@@ -45,6 +45,8 @@ std::string SafetyText(const std::string& safety);
 
 // "saves about 5.02 GiB".
 std::string SavesText(const RankedRemedy& ranked);
+// " ± 0.4 GiB", how far off what a remedy leaves may be; empty where it is not worth a figure.
+std::string SpreadText(const RankedRemedy& ranked);
 
 // "saves about 5.02 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);

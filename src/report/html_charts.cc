@@ -225,11 +225,12 @@ void DrawBar(const std::vector<BarPart>& parts, const BarScale& scale, const std
   html->Close();
 }
 
-void DrawEffect(const Need& need, double saves, HtmlWriter* html) {
-  const double after = std::max(0.0, need.need - saves);
+void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html) {
+  const double saved = need.need - static_cast<double>(ranked.saves_bytes.value_or(0));
+  const double after = std::clamp(ranked.left_bytes ? static_cast<double>(*ranked.left_bytes) : saved, 0.0, need.need);
   const bool fits = after <= need.have;
-  const std::string text = fmt::format("about {} of {} {}: {}", SizeText(after), SizeText(need.have), need.have_word,
-                                       fits ? "fits" : "does not fit yet");
+  const std::string text = fmt::format("about {}{} of {} {}: {}", SizeText(after), SpreadText(ranked),
+                                       SizeText(need.have), need.have_word, fits ? "fits" : "does not fit yet");
   html->Open("div", {{"class", "effect"}});
   DrawBar({{after, fits ? "fits" : "over", "", false}, {need.need - after, "saved", "", false}}, ScaleOf(need), "thin",
           "Needed after it: " + text, html);

@@ -35,8 +35,8 @@ BarScale ScaleOf(const Need& need);
 void DrawBar(const std::vector<BarPart>& parts, const BarScale& scale, const std::string& style,
              const std::string& alternative, HtmlWriter* html);
 
-// The need without what a remedy saves, what it saves, and the limit.
-void DrawEffect(const Need& need, double saves, HtmlWriter* html);
+// What a remedy that saves something leaves, what it saves, and the limit.
+void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html);
 
 // What fills the memory: the parts of the need, the listed allocations below, the limit through both, and a table of
 // the parts. At most `most_rows` allocations. Only what the log tells; nothing is drawn where it tells no need.

@@ -7,6 +7,7 @@
 
 #include "report/finding_text.h"
 #include "report/html_charts.h"
+#include "report/html_memory.h"
 #include "report/layout.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -41,6 +42,8 @@ class FindingHtml {
     AddNumbers();
     if (need_) html_.Element(HeadingElement(layout_.level + 1), "What fills the memory");
     DrawMemory(finding_, layout_.allocations, &html_);
+    if (finding_.prospects)
+      AddMemory(*finding_.prospects, NumberFact(finding_, "limit_bytes"), layout_.level + 1, &html_);
     AddWhy();
     AddRemedies();
     AddAllocations();
@@ -208,8 +211,7 @@ void FindingHtml::AddRemedy(const RankedRemedy& ranked) {
   html_.Open("li", {{"class", "remedy"}, {"value", fmt::format("{}", ranked.rank)}});
   html_.Element(HeadingElement(layout_.level + 2), ranked.remedy->title);
   AddChips(ranked);
-  if (need_ && need_->excess > 0 && ranked.saves_bytes && *ranked.saves_bytes > 0)
-    DrawEffect(*need_, static_cast<double>(*ranked.saves_bytes), &html_);
+  if (need_ && need_->excess > 0 && ranked.saves_bytes && *ranked.saves_bytes > 0) DrawEffect(*need_, ranked, &html_);
   if (!ranked.why.empty()) {
     html_.Open("ul", {{"class", "why"}});
     for (std::size_t i = 0; i < std::min(ranked.why.size(), kReasons); ++i) AddReason(ranked.why[i]);

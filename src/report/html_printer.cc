@@ -13,6 +13,7 @@
 #include "report/html_assets.h"
 #include "report/html_batch.h"
 #include "report/html_finding.h"
+#include "report/html_memory.h"
 #include "report/html_writer.h"
 #include "report/layout.h"
 #include "report/summary.h"
@@ -180,6 +181,7 @@ void AddBatch(const Report& report, HtmlWriter* html) {
   html->Verbatim(details);
   html->Element("h2", "The remedies in general");
   AddRemedyNotes(remedies, html);
+  AddPrograms(report, html);
 }
 
 void AddFew(const Report& report, HtmlWriter* html) {
@@ -196,6 +198,7 @@ void AddFew(const Report& report, HtmlWriter* html) {
     AddFinding(finding, {.level = one ? 1 : 2}, html);
     html->Close();
   }
+  AddPrograms(report, html);
   AddProblems(report, html);
 }
 

@@ -11,6 +11,7 @@
 #include "report/batch_text.h"
 #include "report/finding_text.h"
 #include "report/layout.h"
+#include "report/markdown_memory.h"
 #include "report/markdown_page.h"
 #include "report/markdown_text.h"
 #include "report/summary.h"
@@ -168,7 +169,8 @@ std::string Url(const std::string& url) {
 }
 
 std::string Origin(const Finding& finding) {
-  std::string text = MarkdownBlock(CutBytes(Printable(finding.message), kMessage)) + "\n";
+  std::string text;
+  if (!finding.message.empty()) text = MarkdownBlock(CutBytes(Printable(finding.message), kMessage)) + "\n";
   text += fmt::format("- {}, lines {} to {}\n", Code(ArtifactText(finding.where.artifact)), finding.where.line,
                       std::max(finding.where.line, finding.where.last_line));
   const std::vector<std::string> also = AlsoTexts(finding);
@@ -212,7 +214,8 @@ std::vector<std::string> FoldedSections(const Finding& finding) {
 }
 
 MarkdownPart Diagnosis(const Finding& finding) {
-  return {Verdict(finding) + Numbers(finding) + Why(finding) + Largest(finding) + Remedies(finding),
+  const std::string memory = finding.prospects ? MarkdownMemory(*finding.prospects) : "";
+  return {Verdict(finding) + Numbers(finding) + Why(finding) + Largest(finding) + memory + Remedies(finding),
           FoldedSections(finding), ""};
 }
 
@@ -331,6 +334,7 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
     for (const Finding& finding : report.findings) parts.push_back(Diagnosis(finding));
   }
   if (parts.empty()) parts.push_back({NothingFound(report), {}, ""});
+  for (MarkdownPart& program : MarkdownPrograms(report)) parts.push_back(std::move(program));
   if (!report.problems.empty()) parts.front().folded.push_back(Problems(report));
   return JoinWithin(parts, Footer(report), most_bytes);
 }

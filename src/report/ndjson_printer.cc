@@ -64,6 +64,12 @@ std::string PrintNdjson(const Report& report) {
     json["merge"] = MergeJson(finding, report.rules_fingerprint);
     print("diagnosis", json);
   }
+  for (const CompiledProgram& program : report.programs) {
+    Json json = ProgramJson(program);
+    CutTexts(json);
+    json["merge"] = {{"rules", report.rules_fingerprint}};
+    print("program", json);
+  }
   for (const Problem& problem : report.problems) {
     Json json = ProblemJson(problem);
     CutTexts(json);
@@ -73,7 +79,9 @@ std::string PrintNdjson(const Report& report) {
   Json summary = SummaryJson(report);
   summary["merge"] = {{"rules", report.rules_fingerprint},
                       {"problems_left_out", report.problems_left_out},
-                      {"reports_left_out", report.reports_left_out}};
+                      {"reports_left_out", report.reports_left_out},
+                      {"programs", report.programs.size()},
+                      {"programs_left_out", report.programs_left_out}};
   print("summary", summary);
   return text;
 }

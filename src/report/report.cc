@@ -9,6 +9,13 @@ namespace {
 constexpr std::size_t kMostProblems = 10000;
 }
 
+void TakePrograms(FindingTable* table, const std::optional<double>& limit, Report* report) {
+  report->programs_left_out = table->programs().left_out();
+  report->programs = table->programs().Take();
+  if (!limit) return;
+  for (CompiledProgram& program : report->programs) program.facts.Set("limit_bytes", *limit, {});
+}
+
 void SortProblems(std::vector<Problem>* problems, std::uint64_t* left_out) {
   std::stable_sort(problems->begin(), problems->end(), [](const Problem& a, const Problem& b) {
     return std::tie(a.of_report, a.path, a.member, a.what) < std::tie(b.of_report, b.path, b.member, b.what);

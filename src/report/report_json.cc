@@ -122,6 +122,14 @@ Json RemedyJson(const RankedRemedy& ranked) {
   return json;
 }
 
+// In four decimals: the schedule of a large program has some ten thousand places.
+Json TimelineJson(const std::vector<MemoryMoment>& timeline) {
+  Json json = Json::array();
+  for (const MemoryMoment& moment : timeline)
+    json.push_back({{"at", std::round(moment.at * 10000) / 10000}, {"bytes", moment.bytes}});
+  return json;
+}
+
 void SetProspects(const Prospects& prospects, Json& json) {
   json["memory"] = Json::array();
   for (const MemoryPart& part : prospects.memory) {
@@ -130,6 +138,7 @@ void SetProspects(const Prospects& prospects, Json& json) {
     for (const auto& [module, bytes] : part.modules) one["by"].push_back({{"module", Text(module)}, {"bytes", bytes}});
     json["memory"].push_back(std::move(one));
   }
+  if (!prospects.timeline.empty()) json["timeline"] = TimelineJson(prospects.timeline);
   Json room = Json::object();
   const auto set = [&](const char* key, std::int64_t size) {
     if (size > 0) room[key] = size;
@@ -194,6 +203,14 @@ Json RecurringJson(const Finding& finding) {
   return json;
 }
 
+Json FactsJson(const Evidence& facts) {
+  Json json = Json::object();
+  for (const auto& [name, fact] : facts.all()) {
+    if (Json value = ToJson(fact.value); !value.is_null()) json[name] = std::move(value);
+  }
+  return json;
+}
+
 }  // namespace
 
 Json FindingJson(const Finding& finding) {
@@ -214,10 +231,7 @@ Json FindingJson(const Finding& finding) {
   }
   SetTally(finding.tally, json);
   SetText(json, "framework", finding.framework);
-  json["facts"] = Json::object();
-  for (const auto& [name, fact] : finding.facts.all()) {
-    if (Json value = ToJson(fact.value); !value.is_null()) json["facts"][name] = std::move(value);
-  }
+  json["facts"] = FactsJson(finding.facts);
   json["why"] = Json::array();
   for (const Reason& reason : finding.why) json["why"].push_back(ReasonJson(reason));
   json["allocations"] = Json::array();
@@ -235,6 +249,19 @@ Json FindingJson(const Finding& finding) {
   if (finding.budget) json["budget"] = BudgetJson(*finding.budget);
   json["links"] = Json::array();
   for (const Link& link : failure.links) json["links"].push_back({{"title", link.title}, {"url", link.url}});
+  return json;
+}
+
+Json ProgramJson(const CompiledProgram& program) {
+  Json json = {{"id", program.id}, {"basis", program.basis}};
+  const Value module = program.facts.Get("module");
+  if (const std::string* name = AsText(module)) SetText(json, "module", *name);
+  json["where"] = WhereJson(program.where);
+  json["occurrences"] = program.occurrences;
+  json["facts"] = FactsJson(program.facts);
+  json["allocations"] = Json::array();
+  for (const Allocation& row : program.allocations) json["allocations"].push_back(AllocationJson(row));
+  if (program.prospects) SetProspects(*program.prospects, json);
   return json;
 }
 

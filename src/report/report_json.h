@@ -17,6 +17,8 @@ inline constexpr const char* kReportSchema = "whyoom.report/1";
 
 Json FindingJson(const Finding& finding);
 
+Json ProgramJson(const CompiledProgram& program);
+
 Json ProblemJson(const Problem& problem);
 
 // What a reader needs beside the fields for people, so that merging comes to what reading the logs at once would have.

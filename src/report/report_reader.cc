@@ -55,6 +55,7 @@ std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
     return schema == kReportSchema ? "" : "the header of a format that is not known";
   }
   if (type == "diagnosis") return TakeDiagnosis(record, counts);
+  if (type == "program") return TakeProgram(record, counts);
   if (type == "problem") return TakeProblem(record, counts);
   if (type == "summary") return TakeSummary(record, counts);
   return kNoRecord;
@@ -80,6 +81,15 @@ std::string ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
   return {};
 }
 
+std::string ReportReader::TakeProgram(const json& record, Counts* counts) {
+  if (std::string other = OtherRules(record); !other.empty()) return other;
+  std::optional<CompiledProgram> program = ReadProgram(record);
+  if (!program) return kNoRecord;
+  ++counts->programs;
+  table_.programs().Add(*std::move(program));
+  return {};
+}
+
 std::string ReportReader::TakeProblem(const json& record, Counts* counts) {
   std::optional<Problem> problem = ReadProblem(record);
   if (!problem) return kNoRecord;
@@ -102,6 +112,9 @@ std::string ReportReader::TakeSummary(const json& record, Counts* counts) {
   const std::uint64_t diagnoses = fields.NeedCount("diagnoses");
   const std::uint64_t problems = fields.NeedCount("problem_count");
   const std::uint64_t problems_left_out = merge.NeedCount("problems_left_out");
+  // Reports of before there were any say nothing of programs.
+  const std::uint64_t programs = merge.Count("programs").value_or(0);
+  const std::uint64_t programs_left_out = merge.Count("programs_left_out").value_or(0);
   std::map<std::string, std::uint64_t> left_out;
   for (const Failure& failure : rules_.failures()) {
     if (const auto count = reports.Count(failure.code.c_str())) left_out[failure.code] = *count;
@@ -109,11 +122,13 @@ std::string ReportReader::TakeSummary(const json& record, Counts* counts) {
   if (fields.faulty() || merge.faulty() || reports.faulty()) return kNoRecord;
   ++counts->summaries;
   counts->said_diagnoses = Sum(counts->said_diagnoses, diagnoses);
+  counts->said_programs = Sum(counts->said_programs, programs);
   counts->said_problems = Sum(counts->said_problems, problems - std::min(problems, problems_left_out));
   report_.artifacts = Sum(report_.artifacts, artifacts);
   report_.bytes = Sum(report_.bytes, bytes);
   report_.problems_left_out = Sum(report_.problems_left_out, problems_left_out);
   for (const auto& [code, count] : left_out) table_.LeaveOut(code, count);
+  table_.programs().LeaveOut(programs_left_out);
   return {};
 }
 
@@ -124,12 +139,14 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
              ? fmt::format("line {} is {}", complaint.first_line, what)
              : fmt::format("{} lines are {}, the first is line {}", complaint.count, what, complaint.first_line));
   }
-  const bool any = counts.diagnoses + counts.problems > 0;
+  const bool any = counts.diagnoses + counts.programs + counts.problems > 0;
   if (counts.summaries < std::max<std::uint64_t>(counts.headers, any ? 1 : 0)) {
     tell("a report is cut: its summary is missing");
-  } else if (counts.diagnoses < counts.said_diagnoses || counts.problems < counts.said_problems) {
+  } else if (counts.diagnoses < counts.said_diagnoses || counts.programs < counts.said_programs ||
+             counts.problems < counts.said_problems) {
     tell("a report is cut: it holds fewer records than its summary says");
-  } else if (any && (counts.diagnoses > counts.said_diagnoses || counts.problems > counts.said_problems)) {
+  } else if (any && (counts.diagnoses > counts.said_diagnoses || counts.programs > counts.said_programs ||
+                     counts.problems > counts.said_problems)) {
     tell("a report holds more records than its summary says: something is in it twice");
   }
 }

@@ -36,14 +36,17 @@ class ReportReader {
     std::uint64_t headers = 0;
     std::uint64_t summaries = 0;
     std::uint64_t diagnoses = 0;
+    std::uint64_t programs = 0;
     std::uint64_t problems = 0;
     std::uint64_t said_diagnoses = 0;  // by the summaries
+    std::uint64_t said_programs = 0;
     std::uint64_t said_problems = 0;
     std::map<std::string, Complaint> complaints;
   };
   void TakeLine(std::string_view line, std::uint64_t number, Counts* counts);
   std::string TakeRecord(const nlohmann::json& record, Counts* counts);
   std::string TakeDiagnosis(const nlohmann::json& record, Counts* counts);
+  std::string TakeProgram(const nlohmann::json& record, Counts* counts);
   std::string TakeProblem(const nlohmann::json& record, Counts* counts);
   std::string TakeSummary(const nlohmann::json& record, Counts* counts);
   std::string OtherRules(const nlohmann::json& record) const;

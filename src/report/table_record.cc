@@ -52,8 +52,13 @@ std::string PrintTable(const FindingTable& table, const std::string& rules_finge
     findings.push_back(
         {{"diagnosis", std::move(diagnosis)}, {"shapes", ShapesJson(*finding)}, {"concluded", finding->concluded}});
   }
-  const Json json = {
-      {"rules", rules_fingerprint}, {"findings", std::move(findings)}, {"reports_left_out", table.left_out()}};
+  Json programs = Json::array();
+  for (const CompiledProgram* program : table.programs().programs()) programs.push_back(ProgramJson(*program));
+  const Json json = {{"rules", rules_fingerprint},
+                     {"findings", std::move(findings)},
+                     {"reports_left_out", table.left_out()},
+                     {"programs", std::move(programs)},
+                     {"programs_left_out", table.programs().left_out()}};
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
@@ -67,6 +72,12 @@ std::optional<FindingTable> ReadTable(std::string_view text, const RuleSet& rule
     if (!finding) return std::nullopt;
     table.Add(*std::move(finding));
   }
+  for (const json& element : fields.Array("programs")) {
+    std::optional<CompiledProgram> program = ReadProgram(element);
+    if (!program) return std::nullopt;
+    table.programs().Add(*std::move(program));
+  }
+  table.programs().LeaveOut(fields.NeedCount("programs_left_out"));
   RecordFields left_out(fields.Object("reports_left_out"));
   for (const Failure& failure : rules.failures()) {
     if (const auto reports = left_out.Count(failure.code.c_str())) table.LeaveOut(failure.code, *reports);

@@ -9,6 +9,7 @@
 #include "report/batch_text.h"
 #include "report/finding_text.h"
 #include "report/layout.h"
+#include "report/memory_text.h"
 #include "report/style.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -33,6 +34,7 @@ class Page {
   void PrintFinding(const Finding& finding);
   void PrintOverview(const Report& report, std::size_t shown_whole);
   void PrintOthers(const Report& report, const std::vector<const Finding*>& whole);
+  void PrintPrograms(const Report& report);
   void PrintClosing(const Report& report);
   // Between what stands on the page already and what comes.
   void Separator() {
@@ -65,6 +67,7 @@ class Page {
   void PrintBudget(const Finding& finding);
   void PrintWhy(const Finding& finding);
   void PrintAllocations(const Finding& finding);
+  void PrintMemory(const Finding& finding);
   void PrintRemedies(const Finding& finding);
   void PrintRemedy(const RankedRemedy& ranked);
   void PrintSum(const Finding& finding);
@@ -170,6 +173,11 @@ void Page::PrintAllocations(const Finding& finding) {
   if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
 }
 
+void Page::PrintMemory(const Finding& finding) {
+  const std::string text = finding.prospects ? MemoryText(*finding.prospects, width_, style_) : "";
+  if (!text.empty()) out_ += "\n" + text;
+}
+
 void Page::PrintRemedy(const RankedRemedy& ranked) {
   const std::string number = fmt::format("{}", ranked.rank);
   out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
@@ -237,6 +245,7 @@ void Page::PrintFinding(const Finding& finding) {
   PrintBudget(finding);
   PrintWhy(finding);
   PrintAllocations(finding);
+  PrintMemory(finding);
   PrintRemedies(finding);
   PrintSum(finding);
   PrintMore(finding);
@@ -256,6 +265,17 @@ void Page::PrintOthers(const Report& report, const std::vector<const Finding*>& 
   if (others.empty()) return;
   Separator();
   out_ += others;
+}
+
+// What is no failure stands apart from the failures.
+void Page::PrintPrograms(const Report& report) {
+  if (report.programs.empty()) return;
+  if (!report.findings.empty()) {
+    Separator();
+    out_ += style_.Strong("Programs that fit") + "\n\n";
+  }
+  out_ += ProgramsText(report, width_, style_);
+  if (report.findings.empty()) Blank();
 }
 
 void Page::PrintClosing(const Report& report) {
@@ -293,6 +313,7 @@ std::string PrintText(const Report& report, const TextOptions& options) {
     page.PrintFinding(*finding);
   }
   page.PrintOthers(report, whole);
+  page.PrintPrograms(report);
   page.PrintClosing(report);
   return WithoutCommands(page.Take());
 }

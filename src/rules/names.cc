@@ -58,7 +58,7 @@ const std::vector<std::string>& RowFields() {
 
 const std::vector<std::string>& BuiltInNames() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"code", "scenario", "framework", "chip", "listed", "user_source"};
+    std::vector<std::string> all = {"code", "scenario", "framework", "chip", "listed", "user_source", "dump"};
     for (const std::string& field : RowFields()) all.push_back("largest." + field);
     return all;
   }();

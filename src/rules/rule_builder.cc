@@ -39,6 +39,16 @@ std::vector<Example> BuildAllExamples(const RuleNode& node) {
 // An entry that is a pattern, or an object with one.
 RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
 
+// A size as a message prints it, or in bytes; anything else is a fault.
+std::optional<double> SizeOf(const RuleNode& node) {
+  if (!node.exists()) return std::nullopt;
+  if (node.json().is_number()) return AsNumber(node.Scalar());
+  const std::optional<std::int64_t> size = ParseSize(node.Text());
+  if (!size && !node.Text().empty())
+    node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
+  return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
+}
+
 void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen) {
   if (!id.empty() && !seen->insert(id).second) node.Report("the id '" + id + "' is in use already in this failure");
 }
@@ -139,17 +149,24 @@ void RuleSetBuilder::BuildFacts(const RuleNode& node, Failure* failure) {
                           meant.empty() ? "readers are " + Listing(readers) : meant);
     names_.Forgive(failure->code);
   }
+  failure->of_dump = node["of_dump"].Bool();
   failure->contexts = node["contexts"].Words();
   for (const RuleNode& item : node["contexts"].Items()) context_references_[failure->code].push_back(item);
-  for (const RuleNode& item : node["derived"].Items()) {
+  failure->derived = BuildDerived(failure->code, node["derived"]);
+}
+
+std::vector<DerivedFact> RuleSetBuilder::BuildDerived(const std::string& owner, const RuleNode& node) {
+  std::vector<DerivedFact> all;
+  for (const RuleNode& item : node.Items()) {
     DerivedFact derived;
     derived.name = item["fact"].Text();
-    derived.from = UseExpression(failure->code, item["from"], false);
-    derived.when = UseOptionalExpression(failure->code, item["when"], false);
+    derived.from = UseExpression(owner, item["from"], false);
+    derived.when = UseOptionalExpression(owner, item["when"], false);
     derived.replace = item["replace"].Bool();
     derived.is_text = item["is_text"].Bool();
-    failure->derived.push_back(std::move(derived));
+    all.push_back(std::move(derived));
   }
+  return all;
 }
 
 void RuleSetBuilder::BuildScenarios(const RuleNode& node, Failure* failure) {
@@ -225,6 +242,10 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
     CollectLiterals(context.patterns.back(), item, "context");
   }
   context.job_wide = node["job_wide"].Bool();
+  context.is_program = node["program"].Bool();
+  context.derived = BuildDerived(ContextOwner(context.id), node["derived"]);
+  if (!context.derived.empty() && !context.is_program)
+    node["derived"].Report("only a context that states a program derives facts", "give it \"program\": true");
   context.match = BuildAllExamples(node["examples"]["match"]);
   set_.contexts_.push_back(std::move(context));
 }
@@ -246,13 +267,11 @@ void RuleSetBuilder::BuildChip(const RuleNode& node) {
   Chip chip;
   chip.id = node["id"].Text();
   for (const RuleNode& item : node["limits"].Items()) {
-    if (item.json().is_number()) chip.limits.push_back(AsNumber(item.Scalar()).value_or(0));
-    const std::optional<std::int64_t> limit = ParseSize(item.Text());
-    if (limit) {
-      chip.limits.push_back(static_cast<double>(*limit));
-    } else if (!item.Text().empty()) {
-      item.Report("'" + item.Text() + "' is no size", "write it as a message prints it: 15.75G");
-    }
+    if (const std::optional<double> limit = SizeOf(item)) chip.limits.push_back(*limit);
+  }
+  for (const RuleNode& item : node["targets"].Items()) {
+    if (const std::optional<double> limit = SizeOf(item["limit"]))
+      chip.targets.push_back({item["pattern"].AsPattern(), *limit});
   }
   set_.chips_.push_back(std::move(chip));
 }

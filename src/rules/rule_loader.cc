@@ -216,6 +216,13 @@ void RuleSetBuilder::CheckCodes() {
 }
 
 void RuleSetBuilder::GiveFacts() {
+  for (const Context& context : set_.contexts_) {
+    const std::string owner = ContextOwner(context.id);
+    for (const Pattern& pattern : context.patterns) {
+      for (const std::string& fact : pattern.capture_names()) names_.Give(owner, fact);
+    }
+    for (const DerivedFact& derived : context.derived) names_.Give(owner, derived.name);
+  }
   for (const Failure& failure : set_.failures_) {
     const auto give = [&](const std::vector<std::string>& facts) {
       for (const std::string& fact : facts) names_.Give(failure.code, fact);

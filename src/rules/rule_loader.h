@@ -34,6 +34,7 @@ class RuleSetBuilder {
   void BuildFailure(const RuleNode& node);
   void BuildHeads(const RuleNode& node, Failure* failure);
   void BuildFacts(const RuleNode& node, Failure* failure);
+  std::vector<DerivedFact> BuildDerived(const std::string& owner, const RuleNode& node);
   void BuildScenarios(const RuleNode& node, Failure* failure);
   void BuildExamples(const RuleNode& node, Failure* failure);
   void BuildRemedy(const RuleNode& node);
@@ -42,6 +43,9 @@ class RuleSetBuilder {
   void BuildChip(const RuleNode& node);
   void BuildQuotation(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
+
+  // Whose facts the expressions of a context use, apart from codes.
+  static std::string ContextOwner(const std::string& id) { return "context " + id; }
 
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   std::optional<Expression> UseOptionalExpression(const std::string& owner, const RuleNode& node, bool in_row);

@@ -88,6 +88,7 @@ struct Failure {
   std::vector<Head> heads;
   std::vector<Pattern> facts;         // looked for in the message after the head
   std::string reader;                 // of the block below the message; empty: none
+  bool of_dump = false;               // what a compile failed of whose XLA dump says that it ran out of memory
   std::vector<std::string> contexts;  // ids of Context whose facts matter to it
   std::vector<DerivedFact> derived;
   std::vector<std::string> identity;        // facts that make two reports one failure
@@ -133,8 +134,10 @@ struct Remedy {
 // Lines before the error whose captures become facts of it.
 struct Context {
   std::string id;
-  std::vector<Pattern> patterns;  // of each the newest match counts
-  bool job_wide = false;          // true of all reporters, whichever printed it
+  std::vector<Pattern> patterns;     // of each the newest match counts
+  bool job_wide = false;             // true of all reporters, whichever printed it
+  bool is_program = false;           // each match states what one program takes, failure or not
+  std::vector<DerivedFact> derived;  // of such a statement
   std::vector<Example> match;
 };
 
@@ -148,6 +151,11 @@ struct Framework {
 struct Chip {
   std::string id;              // "v5e"
   std::vector<double> limits;  // usable bytes as printed; matched to two decimals of GiB
+  struct Target {
+    Pattern pattern;  // looked for in *.target_arguments.txt of an XLA dump
+    double limit = 0;
+  };
+  std::vector<Target> targets;
 };
 
 // A text that looks like a head but only quotes one: a source line, a search pattern. `pattern` must

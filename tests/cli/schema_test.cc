@@ -64,6 +64,7 @@ std::vector<std::string> Inputs(const ScratchFolder& scratch) {
   std::vector<std::string> inputs;
   for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases"))
     inputs.push_back((entry.path() / "log").string());
+  inputs.push_back((fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "programs" / "train-step" / "dump").string());
   std::string fleet;
   for (int i = 0; i < 1500; ++i)
     fleet += "[rank" + std::to_string(i) +
@@ -86,6 +87,7 @@ TEST_CASE("every output is valid by the published schema, which describes every 
   arguments.insert(arguments.begin(), {"--format", "json"});
   const json report = json::parse(RunWhyoom(arguments).out);
   CHECK(report["diagnoses"].size() > 15);
+  CHECK(report["programs"].size() >= 4);
   CheckValid("report", report);
   CheckDescribed(Schema()["definitions"]["report"], report, "");
 

@@ -3,7 +3,9 @@
 //   dump/          where there is one, the XLA dump of the same compile, given as --xla-dump
 //   source.md      where the log comes from, and the right answer, written by hand: lines "- code: E1000", "- scenario:
 //   2"
-//                  ("none", "cannot tell"), "- first: shard_tensor"
+//                  ("none", "cannot tell"), "- first: shard_tensor"; of what fits "- programs: 1", "- batch: 64" of the
+//                  first
+// testdata/programs holds the same without a log: dump/ is read by itself.
 //   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
 // The right answer is checked against the output on its own, so that blessing a wrong one fails.
 #include <algorithm>
@@ -23,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::vector<fs::path> Cases() {
+std::vector<fs::path> FoldersOf(const std::string& kind) {
   std::vector<fs::path> cases;
-  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases"))
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / kind))
     cases.push_back(entry.path());
   std::sort(cases.begin(), cases.end());
   return cases;
@@ -49,7 +51,20 @@ void CheckAgainst(const fs::path& expected, const std::string& got) {
   CHECK(got == ReadText(expected.string()));
 }
 
+void CheckPrograms(const std::string& source, const json& report) {
+  const std::string programs = Stated(source, "programs");
+  const std::string batch = Stated(source, "batch");
+  if (programs.empty()) {
+    CHECK(!report.contains("programs"));
+    return;
+  }
+  REQUIRE(report.contains("programs"));
+  CHECK(std::to_string(report["programs"].size()) == programs);
+  if (!batch.empty()) CHECK(report["programs"][0]["room"]["batch"] == std::stoi(batch));
+}
+
 void CheckRightAnswer(const std::string& source, const json& report) {
+  CheckPrograms(source, report);
   const std::string code = Stated(source, "code");
   const std::string scenario = Stated(source, "scenario");
   REQUIRE(!code.empty());
@@ -74,26 +89,36 @@ void CheckRightAnswer(const std::string& source, const json& report) {
   }
 }
 
+void CheckFolder(const fs::path& folder, std::vector<std::string> arguments) {
+  INFO(folder);
+  const ProcessResult text = RunWhyoom(arguments, "", folder.string());
+  arguments.insert(arguments.end(), {"--format", "json"});
+  const ProcessResult data = RunWhyoom(arguments, "", folder.string());
+  CHECK(text.err.empty());
+  CHECK(data.err.empty());
+  const json report = json::parse(data.out);
+  const int status = report["diagnoses"].empty() ? 0 : 1;
+  CHECK(text.exit_status == status);
+  CHECK(data.exit_status == status);
+  CheckRightAnswer(ReadText((folder / "source.md").string()), report);
+  CheckAgainst(folder / "expected.txt", text.out);
+  CheckAgainst(folder / "expected.json", WithoutFingerprint(data.out));
+}
+
 }  // namespace
 
 TEST_CASE("real logs give the right answers", "[golden]") {
-  const std::vector<fs::path> cases = Cases();
+  const std::vector<fs::path> cases = FoldersOf("cases");
   REQUIRE(cases.size() >= 12);
   for (const fs::path& folder : cases) {
-    INFO(folder);
     std::vector<std::string> arguments = {"log"};
     if (fs::exists(folder / "dump")) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
-    const ProcessResult text = RunWhyoom(arguments, "", folder.string());
-    arguments.insert(arguments.end(), {"--format", "json"});
-    const ProcessResult data = RunWhyoom(arguments, "", folder.string());
-    CHECK(text.err.empty());
-    CHECK(data.err.empty());
-    const json report = json::parse(data.out);
-    const int status = report["diagnoses"].empty() ? 0 : 1;
-    CHECK(text.exit_status == status);
-    CHECK(data.exit_status == status);
-    CheckRightAnswer(ReadText((folder / "source.md").string()), report);
-    CheckAgainst(folder / "expected.txt", text.out);
-    CheckAgainst(folder / "expected.json", WithoutFingerprint(data.out));
+    CheckFolder(folder, arguments);
   }
+}
+
+TEST_CASE("real dumps say by themselves what their programs take", "[golden]") {
+  const std::vector<fs::path> programs = FoldersOf("programs");
+  REQUIRE(programs.size() >= 2);
+  for (const fs::path& folder : programs) CheckFolder(folder, {"dump"});
 }

@@ -256,3 +256,43 @@ TEST_CASE("the peak counts each place once", "[program]") {
     CHECK(PeakOf(allocation).bytes == SlowPeak(allocation, 20, 50));
   }
 }
+
+TEST_CASE("a timeline holds the fullest moment of each part of the schedule", "[program][memory]") {
+  ModuleMemory memory;
+  memory.schedule_length = 100;
+  memory.need_bytes = 1000 + 64;
+  MemoryAllocation fixed;
+  fixed.kind = AllocationKind::kArgument;
+  fixed.size = 1000;
+  MemoryAllocation temporaries;
+  temporaries.size = 64;
+  const auto add = [&](std::int64_t offset, std::int64_t size, std::int64_t first, std::int64_t last) {
+    MemoryValue value;
+    value.offset = offset;
+    value.size = size;
+    value.first = first;
+    value.last = last;
+    temporaries.values.push_back(value);
+  };
+  add(0, 16, 0, 99);
+  add(16, 32, 41, 43);
+  add(16, 32, 42, 42);  // of the same place
+  add(48, 16, 43, 60);
+  memory.allocations = {fixed, temporaries};
+
+  const std::vector<MemoryMoment> timeline = TimelineOf(memory, 10);
+  REQUIRE(timeline.size() == 10);
+  std::vector<std::int64_t> bytes;
+  for (const MemoryMoment& moment : timeline) bytes.push_back(moment.bytes);
+  CHECK(bytes == std::vector<std::int64_t>{1016, 1016, 1016, 1016, 1064, 1032, 1032, 1016, 1016, 1016});
+  CHECK(timeline[4].at == 0.43);  // the peak is there, where it is
+  CHECK(timeline[5].at == 0.5);   // what goes on is told at the begin of the part
+  CHECK(PeakOf(temporaries).moment == 43);
+  CHECK(PeakOf(temporaries).bytes == 64);
+
+  CHECK(TimelineOf(memory, 1).size() == 1);
+  CHECK(TimelineOf(memory, 1)[0].bytes == 1064);
+  CHECK(TimelineOf(memory, 1000).size() == 100);
+  memory.schedule_length = 0;
+  CHECK(TimelineOf(memory).empty());  // without live ranges
+}

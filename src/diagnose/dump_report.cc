@@ -1,0 +1,200 @@
+#include "diagnose/dump_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "diagnose/artifact_findings.h"
+#include "diagnose/framework_signs.h"
+#include "input/byte_source.h"
+#include "text/quantity.h"
+
+namespace whyoom {
+namespace {
+
+constexpr double kWorthTelling = 0.03;  // of what the largest program of a folder needs
+constexpr std::size_t kMostOfFolder = 12;
+constexpr std::size_t kMostRows = 10;
+constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // bytes; the files have 1 and 60 KiB
+
+using Given = XlaDump::Given;
+
+std::string ReadSome(const std::string& path) {
+  if (path.empty()) return {};
+  const std::unique_ptr<ByteSource> source = OpenFile(path);
+  std::string text(kMostSettings, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const std::size_t got = source->Read(text.data() + size, text.size() - size);
+    if (got == 0) break;
+    size += got;
+  }
+  text.resize(size);
+  return text;
+}
+
+// Whether a setting that changes how much of the memory is usable is as it is without the user.
+bool IsUsual(std::string_view settings, std::string_view name, std::string_view usual) {
+  const std::size_t at = settings.find(name);
+  return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
+}
+
+struct Usable {
+  double bytes = 0;
+  std::string chip;
+};
+
+// What the dump tells of the device: it names the chip that the program was compiled for.
+std::optional<Usable> LimitOf(const Given& module, const RuleSet& rules) {
+  const std::string target = ReadSome(module.target);
+  const std::string settings = ReadSome(module.environment);
+  if (target.empty() || !IsUsual(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
+      !IsUsual(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
+    return std::nullopt;
+  for (const Chip& chip : rules.chips()) {
+    for (const Chip::Target& one : chip.targets) {
+      PatternMatch match;
+      if (one.pattern.Find(target, 0, &match)) return Usable{one.limit, chip.id};
+    }
+  }
+  return std::nullopt;
+}
+
+const Failure* FailureOfDumps(const RuleSet& rules) {
+  for (const Failure& failure : rules.failures()) {
+    if (failure.of_dump) return &failure;
+  }
+  return nullptr;
+}
+
+class DumpReporter {
+ public:
+  DumpReporter(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit, FindingTable* table,
+               std::vector<Problem>* problems)
+      : dump_(dump), rules_(rules), limit_(limit), table_(*table), problems_(*problems) {
+    failure_ = FailureOfDumps(rules);
+    for (const Finding* finding : table->findings()) {
+      if (finding->failure->reader.empty() || finding->failure->phase != "compile") continue;
+      const Value module = finding->facts.Get("module");
+      const std::string* name = AsText(module);
+      told_.insert(name == nullptr ? "" : *name);
+    }
+  }
+
+  void Report(const std::vector<Given>& folder) {
+    std::map<std::string, const Given*> failed;
+    for (const Given& module : folder) {
+      if (module.failed) failed[module.name] = &module;
+    }
+    for (const auto& [name, module] : failed) {
+      // A log that does not name the module takes the only one that failed.
+      if (!told_.contains(name) && !(failed.size() == 1 && told_.contains(""))) ReportFailed(*module);
+    }
+    if (failed.empty()) ReportFitting(folder);
+  }
+
+ private:
+  bool Read(const Given& module, Draft* draft) {
+    sources_.clear();
+    std::optional<Usable> usable;
+    if (limit_) usable = Usable{*limit_, ""};
+    if (!usable) usable = LimitOf(module, rules_);
+    if (usable) draft->facts.Set("limit_bytes", usable->bytes, {});
+    if (usable && !usable->chip.empty()) draft->facts.Set("chip", usable->chip, {});
+    Prospects prospects;
+    Problem problem;
+    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, &draft->facts, &draft->rows, &prospects, &sources_,
+                         &problem)) {
+      problems_.push_back(std::move(problem));
+      return false;
+    }
+    if (!prospects.memory.empty()) draft->prospects = std::move(prospects);
+    return true;
+  }
+
+  void ReportFailed(const Given& module) {
+    Draft draft;
+    draft.failure = failure_;
+    draft.head.line = 1;
+    if (failure_ == nullptr || !Read(module, &draft)) return;
+    draft.facts.Set("used_bytes", static_cast<double>(dump_.NeedOf(module)), {});
+    ArtifactFindings found(rules_, {module.path, ""});
+    std::vector<Draft> drafts;
+    drafts.push_back(std::move(draft));
+    found.Add(std::move(drafts), FrameworkOf(rules_.frameworks(), sources_, ""));
+    table_.Join(found.Take());
+  }
+
+  void ReportFitting(const std::vector<Given>& folder) {
+    std::vector<std::pair<std::int64_t, const Given*>> by_need;
+    for (const Given& module : folder) by_need.emplace_back(dump_.NeedOf(module), &module);
+    std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::uint64_t left_out = 0;
+    std::size_t told = 0;
+    for (const auto& [need, module] : by_need) {
+      if (need <= 0 || static_cast<double>(need) < kWorthTelling * static_cast<double>(by_need[0].first)) break;
+      if (told++ < kMostOfFolder) {
+        ReportProgram(*module, need);
+      } else {
+        ++left_out;
+      }
+    }
+    if (!by_need.empty() && by_need[0].first <= 0)
+      problems_.push_back({by_need[0].second->path, "", "it holds no buffer assignment"});
+    table_.programs().LeaveOut(left_out);
+  }
+
+  void ReportProgram(const Given& module, std::int64_t need) {
+    Draft draft;
+    if (!Read(module, &draft)) return;
+    CompiledProgram program;
+    program.basis = "dump";
+    program.where = {{BoundedPath(module.path), ""}, 1, 1, 0};
+    for (const auto& [name, fact] : draft.facts.all()) {
+      if (name != "dump" && name != "listed" && name != "list_seen") program.facts.Set(name, fact.value, {});
+    }
+    program.facts.Set("need_bytes", static_cast<double>(need), {});
+    program.allocations = std::move(draft.rows);
+    if (program.allocations.size() > kMostRows) program.allocations.resize(kMostRows);
+    program.prospects = std::move(draft.prospects);
+    Identify(&program);
+    table_.programs().Add(std::move(program));
+  }
+
+  const XlaDump& dump_;
+  const RuleSet& rules_;
+  const std::optional<double>& limit_;
+  FindingTable& table_;
+  std::vector<Problem>& problems_;
+  std::vector<std::string> sources_;  // of the module read last: the files that its operations name
+  const Failure* failure_ = nullptr;
+  std::set<std::string> told_;  // modules whose failure a log tells of; "": it does not name it
+};
+
+}  // namespace
+
+std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules) {
+  for (const Chip& chip : rules.chips()) {
+    if (chip.id == text && !chip.limits.empty()) return chip.limits.front();
+  }
+  const std::optional<std::int64_t> size = ParseSize(text);
+  return size && *size > 0 ? std::optional(static_cast<double>(*size)) : std::nullopt;
+}
+
+DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
+                      FindingTable* table, std::vector<Problem>* problems) {
+  DumpCount count;
+  std::map<std::string, std::vector<Given>> folders;
+  for (Given& module : dump.GivenModules()) {
+    ++count.modules;
+    count.bytes += module.bytes;
+    folders[module.folder].push_back(std::move(module));
+  }
+  DumpReporter reporter(dump, rules, limit, table, problems);
+  for (const auto& [folder, modules] : folders) reporter.Report(modules);
+  return count;
+}
+
+}  // namespace whyoom

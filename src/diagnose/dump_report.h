@@ -1,0 +1,33 @@
+// What dumps that were given to be read say by themselves: why a compile failed, or, of those that fitted, what the
+// programs take and how much room is left.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/finding_table.h"
+#include "diagnose/xla_dump.h"
+#include "input/artifact.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// A size as messages print it ("15.75G") or a chip by its name ("v5e"): what of its memory is usable. nullopt for
+// anything else.
+std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules);
+
+struct DumpCount {
+  std::uint64_t modules = 0;  // that were looked at
+  std::uint64_t bytes = 0;    // of their files
+};
+
+// Adds to the table what the modules say that `dump` was given as inputs. In each folder those that failed are
+// reported, the last compile of each name; where none failed, those that need more than a few per cent of what the
+// largest needs. Of failures that the table holds already, since a log tells of them, nothing is added. `limit` is
+// what a device has; absent: what the dump tells itself, if it does.
+DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
+                      FindingTable* table, std::vector<Problem>* problems);
+
+}  // namespace whyoom

@@ -1,0 +1,134 @@
+#include "report/memory_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "report/finding_text.h"
+#include "report/layout.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr double kWorthTelling = 0.005;  // of the whole
+constexpr std::size_t kMostModules = 3;
+constexpr std::size_t kLongestModule = 60;  // columns
+
+// In the words of people who train and serve models.
+std::string NameOf(const std::string& kind) {
+  static const std::map<std::string, std::string> names = {{"weights", "weights"},
+                                                           {"gathered_weights", "weights gathered from other devices"},
+                                                           {"optimizer_state", "optimizer state"},
+                                                           {"gradients", "gradients"},
+                                                           {"activations", "activations"},
+                                                           {"logits", "logits"},
+                                                           {"attention_scores", "attention scores"},
+                                                           {"temporaries", "temporaries"},
+                                                           {"padding", "padding"},
+                                                           {"inputs", "inputs"},
+                                                           {"outputs", "outputs"},
+                                                           {"constants", "constants"},
+                                                           {"fragmentation", "gaps between arrays"},
+                                                           {"unknown", "not told apart"}};
+  const auto name = names.find(kind);
+  return name == names.end() ? Printable(kind) : name->second;
+}
+
+std::string SizesText(std::int64_t fits, std::int64_t now) {
+  return fits == now ? fmt::format("{}, the present one", fits) : fmt::format("{} (now {})", fits, now);
+}
+
+double Number(const Evidence& facts, const char* name) { return AsNumber(facts.Get(name)).value_or(0); }
+
+std::string TextOf(const Evidence& facts, const char* name) {
+  const Value value = facts.Get(name);
+  const std::string* text = AsText(value);
+  return text == nullptr ? std::string() : Printable(*text);
+}
+
+std::string VerdictOf(const ProgramView& view, const std::string& basis) {
+  const std::string says = basis == "log" ? "By the log it takes " : "It takes ";
+  if (view.limit <= 0) return says + SizeText(view.need) + "; how much the device has is not known";
+  const std::string of = " of " + SizeText(view.limit);
+  if (view.need > view.limit)
+    return says + SizeText(view.need) + of + ", " + SizeText(view.need - view.limit) + " too much";
+  return fmt::format("{}{}{} ({:.0f} %), {} are left", says, SizeText(view.need), of, 100 * view.need / view.limit,
+                     SizeText(view.limit - view.need));
+}
+
+}  // namespace
+
+std::vector<MemoryShare> SharesOf(const Prospects& prospects) {
+  double whole = 0;
+  for (const MemoryPart& part : prospects.memory) whole += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
+  std::vector<MemoryShare> shares;
+  for (const MemoryPart& part : prospects.memory) {
+    const auto bytes = static_cast<double>(part.bytes);
+    if (bytes <= 0 || bytes < kWorthTelling * whole) continue;
+    MemoryShare share{part.kind, NameOf(part.kind), bytes, bytes / whole, {}};
+    for (const auto& [module, size] : part.modules) {
+      if (share.modules.size() == kMostModules || static_cast<double>(size) < kWorthTelling * whole) break;
+      share.modules.push_back(Shorten(Printable(module), kLongestModule) + " " + SizeText(static_cast<double>(size)));
+    }
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+std::string AmountText(const MemoryShare& share) {
+  return fmt::format("{}, {:.0f} %", SizeText(share.bytes), 100 * share.part);
+}
+
+std::vector<std::string> RoomTexts(const Room& room) {
+  std::vector<std::string> texts;
+  if (room.batch > 0 && room.largest_batch > 0)
+    texts.push_back("largest batch that fits: " + SizesText(room.largest_batch, room.batch));
+  if (room.micro_batches > 1)
+    texts.push_back(fmt::format("or the whole batch in {} micro-batches", room.micro_batches));
+  if (room.sequence > 0 && room.largest_sequence > 0)
+    texts.push_back("longest sequence that fits: " + SizesText(room.largest_sequence, room.sequence));
+  return texts;
+}
+
+TimelineView TimelineViewOf(const Prospects& prospects) {
+  TimelineView view;
+  for (const MemoryMoment& moment : prospects.timeline) {
+    view.bytes.push_back(static_cast<double>(std::max<std::int64_t>(moment.bytes, 0)));
+    if (view.bytes.back() <= view.most) continue;
+    view.most = view.bytes.back();
+    view.most_at = std::clamp(moment.at, 0.0, 1.0);
+  }
+  if (view.most <= 0) view.bytes.clear();
+  return view;
+}
+
+std::string FullestText(const TimelineView& timeline) {
+  if (timeline.bytes.empty()) return {};
+  return fmt::format("fullest after {:.0f} % of the program: {}", 100 * timeline.most_at, SizeText(timeline.most));
+}
+
+ProgramView ViewOf(const CompiledProgram& program) {
+  ProgramView view;
+  view.name = TextOf(program.facts, "module");
+  if (view.name.empty()) view.name = "a program";
+  view.place = ArtifactText(program.where.artifact);
+  if (program.basis == "log") view.place += fmt::format(":{}", program.where.line);
+  view.need = std::max(Number(program.facts, "need_bytes"), 0.0);
+  view.limit = std::max(Number(program.facts, "limit_bytes"), 0.0);
+  view.chip = TextOf(program.facts, "chip");
+  view.verdict = VerdictOf(view, program.basis);
+  const double shared = Number(program.facts, "shared_output_bytes");
+  for (const auto& [name, bytes] : {std::pair("arguments", Number(program.facts, "arguments_bytes")),
+                                    std::pair("outputs of their own", Number(program.facts, "output_bytes") - shared),
+                                    std::pair("temporaries", Number(program.facts, "hlo_temp_bytes"))}) {
+    if (bytes > 0) view.parts.emplace_back(name, bytes);
+  }
+  if (view.limit <= 0) view.note = "--hbm 15.75G, or --hbm v5e, tells what the device has";
+  return view;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,113 @@
+// Programs that are no failures: XLA dumps given as inputs, and what logs state.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Data() { return fs::path(WHYOOM_SOURCE_DIR) / "testdata"; }
+
+json Report(const ProcessResult& result) { return json::parse(result.out); }
+
+}  // namespace
+
+TEST_CASE("the dump of a failed compile is diagnosed by itself", "[cli][programs]") {
+  const std::string folder = (Data() / "cases" / "dump-adam-layers").string();
+  const ProcessResult alone = RunWhyoom({"--hbm", "v5e", "--format", "json", "dump"}, "", folder);
+  CHECK(alone.exit_status == 1);
+  const json found = Report(alone)["diagnoses"];
+  REQUIRE(found.size() == 1);
+  const json with_log = Report(RunWhyoom({"log", "--xla-dump", "dump", "--format", "json"}, "", folder))["diagnoses"];
+  CHECK(found[0]["code"] == "E1000");
+  CHECK(found[0]["scenario"]["id"] == with_log[0]["scenario"]["id"]);
+  CHECK(found[0]["memory"] == with_log[0]["memory"]);
+  CHECK(found[0]["remedies"][0]["id"] == with_log[0]["remedies"][0]["id"]);
+  CHECK(found[0]["remedies"][0]["left_bytes"] == with_log[0]["remedies"][0]["left_bytes"]);
+}
+
+TEST_CASE("a dump that does not say what the device has says how to tell", "[cli][programs]") {
+  const std::string folder = (Data() / "cases" / "dump-adam-layers").string();
+  const ProcessResult unknown = RunWhyoom({"--format", "json", "dump"}, "", folder);
+  CHECK(unknown.exit_status == 1);
+  const json found = Report(unknown)["diagnoses"][0];
+  CHECK(!found["facts"].contains("limit_bytes"));
+  CHECK(!found.contains("scenario"));
+  CHECK(found["confidence"] == "medium");
+  CHECK(found["why"][0]["text"].get<std::string>().find("--hbm") != std::string::npos);
+  const ProcessResult wrong = RunWhyoom({"--hbm", "v99", "dump"}, "", folder);
+  CHECK(wrong.exit_status == 2);
+  CHECK(wrong.err.find("--hbm") != std::string::npos);
+}
+
+TEST_CASE("a log and its dump in one folder are one failure", "[cli][programs]") {
+  const ProcessResult result =
+      RunWhyoom({"--format", "json", "."}, "", (Data() / "cases" / "dump-padded-points").string());
+  CHECK(Report(result)["diagnoses"].size() == 1);
+  CHECK(!Report(result).contains("programs"));
+}
+
+TEST_CASE("of a dump that fits the target tells the limit", "[cli][programs]") {
+  const json report =
+      Report(RunWhyoom({"--format", "json", "dump"}, "", (Data() / "programs" / "train-step").string()));
+  REQUIRE(report["programs"].size() == 1);
+  const json& program = report["programs"][0];
+  CHECK(program["facts"]["chip"] == "v5e");
+  CHECK(program["facts"]["limit_bytes"] == 16911433728);
+  CHECK(program["room"]["largest_batch"] > 64);
+  CHECK(program["timeline"].size() == 64);
+  std::int64_t sum = 0;
+  for (const json& part : program["memory"]) sum += part["bytes"].get<std::int64_t>();
+  CHECK(sum == program["facts"]["need_bytes"]);
+  const json other = Report(
+      RunWhyoom({"--hbm", "31.25G", "--format", "json", "dump"}, "", (Data() / "programs" / "train-step").string()));
+  CHECK(other["programs"][0]["room"]["largest_batch"] > program["room"]["largest_batch"]);
+}
+
+TEST_CASE("a statement and a failure in one log are kept apart", "[cli][programs]") {
+  const ScratchFolder scratch;
+  const std::string statements = ReadText((Data() / "cases" / "fits-as-the-log-states" / "log").string());
+  const std::string failure = ReadText((Data() / "cases" / "compile-short-message" / "log").string());
+  scratch.Write("log", statements + failure);
+  const ProcessResult result = RunWhyoom({"--format", "json", "log"}, "", scratch.path());
+  CHECK(result.exit_status == 1);
+  CHECK(Report(result)["diagnoses"].size() == 1);
+  CHECK(Report(result)["programs"].size() == 3);
+  CHECK(Report(result)["programs"][0]["basis"] == "log");
+  for (const char* format : {"sarif", "junit", "github"}) {
+    const ProcessResult ci = RunWhyoom({"--format", format, "log"}, "", scratch.path());
+    CHECK(ci.exit_status == 1);
+    CHECK(ci.out.find("CompiledMemoryStats") == std::string::npos);
+  }
+}
+
+TEST_CASE("merge keeps programs, memory and room", "[cli][programs]") {
+  const ScratchFolder scratch;
+  const std::string data = Data().string();
+  const std::vector<std::string> inputs = {data + "/programs/train-step/dump", data + "/programs/three-programs/dump",
+                                           data + "/cases/fits-as-the-log-states/log",
+                                           data + "/cases/compile-padded-points/log"};
+  std::vector<std::string> all = {"--format", "json"};
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  std::string parts;
+  for (const std::string& input : inputs) parts += RunWhyoom({"--format", "ndjson", input}).out;
+  const ProcessResult merged = RunWhyoom({"merge", "--format", "json", scratch.Write("parts", parts)});
+  CHECK(merged.out == RunWhyoom(all).out);
+  CHECK(Report(merged)["programs"].size() == 7);
+}
+
+TEST_CASE("a batch that goes on another time finds the same programs", "[cli][programs]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", ReadText((Data() / "cases" / "fits-as-the-log-states" / "log").string()));
+  const std::vector<std::string> command = {"--format", "json", "--resume", "state", "a.log"};
+  const ProcessResult first = RunWhyoom(command, "", scratch.path());
+  CHECK(first.exit_status == 0);
+  CHECK(Report(first)["programs"].size() == 3);
+  CHECK(RunWhyoom(command, "", scratch.path()).out == first.out);
+}

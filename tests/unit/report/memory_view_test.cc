@@ -1,0 +1,151 @@
+#include "report/memory_view.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_report.h"
+#include "report/finding_reader.h"
+#include "report/html_printer.h"
+#include "report/markdown_printer.h"
+#include "report/ndjson_printer.h"
+#include "report/report_json.h"
+#include "report/text_printer.h"
+#include "text/utf8.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+Prospects MadeProspects(const std::string& module) {
+  Prospects prospects;
+  prospects.memory = {{"activations", 6 * kGiB, {{module, 5 * kGiB}, {"decoder/attention", kGiB}}},
+                      {"optimizer_state", 3 * kGiB, {}},
+                      {"weights", kGiB, {}},
+                      {"constants", 1000, {}}};
+  for (int i = 0; i < 64; ++i) prospects.timeline.push_back({i / 64.0, (i == 32 ? 10 : 4) * kGiB});
+  prospects.room = {64, 24, 3, 4096, 1024};
+  return prospects;
+}
+
+CompiledProgram MadeProgram(const std::string& name, const std::string& module) {
+  CompiledProgram program;
+  program.basis = "dump";
+  program.where = {{name, ""}, 1, 1, 0};
+  program.facts.Set("module", name, {});
+  program.facts.Set("need_bytes", 10.0 * kGiB, {});
+  program.facts.Set("limit_bytes", 15.75 * kGiB, {});
+  program.prospects = MadeProspects(module);
+  Identify(&program);
+  return program;
+}
+
+void CheckWidth(const std::string& page, std::size_t width) {
+  for (std::size_t begin = 0; begin < page.size(); begin = page.find('\n', begin) + 1) {
+    const std::string line = page.substr(begin, page.find('\n', begin) - begin);
+    INFO(line);
+    CHECK(DisplayWidth(line) <= width);
+    if (page.find('\n', begin) == std::string::npos) break;
+  }
+}
+
+bool Holds(const std::string& page, const std::string& text) { return page.find(text) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("what fills the memory has names and shares of the whole", "[memory_view]") {
+  const std::vector<MemoryShare> shares = SharesOf(MadeProspects("decoder/mlp"));
+  REQUIRE(shares.size() == 3);  // a kilobyte is not worth a line
+  CHECK(shares[0].name == "activations");
+  CHECK(AmountText(shares[0]) == "6.00 GiB, 60 %");
+  CHECK(shares[0].modules == std::vector<std::string>{"decoder/mlp 5.00 GiB", "decoder/attention 1.00 GiB"});
+  CHECK(shares[1].name == "optimizer state");
+}
+
+TEST_CASE("room is told in sentences, and what is not known is not told", "[memory_view]") {
+  CHECK(RoomTexts({64, 24, 3, 4096, 1024}) == std::vector<std::string>{"largest batch that fits: 24 (now 64)",
+                                                                       "or the whole batch in 3 micro-batches",
+                                                                       "longest sequence that fits: 1024 (now 4096)"});
+  CHECK(RoomTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the present one"});
+  CHECK(RoomTexts({}).empty());
+  CHECK(RoomTexts({64, 0, 0, 0, 0}).empty());
+}
+
+TEST_CASE("a diagnosis shows memory and room in every format for people", "[memory_view]") {
+  const Failure failure = MadeFailure();
+  Finding finding = MadeFinding(failure);
+  finding.prospects = MadeProspects("decoder/mlp");
+  const Report report = MadeReport({finding});
+  for (const std::size_t width : {80, 120}) {
+    const std::string text = PrintText(report, {width, false});
+    CHECK(Holds(text, "6.00 GiB   60 %"));
+    CHECK(Holds(text, "activations: decoder/mlp 5.00 GiB"));
+    CHECK(Holds(text, "largest batch that fits: 24 (now 64)"));
+    CHECK(Holds(text, "fullest at 50 %"));
+    CheckWidth(text, width);
+  }
+  const std::string markdown = PrintMarkdown(report);
+  CHECK(Holds(markdown, "| activations | 6.00 GiB | 60 % |"));
+  CHECK(Holds(markdown, "- longest sequence that fits: 1024"));
+  const std::string html = PrintHtml(report);
+  CHECK(Holds(html, "decoder/mlp 5.00 GiB"));
+  CHECK(Holds(html, "Memory in the order of the program"));
+  CHECK(Holds(html, "largest batch that fits: 24 (now 64)"));
+}
+
+TEST_CASE("programs stand apart from failures", "[memory_view]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({MadeFinding(failure)});
+  report.programs = {MadeProgram("jit_eval", "decoder")};
+  const std::string text = PrintText(report, {80, false});
+  CHECK(text.find("Programs that fit") > text.find("too large"));
+  CHECK(Holds(text, "It takes 10.00 GiB of 15.75 GiB (63 %), 5.75 GiB are left"));
+  CHECK(Holds(PrintMarkdown(report), "### Programs that fit"));
+  CHECK(Holds(PrintHtml(report), "Programs that fit"));
+  report.findings.clear();
+  CHECK(Holds(PrintText(report, {80, false}), "No out-of-memory error found"));
+  CHECK(Holds(PrintMarkdown(report), "No out-of-memory error found"));
+}
+
+TEST_CASE("many programs are bounded in every format", "[memory_view]") {
+  Report report = MadeReport({});
+  for (int i = 0; i < 100; ++i) report.programs.push_back(MadeProgram("jit_" + std::to_string(i), "m"));
+  report.programs_left_out = 7;
+  const std::string text = PrintText(report, {80, false});
+  CHECK(Holds(text, "more programs"));
+  CHECK(text.size() < 20000);
+  CheckWidth(text, 80);
+  CHECK(Holds(PrintMarkdown(report), "more programs"));
+  CHECK(Holds(PrintHtml(report), "more programs"));
+}
+
+TEST_CASE("hostile names in programs are text", "[memory_view][hostile]") {
+  Report report = MadeReport({});
+  report.programs = {MadeProgram(kHostileText, kHostileText)};
+  const std::string text = PrintText(report, {80, false});
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(!Holds(text, "\n::"));
+  const std::string html = PrintHtml(report);
+  CHECK(!Holds(html, "<!--&amp;'"));
+  CHECK(html.find('\x1b') == std::string::npos);
+  CHECK(!Holds(PrintMarkdown(report), "</failure>"));
+}
+
+TEST_CASE("a program is read back as it was printed", "[memory_view][ndjson]") {
+  const CompiledProgram program = MadeProgram("jit_eval", "decoder");
+  const nlohmann::json json = nlohmann::json::parse(ProgramJson(program).dump());
+  const std::optional<CompiledProgram> back = ReadProgram(json);
+  REQUIRE(back);
+  CHECK(ProgramJson(*back) == ProgramJson(program));
+  nlohmann::json damaged = json;
+  damaged["memory"][0]["bytes"] = "many";
+  CHECK(!ReadProgram(damaged));
+  damaged = json;
+  damaged["timeline"][0].erase("at");
+  CHECK(!ReadProgram(damaged));
+  damaged = json;
+  damaged["basis"] = "rumour";
+  CHECK(!ReadProgram(damaged));
+}
