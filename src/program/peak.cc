@@ -132,27 +132,24 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
   for (const MemoryAllocation* allocation : temporaries) {
     for (const MemoryValue& value : allocation->values) last = Counts(value) ? std::max(last, value.last) : last;
   }
-  if (last < 0 || memory.schedule_length <= 0 || most == 0) return {};
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
+  if (last < 0 || last > kLongest || memory.schedule_length <= 0 || most == 0) return {};
   const std::int64_t length = last + 1;
   const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
   std::vector<Peak> peaks(static_cast<std::size_t>(parts));
   std::int64_t carried = 0;  // into the part that begins
-  std::int64_t part = -1;
-  const auto enter = [&](std::int64_t to) {
-    while (part < to) {
-      ++part;
-      peaks[static_cast<std::size_t>(part)] = {(part * length + parts - 1) / parts, carried};
-    }
+  std::size_t part = 0;      // the next to begin
+  const auto begin_of = [&](std::size_t i) { return (static_cast<std::int64_t>(i) * length + parts - 1) / parts; };
+  const auto begin_parts = [&](std::int64_t before) {
+    for (; part < peaks.size() && begin_of(part) < before; ++part) peaks[part] = {begin_of(part), carried};
   };
   Sweep(temporaries, [&](std::int64_t moment, std::int64_t bytes) {
-    if (moment < length) {
-      enter(moment * parts / length);
-      Peak& peak = peaks[static_cast<std::size_t>(part)];
-      if (bytes > peak.bytes) peak = {moment, bytes};
-    }
+    begin_parts(moment);
     carried = bytes;
+    begin_parts(moment + 1);
+    if (moment < length && bytes > peaks[part - 1].bytes) peaks[part - 1] = {moment, bytes};
   });
-  enter(parts - 1);
+  begin_parts(length);
   std::vector<MemoryMoment> timeline;
   for (const Peak& peak : peaks)
     timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length), fixed + peak.bytes});
