@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -75,12 +74,6 @@ class DumpReporter {
                std::vector<Problem>* problems)
       : dump_(dump), rules_(rules), limit_(limit), table_(*table), problems_(*problems) {
     failure_ = FailureOfDumps(rules);
-    for (const Finding* finding : table->findings()) {
-      if (finding->failure->reader.empty() || finding->failure->phase != "compile") continue;
-      const Value module = finding->facts.Get("module");
-      const std::string* name = AsText(module);
-      told_.insert(name == nullptr ? "" : *name);
-    }
   }
 
   void Report(const std::vector<Given>& folder) {
@@ -88,10 +81,7 @@ class DumpReporter {
     for (const Given& module : folder) {
       if (module.failed) failed[module.name] = &module;
     }
-    for (const auto& [name, module] : failed) {
-      // A log that does not name the module takes the only one that failed.
-      if (!told_.contains(name) && !(failed.size() == 1 && told_.contains(""))) ReportFailed(*module);
-    }
+    for (const auto& [name, module] : failed) ReportFailed(*module);
     if (failed.empty()) ReportFitting(folder);
   }
 
@@ -170,7 +160,6 @@ class DumpReporter {
   std::vector<Problem>& problems_;
   std::vector<std::string> sources_;  // of the module read last: the files that its operations name
   const Failure* failure_ = nullptr;
-  std::set<std::string> told_;  // modules whose failure a log tells of; "": it does not name it
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct DumpCount {
 
 // Adds to the table what the modules say that `dump` was given as inputs. In each folder those that failed are
 // reported, the last compile of each name; where none failed, those that need more than a few per cent of what the
-// largest needs. Of failures that the table holds already, since a log tells of them, nothing is added. `limit` is
+// largest needs. A failure that a log tells of, too, is that log's in the end, see FindingTable::Finish. `limit` is
 // what a device has; absent: what the dump tells itself, if it does.
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
                       FindingTable* table, std::vector<Problem>* problems);

@@ -97,6 +97,29 @@ void SortByCause(std::vector<Finding>* findings) {
   });
 }
 
+std::string TextFact(const Finding& finding, const char* name) {
+  const Value value = finding.facts.Get(name);
+  const std::string* text = AsText(value);
+  return text == nullptr ? std::string() : *text;
+}
+
+// Takes out what dumps said by themselves and a log tells of, too: the log that took its list from the dump, or has one
+// of its own and names the module. Here, so that the parts of a batch come to the same as the whole.
+void DropTold(std::vector<Finding>* findings) {
+  std::set<std::string> dumps;
+  std::set<std::string> modules;
+  const auto is_of_dump = [](const Finding& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); };
+  for (const Finding& finding : *findings) {
+    if (is_of_dump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") continue;
+    const std::string dump = TextFact(finding, "dump");
+    (dump.empty() ? modules : dumps).insert(dump.empty() ? TextFact(finding, "module") : dump);
+  }
+  std::erase_if(*findings, [&](const Finding& finding) {
+    return is_of_dump(finding) &&
+           (dumps.contains(TextFact(finding, "dump")) || modules.contains(TextFact(finding, "module")));
+  });
+}
+
 }  // namespace
 
 std::uint64_t RowBytes(const Finding& finding) {
@@ -198,6 +221,7 @@ std::vector<Finding> FindingTable::Finish(const XlaDump& dump, std::vector<Probl
     if (finding.dump_problem && told.insert(finding.dump_problem->path + "\n" + finding.dump_problem->what).second)
       problems->push_back(*finding.dump_problem);
   }
+  DropTold(&findings);
   TellLimits(findings, problems);
   return findings;
 }

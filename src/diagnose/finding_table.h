@@ -33,8 +33,8 @@ class FindingTable {
   // Commutative and associative; an empty table is neutral.
   void Join(FindingTable other);
 
-  // All findings, concluded and ranked, root causes first; those that lack a list of allocations take it from `dump`.
-  // What of the dump cannot be read is added to `problems`, as are limits that were met. Call once, at the end.
+  // All findings, concluded and ranked, root causes first; those that lack a list take it from `dump`, and what a dump
+  // says by itself of the same failure goes. To `problems`: what of it cannot be read, limits. Call once, at the end.
   std::vector<Finding> Finish(const XlaDump& dump, std::vector<Problem>* problems);
 
   // All findings as they are now, by code and id. Borrowed until the table changes.
