@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -200,7 +201,12 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
                          Prospects* prospects, std::vector<std::string>* sources, Problem* problem) {
   const std::unique_ptr<ByteSource> assignment = OpenFile(module.buffer_assignment);
   const std::unique_ptr<ByteSource> ranges = module.live_range.empty() ? nullptr : OpenFile(module.live_range);
-  ModuleMemory memory = ReadMemory(*assignment, ranges.get(), kLimits);
+  // Beside the module, which takes longer; what comes of both does not depend on which is done first.
+  std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
+                                                 [&] { return ReadMemory(*assignment, ranges.get(), kLimits); });
+  const std::string& text_file = module.intermediate.empty() ? module.optimized : module.intermediate;
+  HloModule text = text_file.empty() ? HloModule() : ReadHlo(*OpenFile(text_file));
+  ModuleMemory memory = reading.get();
   if (!assignment->problem().empty() || memory.allocations.empty()) {
     *problem = {module.buffer_assignment, "",
                 assignment->problem().empty() ? "it holds no buffer assignment" : std::string(assignment->problem())};
@@ -217,9 +223,6 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, Evidence* fac
   std::stable_sort(live.begin(), live.end(),
                    [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
   if (live.size() > kMostRows) live.resize(kMostRows);
-  const std::string& text_file = module.intermediate.empty() ? module.optimized : module.intermediate;
-  HloModule text = text_file.empty() ? HloModule() : ReadHlo(*OpenFile(text_file));
-
   if (sources != nullptr) *sources = SourceFiles(text);
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, text));
   for (const int transfer : HostTransfers(text)) rows->push_back(MakeTransferRow(text, transfer));
