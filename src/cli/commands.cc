@@ -104,12 +104,12 @@ CommandArguments BuildExplain(Options* options) {
 
 CommandArguments BuildDiff(Options* options) {
   CommandArguments command = Begin(
-      "Compares two runs of one job: what became smaller and larger, what is still over, and which remedy seems to "
-      "have been applied.",
+      "Compares two runs of one job: which change was made, what became smaller and larger, and what is still over.",
       "whyoom diff");
   CLI::App& app = *command.app;
   app.footer(
       "A run is a log, or the folder of an XLA dump (XLA_FLAGS=--xla_dump_to=DIR), of a compile that fitted or not.\n"
+      "The dumps of both prove which change was made; lists of allocations only hint at it.\n"
       "\n"
       "Exit status: 0 AFTER does not fail, 1 it still fails, 2 could not run, 3 some input could not be read whole.\n");
   app.add_option_function<std::string>(

@@ -79,7 +79,11 @@ std::optional<Difference> OneDimension(const std::vector<Allocation>& before, co
   difference.from = best->first.first;
   difference.to = best->first.second;
   difference.arrays = static_cast<std::int64_t>(best->second.rows);
-  difference.evidence = "the batch, or what it is made of: " + best->second.example;
+  // Split over devices each has a whole part of it.
+  const bool may_be_split = best->first.second > 0 && best->first.first % best->first.second == 0;
+  difference.evidence = (may_be_split ? "the batch, what it is made of, or a device's part of it: "
+                                      : "the batch, or what it is made of: ") +
+                        best->second.example;
   return difference;
 }
 

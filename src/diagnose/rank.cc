@@ -136,6 +136,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     SetSafety(scope, &ranked);
     ranked.why = Reasons(remedy->evidence, *finding);
     ranked.how = Steps(*remedy, finding->framework, scope);
+    if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*finding, scope, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }

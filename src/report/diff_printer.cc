@@ -248,7 +248,8 @@ std::string Describe(const RowChange& row, std::size_t columns) {
   const std::string name = Printable(row.source.empty() ? row.name : row.source);
   const std::size_t taken = DisplayWidth(shapes) + 2;
   constexpr std::size_t kLeastName = 8;
-  if (taken + std::min(kLeastName, DisplayWidth(name)) > columns) return Shorten(shapes, columns);
+  const bool is_shape = row.source.empty() && (row.name == row.shape_before || row.name == row.shape_after);
+  if (is_shape || taken + std::min(kLeastName, DisplayWidth(name)) > columns) return Shorten(shapes, columns);
   return shapes + "  " + Shorten(name, columns - taken);
 }
 

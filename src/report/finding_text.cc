@@ -60,7 +60,7 @@ std::optional<Need> NeedOf(const Finding& finding) {
   return Need{*need,
               *have,
               excess,
-              below.has_value(),
+              below && !NumberFact(finding, "excess_bytes"),
               compile ? "needed" : "asked for",
               compile     ? "usable"
               : in_pieces ? "free in one piece"

@@ -123,10 +123,17 @@ void Page::PrintBudget(const Finding& finding) {
   out_ += std::string(std::min(start, width_ - std::min(width_, DisplayWidth(mark))), ' ') + style_.Faint(mark) + "\n";
 }
 
+// Up to the end of the last sentence that fits, if there is one.
+std::string WholeSentences(const std::string& text, std::size_t columns) {
+  if (DisplayWidth(text) <= columns) return text;
+  const std::size_t end = text.rfind(". ", columns);
+  return end == std::string::npos || end < columns / 4 ? Shorten(text, columns) : text.substr(0, end + 1) + " …";
+}
+
 void Page::PrintWhy(const Finding& finding) {
   if (finding.why.empty() && !finding.message.empty()) {
     Blank();
-    Beside("says", Shorten(Printable(finding.message), 240));
+    Beside("says", WholeSentences(Printable(finding.message), 240));
     return;
   }
   bool first = true;

@@ -81,6 +81,8 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "shared_output_bytes",
       "program_hbm_bytes",
       "hlo_temp_bytes",
+      "program_need_bytes",
+      "dump",
       "hlo_temp_unpadded_bytes",
       "hlo_temp_padded_bytes",
       "utilization_percent",

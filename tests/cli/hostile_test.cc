@@ -64,7 +64,7 @@ TEST_CASE("a log cannot give a CI server commands", "[cli]") {
   scratch.Write("::error::name", Replace(Replace(Log(), "pts", "::add-mask::a"), "d_points_n2", "##[error]##vso[x]"));
   const ProcessResult result = RunWhyoom({"::error::name"}, "", scratch.path());
   CHECK(Holds(result.out, "\n\\::error::name:41"));
-  CHECK(Holds(result.out, "add-mask::a is 10.38 GiB"));
+  CHECK(Holds(result.out, "add-mask::a f32[10889216,4,2] is 10.38"));
   CHECK(Holds(result.out, "#\\#[error]#\\#vso[x]"));
   CHECK_FALSE(Holds(result.out, "##[error]"));
   CHECK_FALSE(Holds(result.out, "##vso["));
