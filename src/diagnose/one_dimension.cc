@@ -20,6 +20,7 @@ struct Votes {
   std::set<std::string> arrays;  // shapes of BEFORE
   std::size_t rows = 0;
   double bytes = 0;
+  bool leads = true;  // it is the first one of each array
   std::string example;
 };
 
@@ -64,6 +65,7 @@ std::optional<Difference> OneDimension(const std::vector<Allocation>& before, co
       vote.arrays.insert(row->array->shape);
       ++vote.rows;
       vote.bytes += static_cast<double>(*row->size_bytes);
+      vote.leads = vote.leads && row->array->dims[0] != other->array->dims[0];
       if (vote.example.empty()) vote.example = row->array->shape + " → " + other->array->shape;
     }
   }
@@ -81,9 +83,10 @@ std::optional<Difference> OneDimension(const std::vector<Allocation>& before, co
   difference.arrays = static_cast<std::int64_t>(best->second.rows);
   // Split over devices each has a whole part of it.
   const bool may_be_split = best->first.second > 0 && best->first.first % best->first.second == 0;
-  difference.evidence = (may_be_split ? "the batch, what it is made of, or a device's part of it: "
-                                      : "the batch, or what it is made of: ") +
-                        best->second.example;
+  const char* which = !best->second.leads ? "which one does not show"
+                      : may_be_split      ? "the batch, what it is made of, or a device's part of it"
+                                          : "the batch, or what it is made of";
+  difference.evidence = fmt::format("{}: {}", which, best->second.example);
   return difference;
 }
 
