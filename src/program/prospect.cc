@@ -240,6 +240,16 @@ std::int64_t Split(const Program& program, const Meaning& meaning, const Axis& a
   return split;
 }
 
+// Whether an axis is a sequence as people say it: of an image's or a field's arrays it is one side.
+bool IsLine(const Program& program, const Meaning& meaning, const Axis& axis) {
+  constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
+  return std::none_of(program.parameters().begin(), program.parameters().end(), [&](const ProgramParameter& parameter) {
+    const Rows rows = meaning.RowsOf(parameter.instruction, parameter.leaf);
+    return rows.size() > kMostDimensions && Occurs(rows, axis) > 0 && meaning.batch() &&
+           Occurs(rows, meaning.batch()) > 0;
+  });
+}
+
 Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes) {
   constexpr std::int64_t kMostSteps = 4096;  // more is no training step
   Room room;
@@ -256,7 +266,7 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
       break;
     }
   }
-  if (meaning.sequence()) {
+  if (meaning.sequence() && IsLine(program, meaning, meaning.sequence())) {
     const std::int64_t split = Split(program, meaning, meaning.sequence());
     room.sequence = meaning.sequence().size * split;
     room.largest_sequence = LargestThatFits(changes, meaning.sequence()) * split;
