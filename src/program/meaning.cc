@@ -258,15 +258,22 @@ std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
   constexpr int kTables = 2;              // of an encoder and a decoder
   constexpr std::int64_t kShortest = 16;  // shorter is no sequence
   const std::vector<ProgramParameter>& parameters = program_.parameters();
-  std::map<int, int> weights;  // by family: how many have it
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    if (roles_[i] != Role::kWeights) continue;
-    for (const std::vector<int>& row : RowsOf(parameters[i].instruction, parameters[i].leaf)) {
-      for (const int family : row) ++weights[family];
-    }
-  }
   std::set<int> features = Features(fed_in);
   features.merge(Layers());
+  std::map<int, int> weights;     // by family: how many have it
+  std::set<int> beside_features;  // families
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (roles_[i] != Role::kWeights) continue;
+    std::set<int> of_weight;
+    for (const std::vector<int>& row : RowsOf(parameters[i].instruction, parameters[i].leaf))
+      of_weight.insert(row.begin(), row.end());
+    const bool has_features =
+        std::any_of(of_weight.begin(), of_weight.end(), [&](int family) { return features.contains(family); });
+    for (const int family : of_weight) {
+      ++weights[family];
+      if (has_features) beside_features.insert(family);
+    }
+  }
   std::set<int> positions;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
@@ -276,7 +283,8 @@ std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
       if (program_.ShapeOf(value).dims[dim] < kShortest) continue;
       const bool only_added = std::all_of(row.begin(), row.end(), [&](int family) {
         const auto of = weights.find(family);
-        return of != weights.end() && of->second <= kTables && !features.contains(family);
+        return of != weights.end() && of->second <= kTables && beside_features.contains(family) &&
+               !features.contains(family);
       });
       if (only_added) positions.insert(row.begin(), row.end());
     }
