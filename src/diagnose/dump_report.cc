@@ -100,6 +100,10 @@ class DumpReporter {
       problems_.push_back(std::move(problem));
       return false;
     }
+    if (!problem.what.empty()) {  // what it takes is known, and no more
+      problem.of_report = true;
+      problems_.push_back(std::move(problem));
+    }
     if (!prospects.memory.empty()) draft->prospects = std::move(prospects);
     return true;
   }
