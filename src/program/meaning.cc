@@ -152,8 +152,9 @@ std::int64_t Meaning::BytesWith(const Axis& axis) const {
 }
 
 Axis Meaning::Restored(const Axis& axis) const {
-  std::map<std::vector<int>, std::int64_t> found;
-  for (const std::size_t i : large_) {
+  const auto [known, is_new] = of_size_.try_emplace(axis.size);
+  std::map<std::vector<int>, std::int64_t>& found = known->second;
+  for (const std::size_t i : is_new ? large_ : std::vector<std::size_t>()) {
     const ProgramValue& value = program_.values()[i];
     const ArrayShape& shape = program_.ShapeOf(value);
     for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
@@ -317,13 +318,15 @@ void Meaning::FindBatch() {
       batch_ = restored;
     }
   }
+  std::size_t lost = 0;
   // Where the trail between two arguments is lost, what is as long as the batch and leads, too, is the batch.
   for (std::size_t i = 0; batch_ && i < parameters.size(); ++i) {
     if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
     if (dims.empty() || dims[0].size() != batch_.families.size()) continue;
     const Axis axis = MakeAxis(dims[0]);
-    if (axis.size != batch_.size || axis == batch_ || InWeights(axis)) continue;
+    if (axis.size != batch_.size || axis == batch_ || InWeights(axis) || ++lost > kMostKinds) continue;
+    of_size_.clear();
     for (Rows& rows : rows_) {
       for (std::vector<int>& row : rows) {
         const auto at = std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end());
@@ -430,6 +433,8 @@ void Meaning::FindVocabulary() {
 void Meaning::FindKinds() {
   const auto& values = program_.values();
   kinds_.assign(values.size(), ValueKind::kUnknown);
+  std::map<int, std::size_t> of_number;  // the last array of each parameter
+  for (std::size_t p = 0; p < roles_.size(); ++p) of_number[program_.parameters()[p].number] = p;
   std::set<std::vector<std::int64_t>> weight_dims;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
     if (roles_[i] != Role::kWeights) continue;
@@ -454,12 +459,11 @@ void Meaning::FindKinds() {
     }
     if (value.leaf < 0) continue;
     if (allocation.kind == AllocationKind::kArgument) {
-      for (std::size_t p = 0; p < roles_.size(); ++p) {
-        if (program_.parameters()[p].number != allocation.parameter) continue;
-        kind = roles_[p] == Role::kWeights          ? ValueKind::kWeights
-               : roles_[p] == Role::kOptimizerState ? ValueKind::kOptimizerState
-                                                    : ValueKind::kInputs;
-      }
+      const auto p = of_number.find(allocation.parameter);
+      if (p == of_number.end()) continue;
+      kind = roles_[p->second] == Role::kWeights          ? ValueKind::kWeights
+             : roles_[p->second] == Role::kOptimizerState ? ValueKind::kOptimizerState
+                                                          : ValueKind::kInputs;
       continue;
     }
     const int instruction = value.instruction;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -89,6 +90,7 @@ class Meaning {
   std::vector<Role> roles_;
   std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;
+  mutable std::map<std::int64_t, std::map<std::vector<int>, std::int64_t>> of_size_;  // what Restored found
   std::set<int> weight_families_;
   // Families of the positions of queries and of keys, major first; equal for self-attention.
   std::set<std::pair<std::vector<int>, std::vector<int>>> attention_;
