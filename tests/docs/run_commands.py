@@ -93,6 +93,7 @@ def make_folder(folder, binary):
     for path in (dump / "dump").glob("module_*"):
         shutil.copy(path, folder / "DIR")
     shutil.copytree(folder / "DIR", folder / "dump")
+    shutil.copytree(folder / "DIR", folder / "DUMPDIR")
     subprocess.run(["tar", "czf", "logs.tar.gz", "logs"], cwd=folder, check=True)
     subprocess.run([sys.executable, "-m", "zipfile", "-c", "artifacts.zip", "train.log"], cwd=folder, check=True)
     rules = subprocess.run([binary, "rules", "new", "my.pool", "Pool is full: wanted 12.50G"], stdout=subprocess.PIPE)
