@@ -209,7 +209,8 @@ class BlockRecomputer {
     const std::map<std::vector<std::int64_t>, int> products = ProductsOf(block);
     std::map<std::vector<std::int64_t>, int> taking;
     for (const Kept* value : kept) {
-      if (value->first >= begin) continue;
+      if (value->first >= begin || value->first_backward > value->last_backward) continue;
+      const std::int64_t back = std::min(begin, value->first_backward);
       for (const std::size_t v : value->values) (*sizes)[v] = 0;
       const std::int64_t read = std::max(value->last_forward, value->first);
       if (!value->is_fused)
@@ -218,10 +219,10 @@ class BlockRecomputer {
       if (taking[value->dims]++ >= std::max(1, of == products.end() ? 0 : of->second)) continue;
       added->push_back({0,
                         value->bytes,
-                        std::min(begin, value->first_backward),
-                        std::min(end, std::max(value->last_backward, begin)),
+                        back,
+                        std::max(back, std::min(end, value->last_backward)),
                         0,
-                        {},
+                        {static_cast<int>(value->values.front())},
                         false});
     }
   }
