@@ -205,6 +205,12 @@ std::optional<int> ElementBits(std::string_view dtype) {
   return std::nullopt;
 }
 
+std::vector<std::int64_t> SortedDims(std::vector<std::int64_t> dims) {
+  std::erase(dims, 1);
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
 std::int64_t ElementCount(const ArrayShape& shape) {
   std::int64_t elements = 1;
   for (const std::int64_t dim : shape.dims) elements = Multiply(elements, dim);

@@ -33,6 +33,9 @@ std::string WithoutLayouts(std::string_view text);
 // Bits of one element; nullopt for a type that is not known (token, opaque).
 std::optional<int> ElementBits(std::string_view dtype);
 
+// Without those of 1, in order of size: equal for arrays of the same elements, however they lie.
+std::vector<std::int64_t> SortedDims(std::vector<std::int64_t> dims);
+
 std::int64_t ElementCount(const ArrayShape& shape);  // saturates at the range of int64
 
 // Bytes with padding by the printed layout and tile; where none is printed, without padding.

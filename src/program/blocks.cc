@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "program/layout.h"
+
 namespace whyoom {
 namespace {
 
@@ -76,6 +78,9 @@ class BlockFinder {
     blocks.list = ByName();
     blocks.named = blocks.list.size() >= 2;
     if (!blocks.named) blocks.list = ByCuts(blocks.turn);
+    for (const int i : forward_) {
+      if (MakesProduct(i)) blocks.with_product.insert(i);
+    }
     return blocks;
   }
 
@@ -142,14 +147,14 @@ class BlockFinder {
     std::map<std::string_view, std::size_t> by_name;
     for (const int i : forward_) {
       const std::string_view name = program_.module().instructions[static_cast<std::size_t>(i)].name;
-      const auto made = by_name.find(name.substr(0, name.find(".remat")));
+      const auto made = by_name.find(OriginalName(name));
       if (made != by_name.end()) blocks[made->second].instructions.push_back(i);  // computed again
       if (made != by_name.end() || program_.ScheduledAt(i) >= turn) continue;
       while (next < cuts.size() && program_.ScheduledAt(i) > cuts[next]) {
         if (!blocks.back().instructions.empty()) blocks.emplace_back();
         ++next;
       }
-      by_name[name.substr(0, name.find(".remat"))] = blocks.size() - 1;
+      by_name[OriginalName(name)] = blocks.size() - 1;
       blocks.back().instructions.push_back(i);
     }
     JoinThoseWithoutProducts(&blocks);
@@ -200,7 +205,7 @@ class BlockFinder {
     int last = -1;
     if (depth > kDeepest) return last;
     for (const int user : program_.UsersOf(i)) {
-      if (IsCopy(program_.module().instructions[static_cast<std::size_t>(user)]))
+      if (Copies(program_, user, i))
         last = std::max(last, LastForwardUse(user, turn, depth + 1));
       else if (program_.ScheduledAt(user) < turn)
         last = std::max(last, program_.ScheduledAt(user));
@@ -212,7 +217,7 @@ class BlockFinder {
     std::int64_t first = INT64_MAX;
     if (depth > kDeepest) return first;
     for (const int user : program_.UsersOf(i)) {
-      if (IsCopy(program_.module().instructions[static_cast<std::size_t>(user)]))
+      if (Copies(program_, user, i))
         first = std::min(first, FirstBackwardUse(user, turn, depth + 1));
       else if (meaning_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
         first = std::min<std::int64_t>(first, program_.ScheduledAt(user));
@@ -231,6 +236,11 @@ class BlockFinder {
 }  // namespace
 
 Blocks FindBlocks(const Program& program, const Meaning& meaning) { return BlockFinder(program, meaning).Find(); }
+
+bool Copies(const Program& program, int instruction, int source) {
+  const HloInstruction& is = program.module().instructions[static_cast<std::size_t>(instruction)];
+  return IsCopy(is) && !is.operands.empty() && is.operands[0] == source;
+}
 
 int CopiedFrom(const Program& program, int instruction) {
   for (int depth = 0; depth < kDeepest; ++depth) {

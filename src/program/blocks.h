@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "program/meaning.h"
@@ -19,11 +20,15 @@ struct Blocks {
   std::vector<Block> list;
   std::int64_t turn = INT64_MAX;  // where the whole backward pass begins
   bool named = false;             // by the user's framework
+  std::set<int> with_product;     // of the instructions, those that hold a dot or convolution
 };
 
 // The layers as the user's framework numbered them (".../h_3/attn/..."); where it named none, the parts between which
 // one array alone is handed on. Fewer than two: the program has no such parts.
 Blocks FindBlocks(const Program& program, const Meaning& meaning);
+
+// Whether an instruction only copies or views the result of `source`.
+bool Copies(const Program& program, int instruction, int source);
 
 // The instruction whose result an instruction only copies or views: itself where it does more.
 int CopiedFrom(const Program& program, int instruction);

@@ -87,6 +87,12 @@ int Dimensions::Node(int instruction, int leaf, int dim) const {
   return first_[static_cast<std::size_t>(instruction)][static_cast<std::size_t>(leaf)] + dim;
 }
 
+int Dimensions::TakenLeaf(const HloInstruction& get_tuple_element) const {
+  if (get_tuple_element.operands.empty()) return -1;
+  return LeafAt(get_tuple_element.operands[0],
+                "{" + std::string(Attribute(get_tuple_element.attributes, "index")) + "}");
+}
+
 std::vector<std::vector<int>> Dimensions::Of(int instruction, int leaf) const {
   std::vector<std::vector<int>> rows;
   const std::size_t rank = Leaf(instruction, leaf).dims.size();

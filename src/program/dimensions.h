@@ -45,6 +45,9 @@ class Dimensions {
   // no array.
   int LeafAt(int instruction, std::string_view index) const;
 
+  // Which array of its operand a get-tuple-element takes; -1 where it takes none.
+  int TakenLeaf(const HloInstruction& get_tuple_element) const;
+
   // Of each dimension of an array its factors, major first; none for a dimension of 1.
   std::vector<std::vector<int>> Of(int instruction, int leaf) const;
 

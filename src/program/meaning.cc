@@ -468,9 +468,7 @@ void Meaning::FindKinds() {
     }
     const int instruction = value.instruction;
     const bool per_example = Has(i, batch_) || Has(i, sequence_);
-    std::vector<std::int64_t> dims = program_.ShapeOf(value).dims;
-    std::sort(dims.begin(), dims.end());
-    std::erase(dims, 1);
+    const std::vector<std::int64_t> dims = SortedDims(program_.ShapeOf(value).dims);
     if (IsScores(i)) {
       kind = ValueKind::kAttentionScores;
     } else if (per_example && Has(i, vocabulary_)) {

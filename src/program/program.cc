@@ -84,8 +84,10 @@ void Program::FindSchedule() {
   positions_.assign(module_.instructions.size(), -1);
   users_.resize(module_.instructions.size());
   for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
-    for (const int operand : module_.instructions[i].operands)
-      users_[static_cast<std::size_t>(operand)].push_back(static_cast<int>(i));
+    for (const int operand : module_.instructions[i].operands) {
+      std::vector<int>& users = users_[static_cast<std::size_t>(operand)];
+      if (users.empty() || users.back() != static_cast<int>(i)) users.push_back(static_cast<int>(i));
+    }
   }
   // A value lives from the instruction that makes it.
   for (const ProgramValue& value : values_) {
@@ -190,8 +192,7 @@ void Program::FindOutputs() {
     for (int depth = 0; depth < 64; ++depth) {
       const HloInstruction& made = module_.instructions[static_cast<std::size_t>(output.instruction)];
       if (made.opcode != "get-tuple-element" || made.operands.empty()) break;
-      const int from =
-          dimensions_->LeafAt(made.operands[0], "{" + std::string(Attribute(made.attributes, "index")) + "}");
+      const int from = dimensions_->TakenLeaf(made);
       if (from < 0) break;
       output.instruction = made.operands[0];
       output.leaf = from;

@@ -79,7 +79,7 @@ class Program {
   int PositionOf(int instruction) const { return positions_[static_cast<std::size_t>(instruction)]; }
   // The same, of one without a value of its own that of the next in its computation that has one; -1: none has.
   int ScheduledAt(int instruction) const { return scheduled_[static_cast<std::size_t>(instruction)]; }
-  // Instructions that use an instruction's result, in the same computation.
+  // Instructions that use an instruction's result, in the same computation, each once.
   const std::vector<int>& UsersOf(int instruction) const { return users_[static_cast<std::size_t>(instruction)]; }
   // Numbers in values(), in their order: of what an allocation holds, and of what an instruction makes.
   const std::vector<int>& ValuesIn(int allocation) const { return values_in_[static_cast<std::size_t>(allocation)]; }

@@ -35,8 +35,7 @@ std::vector<int> Changes::Handed(int forward, int backward) const {
       const HloInstruction& is = module.instructions[static_cast<std::size_t>(from)];
       if (is.operands.empty()) break;
       if (is.opcode == "get-tuple-element" && is.operands[0] == forward) {
-        const int element =
-            program_.dimensions().LeafAt(forward, "{" + std::string(Attribute(is.attributes, "index")) + "}");
+        const int element = program_.dimensions().TakenLeaf(is);
         if (element >= 0) handed[static_cast<std::size_t>(element)] = static_cast<int>(leaf);
         break;
       }
@@ -116,8 +115,7 @@ bool Changes::WrittenFrom(const HloComputation& body, int stack, int element) co
     const bool handed =
         is.opcode == "get-tuple-element" && !is.operands.empty() && is.operands[0] == body.parameters[0];
     if (!handed) return false;
-    const int leaf =
-        program_.dimensions().LeafAt(body.parameters[0], "{" + std::string(Attribute(is.attributes, "index")) + "}");
+    const int leaf = program_.dimensions().TakenLeaf(is);
     if (leaf == element) from_it = true;
     if (leaf != element && leaf != stack) return false;
   }
@@ -170,11 +168,6 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
         is_stack.insert(values[static_cast<std::size_t>(i)].leaf);
     }
   }
-  const auto without_ones = [](std::vector<std::int64_t> dims) {
-    std::erase(dims, 1);
-    std::sort(dims.begin(), dims.end());
-    return dims;
-  };
   for (int leaf = 0;
        next != nullptr && leaf < dimensions.LeafCount(loop) && leaf < static_cast<int>(next->operands.size()); ++leaf) {
     if (is_stack.contains(leaf)) continue;
@@ -187,7 +180,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     const bool stack = std::any_of(rows.begin(), rows.end(),
                                    [&](const std::vector<int>& row) { return !row.empty() && row[0] == axis; });
     if (unchanged || stack || !bytes || *bytes < kSmallest) continue;
-    inputs.push_back({leaf, without_ones(dimensions.Leaf(loop, leaf).dims), *bytes});
+    inputs.push_back({leaf, SortedDims(dimensions.Leaf(loop, leaf).dims), *bytes});
   }
 
   // What follows from a product by elementwise steps is made inside the fusions that use it, once it is made anew: of
@@ -206,7 +199,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
   }
   for (const Product& product : dimensions.products()) {
     if (computations.contains(module.instructions[static_cast<std::size_t>(product.instruction)].computation))
-      ++products[without_ones(dimensions.Leaf(product.instruction, 0).dims)];
+      ++products[SortedDims(dimensions.Leaf(product.instruction, 0).dims)];
   }
 
   std::int64_t replay = 0;  // kept values of one step, in order of being made: the most at once
@@ -231,7 +224,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
         const auto steps = std::find(dims.begin(), dims.end(), pair.forward.steps);
         if (steps == dims.end()) continue;
         dims.erase(steps);
-        if (without_ones(dims) != input.dims) continue;
+        if (SortedDims(dims) != input.dims) continue;
         if (written_from_it && !WrittenFrom(forward, leaf, input.leaf)) continue;
         kept.insert(*b);
         return true;
@@ -267,9 +260,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
       const int parameter = backward.parameters[0];
       for (const int element : program_.UsersOf(parameter)) {
         const HloInstruction& is = module.instructions[static_cast<std::size_t>(element)];
-        if (is.opcode != "get-tuple-element" ||
-            dimensions.LeafAt(parameter, "{" + std::string(Attribute(is.attributes, "index")) + "}") != read)
-          continue;
+        if (is.opcode != "get-tuple-element" || dimensions.TakenLeaf(is) != read) continue;
         std::vector<int> readers = program_.UsersOf(element);
         for (std::size_t r = 0; r < readers.size() && r < 64; ++r) {
           const int user = readers[r];
@@ -295,7 +286,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
       }
       if (program_.PositionOf(from) >= 0) when = program_.PositionOf(from);
     }
-    if (taking[without_ones(dims)]++ >= std::max(1, products[without_ones(dims)])) continue;
+    if (taking[SortedDims(dims)]++ >= std::max(1, products[SortedDims(dims)])) continue;
     made.emplace_back(when, step);
     added->push_back({0, step, backward_begin + 1, last, 0, buffer.values, false});
   }

@@ -16,13 +16,6 @@ namespace {
 constexpr std::size_t kMostJoined = 8;
 constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
 
-// Without those of 1; to tell arrays of the same elements, however they lie.
-std::vector<std::int64_t> Sorted(std::vector<std::int64_t> dims) {
-  std::erase(dims, 1);
-  std::sort(dims.begin(), dims.end());
-  return dims;
-}
-
 // A result of the entry computation, with what the compiler computes again of it.
 struct Kept {
   int block = -1;  // that makes it; -1: none
@@ -80,8 +73,8 @@ class BlockRecomputer {
   int BlockOf(int instruction, bool* again) const {
     const auto block = block_of_.find(instruction);
     const std::int64_t position = program_.ScheduledAt(instruction);
-    const bool computed_again = program_.module().instructions[static_cast<std::size_t>(instruction)].name.find(
-                                    ".remat") != std::string_view::npos;
+    const std::string_view name = program_.module().instructions[static_cast<std::size_t>(instruction)].name;
+    const bool computed_again = OriginalName(name) != name;
     *again = block == block_of_.end() || computed_again
                  ? position >= blocks_.turn
                  : position >= blocks_.list[static_cast<std::size_t>(block->second)].backward_begin;
@@ -105,7 +98,7 @@ class BlockRecomputer {
       kept.bytes = std::max(kept.bytes, value.size);
       kept.first = std::min(kept.first, value.first);
       kept.last_of_place = std::max({kept.last_of_place, value.last, last_of_place_[v]});
-      kept.dims = Sorted(program_.ShapeOf(value).dims);
+      kept.dims = SortedDims(program_.ShapeOf(value).dims);
       bool again = false;
       kept.block = std::max(kept.block, BlockOf(source, &again));
     }
@@ -120,10 +113,8 @@ class BlockRecomputer {
     for (const int user : program_.UsersOf(instruction)) {
       const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(user)];
       if (is.opcode == "get-tuple-element") {
-        const int element =
-            program_.dimensions().LeafAt(instruction, "{" + std::string(Attribute(is.attributes, "index")) + "}");
-        if (element == leaf) FindReaders(user, 0, depth + 1, kept);
-      } else if (CopiedFrom(program_, user) != user) {
+        if (program_.dimensions().TakenLeaf(is) == leaf) FindReaders(user, 0, depth + 1, kept);
+      } else if (Copies(program_, user, instruction)) {
         FindReaders(user, 0, depth + 1, kept);
       } else if (is.opcode == "tuple") {
         kept->reaches_others = true;
@@ -152,17 +143,8 @@ class BlockRecomputer {
   }
 
   bool FollowsElementwise(int user, const Kept& kept) const {
-    const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(user)];
-    if (program_.dimensions().LeafCount(user) != 1 || MakesProduct(is)) return false;
-    return Sorted(program_.dimensions().Leaf(user, 0).dims) == kept.dims;
-  }
-
-  bool MakesProduct(const HloInstruction& is) const {
-    return std::any_of(
-        program_.dimensions().products().begin(), program_.dimensions().products().end(), [&](const Product& product) {
-          const int in = program_.module().instructions[static_cast<std::size_t>(product.instruction)].computation;
-          return std::find(is.calls.begin(), is.calls.end(), in) != is.calls.end();
-        });
+    if (program_.dimensions().LeafCount(user) != 1 || blocks_.with_product.contains(user)) return false;
+    return SortedDims(program_.dimensions().Leaf(user, 0).dims) == kept.dims;
   }
 
   // What a block reads from outside has to be there until its forward pass has run again; what is changed in place
@@ -192,7 +174,7 @@ class BlockRecomputer {
       const auto of = block_of_.find(product.instruction);
       if (!inside.contains(is.computation) && (of == block_of_.end() || of->second != static_cast<int>(block)))
         continue;
-      ++products[Sorted(program_.dimensions().Leaf(product.instruction, 0).dims)];
+      ++products[SortedDims(program_.dimensions().Leaf(product.instruction, 0).dims)];
     }
     return products;
   }
@@ -237,7 +219,8 @@ class BlockRecomputer {
 
 // Several blocks as one.
 Blocks Joined(const Blocks& blocks, std::size_t each) {
-  Blocks joined{{}, blocks.turn, blocks.named};
+  Blocks joined = blocks;
+  joined.list.clear();
   for (std::size_t b = 0; b < blocks.list.size(); ++b) {
     if (b % each == 0) joined.list.emplace_back();
     Block& into = joined.list.back();

@@ -4,28 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
+#include "unit/diagnose/diagnose_log.h"
 
 using namespace whyoom;
 
 namespace {
-
-Finding Diagnose(const std::string& log) {
-  static const Engine engine(BuiltInRules());
-  const std::unique_ptr<ByteSource> source = OpenMemory(log);
-  ArtifactFindings found(BuiltInRules(), {"job.log", ""});
-  ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-    found.Add(std::move(drafts), framework);
-  });
-  std::vector<Problem> problems;
-  std::vector<Finding> findings = found.Take().Finish({}, &problems);
-  INFO(log);
-  REQUIRE(findings.size() == 1);
-  return findings[0];
-}
 
 // The steps of a remedy as one text; "not offered: why" or "not known" where it is not offered.
 std::string How(const Finding& finding, const std::string& remedy) {

@@ -6,30 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
 #include "diagnose/xla_dump.h"
 #include "process.h"
 #include "report/finding_text.h"
+#include "unit/diagnose/diagnose_log.h"
 
 using namespace whyoom;
 
 namespace {
-
-Finding Diagnose(const std::string& log, const XlaDump& dump = {}) {
-  static const Engine engine(BuiltInRules());
-  const std::unique_ptr<ByteSource> source = OpenMemory(log);
-  ArtifactFindings found(BuiltInRules(), {"job.log", ""});
-  ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-    found.Add(std::move(drafts), framework);
-  });
-  std::vector<Problem> problems;
-  std::vector<Finding> findings = found.Take().Finish(dump, &problems);
-  REQUIRE(findings.size() == 1);
-  return findings[0];
-}
 
 // So many activations of 4 GiB of the 40 GiB needed.
 std::string Report(int rows) {

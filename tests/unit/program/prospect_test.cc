@@ -100,3 +100,17 @@ TEST_CASE("a program of nothing tells nothing, and every change has a name", "[p
     CHECK(IsChange(name.get<std::string>()));  // what the rule data may name can be made
   CHECK_FALSE(IsChange("pray"));
 }
+
+TEST_CASE("an instruction that names an operand many times uses it once", "[program]") {
+  // What follows copies to their readers would else take as many ways as the operands multiply to.
+  const std::unique_ptr<ByteSource> text = OpenMemory(
+      "HloModule jit_s, is_scheduled=true\n\nENTRY %main (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"
+      "  %a = f32[8]{0} copy(%p, %p, %p)\n  ROOT %b = f32[8]{0} add(%a, %a)\n}\n");
+  const Program program(ReadHlo(*text), HloModule(), ModuleMemory());
+  for (const char* const name : {"p", "a"}) {
+    INFO(name);
+    const int instruction = program.module().Find(name);
+    REQUIRE(instruction >= 0);
+    CHECK(program.UsersOf(instruction).size() == 1);
+  }
+}
