@@ -33,8 +33,11 @@ struct RankedRemedy {
   std::optional<std::int64_t> left_bytes;    // what the program then needs, and
   std::optional<std::int64_t> spread_bytes;  // how far off that may be; only where the program tells
   std::string basis;                         // of the figures: "program", "list"; empty where there are none
+  std::int64_t parts = 0;                    // devices, steps or pieces that they are for, and
+  std::optional<AxisPlace> axis;             // what is cut into them; only where the program tells
   bool at_least = false;                     // saves_bytes is of what is listed, and most of the need is not
   std::optional<bool> enough;                // alone
+  bool borderline = false;                   // the spread reaches past what would be enough, or up to it
   std::vector<std::string> enough_with;
   std::vector<Reason> why;
   std::vector<std::string> how;  // for the framework of the log, holes filled

@@ -42,10 +42,25 @@ Value FindingScope::Get(std::string_view name) const {
   if (name.substr(0, kLargest.size()) == kLargest) {
     return order_.empty() ? Value{Unknown{}} : GetInRow(0, name.substr(kLargest.size()));
   }
+  constexpr std::string_view kBatch = "batch.";
+  constexpr std::string_view kSequence = "sequence.";
+  if (name.substr(0, kBatch.size()) == kBatch)
+    return finding_.prospects ? AxisField(finding_.prospects->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
+  if (name.substr(0, kSequence.size()) == kSequence)
+    return finding_.prospects ? AxisField(finding_.prospects->room.sequence_axis, name.substr(kSequence.size()))
+                              : Unknown{};
   if (name == "code") return finding_.failure->code;
   if (name == "scenario") return finding_.scenario == nullptr ? Value{Unknown{}} : Value(finding_.scenario->id);
   if (name == "framework") return finding_.framework.empty() ? Value{Unknown{}} : Value(finding_.framework);
   return finding_.facts.Get(name);
+}
+
+Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name) {
+  if (!axis) return Unknown{};
+  if (name == "array") return axis->array;
+  if (name == "axis") return static_cast<double>(axis->number);
+  if (name == "length") return static_cast<double>(axis->length);
+  return axis->name.empty() ? Value{Unknown{}} : Value(axis->name);
 }
 
 Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {

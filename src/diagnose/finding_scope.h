@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,5 +31,8 @@ class FindingScope : public Scope {
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by place in order_
 };
+
+// A field of a dimension's place: array, axis, length, name; unknown where it has none.
+Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name);
 
 }  // namespace whyoom

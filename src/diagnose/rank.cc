@@ -17,13 +17,39 @@ struct Candidate {
   int prior = 0;
 };
 
+// The names that are of one remedy as it was worked out on the program.
+class RemedyScope : public Scope {
+ public:
+  RemedyScope(const Scope& finding, const Prospect* made) : finding_(finding), made_(made) {}
+
+  Value Get(std::string_view name) const override {
+    constexpr std::string_view kMade = "made.";
+    if (name.substr(0, kMade.size()) != kMade) return finding_.Get(name);
+    if (made_ == nullptr || made_->parts == 0) return Unknown{};
+    name.remove_prefix(kMade.size());
+    if (name == "parts") return static_cast<double>(made_->parts);
+    if (name == "of_state") return made_->of_state;
+    return AxisField(made_->axis, name);
+  }
+  std::size_t row_count() const override { return finding_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return finding_.GetInRow(row, name); }
+
+ private:
+  const Scope& finding_;
+  const Prospect* made_;
+};
+
+const Prospect* FindProspect(const Finding& finding, const Remedy& remedy) {
+  return finding.prospects && !remedy.change.empty() ? finding.prospects->Find(remedy.change) : nullptr;
+}
+
 // What the remedy gains: worked out on the program where that can be done, else on the list.
 void Estimate(const Finding& finding, const FindingScope& scope, std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
-  const Prospect* prospect =
-      finding.prospects && !remedy.change.empty() ? finding.prospects->Find(remedy.change) : nullptr;
-  if (prospect != nullptr) {
+  if (const Prospect* prospect = FindProspect(finding, remedy)) {
     ranked->basis = "program";
+    ranked->parts = prospect->parts;
+    ranked->axis = prospect->axis;
     ranked->saves_bytes = std::max<std::int64_t>(0, prospect->saves_bytes);
     ranked->left_bytes = prospect->left_bytes;
     ranked->spread_bytes =
@@ -41,17 +67,18 @@ void Estimate(const Finding& finding, const FindingScope& scope, std::optional<d
   // it.
   ranked->at_least = ranked->basis == "list" && finding.facts.Find("listed_bytes") != nullptr;
   if (covers || (!ranked->at_least && (ranked->basis == "program" || !finding.prospects))) ranked->enough = covers;
+  const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
+  ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
 }
 
 // A change that the program was tried with and that leaves it as it is.
 bool GainsNothing(const Finding& finding, const Remedy& remedy) {
   constexpr std::int64_t kLeast = 200;  // a half of a hundredth of the need
-  if (!finding.prospects || remedy.change.empty()) return false;
-  const Prospect* prospect = finding.prospects->Find(remedy.change);
+  const Prospect* prospect = FindProspect(finding, remedy);
   return prospect != nullptr && prospect->saves_bytes < finding.prospects->need_bytes / kLeast;
 }
 
-std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const FindingScope& scope) {
+std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const Scope& scope) {
   auto steps = remedy.how.find(framework);
   if (steps == remedy.how.end()) steps = remedy.how.find("");
   std::vector<std::string> filled;
@@ -64,9 +91,14 @@ std::vector<std::string> Steps(const Remedy& remedy, const std::string& framewor
 
 void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
-  const bool other = remedy.safety_when && AsBool(remedy.safety_when->when.Evaluate(scope)) == true;
-  ranked->safety = other ? remedy.safety_when->safety : remedy.safety;
-  ranked->safe_why = other ? remedy.safety_when->safe_why : remedy.safe_why;
+  ranked->safety = remedy.safety;
+  ranked->safe_why = remedy.safe_why;
+  for (const OtherSafety& other : remedy.safety_when) {
+    if (AsBool(other.when.Evaluate(scope)) != true) continue;
+    ranked->safety = other.safety;
+    ranked->safe_why = other.safe_why;
+    break;
+  }
 }
 
 // Smaller ranks higher; see the header for what each part means.
@@ -77,10 +109,11 @@ auto Key(const Candidate& candidate, bool scenario_known, bool program_known) {
   const int unsupported = cures && (!ranked.why.empty() || ranked.enough == true) ? 0 : 1;
   const int too_little = ranked.enough == false ? 1 : 0;
   const int not_estimated = ranked.enough ? 0 : 1;
+  const int doubtful = ranked.borderline ? 1 : 0;
   const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;
   // Beside what was worked out on the program, a remedy of which nothing is known is a gamble.
   const int gamble = program_known ? not_estimated : 0;
-  return std::tuple(finds_out, unsupported, too_little, gamble, cost, not_estimated, candidate.prior,
+  return std::tuple(finds_out, unsupported, too_little, gamble, cost, not_estimated, doubtful, candidate.prior,
                     ranked.remedy->id);
 }
 
@@ -120,12 +153,13 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     if (remedy == nullptr) continue;  // the loader reports it
     // What was tried on the program need not be guessed from a list.
     if (GainsNothing(*finding, *remedy)) {
-      ruled_out.push_back({remedy, "worked out on this program, it saves next to nothing"});
+      const bool needs_gradients = FindProspect(*finding, *remedy)->needs_gradients;
+      ruled_out.push_back({remedy, needs_gradients ? "the program computes no gradients"
+                                                   : "worked out on this program, it saves next to nothing"});
       continue;
     }
-    const bool tried =
-        finding->prospects && !remedy->change.empty() && finding->prospects->Find(remedy->change) != nullptr;
-    const std::vector<Reason> against = tried ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
+    const Prospect* made = FindProspect(*finding, *remedy);
+    const std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
     if (!against.empty()) {
       if (!against.front().text.empty()) ruled_out.push_back({remedy, against.front().text});
       continue;
@@ -135,7 +169,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     ranked.section = use.section;
     SetSafety(scope, &ranked);
     ranked.why = Reasons(remedy->evidence, *finding);
-    ranked.how = Steps(*remedy, finding->framework, scope);
+    ranked.how = Steps(*remedy, finding->framework, RemedyScope(scope, made));
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*finding, scope, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});

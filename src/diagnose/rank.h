@@ -7,10 +7,10 @@
 //   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
 //   not and before
 //      what only finds out more;
-//   3. what is not estimated to be too little, before what is: no estimate is no bad one;
+//   3. what is not estimated to be too little, before what is; a missing estimate does not count as too little, unless
+//      others were worked out on the program;
 //   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost
-//   an estimate
-//      that covers the excess before none;
+//      an estimate that covers the excess before none, and one that covers it with its spread before one that may not;
 //   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;
 //   6. the id, so that the order is total.
 // A remedy whose `ruled_out` holds is not offered at all; the finding keeps the reason.

@@ -70,6 +70,12 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
 
 Variant Changes::AsItIs() const { return {compiled_.SizesAsTheyAre(), 0, {}}; }
 
+Variant Changes::WithoutGradients() const {
+  Variant variant = AsItIs();
+  variant.needs_gradients = true;
+  return variant;
+}
+
 Outcome Changes::Judge(const Variant& variant) const {
   const std::int64_t tight = compiled_.Need(variant.sizes, variant.added) + variant.more;
   const std::int64_t roomy = std::max(tight, roomy_.Need(variant.sizes, variant.added) + variant.more);
@@ -107,7 +113,10 @@ Variant Changes::Both(const Variant& one, const Variant& other) const {
 
 std::optional<Variant> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
   if (!axis || axis.size < parts) return std::nullopt;
-  return Variant{Scaled(axis, {1, parts}, true), 0, {}};
+  Variant variant{Scaled(axis, {1, parts}, true), 0, {}};
+  variant.parts = parts;
+  variant.axis = axis;
+  return variant;
 }
 
 std::optional<Variant> Changes::Resize(const Axis& axis, std::int64_t size) const {
@@ -121,7 +130,7 @@ bool Changes::IsUpdated(const ProgramParameter& parameter) const {
 }
 
 std::optional<Variant> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
-  return meaning_.trains() ? InPieces(axis, parts, false) : AsItIs();
+  return meaning_.trains() ? InPieces(axis, parts, false) : WithoutGradients();
 }
 
 std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
@@ -138,11 +147,18 @@ bool Changes::IsOfPieces() const {
       largest = b;
   }
   if (largest < 0) return false;
-  std::set<int> leading;  // of what is fed in
+  std::set<int> leading;               // of what is fed in
+  std::map<int, std::int64_t> fed_in;  // by leading family, bytes
   for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
     const Rows rows = meaning_.RowsOf(program_.parameters()[p].instruction, program_.parameters()[p].leaf);
-    if (meaning_.RoleOf(p) == Role::kInput && !rows.empty() && !rows[0].empty()) leading.insert(rows[0].front());
+    const Role role = meaning_.RoleOf(p);
+    if ((role != Role::kInput && role != Role::kOther) || rows.empty() || rows[0].empty()) continue;
+    leading.insert(rows[0].front());
+    fed_in[rows[0].front()] += program_.parameters()[p].size;
   }
+  // An array that is much larger than what it is made of is summed up again, item by item.
+  constexpr std::int64_t kMuchLarger = 8;
+  const std::int64_t size = compiled_.buffers()[static_cast<std::size_t>(largest)].size;
   for (const int i : compiled_.buffers()[static_cast<std::size_t>(largest)].values) {
     const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
     if (value.instruction >= 0 && program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos)
@@ -152,6 +168,8 @@ bool Changes::IsOfPieces() const {
       if (!row.empty() && leading.contains(row.front())) here.insert(row.front());
     }
     if (here.size() > 1) return true;
+    const bool expands = !meaning_.has_examples() && here.size() == 1 && size / kMuchLarger > fed_in[*here.begin()];
+    if (expands) return true;
   }
   return false;
 }
@@ -191,8 +209,11 @@ std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts, b
   // as other temporaries do not.
   std::int64_t free = 0;
   for (const Buffer& buffer : compiled_.buffers()) free += buffer.is_output ? buffer.size : 0;
-  return Variant{
-      sizes, std::max<std::int64_t>(0, sums - gradients - std::max<std::int64_t>(0, free - temporaries)) + pieces, {}};
+  const std::int64_t own_sums = sums - gradients - std::max<std::int64_t>(0, free - temporaries);
+  Variant variant{sizes, std::max<std::int64_t>(0, own_sums) + pieces, {}};
+  variant.parts = parts;
+  variant.axis = axis;
+  return variant;
 }
 
 // Whether most products of the program as its user wrote it are of bf16 numbers.
@@ -224,7 +245,7 @@ std::optional<Variant> Changes::Narrow() const {
 }
 
 std::optional<Variant> Changes::BlockAttention() const {
-  if (!meaning_.has_attention()) return AsItIs();
+  if (!meaning_.has_attention()) return std::nullopt;
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.IsScores(i)) sizes[i] = 0;
@@ -233,10 +254,47 @@ std::optional<Variant> Changes::BlockAttention() const {
 }
 
 std::optional<Variant> Changes::ChunkLoss(std::int64_t chunks) const {
-  if (!meaning_.vocabulary() || !meaning_.trains()) return AsItIs();
+  if (!meaning_.trains()) return WithoutGradients();
+  if (!meaning_.vocabulary()) return std::nullopt;
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.KindOf(i) == ValueKind::kLogits) sizes[i] /= chunks;
+  }
+  Variant variant{std::move(sizes), 0, {}};
+  variant.parts = chunks;
+  return variant;
+}
+
+std::vector<bool> Changes::MadeOfState() const {
+  std::vector<bool> made(program_.module().instructions.size(), false);
+  std::vector<int> open;
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    if (meaning_.RoleOf(p) != Role::kInput) open.push_back(program_.parameters()[p].instruction);
+  }
+  while (!open.empty()) {
+    const int i = open.back();
+    open.pop_back();
+    if (made[static_cast<std::size_t>(i)]) continue;
+    made[static_cast<std::size_t>(i)] = true;
+    const std::vector<int>& users = program_.UsersOf(i);
+    open.insert(open.end(), users.begin(), users.end());
+  }
+  return made;
+}
+
+std::optional<Variant> Changes::NumberLabels() const {
+  const Axis classes = meaning_.vocabulary();
+  if (!meaning_.trains()) return WithoutGradients();
+  if (!classes) return std::nullopt;
+  const HloModule& module = program_.module();
+  const std::vector<bool> made_of_state = MadeOfState();
+  Sizes sizes = compiled_.SizesAsTheyAre();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const ProgramValue& value = program_.values()[i];
+    // A loop's own values are not followed to what the loop is given.
+    if (value.instruction < 0 || program_.InstructionOf(value).computation != module.entry) continue;
+    if (made_of_state[static_cast<std::size_t>(value.instruction)] || !meaning_.Has(i, classes)) continue;
+    sizes[i] = Scaled(i, classes, {1, classes.size}, false);
   }
   return Variant{std::move(sizes), 0, {}};
 }

@@ -25,15 +25,22 @@ struct Outcome {
 
 // What a change makes of a program.
 struct Variant {
-  Sizes sizes;                // of the program's values
-  std::int64_t more = 0;      // that the program needs throughout, in addition
-  std::vector<Buffer> added;  // in addition for a time; `values` of each: what it comes back of, if of any
+  Sizes sizes;                   // of the program's values
+  std::int64_t more = 0;         // that the program needs throughout, in addition
+  std::vector<Buffer> added;     // in addition for a time; `values` of each: what it comes back of, if of any
+  bool needs_gradients = false;  // of a program that computes none: it is as it was
+  // What it was made on, for the user to find it.
+  std::int64_t parts = 0;  // devices, steps or pieces; 0: none
+  Axis axis = {};          // that is cut into them
+  bool of_state = false;   // weights and optimizer state are
 };
 
 class Changes {
  public:
   // Borrows both. `limit_bytes` is what a device has; 0: not known.
   Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes);
+
+  // Each gives nothing where the program shows no place for the change: then it may have one that is not recognized.
 
   // The axis `parts` times shorter, in all values.
   std::optional<Variant> Shorten(const Axis& axis, std::int64_t parts) const;
@@ -51,11 +58,14 @@ class Changes {
   std::optional<Variant> Recompute() const;  // layers in the backward pass
   std::optional<Variant> BlockAttention() const;
   std::optional<Variant> ChunkLoss(std::int64_t chunks) const;
+  // Labels that come or are made with a column for each class (one-hot): a number for each example.
+  std::optional<Variant> NumberLabels() const;
   std::optional<Variant> StateOnHost() const;
   std::optional<Variant> WithoutHostTransfer() const;
   std::optional<Variant> MergeTinyDimensions() const;
 
   Variant AsItIs() const;
+  Variant WithoutGradients() const;  // the same, of a change to a training step
   // Two changes made together: each shrinks what the other leaves.
   Variant Both(const Variant& one, const Variant& other) const;
   Outcome Judge(const Variant& variant) const;
@@ -108,6 +118,7 @@ class Changes {
   bool ReadsStep(int instruction) const;
   bool WrittenFrom(const HloComputation& body, int stack, int element) const;
 
+  std::vector<bool> MadeOfState() const;  // by instruction: of weights or of what else is kept from step to step
   bool ComputesNarrow() const;
   bool IsUpdated(const ProgramParameter& parameter) const;
   int LastUse(int instruction, int depth) const;

@@ -90,6 +90,8 @@ Meaning::Meaning(const Program& program) : program_(program) {
     if (program.values()[i].leaf >= 0 && program.values()[i].size >= kLargeEnough) large_.push_back(i);
   }
   FindRoles();
+  has_weights_ = std::any_of(roles_.begin(), roles_.end(),
+                             [](Role role) { return role == Role::kWeights || role == Role::kCache; });
   FindBatch();
   FindSequence();
   FindAttention();
@@ -474,7 +476,9 @@ void Meaning::FindKinds() {
     } else if (per_example && Has(i, vocabulary_)) {
       kind = ValueKind::kLogits;
     } else if (!per_example && weight_dims.contains(dims)) {
-      kind = IsBackward(instruction) ? ValueKind::kGradients : ValueKind::kGatheredWeights;
+      kind = IsBackward(instruction)     ? ValueKind::kGradients
+             : program_.partitions() > 1 ? ValueKind::kGatheredWeights
+                                         : ValueKind::kTemporaries;
     } else if (trains_ && IsForward(instruction)) {
       kind = ValueKind::kActivations;
     } else {

@@ -55,6 +55,10 @@ class Meaning {
   ValueKind KindOf(std::size_t value) const { return kinds_[value]; }
   bool trains() const { return trains_; }  // the program holds a backward pass
 
+  // Whether it works on examples with weights that are kept: only then its batch is one as people say it, and not a
+  // side of a field or a table of points.
+  bool has_examples() const { return trains_ || has_weights_; }
+
   Axis batch() const { return batch_; }
   Axis sequence() const { return sequence_; }
   Axis vocabulary() const { return vocabulary_; }
@@ -98,6 +102,7 @@ class Meaning {
   Axis sequence_;
   Axis vocabulary_;
   bool trains_ = false;
+  bool has_weights_ = false;
 };
 
 }  // namespace whyoom

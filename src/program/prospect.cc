@@ -27,7 +27,7 @@ struct MadeChange {
 
 std::int64_t Devices(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
 
-constexpr std::array<NamedChange, 14> kChanges = {{
+constexpr std::array<NamedChange, 15> kChanges = {{
     {"half_batch", [](const Changes& c, const Meaning& m, const Program&) { return c.Shorten(m.batch(), 2); }},
     {"batch_in_steps",
      [](const Changes& c, const Meaning& m, const Program&) { return c.Accumulate(m.batch(), kMicroBatches); }},
@@ -40,6 +40,7 @@ constexpr std::array<NamedChange, 14> kChanges = {{
     {"recompute_layers", [](const Changes& c, const Meaning&, const Program&) { return c.Recompute(); }},
     {"attention_in_blocks", [](const Changes& c, const Meaning&, const Program&) { return c.BlockAttention(); }},
     {"loss_in_chunks", [](const Changes& c, const Meaning&, const Program&) { return c.ChunkLoss(kChunks); }},
+    {"labels_as_numbers", [](const Changes& c, const Meaning&, const Program&) { return c.NumberLabels(); }},
     {"state_on_host", [](const Changes& c, const Meaning&, const Program&) { return c.StateOnHost(); }},
     {"no_host_transfer", [](const Changes& c, const Meaning&, const Program&) { return c.WithoutHostTransfer(); }},
     {"no_tiny_dimensions", [](const Changes& c, const Meaning&, const Program&) { return c.MergeTinyDimensions(); }},
@@ -107,7 +108,8 @@ std::string ModuleOf(std::string_view op_name) {
     begin = i + 1;
     if (part.find('(') != std::string::npos) part = ScopeInside(part);
     const bool wrapper = part == "while" || part == "body" || part == "cond" || part == "closed_call" ||
-                         part == "checkpoint" || part == "remat" || part == "eval_jaxpr" || part.empty();
+                         part == "checkpoint" || part == "remat" || part == "eval_jaxpr" || part.empty() ||
+                         part.find("->") != std::string::npos;  // an einsum's
     if (wrapper) continue;
     if (!last.empty()) add(last);
     last = part;
@@ -256,7 +258,9 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
   if (meaning.batch()) {
     const std::int64_t split = Split(program, meaning, meaning.batch());
     room.batch = meaning.batch().size * split;
+    room.batch_devices = split;
     room.largest_batch = LargestThatFits(changes, meaning.batch()) * split;
+    room.batch_axis = FindPlace(program, meaning, meaning.batch());
     for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps); ++steps) {
       if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
       const std::optional<Variant> variant = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
@@ -270,6 +274,7 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
     const std::int64_t split = Split(program, meaning, meaning.sequence());
     room.sequence = meaning.sequence().size * split;
     room.largest_sequence = LargestThatFits(changes, meaning.sequence()) * split;
+    room.sequence_axis = FindPlace(program, meaning, meaning.sequence());
   }
   return room;
 }
@@ -320,7 +325,8 @@ Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
     if (!variant) continue;
     const Outcome outcome = changes.Judge(*variant);
     prospects.changes.push_back({std::string(change.name), changes.need_bytes() - outcome.left_bytes,
-                                 outcome.left_bytes, outcome.spread_bytes});
+                                 outcome.left_bytes, outcome.spread_bytes, variant->needs_gradients, variant->parts,
+                                 FindPlace(program, meaning, variant->axis), variant->of_state});
     if (limit_bytes > 0 && !changes.Fits(outcome) &&
         changes.need_bytes() - outcome.left_bytes > kLeastOfPair * limit_bytes / 100)
       part_of_it.push_back({change.name, std::move(*variant)});

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/axis_place.h"
 #include "program/change.h"
 #include "program/memory.h"
 
@@ -30,6 +31,9 @@ struct Room {
   std::int64_t micro_batches = 0;  // the fewest that fit
   std::int64_t sequence = 0;
   std::int64_t largest_sequence = 0;
+  std::int64_t batch_devices = 1;       // that the batch is split over
+  std::optional<AxisPlace> batch_axis;  // which dimension is meant, where an argument of the user's has it
+  std::optional<AxisPlace> sequence_axis;
 };
 
 // What a change would leave.
@@ -38,6 +42,10 @@ struct Prospect {
   std::int64_t saves_bytes = 0;  // may be negative
   std::int64_t left_bytes = 0;
   std::int64_t spread_bytes = 0;
+  bool needs_gradients = false;   // and the program computes none
+  std::int64_t parts = 0;         // devices, steps or pieces that it was worked out for; 0: none
+  std::optional<AxisPlace> axis;  // that is cut into them
+  bool of_state = false;          // weights and optimizer state are
 };
 
 // What two changes made together would leave; of changes neither of which is enough by itself.
@@ -52,7 +60,7 @@ struct Prospects {
   std::vector<MemoryPart> memory;
   std::vector<MemoryMoment> timeline;  // over the program's order, see TimelineOf
   Room room;
-  std::vector<Prospect> changes;  // those that the program allows
+  std::vector<Prospect> changes;  // those that the program shows a place for
   std::vector<PairProspect> pairs;
   const Prospect* Find(std::string_view change) const;
   const PairProspect* Find(std::string_view change, std::string_view other) const;  // in any order

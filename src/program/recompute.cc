@@ -319,7 +319,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
 }
 
 std::optional<Variant> Changes::Recompute() const {
-  if (!meaning_.trains()) return AsItIs();
+  if (!meaning_.trains()) return WithoutGradients();
   const std::vector<Pair> pairs = FindPairs();
   if (pairs.empty()) return RecomputeBlocks();
   Sizes sizes = compiled_.SizesAsTheyAre();

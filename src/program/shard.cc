@@ -39,7 +39,11 @@ Sizes Changes::StateSharded(std::int64_t devices) const {
 std::optional<Variant> Changes::MoreDevices(std::int64_t times) const {
   // State that is split over the devices is split further; each device keeps its share of the work.
   const std::set<std::string> split = StateShapes(true);
-  return split.empty() ? SplitOver(times) : Variant{Divided(split, times), 0, {}};
+  if (split.empty()) return SplitOver(times);
+  Variant variant{Divided(split, times), 0, {}};
+  variant.parts = times;
+  variant.of_state = true;
+  return variant;
 }
 
 std::optional<Variant> Changes::Shard(std::int64_t devices) const {
@@ -134,24 +138,28 @@ std::optional<Variant> Changes::SplitOver(std::int64_t devices) const {
   const Split split = FindSplit();
   std::optional<Variant> best;
   std::int64_t least = 0;
-  const auto consider = [&](Sizes sizes) {
+  const auto consider = [&](Sizes sizes, const Axis& axis, bool of_state = false) {
     Variant variant{WholeWhereSent(std::move(sizes)), 0, {}};
+    variant.parts = devices;
+    variant.axis = axis;
+    variant.of_state = of_state;
     const std::int64_t left = Judge(variant).left_bytes;
     if (best && left >= least) return;
     least = left;
     best = std::move(variant);
   };
-  if (!split.weights || split.batch) consider(StateSharded(devices));
+  if (!split.weights || split.batch) consider(StateSharded(devices), {}, true);
   if (split.batch) {
-    if (std::optional<Sizes> sizes = GatheredSplit(devices)) consider(std::move(*sizes));
+    if (std::optional<Sizes> sizes = GatheredSplit(devices)) consider(std::move(*sizes), {});
   } else if (split.weights) {
-    consider(BetweenWeights(split.families, devices));
+    consider(BetweenWeights(split.families, devices), {});
   } else {
     const bool by_batch = meaning_.batch() && meaning_.batch().size % devices == 0;
-    if (by_batch) consider(Scaled(meaning_.batch(), {1, devices}, true, true));
+    if (by_batch) consider(Scaled(meaning_.batch(), {1, devices}, true, true), meaning_.batch());
     // Where the batch is not what fills the memory, something else is split: whichever axis leaves least.
     if (!by_batch || need_ - least < need_ / 4) {
-      for (const std::vector<int>& axis : LongAxes(devices)) consider(Scaled({axis, 0}, {1, devices}, true, true));
+      for (const std::vector<int>& axis : LongAxes(devices))
+        consider(Scaled({axis, 0}, {1, devices}, true, true), {axis, 0});
     }
   }
   return best;

@@ -59,7 +59,7 @@ std::string WhyParagraph(const Finding& finding) {
 std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
   std::string text = ranked.remedy->title;
   if (ranked.saves_bytes && *ranked.saves_bytes > 0)
-    text += " (" + SavesText(ranked) + (ranked.enough == true ? ", should be enough)" : ")");
+    text += " (" + SavesText(ranked) + (ranked.enough == true ? ", " + VerdictText(ranked) + ")" : ")");
   text = Sentence(Printable(text));
   if (with_step && !ranked.how.empty()) text += " " + Sentence(Printable(ranked.how.front()));
   return CutBytes(text, kLongestRemedy);

@@ -91,6 +91,15 @@ const Remedy* ReadRemedyId(const RuleSet& rules, const std::string& id, bool* fa
   return remedy;
 }
 
+std::optional<AxisPlace> ReadAxis(const json& record, bool* faulty) {
+  if (record.empty()) return std::nullopt;
+  RecordFields fields(record);
+  AxisPlace axis{fields.NeedText("array"), fields.Integer("number").value_or(0), fields.Integer("length").value_or(0),
+                 fields.Text("name").value_or("")};
+  *faulty = *faulty || fields.faulty();
+  return axis;
+}
+
 RankedRemedy ReadRemedy(const json& record, const RuleSet& rules, bool* faulty) {
   RecordFields fields(record);
   RankedRemedy ranked;
@@ -103,8 +112,11 @@ RankedRemedy ReadRemedy(const json& record, const RuleSet& rules, bool* faulty) 
   ranked.left_bytes = fields.Integer("left_bytes");
   ranked.spread_bytes = fields.Integer("spread_bytes");
   ranked.basis = fields.Text("basis").value_or("");
+  ranked.parts = fields.Integer("parts").value_or(0);
+  ranked.axis = ReadAxis(fields.Object("axis"), faulty);
   ranked.at_least = fields.Truth("at_least").value_or(false);
   ranked.enough = fields.Truth("enough");
+  ranked.borderline = fields.Truth("borderline").value_or(false);
   for (const json& id : fields.Array("enough_with")) {
     const auto* text = id.get_ptr<const std::string*>();
     if (text != nullptr && rules.FindRemedy(*text) != nullptr) {
@@ -183,6 +195,9 @@ Prospects ReadProspects(RecordFields& record, bool* faulty) {
   prospects.room.micro_batches = room.Integer("micro_batches").value_or(0);
   prospects.room.sequence = room.Integer("sequence").value_or(0);
   prospects.room.largest_sequence = room.Integer("largest_sequence").value_or(0);
+  prospects.room.batch_devices = room.Integer("batch_devices").value_or(1);
+  prospects.room.batch_axis = ReadAxis(room.Object("batch_axis"), faulty);
+  prospects.room.sequence_axis = ReadAxis(room.Object("sequence_axis"), faulty);
   *faulty = *faulty || room.faulty();
   return prospects;
 }

@@ -91,17 +91,40 @@ std::string SavesText(const RankedRemedy& ranked) {
          SizeText(static_cast<double>(ranked.saves_bytes.value_or(0)));
 }
 
+std::string VerdictText(const RankedRemedy& ranked) {
+  if (!ranked.enough) return {};
+  if (*ranked.enough) return ranked.borderline ? "may be enough" : "should be enough";
+  return ranked.borderline ? "may not be enough alone" : "not enough alone";
+}
+
 std::string EffectText(const RankedRemedy& ranked) {
   std::string text;
   if (ranked.saves_bytes && *ranked.saves_bytes > 0) text += SavesText(ranked) + " · ";
   if (ranked.left_bytes && *ranked.left_bytes > 0)
-    text += "leaves " + SizeText(static_cast<double>(*ranked.left_bytes)) + SpreadText(ranked) + " · ";
-  if (ranked.enough == true) text += "should be enough · ";
-  if (ranked.enough == false && ranked.enough_with.empty()) text += "not enough alone · ";
-  if (ranked.enough == false && !ranked.enough_with.empty())
-    text += "enough together with " + ranked.enough_with.front() + " · ";
+    text += "then needs " + SizeText(static_cast<double>(*ranked.left_bytes)) + SpreadText(ranked) + " · ";
+  const std::string verdict =
+      ranked.enough_with.empty() ? VerdictText(ranked) : "enough together with " + ranked.enough_with.front();
+  if (!verdict.empty()) text += verdict + " · ";
   return text + (ranked.remedy->inquiry ? "finds out more" : SafetyText(ranked.safety));
 }
+
+std::vector<std::string> RuledOutTexts(const Finding& finding) {
+  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
+  for (const RuledOut& ruled_out : finding.ruled_out) {
+    const auto same =
+        std::find_if(titles.begin(), titles.end(), [&](const auto& of) { return of.first == ruled_out.why; });
+    if (same == titles.end()) {
+      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
+    } else {
+      same->second += ", " + ruled_out.remedy->title;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [why, of] : titles) texts.push_back(of + " (" + Printable(why) + ")");
+  return texts;
+}
+
+bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
 
 std::string BudgetText(const Budget& budget) {
   std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
@@ -125,7 +148,7 @@ std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
     if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
     const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
-      return group.shape == shape && group.first->size_bytes == row.size_bytes;
+      return group.shape == shape && group.first->size_bytes == row.size_bytes && group.first->kind == row.kind;
     });
     if (same != groups.end()) {
       ++same->count;

@@ -45,11 +45,20 @@ std::string SafetyText(const std::string& safety);
 
 // "saves about 5.02 GiB".
 std::string SavesText(const RankedRemedy& ranked);
-// " ± 0.4 GiB", how far off what a remedy leaves may be; empty where it is not worth a figure.
+// " ± 0.4 GiB", how far off what is then needed may be; empty where it is not worth a figure.
 std::string SpreadText(const RankedRemedy& ranked);
 
-// "saves about 5.02 GiB · should be enough · results stay the same".
+// "should be enough", "not enough alone"; "may be" where the spread leaves it open. Empty where it is not known.
+std::string VerdictText(const RankedRemedy& ranked);
+
+// "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
+
+// What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
+std::vector<std::string> RuledOutTexts(const Finding& finding);
+
+// Whether one remedy covers the excess alone, so that the remedy itself says as much as the sum.
+bool IsOneRemedy(const Budget& budget);
 
 // "5.02 GiB over: …", with the remedies that are estimated to cover it.
 std::string BudgetText(const Budget& budget);

@@ -164,9 +164,9 @@ void FindingHtml::AddChips(const RankedRemedy& ranked) {
     html_.Text(" ");
   };
   if (ranked.saves_bytes && *ranked.saves_bytes > 0) chip(SavesText(ranked), "chip");
-  if (ranked.enough == true) chip("should be enough", "chip good");
-  if (ranked.enough == false && ranked.enough_with.empty()) chip("not enough alone", "chip");
-  if (ranked.enough == false && !ranked.enough_with.empty()) {
+  if (ranked.enough && ranked.enough_with.empty())
+    chip(VerdictText(ranked), *ranked.enough && !ranked.borderline ? "chip good" : "chip");
+  if (!ranked.enough_with.empty()) {
     std::string other = ranked.enough_with.front();
     for (const RankedRemedy& with : finding_.remedies) {
       if (with.remedy->id == other) other = fmt::format("{}, {}", with.rank, with.remedy->title);
@@ -240,7 +240,8 @@ void FindingHtml::AddOtherRemedies(std::size_t from) {
 void FindingHtml::AddRemedies() {
   if (finding_.remedies.empty()) return;
   html_.Element(HeadingElement(layout_.level + 1), "What to do");
-  if (finding_.budget) html_.Element("p", BudgetText(*finding_.budget), {{"class", "sum"}});
+  if (finding_.budget && !IsOneRemedy(*finding_.budget))
+    html_.Element("p", BudgetText(*finding_.budget), {{"class", "sum"}});
   html_.Open("ol", {{"class", "remedies"}});
   const std::size_t whole = std::min(finding_.remedies.size(), layout_.whole_remedies);
   for (std::size_t i = 0; i < whole; ++i) AddRemedy(finding_.remedies[i]);

@@ -145,7 +145,7 @@ std::string Remedies(const Finding& finding) {
     if (!ranked.why.empty()) text += "    - " + SentenceWithLine(ranked.why[0]) + "\n";
     text += Steps(ranked, 0, i == 0 ? kStepsOfFirst : 1);
   }
-  if (finding.budget) text += "\n" + Sentence(BudgetText(*finding.budget)) + "\n";
+  if (finding.budget && !IsOneRemedy(*finding.budget)) text += "\n" + Sentence(BudgetText(*finding.budget)) + "\n";
   return text;
 }
 

@@ -40,13 +40,27 @@ std::string Describe(const MemoryShare& share, std::size_t columns) {
   return Shorten(text, columns);
 }
 
+// Those behind the first few as one.
+std::vector<MemoryShare> Fewer(std::vector<MemoryShare> shares) {
+  if (shares.size() <= kKinds + 1) return shares;
+  MemoryShare others;
+  others.name = "others";
+  for (std::size_t i = kKinds; i < shares.size(); ++i) {
+    others.bytes += shares[i].bytes;
+    others.part += shares[i].part;
+    others.modules.push_back(shares[i].name + " " + SizeText(shares[i].bytes));
+  }
+  shares.resize(kKinds);
+  shares.push_back(std::move(others));
+  return shares;
+}
+
 std::string SharesText(const Prospects& prospects, std::size_t width, const Style& style) {
-  const std::vector<MemoryShare> shares = SharesOf(prospects);
+  const std::vector<MemoryShare> shares = Fewer(SharesOf(prospects));
   if (shares.empty()) return {};
   std::string text = Beside("fills", "the memory at its fullest, by kind", width, style);
   constexpr std::size_t kColumn = kIndent + 10 + 2 + 5 + 2 + kBar + 2;
-  for (std::size_t i = 0; i < std::min(shares.size(), kKinds); ++i) {
-    const MemoryShare& share = shares[i];
+  for (const MemoryShare& share : shares) {
     text += std::string(kIndent, ' ') + fmt::format("{:>10}  {:>3.0f} %  ", SizeText(share.bytes), 100 * share.part) +
             style.Good(Bar(share.part, 1, kBar)) + "  " + Describe(share, width - std::min(width - 12, kColumn)) + "\n";
   }
@@ -76,7 +90,7 @@ std::string TimelineText(const Prospects& prospects, std::size_t width, const St
   const std::string line = Sparkline(timeline);
   const std::size_t room = width - kIndent - DisplayWidth(line) - 2;
   return std::string(kIndent, ' ') + style.Good(line) + "  " +
-         Shorten(fmt::format("in its order; fullest at {:.0f} %", 100 * timeline.most_at), room) + "\n";
+         Shorten(fmt::format("over the run; fullest at {:.0f} %", 100 * timeline.most_at), room) + "\n";
 }
 
 std::string Joined(const std::vector<std::string>& items) {

@@ -38,8 +38,24 @@ std::string NameOf(const std::string& kind) {
   return name == names.end() ? Printable(kind) : name->second;
 }
 
+// Where nothing tells that it is a batch, the dimension is called by its place.
+std::string LongestText(const std::string& what, const std::optional<AxisPlace>& axis) {
+  if (!axis || !axis->name.empty()) return what + " that fits: ";
+  return fmt::format("longest axis {} of {} that fits: ", axis->number,
+                     Shorten(Printable(axis->array), kLongestModule));
+}
+
 std::string SizesText(std::int64_t fits, std::int64_t now) {
-  return fits == now ? fmt::format("{}, the present one", fits) : fmt::format("{} (now {})", fits, now);
+  if (fits == now) return fmt::format("{}, the present one", fits);
+  // More digits than an estimate has are no help.
+  constexpr std::int64_t kExact = 1000;
+  std::int64_t digit = 1;
+  while (fits / digit >= kExact) digit *= 10;
+  return fmt::format("{}{} (now {})", digit > 1 ? "about " : "", fits / digit * digit, now);
+}
+
+std::string PercentText(double part) {
+  return part > 0 && part < kWorthTelling ? "under 1 %" : fmt::format("{:.0f} %", 100 * part);
 }
 
 double Number(const Evidence& facts, const char* name) { return AsNumber(facts.Get(name)).value_or(0); }
@@ -56,8 +72,8 @@ std::string VerdictOf(const ProgramView& view, const std::string& basis) {
   const std::string of = " of " + SizeText(view.limit);
   if (view.need > view.limit)
     return says + SizeText(view.need) + of + ", " + SizeText(view.need - view.limit) + " too much";
-  return fmt::format("{}{}{} ({:.0f} %), {} are left", says, SizeText(view.need), of, 100 * view.need / view.limit,
-                     SizeText(view.limit - view.need));
+  return says + SizeText(view.need) + of + " (" + PercentText(view.need / view.limit) + "), " +
+         SizeText(view.limit - view.need) + " are free";
 }
 
 }  // namespace
@@ -79,18 +95,19 @@ std::vector<MemoryShare> SharesOf(const Prospects& prospects) {
   return shares;
 }
 
-std::string AmountText(const MemoryShare& share) {
-  return fmt::format("{}, {:.0f} %", SizeText(share.bytes), 100 * share.part);
-}
+std::string AmountText(const MemoryShare& share) { return SizeText(share.bytes) + ", " + PercentText(share.part); }
 
 std::vector<std::string> RoomTexts(const Room& room) {
   std::vector<std::string> texts;
-  if (room.batch > 0 && room.largest_batch > 0)
-    texts.push_back("largest batch that fits: " + SizesText(room.largest_batch, room.batch));
+  if (room.batch > 0 && room.largest_batch > 0) {
+    texts.push_back(LongestText("largest batch", room.batch_axis) + SizesText(room.largest_batch, room.batch) +
+                    (room.batch_devices > 1 ? fmt::format(" over {} devices", room.batch_devices) : ""));
+  }
   if (room.micro_batches > 1)
     texts.push_back(fmt::format("or the whole batch in {} micro-batches", room.micro_batches));
   if (room.sequence > 0 && room.largest_sequence > 0)
-    texts.push_back("longest sequence that fits: " + SizesText(room.largest_sequence, room.sequence));
+    texts.push_back(LongestText("longest sequence", room.sequence_axis) +
+                    SizesText(room.largest_sequence, room.sequence));
   return texts;
 }
 

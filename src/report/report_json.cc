@@ -98,6 +98,13 @@ Json AllocationJson(const Allocation& row) {
   return json;
 }
 
+void SetAxis(Json* json, const char* key, const std::optional<AxisPlace>& axis) {
+  if (!axis) return;
+  Json place = {{"array", Text(axis->array)}, {"number", axis->number}, {"length", axis->length}};
+  SetText(place, "name", axis->name);
+  (*json)[key] = std::move(place);
+}
+
 Json RemedyJson(const RankedRemedy& ranked) {
   const Remedy& remedy = *ranked.remedy;
   Json json = {{"rank", ranked.rank}, {"id", remedy.id}, {"title", remedy.title}};
@@ -109,8 +116,11 @@ Json RemedyJson(const RankedRemedy& ranked) {
   SetNumber(json, "left_bytes", ranked.left_bytes);
   SetNumber(json, "spread_bytes", ranked.spread_bytes);
   SetText(json, "basis", ranked.basis);
+  if (ranked.parts > 0) json["parts"] = ranked.parts;
+  SetAxis(&json, "axis", ranked.axis);
   if (ranked.at_least) json["at_least"] = true;
   SetNumber(json, "enough", ranked.enough);
+  if (ranked.borderline) json["borderline"] = true;
   if (!ranked.enough_with.empty()) json["enough_with"] = ranked.enough_with;
   SetText(json, "note", remedy.note);
   json["why"] = Json::array();
@@ -148,6 +158,9 @@ void SetProspects(const Prospects& prospects, Json& json) {
   set("micro_batches", prospects.room.micro_batches);
   set("sequence", prospects.room.sequence);
   set("largest_sequence", prospects.room.largest_sequence);
+  if (prospects.room.batch_devices > 1) room["batch_devices"] = prospects.room.batch_devices;
+  SetAxis(&room, "batch_axis", prospects.room.batch_axis);
+  SetAxis(&room, "sequence_axis", prospects.room.sequence_axis);
   if (!room.empty()) json["room"] = std::move(room);
 }
 

@@ -212,19 +212,19 @@ void Page::PrintRemedies(const Finding& finding) {
   }
   std::vector<std::string> others;
   for (std::size_t i = kFullRemedies; i < finding.remedies.size(); ++i) {
-    others.push_back(fmt::format("{} {}", finding.remedies[i].rank, finding.remedies[i].remedy->title));
+    const RankedRemedy& other = finding.remedies[i];
+    const bool too_little = other.enough == false && other.enough_with.empty();
+    others.push_back(
+        fmt::format("{} {}{}", other.rank, other.remedy->title, too_little ? " (" + VerdictText(other) + ")" : ""));
   }
   if (!others.empty()) Blank();
   List("then", "", others, kNamedRemedies);
-  std::vector<std::string> out;
-  for (const RuledOut& ruled_out : finding.ruled_out)
-    out.push_back(ruled_out.remedy->title + " (" + Printable(ruled_out.why) + ")");
-  List("not", "worth trying here: ", out, kNamedRuledOut);
+  List("not", "worth trying here: ", RuledOutTexts(finding), kNamedRuledOut);
 }
 
 // What is over, and which remedies together are estimated to cover it.
 void Page::PrintSum(const Finding& finding) {
-  if (!finding.budget || finding.remedies.empty()) return;
+  if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return;
   Beside("sum", BudgetText(*finding.budget));
 }
 

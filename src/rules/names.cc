@@ -60,6 +60,10 @@ const std::vector<std::string>& BuiltInNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = {"code", "scenario", "framework", "chip", "listed", "user_source", "dump"};
     for (const std::string& field : RowFields()) all.push_back("largest." + field);
+    for (const std::string axis : {"batch.", "sequence.", "made."}) {
+      for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(axis + field);
+    }
+    all.insert(all.end(), {"made.parts", "made.of_state"});
     return all;
   }();
   return names;

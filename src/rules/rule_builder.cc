@@ -203,9 +203,9 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.title = node["title"].Text();
   remedy.safety = node["safety"].Text();
   remedy.safe_why = node["safe_why"].Text();
-  if (const RuleNode other = node["safety_when"]; other.exists()) {
-    remedy.safety_when =
-        OtherSafety{UseExpression("", other["when"], false), other["safety"].Text(), other["safe_why"].Text()};
+  for (const RuleNode& other : node["safety_when"].Items()) {
+    remedy.safety_when.push_back(
+        {UseExpression("", other["when"], false), other["safety"].Text(), other["safe_why"].Text()});
   }
   remedy.cost = node["cost"].Int(0);
   remedy.inquiry = node["inquiry"].Bool();

@@ -111,12 +111,12 @@ struct OtherSafety {
 
 struct Remedy {
   std::string id;
-  std::string title;     // imperative, short
-  std::string safety;    // safe, safe_slower, risky, changes_training
-  std::string safe_why;  // why it is or is not
-  std::optional<OtherSafety> safety_when;
-  int cost = 0;          // what it costs the user, see rules/README.md
-  bool inquiry = false;  // finds out more, saves nothing itself
+  std::string title;                     // imperative, short
+  std::string safety;                    // safe, safe_slower, risky, changes_training
+  std::string safe_why;                  // why it is or is not
+  std::vector<OtherSafety> safety_when;  // the first that holds counts
+  int cost = 0;                          // what it costs the user, see rules/README.md
+  bool inquiry = false;                  // finds out more, saves nothing itself
   std::string gain;
   std::string telltale;                              // in general, for `explain`
   std::string note;                                  // preconditions and side effects

@@ -94,8 +94,8 @@ std::string FormatSize(std::int64_t bytes) {
   if (magnitude < 1024) return sign + std::to_string(magnitude) + " B";
   std::size_t unit = 1;
   double value = static_cast<double>(magnitude) / 1024;
-  // A value that would round to 1024 is one of the next unit.
-  while (unit + 1 < kUnits.size() && value >= (unit == 1 ? 1023.95 : 1023.995)) {
+  // Three digits before the point at most: 1000 MiB are 0.98 GiB.
+  while (unit + 1 < kUnits.size() && value >= (unit == 1 ? 999.95 : 999.995)) {
     value /= 1024;
     ++unit;
   }
