@@ -30,7 +30,8 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   return {name, shape, alike};
 }
 
-Layout::Layout(const Program& program, bool undo_rematerialization) : program_(program) {
+Layout::Layout(const Program& program, bool undo_rematerialization)
+    : program_(program), whole_(program.dimensions().whole()) {
   FindFixed();
   FindBuffers(false);
   std::int64_t needed = Need(SizesAsTheyAre());
