@@ -34,7 +34,7 @@ std::vector<std::string_view> Scopes(std::string_view op_name) {
 // that stands before it, so the innermost of very many are left out.
 std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
   std::vector<std::pair<std::string, int>> numbered;
-  constexpr std::size_t kMostNumbered = 16;
+  constexpr std::size_t kMostNumbered = 8;
   std::string before;
   for (const std::string_view scope : Scopes(op_name)) {
     std::size_t digits = scope.size();

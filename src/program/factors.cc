@@ -7,6 +7,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kStepsOfRelation = 16;  // it is kept, and gone through when families are joined
+constexpr std::size_t kStepsOfSplit = 8;      // its parts are kept
 
 }  // namespace
 
@@ -52,6 +53,7 @@ std::vector<int> Factors::Expand(const std::vector<int>& factors) const {
 
 void Factors::Split(int factor, std::int64_t major_size) {
   const std::int64_t size = nodes_[static_cast<std::size_t>(factor)].size;
+  steps_ += kStepsOfSplit;
   const int major = Add(major_size);
   const int minor = Add(size / major_size);
   nodes_[static_cast<std::size_t>(factor)].major = major;

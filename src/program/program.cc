@@ -145,6 +145,7 @@ void Program::FindValues() {
 void Program::FindParameters() {
   if (module_.entry < 0) return;
   const HloComputation& entry = module_.computations[static_cast<std::size_t>(module_.entry)];
+  std::size_t room = std::size_t{1} << 23;  // for the path, which each array of a parameter has
   for (std::size_t number = 0; number < entry.parameters.size(); ++number) {
     const int instruction = entry.parameters[number];
     if (instruction < 0) continue;
@@ -153,6 +154,9 @@ void Program::FindParameters() {
     parameter.instruction = instruction;
     parameter.number = static_cast<int>(number);
     parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
+    const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(instruction)));
+    parameter.path.resize(std::min(parameter.path.size(), room / arrays));
+    room -= arrays * parameter.path.size();
     // After partitioning the annotation is gone.
     const HloInstruction* written = &is;
     if (before_.entry >= 0) {
@@ -172,8 +176,12 @@ void Program::FindParameters() {
 void Program::AddParameters(ProgramParameter parameter, std::string_view sharding) {
   const std::size_t begin = parameters_.size();
   const int leaves = dimensions_->LeafCount(parameter.instruction);
+  std::map<std::size_t, std::vector<std::int64_t>> of_rank;
   for (parameter.leaf = 0; parameter.leaf < leaves; ++parameter.leaf) {
-    parameter.shards = ReadSharding(sharding, ShapeOf(parameter).dims.size());
+    const std::size_t rank = ShapeOf(parameter).dims.size();
+    const auto [shards, is_new] = of_rank.try_emplace(rank);
+    if (is_new) shards->second = ReadSharding(sharding, rank);
+    parameter.shards = shards->second;
     parameters_.push_back(parameter);
   }
   for (const int i : ValuesOf(parameter.instruction)) {

@@ -59,6 +59,16 @@ allocation 1: size 64, page 0, parameter 0, shape |f32[16]| at ShapeIndex {1}, m
   CHECK(program.parameters()[1].shards == std::vector<std::int64_t>{8});
 }
 
+TEST_CASE("a long name is not kept for each of a parameter's many arrays", "[program]") {
+  std::string many = "(f32[2]";
+  for (int i = 1; i < 20000; ++i) many += ",f32[2]";
+  const Program program = Load("ENTRY %main {\n  ROOT %t = " + many + ") parameter(0), metadata={op_name=\"" +
+                               std::string(100000, 'x') + "\"}\n}\n");
+  REQUIRE(program.parameters().size() == 20000);
+  CHECK(program.parameters()[0].path.starts_with("xxxxxxxx"));
+  CHECK(program.parameters()[0].path.size() < 1000);
+}
+
 TEST_CASE("sizes that no device has can be added up", "[program]") {
   std::string assignment = "BufferAssignment:\nallocation 0: size 9223372036854775807, page 0, preallocated-temp:\n";
   std::string body;
