@@ -12,7 +12,6 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLanes = 128;
 constexpr std::int64_t kRows = 8;
-constexpr std::size_t kMaxRank = 32;  // XLA's arrays have far fewer; bounds what a hostile log can ask for
 
 std::int64_t Multiply(std::int64_t a, std::int64_t b) {
   if (a <= 0 || b <= 0) return 0;
@@ -91,6 +90,7 @@ bool ReadLayoutProperties(Reader& reader, ArrayShape* shape) {
     while (reader.Take('(')) {
       std::vector<std::int64_t> numbers;
       if (!reader.Numbers(')', &numbers)) return false;
+      if (kind == 'T' && std::find(numbers.begin(), numbers.end(), 0) != numbers.end()) return false;
       if (kind == 'T' && shape->tiles.size() < kMaxRank) shape->tiles.push_back(std::move(numbers));
       if (kind == 'S' && !numbers.empty())
         shape->memory_space = static_cast<int>(std::min<std::int64_t>(numbers[0], 1 << 20));

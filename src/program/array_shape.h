@@ -6,6 +6,7 @@
 // Format: https://openxla.org/xla/shapes and https://openxla.org/xla/tiled_layout.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,11 +15,13 @@
 
 namespace whyoom {
 
+inline constexpr std::size_t kMaxRank = 32;  // XLA's arrays have far fewer; bounds what hostile text can ask for
+
 struct ArrayShape {
   std::string dtype;                             // "f32"
   std::vector<std::int64_t> dims;                // as printed, major to minor in the user's order
   std::vector<int> minor_to_major;               // empty where no layout is printed
-  std::vector<std::vector<std::int64_t>> tiles;  // {{8,128},{2,1}}
+  std::vector<std::vector<std::int64_t>> tiles;  // {{8,128},{2,1}}; none of the numbers is 0
   int memory_space = 0;                          // of "S(5)"; 0 is HBM
   std::string shape;                             // "f32[11999232,4,2]"
   std::string layout;                            // "{1,2,0:T(2,128)}", empty where none is printed

@@ -30,9 +30,11 @@ std::vector<std::string_view> Scopes(std::string_view op_name) {
   return scopes;
 }
 
-// The numbered scopes of an operation, outermost first: what stands before the number, and the number.
+// The numbered scopes of an operation, outermost first: what stands before the number, and the number. Each holds all
+// that stands before it, so the innermost of very many are left out.
 std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
   std::vector<std::pair<std::string, int>> numbered;
+  constexpr std::size_t kMostNumbered = 8;
   std::string before;
   for (const std::string_view scope : Scopes(op_name)) {
     std::size_t digits = scope.size();
@@ -40,6 +42,7 @@ std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
     before += '/';
     before += scope.substr(0, digits);
     if (digits == scope.size() || scope.size() - digits > 6) continue;
+    if (numbered.size() >= kMostNumbered) break;
     numbered.emplace_back(before, std::stoi(std::string(scope.substr(digits))));
   }
   return numbered;

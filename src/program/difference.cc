@@ -351,6 +351,7 @@ void DropWeights(std::vector<Difference>* found) {
 }
 
 std::vector<Difference> FindDifferences(const Written& before, const Written& after) {
+  if (!before.whole() || !after.whole()) return {};
   std::vector<Difference> found = ArgumentDifferences(before, after);
   DropWeights(&found);
   const auto known = [&](const std::string& change) {

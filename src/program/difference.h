@@ -24,6 +24,7 @@ struct Difference {
   bool undone = false;      // the other way round: BEFORE had the change, AFTER has not
 };
 
+// Nothing where one of them is not whole.
 std::vector<Difference> FindDifferences(const Written& before, const Written& after);
 
 // Whether FindDifferences may name such a change.

@@ -12,9 +12,17 @@ std::vector<std::int64_t> List(const HloInstruction& instruction, std::string_vi
   return Integers(Attribute(instruction.attributes, name));
 }
 
-bool Holds(const std::vector<std::int64_t>& list, std::int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
+// Numbers of dimensions; what is the number of none, whatever the array, comes as -1.
+std::vector<int> Dims(const HloInstruction& instruction, std::string_view name) {
+  std::vector<int> dims;
+  for (const std::int64_t dim : List(instruction, name)) {
+    if (dims.size() >= kMaxRank) break;
+    dims.push_back(dim >= 0 && dim < static_cast<std::int64_t>(kMaxRank) ? static_cast<int>(dim) : -1);
+  }
+  return dims;
 }
+
+bool Holds(const std::vector<int>& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
 
 // A slice that keeps less of a dimension is a choice of its own, such as one layer, block or token.
 bool KeepsMost(std::int64_t one, std::int64_t other) {
@@ -23,6 +31,15 @@ bool KeepsMost(std::int64_t one, std::int64_t other) {
 }
 
 }  // namespace
+
+bool DimensionRules::Look(std::size_t times) {
+  // Real programs look less than four times at each of their dimensions. Arrays that are held against each other all
+  // with all, a hundred thousand of them, would take minutes.
+  constexpr std::size_t kMostLooks = 4 * Dimensions::kMost;
+  looks_ += times;
+  if (looks_ + dimensions_.factors_.steps() > kMostLooks) dimensions_.whole_ = false;
+  return dimensions_.whole_;
+}
 
 bool DimensionRules::Operand(int instruction, std::size_t number, Array* array) const {
   const HloInstruction& at = At(instruction);
@@ -33,7 +50,7 @@ bool DimensionRules::Operand(int instruction, std::size_t number, Array* array) 
 
 void DimensionRules::Same(Array a, int a_dim, Array b, int b_dim) {
   if (a_dim < 0 || b_dim < 0 || a_dim >= Rank(a) || b_dim >= Rank(b) || Size(a, a_dim) != Size(b, b_dim)) return;
-  if (Size(a, a_dim) != 1) dimensions_.factors_.Equate({Dim(a, a_dim)}, {Dim(b, b_dim)});
+  if (Size(a, a_dim) != 1) dimensions_.factors_.Equate(Dim(a, a_dim), Dim(b, b_dim));
 }
 
 void DimensionRules::Kin(Array a, int a_dim, Array b, int b_dim) {
@@ -41,20 +58,22 @@ void DimensionRules::Kin(Array a, int a_dim, Array b, int b_dim) {
   if (Size(a, a_dim) == Size(b, b_dim)) {
     Same(a, a_dim, b, b_dim);
   } else if (KeepsMost(Size(a, a_dim), Size(b, b_dim))) {
-    dimensions_.factors_.Relate({Dim(a, a_dim)}, {Dim(b, b_dim)});
+    dimensions_.factors_.Relate(Dim(a, a_dim), Dim(b, b_dim));
   }
 }
 
+void DimensionRules::Add(Array array, int dim, std::vector<int>* factors) const {
+  if (dim >= 0 && dim < Rank(array)) factors->push_back(Dim(array, dim));
+}
+
 void DimensionRules::SameArrays(Array a, Array b) {
-  if (Shape(a).dims != Shape(b).dims) return;
+  if (!Look() || Shape(a).dims != Shape(b).dims) return;
   for (int dim = 0; dim < Rank(a); ++dim) Same(a, dim, b, dim);
 }
 
 void DimensionRules::SameLeaves(int a, int a_first, int b, int b_first, int count) {
-  for (int leaf = 0; leaf < count; ++leaf) {
-    if (a_first + leaf >= dimensions_.LeafCount(a) || b_first + leaf >= dimensions_.LeafCount(b)) return;
-    SameArrays({a, a_first + leaf}, {b, b_first + leaf});
-  }
+  count = std::min({count, dimensions_.LeafCount(a) - a_first, dimensions_.LeafCount(b) - b_first});
+  for (int leaf = 0; leaf < count && dimensions_.whole(); ++leaf) SameArrays({a, a_first + leaf}, {b, b_first + leaf});
 }
 
 void DimensionRules::SameResults(int a, int b) {
@@ -64,7 +83,7 @@ void DimensionRules::SameResults(int a, int b) {
 void DimensionRules::Elementwise(int instruction) {
   for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
     const int operand = At(instruction).operands[number];
-    for (int leaf = 0; leaf < dimensions_.LeafCount(instruction); ++leaf) {
+    for (int leaf = 0; leaf < dimensions_.LeafCount(instruction) && Look(); ++leaf) {
       // Several results of several operands (sort, optimization-barrier) pair up; one operand may shape all results.
       const int from = dimensions_.LeafCount(operand) == 1 ? 0 : leaf;
       if (from < dimensions_.LeafCount(operand)) SameArrays({instruction, leaf}, {operand, from});
@@ -75,9 +94,8 @@ void DimensionRules::Elementwise(int instruction) {
 void DimensionRules::Broadcast(int instruction) {
   Array from;
   if (!Operand(instruction, 0, &from)) return;
-  const std::vector<std::int64_t> dims = List(At(instruction), "dimensions");
-  for (std::size_t i = 0; i < dims.size(); ++i)
-    Same(from, static_cast<int>(i), {instruction, 0}, static_cast<int>(dims[i]));
+  const std::vector<int> dims = Dims(At(instruction), "dimensions");
+  for (std::size_t i = 0; i < dims.size(); ++i) Same(from, static_cast<int>(i), {instruction, 0}, dims[i]);
 }
 
 void DimensionRules::Reshape(int instruction) {
@@ -149,9 +167,8 @@ bool DimensionRules::SameTiles(Array a, const std::vector<int>& a_row, Array b, 
 void DimensionRules::Transpose(int instruction) {
   Array from;
   if (!Operand(instruction, 0, &from)) return;
-  const std::vector<std::int64_t> order = List(At(instruction), "dimensions");
-  for (std::size_t i = 0; i < order.size(); ++i)
-    Same({instruction, 0}, static_cast<int>(i), from, static_cast<int>(order[i]));
+  const std::vector<int> order = Dims(At(instruction), "dimensions");
+  for (std::size_t i = 0; i < order.size(); ++i) Same({instruction, 0}, static_cast<int>(i), from, order[i]);
 }
 
 void DimensionRules::Dot(int instruction) {
@@ -160,30 +177,30 @@ void DimensionRules::Dot(int instruction) {
   if (!Operand(instruction, 0, &left) || !Operand(instruction, 1, &right)) return;
   const Array result{instruction, 0};
   const HloInstruction& at = At(instruction);
-  const std::vector<std::int64_t> left_batch = List(at, "lhs_batch_dims");
-  const std::vector<std::int64_t> right_batch = List(at, "rhs_batch_dims");
-  const std::vector<std::int64_t> left_sum = List(at, "lhs_contracting_dims");
-  const std::vector<std::int64_t> right_sum = List(at, "rhs_contracting_dims");
+  const std::vector<int> left_batch = Dims(at, "lhs_batch_dims");
+  const std::vector<int> right_batch = Dims(at, "rhs_batch_dims");
+  const std::vector<int> left_sum = Dims(at, "lhs_contracting_dims");
+  const std::vector<int> right_sum = Dims(at, "rhs_contracting_dims");
   Product product;
   product.instruction = instruction;
   int to = 0;
   for (std::size_t i = 0; i < std::min(left_batch.size(), right_batch.size()); ++i, ++to) {
-    Same(left, static_cast<int>(left_batch[i]), right, static_cast<int>(right_batch[i]));
-    Same(left, static_cast<int>(left_batch[i]), result, to);
-    product.batch.push_back(Dim(left, static_cast<int>(left_batch[i])));
+    Same(left, left_batch[i], right, right_batch[i]);
+    Same(left, left_batch[i], result, to);
+    Add(left, left_batch[i], &product.batch);
   }
   for (std::size_t i = 0; i < std::min(left_sum.size(), right_sum.size()); ++i) {
-    Same(left, static_cast<int>(left_sum[i]), right, static_cast<int>(right_sum[i]));
-    product.contracted.push_back(Dim(left, static_cast<int>(left_sum[i])));
+    Same(left, left_sum[i], right, right_sum[i]);
+    Add(left, left_sum[i], &product.contracted);
   }
   for (int dim = 0; dim < Rank(left); ++dim) {
     if (Holds(left_batch, dim) || Holds(left_sum, dim)) continue;
-    product.left.push_back(Dim(left, dim));
+    Add(left, dim, &product.left);
     Same(left, dim, result, to++);
   }
   for (int dim = 0; dim < Rank(right); ++dim) {
     if (Holds(right_batch, dim) || Holds(right_sum, dim)) continue;
-    product.right.push_back(Dim(right, dim));
+    Add(right, dim, &product.right);
     Same(right, dim, result, to++);
   }
   dimensions_.products_.push_back(std::move(product));
@@ -210,7 +227,7 @@ void DimensionRules::Convolution(int instruction) {
   Product product;
   product.instruction = instruction;
   const auto add = [&](std::vector<int>* list, Array array, int dim) {
-    if (dim >= 0 && dim < Rank(array) && Size(array, dim) > 1) list->push_back(Dim(array, dim));
+    if (dim >= 0 && dim < Rank(array) && Size(array, dim) > 1) Add(array, dim, list);
   };
   Same(input, place(in, 'b'), result, place(out, 'b'));
   Same(kernel, place(window, 'o'), result, place(out, 'f'));
@@ -246,7 +263,7 @@ void DimensionRules::Convolution(int instruction) {
 }
 
 void DimensionRules::Reduce(int instruction) {
-  const std::vector<std::int64_t> summed = List(At(instruction), "dimensions");
+  const std::vector<int> summed = Dims(At(instruction), "dimensions");
   const std::size_t arrays = At(instruction).operands.size() / 2;
   for (std::size_t number = 0; number < std::max<std::size_t>(arrays, 1); ++number) {
     Array from;
@@ -266,19 +283,19 @@ void DimensionRules::Gather(int instruction) {
   if (!Operand(instruction, 0, &from) || !Operand(instruction, 1, &indices)) return;
   const HloInstruction& at = At(instruction);
   const Array result{instruction, 0};
-  const std::vector<std::int64_t> offsets = List(at, "offset_dims");
-  const std::vector<std::int64_t> collapsed = List(at, "collapsed_slice_dims");
-  const std::vector<std::int64_t> batching = List(at, "operand_batching_dims");
+  const std::vector<int> offsets = Dims(at, "offset_dims");
+  const std::vector<int> collapsed = Dims(at, "collapsed_slice_dims");
+  const std::vector<int> batching = Dims(at, "operand_batching_dims");
   const std::vector<std::int64_t> sizes = List(at, "slice_sizes");
   std::size_t offset = 0;
   for (int dim = 0; dim < Rank(from); ++dim) {
     if (Holds(collapsed, dim) || Holds(batching, dim)) continue;
     if (offset >= offsets.size()) break;
     if (static_cast<std::size_t>(dim) < sizes.size() && sizes[static_cast<std::size_t>(dim)] == Size(from, dim))
-      Same(from, dim, result, static_cast<int>(offsets[offset]));
+      Same(from, dim, result, offsets[offset]);
     ++offset;
   }
-  const std::vector<std::int64_t> index = List(at, "index_vector_dim");
+  const std::vector<int> index = Dims(at, "index_vector_dim");
   int to = 0;
   for (int dim = 0; dim < Rank(indices); ++dim) {
     if (!index.empty() && index[0] == dim) continue;
@@ -295,15 +312,15 @@ void DimensionRules::Scatter(int instruction) {
     return;
   SameArrays(onto, {instruction, 0});
   const HloInstruction& at = At(instruction);
-  const std::vector<std::int64_t> window = List(at, "update_window_dims");
-  const std::vector<std::int64_t> inserted = List(at, "inserted_window_dims");
-  const std::vector<std::int64_t> batching = List(at, "input_batching_dims");
+  const std::vector<int> window = Dims(at, "update_window_dims");
+  const std::vector<int> inserted = Dims(at, "inserted_window_dims");
+  const std::vector<int> batching = Dims(at, "input_batching_dims");
   std::size_t next = 0;
   for (int dim = 0; dim < Rank(onto); ++dim) {
     if (Holds(inserted, dim) || Holds(batching, dim)) continue;
-    if (next < window.size()) Same(onto, dim, updates, static_cast<int>(window[next++]));
+    if (next < window.size()) Same(onto, dim, updates, window[next++]);
   }
-  const std::vector<std::int64_t> index = List(at, "index_vector_dim");
+  const std::vector<int> index = Dims(at, "index_vector_dim");
   int to = 0;
   for (int dim = 0; dim < Rank(indices); ++dim) {
     if (!index.empty() && index[0] == dim) continue;
@@ -357,6 +374,7 @@ void DimensionRules::TupleElement(int instruction) {
 void DimensionRules::Tuple(int instruction) {
   int leaf = 0;
   for (const int operand : At(instruction).operands) {
+    if (leaf >= dimensions_.LeafCount(instruction)) return;
     SameLeaves(instruction, leaf, operand, 0, dimensions_.LeafCount(operand));
     leaf += dimensions_.LeafCount(operand);
   }
@@ -390,15 +408,35 @@ void DimensionRules::While(int instruction) {
   }
 }
 
+std::int64_t DimensionRules::Steps(int condition) {
+  std::int64_t steps = 0;
+  for (const int at : module_.computations[static_cast<std::size_t>(condition)].instructions) {
+    if (!Look()) break;
+    if (At(at).opcode != "constant") continue;
+    const std::vector<std::int64_t> numbers = Integers(At(at).literal);
+    if (!numbers.empty()) steps = std::max(steps, numbers[0]);
+  }
+  return steps;
+}
+
+int DimensionRules::StackedDim(int instruction, std::int64_t steps) const {
+  const bool writes = At(instruction).opcode == "dynamic-update-slice";
+  if (!writes && At(instruction).opcode != "dynamic-slice") return -1;
+  Array whole;
+  Array part{instruction, 0};
+  if (!Operand(instruction, 0, &whole) || (writes && !Operand(instruction, 1, &part))) return -1;
+  if (Rank(whole) != Rank(part)) return -1;
+  for (int dim = 0; dim < Rank(whole); ++dim) {
+    if (Size(whole, dim) == steps && Size(part, dim) == 1) return Dim(whole, dim);
+  }
+  return -1;
+}
+
 void DimensionRules::Stacks(int instruction) {
   const HloInstruction& loop = At(instruction);
   if (loop.calls.size() < 2) return;
   // The condition compares the step with how many there are.
-  std::int64_t steps = 0;
-  for (const int at : module_.computations[static_cast<std::size_t>(loop.calls[0])].instructions) {
-    if (At(at).opcode == "constant")
-      steps = std::max(steps, Integers(At(at).literal).empty() ? 0 : Integers(At(at).literal)[0]);
-  }
+  const std::int64_t steps = Steps(loop.calls[0]);
   if (steps < 2) return;
   int first = -1;
   std::vector<std::pair<int, int>> open = {{loop.calls[1], 0}};
@@ -406,23 +444,16 @@ void DimensionRules::Stacks(int instruction) {
   while (!open.empty()) {
     const auto [computation, depth] = open.back();
     open.pop_back();
+    if (!Look(8)) return;
     if (!seen.insert({computation, depth}).second) continue;
     for (const int at : module_.computations[static_cast<std::size_t>(computation)].instructions) {
-      const std::string_view opcode = At(at).opcode;
-      if (opcode == "fusion" && depth < 8) {
+      if (At(at).opcode == "fusion" && depth < 8) {
         for (const int call : At(at).calls) open.emplace_back(call, depth + 1);
       }
-      const bool writes = opcode == "dynamic-update-slice";
-      if (!writes && opcode != "dynamic-slice") continue;
-      Array whole;
-      Array part{at, 0};
-      if (!Operand(at, 0, &whole) || (writes && !Operand(at, 1, &part)) || Rank(whole) != Rank(part)) continue;
-      for (int dim = 0; dim < Rank(whole); ++dim) {
-        if (Size(whole, dim) != steps || Size(part, dim) != 1) continue;
-        if (first < 0) first = Dim(whole, dim);
-        dimensions_.factors_.Equate({first}, {Dim(whole, dim)});
-        break;
-      }
+      const int stacked = StackedDim(at, steps);
+      if (first < 0) first = stacked;
+      if (stacked >= 0) dimensions_.factors_.Equate(first, stacked);
+      if (!Look()) return;
     }
   }
   dimensions_.loops_.push_back({instruction, steps, first});
@@ -442,7 +473,7 @@ void DimensionRules::Start(int instruction) {
   for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
     Array from;
     if (!Operand(instruction, number, &from)) continue;
-    for (int leaf = 0; leaf < dimensions_.LeafCount(instruction); ++leaf) {
+    for (int leaf = 0; leaf < dimensions_.LeafCount(instruction) && Look(); ++leaf) {
       const Array to{instruction, leaf};
       if (Rank(to) != Rank(from)) continue;
       for (int dim = 0; dim < Rank(from); ++dim) Kin(from, dim, to, dim);
@@ -454,7 +485,7 @@ void DimensionRules::Done(int instruction) {
   const HloInstruction& at = At(instruction);
   if (at.operands.empty()) return;
   for (int to = 0; to < dimensions_.LeafCount(instruction); ++to) {
-    for (int leaf = 0; leaf < dimensions_.LeafCount(at.operands[0]); ++leaf)
+    for (int leaf = 0; leaf < dimensions_.LeafCount(at.operands[0]) && dimensions_.whole(); ++leaf)
       SameArrays({instruction, to}, {at.operands[0], leaf});
   }
 }
@@ -489,8 +520,8 @@ void DimensionRules::Instruction(int instruction) {
 }
 
 void DimensionRules::Apply() {
-  for (std::size_t i = 0; i < module_.instructions.size(); ++i) Instruction(static_cast<int>(i));
-  for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
+  for (std::size_t i = 0; i < module_.instructions.size() && Look(); ++i) Instruction(static_cast<int>(i));
+  for (std::size_t i = 0; i < module_.instructions.size() && dimensions_.whole(); ++i) {
     if (At(static_cast<int>(i)).opcode == "while") Stacks(static_cast<int>(i));
   }
 }

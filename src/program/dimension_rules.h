@@ -29,12 +29,17 @@ class DimensionRules {
   int Rank(Array array) const { return static_cast<int>(Shape(array).dims.size()); }
   std::int64_t Size(Array array, int dim) const { return Shape(array).dims[static_cast<std::size_t>(dim)]; }
   int Dim(Array array, int dim) const { return dimensions_.Node(array.instruction, array.leaf, dim); }
+  // To be asked before each step of what may take many. False once there were too many: the module is not gone through
+  // any further.
+  bool Look(std::size_t times = 1);
+
   // Operand number `number` as an array; false where it is absent or a tuple.
   bool Operand(int instruction, std::size_t number, Array* array) const;
 
-  void Same(Array a, int a_dim, Array b, int b_dim);  // equal sizes are equated, others passed over
-  void Kin(Array a, int a_dim, Array b, int b_dim);   // equal sizes are equated, others related
-  void SameArrays(Array a, Array b);                  // of equal dimensions
+  void Same(Array a, int a_dim, Array b, int b_dim);                // equal sizes are equated, others passed over
+  void Kin(Array a, int a_dim, Array b, int b_dim);                 // equal sizes are equated, others related
+  void SameArrays(Array a, Array b);                                // of equal dimensions
+  void Add(Array array, int dim, std::vector<int>* factors) const;  // what is no dimension of the array is passed over
   void SameLeaves(int a, int a_first, int b, int b_first, int count);
   void SameResults(int a, int b);  // all leaves, as far as they pair up
 
@@ -62,6 +67,9 @@ class DimensionRules {
   void Tuple(int instruction);
   void Calls(int instruction);  // fusion, call, async-start: the computation's parameters are the operands
   void While(int instruction);
+  std::int64_t Steps(int condition);
+  // The factor of what an instruction reads or writes one of `steps` of; -1: it does not.
+  int StackedDim(int instruction, std::int64_t steps) const;
   void Stacks(int instruction);  // of a loop: what it reads or writes one step at a time is as long as it runs
   void Conditional(int instruction);
   void Start(int instruction);  // copy-start, all-gather-start, …
@@ -69,6 +77,7 @@ class DimensionRules {
 
   const HloModule& module_;
   Dimensions& dimensions_;
+  std::size_t looks_ = 0;
 };
 
 }  // namespace whyoom

@@ -32,7 +32,9 @@ struct Loop {
 
 class Dimensions {
  public:
-  // How many dimensions all results of a module have together: what it costs to tell them apart.
+  // How many dimensions all results of a module have together: what it costs to tell them apart. It should not be tried
+  // of a module with more than kMost; one of 150 layers that are no loop has two million.
+  static constexpr std::size_t kMost = 8000000;
   static std::size_t Count(const HloModule& module);
 
   // Borrows the module, which must outlive this.
@@ -50,6 +52,9 @@ class Dimensions {
 
   // Of each dimension of an array its factors, major first; none for a dimension of 1.
   std::vector<std::vector<int>> Of(int instruction, int leaf) const;
+
+  // False where telling them apart would take too long; then only some are known to be the same.
+  bool whole() const { return whole_; }
 
   const Factors& factors() const { return factors_; }
   int Family(int factor) const { return factors_.Family(factor); }
@@ -72,6 +77,7 @@ class Dimensions {
   Factors factors_;
   std::vector<Product> products_;
   std::vector<Loop> loops_;
+  bool whole_ = true;
 };
 
 }  // namespace whyoom

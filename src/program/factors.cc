@@ -6,7 +6,8 @@
 namespace whyoom {
 namespace {
 
-constexpr int kDeepest = 64;  // a size of 2^63 cannot be split more often
+constexpr std::size_t kStepsOfRelation = 16;  // it is kept, and gone through when families are joined
+constexpr std::size_t kStepsOfSplit = 8;      // its parts are kept
 
 }  // namespace
 
@@ -25,60 +26,81 @@ int Factors::Find(int factor) const {
   return root;
 }
 
-void Factors::ExpandInto(int factor, std::vector<int>* row, int depth) const {
-  const int root = Find(factor);
-  const Node& node = nodes_[static_cast<std::size_t>(root)];
-  if (node.major < 0 || depth > kDeepest) {
-    if (node.size != 1) row->push_back(root);
-    return;
+int Factors::Next(std::vector<int>* open) const {
+  while (!open->empty()) {
+    const int root = Find(open->back());
+    const Node& node = nodes_[static_cast<std::size_t>(root)];
+    if (node.major < 0 && node.size != 1) return root;
+    open->pop_back();
+    if (node.major < 0) continue;
+    open->push_back(node.minor);
+    open->push_back(node.major);
   }
-  ExpandInto(node.major, row, depth + 1);
-  ExpandInto(node.minor, row, depth + 1);
+  return -1;
 }
 
-std::vector<int> Factors::Expand(int factor) const {
-  std::vector<int> row;
-  ExpandInto(factor, &row, 0);
-  return row;
-}
+std::vector<int> Factors::Expand(int factor) const { return Expand(std::vector<int>{factor}); }
 
 std::vector<int> Factors::Expand(const std::vector<int>& factors) const {
+  std::vector<int> open(factors.rbegin(), factors.rend());
   std::vector<int> row;
-  for (const int factor : factors) ExpandInto(factor, &row, 0);
+  for (int factor = Next(&open); factor >= 0; factor = Next(&open)) {
+    row.push_back(factor);
+    open.pop_back();
+  }
   return row;
 }
 
 void Factors::Split(int factor, std::int64_t major_size) {
   const std::int64_t size = nodes_[static_cast<std::size_t>(factor)].size;
+  steps_ += kStepsOfSplit;
   const int major = Add(major_size);
   const int minor = Add(size / major_size);
   nodes_[static_cast<std::size_t>(factor)].major = major;
   nodes_[static_cast<std::size_t>(factor)].minor = minor;
 }
 
+bool Factors::BringTogether(int one, int other) {
+  if (size(one) == size(other)) {
+    nodes_[static_cast<std::size_t>(one)].parent = other;
+    return true;
+  }
+  const int larger = size(one) > size(other) ? one : other;
+  const std::int64_t part = std::min(size(one), size(other));
+  // A dimension without elements is a part of none.
+  if (part < 1 || size(larger) % part != 0) return false;
+  Split(larger, part);
+  return true;
+}
+
 bool Factors::Equate(const std::vector<int>& a, const std::vector<int>& b) {
-  // A split shows in both rows, so they are expanded anew after each; sizes only get smaller, so this ends.
-  std::size_t at = 0;  // factors from the major side that agree already
+  // Parts are taken from the major side on. A split may show in both rows, so what comes next is looked up after each;
+  // sizes only get smaller, so this ends.
+  std::vector<int> left(a.rbegin(), a.rend());
+  std::vector<int> right(b.rbegin(), b.rend());
   while (true) {
-    const std::vector<int> left = Expand(a);
-    const std::vector<int> right = Expand(b);
-    while (at < left.size() && at < right.size() && left[at] == right[at]) ++at;
-    if (at == left.size() || at == right.size()) return left.size() == right.size();
-    const std::int64_t one = size(left[at]);
-    const std::int64_t other = size(right[at]);
+    ++steps_;
+    const int one = Next(&left);
+    const int other = Next(&right);
+    if (one < 0 || other < 0) return one == other;
     if (one == other) {
-      nodes_[static_cast<std::size_t>(left[at])].parent = right[at];
-    } else if (one > other && one % other == 0) {
-      Split(left[at], other);
-    } else if (other > one && other % one == 0) {
-      Split(right[at], one);
-    } else {
+      left.pop_back();
+      right.pop_back();
+    } else if (!BringTogether(one, other)) {
       return false;
     }
   }
 }
 
-void Factors::Relate(const std::vector<int>& a, const std::vector<int>& b) { relations_.emplace_back(a, b); }
+bool Factors::Equate(int a, int b) {
+  ++steps_;
+  return Find(a) == Find(b) || Equate(std::vector<int>{a}, std::vector<int>{b});
+}
+
+void Factors::Relate(int a, int b) {
+  steps_ += kStepsOfRelation;
+  relations_.emplace_back(a, b);
+}
 
 void Factors::JoinFamilies() {
   families_.resize(nodes_.size());

@@ -6,7 +6,9 @@
 //   x: [b, s, d]   y = reshape(x): [n, d]      Equate({n}, {b, s}) splits n into b and s.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace whyoom {
@@ -23,12 +25,16 @@ class Factors {
   std::int64_t size(int factor) const { return nodes_[static_cast<std::size_t>(factor)].size; }
   std::size_t count() const { return nodes_.size(); }
 
+  // What has been said so far cost this many steps.
+  std::size_t steps() const { return steps_; }
+
   // Both rows are the same dimension, or the same dimensions written one after another. False where their sizes cannot
   // be brought together (then what fits from the major side on stays equated).
   bool Equate(const std::vector<int>& a, const std::vector<int>& b);
+  bool Equate(int a, int b);
 
   // The two vary together, whatever their sizes: a slice of a dimension, a padded one, one shard of it.
-  void Relate(const std::vector<int>& a, const std::vector<int>& b);
+  void Relate(int a, int b);
 
   // The same number for factors that are related. Only after all has been said.
   int Family(int factor) const;
@@ -43,10 +49,13 @@ class Factors {
   };
   int Find(int factor) const;
   void Split(int factor, std::int64_t major_size);
-  void ExpandInto(int factor, std::vector<int>* row, int depth) const;
+  bool BringTogether(int one, int other);
+  // The first of what is still to be gone through, last in `open`, where it stays; -1: nothing is left.
+  int Next(std::vector<int>* open) const;
 
   mutable std::vector<Node> nodes_;
-  std::vector<std::pair<std::vector<int>, std::vector<int>>> relations_;
+  std::vector<std::pair<int, int>> relations_;
+  std::size_t steps_ = 0;
   mutable std::vector<int> families_;
 };
 

@@ -30,7 +30,8 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   return {name, shape, alike};
 }
 
-Layout::Layout(const Program& program, bool undo_rematerialization) : program_(program) {
+Layout::Layout(const Program& program, bool undo_rematerialization)
+    : program_(program), whole_(program.dimensions().whole()) {
   FindFixed();
   FindBuffers(false);
   std::int64_t needed = Need(SizesAsTheyAre());
@@ -155,13 +156,14 @@ bool Layout::PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<
   placed->assign(buffers_.size(), 0);
   struct Place {
     std::int64_t size;
+    std::int64_t made;  // when the output itself is, which stays
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
   };
   std::vector<Place> places;
   std::vector<int> order;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].is_output && bytes[i] > 0) {
-      places.push_back({bytes[i], {{buffers_[i].first, buffers_[i].last}}});
+      places.push_back({bytes[i], buffers_[i].first, {}});
     } else if (bytes[i] > 0) {
       order.push_back(static_cast<int>(i));
     }
@@ -176,8 +178,9 @@ bool Layout::PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<
     const auto fits = std::lower_bound(places.begin(), places.end(), bytes[static_cast<std::size_t>(i)],
                                        [](const Place& place, std::int64_t size) { return place.size < size; });
     for (auto place = fits; place != places.end(); ++place) {
-      looks += place->taken.size();
+      looks += 1 + place->taken.size();
       if (looks > kMostLooks) return false;
+      if (place->made < buffer.last) continue;
       const bool free = std::none_of(place->taken.begin(), place->taken.end(), [&](const auto& other) {
         return buffer.first < other.second && other.first < buffer.last;
       });

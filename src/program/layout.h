@@ -54,7 +54,8 @@ class Layout {
   // the moment of the most (numbers in buffers()). `live` may be null.
   std::int64_t Need(const Sizes& sizes, const std::vector<Buffer>& added, std::vector<int>* live = nullptr) const;
 
-  // False where more share their memory with each other than can be gone through: Need then tells nothing.
+  // False where more share their memory with each other than can be gone through, or the program's dimensions could not
+  // be told apart: Need then tells nothing.
   bool whole() const { return whole_; }
 
   Sizes SizesAsTheyAre() const;

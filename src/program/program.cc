@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace whyoom {
@@ -18,10 +20,31 @@ std::string Unescape(std::string_view text) {
   return plain;
 }
 
+// What stands in single quotes from `*at` on, which is moved behind it; empty where nothing does.
+std::string_view NextQuoted(std::string_view text, std::size_t* at) {
+  const std::size_t open = text.find('\'', *at);
+  const std::size_t close = open == std::string_view::npos ? open : text.find('\'', open + 1);
+  *at = close == std::string_view::npos ? text.size() : close + 1;
+  return close == std::string_view::npos ? std::string_view() : text.substr(open + 1, close - open - 1);
+}
+
+constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
+
+// mesh['data'=4,'model'=1]: the devices along each axis.
+std::map<std::string_view, std::int64_t> ReadMesh(std::string_view mesh) {
+  std::map<std::string_view, std::int64_t> axes;
+  for (std::size_t at = 0; at < mesh.size();) {
+    const std::string_view name = NextQuoted(mesh, &at);
+    std::int64_t size = 1;
+    std::from_chars(mesh.data() + std::min(at + 1, mesh.size()), mesh.data() + mesh.size(), size);
+    if (at < mesh.size()) axes[name] = std::clamp<std::int64_t>(size, 1, kMostDevices);
+  }
+  return axes;
+}
+
 // Of each dimension over how many devices it is split:
-//   sharding={mesh['data'=4,'model'=1], [{'data'}, {}]}   or   sharding={devices=[4,1]<=[4]}   or sharding={replicated}
-std::vector<std::int64_t> ReadSharding(std::string_view attributes, std::size_t rank) {
-  const std::string_view text = Attribute(attributes, "sharding");
+//   {mesh['data'=4,'model'=1], [{'data'}, {}]}   or   {devices=[4,1]<=[4]}   or   {replicated}
+std::vector<std::int64_t> ReadSharding(std::string_view text, std::size_t rank) {
   std::vector<std::int64_t> shards;
   if (text.empty()) return shards;
   shards.assign(rank, 1);
@@ -30,36 +53,25 @@ std::vector<std::int64_t> ReadSharding(std::string_view attributes, std::size_t 
     const std::string_view list = text.substr(devices + 9);
     const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
     for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
-      shards[dim] = std::max<std::int64_t>(1, counts[dim]);
+      shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
     return shards;
   }
   const std::size_t mesh = text.find("mesh[");
   const std::size_t end = text.find(']', mesh);
   if (mesh == std::string_view::npos || end == std::string_view::npos) return shards;
-  std::map<std::string, std::int64_t> axes;
-  std::string name;
-  for (std::size_t i = mesh + 5; i < end; ++i) {
-    if (text[i] != '\'') continue;
-    const std::size_t close = text.find('\'', i + 1);
-    if (close == std::string_view::npos || close > end) break;
-    name = text.substr(i + 1, close - i - 1);
-    std::int64_t size = 1;
-    std::from_chars(text.data() + std::min(close + 2, text.size()), text.data() + text.size(), size);
-    axes[name] = size;
-    i = close;
-  }
+  const std::map<std::string_view, std::int64_t> axes = ReadMesh(text.substr(mesh, end - mesh));
   // [{'data'}, {}]: the axes of each dimension
   std::size_t dim = 0;
   for (std::size_t i = end + 1; i < text.size() && dim < rank; ++i) {
-    if (text[i] == '{') {
-      const std::size_t close = std::min(text.find('}', i), text.size());
-      for (const auto& [axis, size] : axes) {
-        if (text.substr(i, close - i).find("'" + axis + "'") != std::string_view::npos)
-          shards[dim] *= std::max<std::int64_t>(1, size);
-      }
-      ++dim;
-      i = close;
+    if (text[i] != '{') continue;
+    const std::size_t close = std::min(text.find('}', i), text.size());
+    const std::string_view along = text.substr(i, close - i);
+    for (std::size_t at = 0; at < along.size();) {
+      const auto axis = axes.find(NextQuoted(along, &at));
+      if (axis != axes.end()) shards[dim] = std::min(shards[dim] * axis->second, kMostDevices);
     }
+    ++dim;
+    i = close;
   }
   return shards;
 }
@@ -107,13 +119,16 @@ void Program::FindSchedule() {
 }
 
 void Program::FindValues() {
+  // No device has as much; what is kept of sizes beyond can be added up, for each dimension of each value and more.
+  std::int64_t room = std::int64_t{1} << 57;
   values_in_.resize(memory_.allocations.size());
   values_of_.resize(module_.instructions.size());
   for (std::size_t i = 0; i < memory_.allocations.size(); ++i) {
     for (const MemoryValue& value : memory_.allocations[i].values) {
       ProgramValue found;
       found.allocation = static_cast<int>(i);
-      found.size = value.size;
+      found.size = std::clamp<std::int64_t>(value.size, 0, room);
+      room -= found.size;
       found.offset = value.offset;
       found.first = value.first;
       found.last = value.last;
@@ -130,72 +145,90 @@ void Program::FindValues() {
 void Program::FindParameters() {
   if (module_.entry < 0) return;
   const HloComputation& entry = module_.computations[static_cast<std::size_t>(module_.entry)];
+  std::size_t room = std::size_t{1} << 23;  // for the path, which each array of a parameter has
   for (std::size_t number = 0; number < entry.parameters.size(); ++number) {
     const int instruction = entry.parameters[number];
     if (instruction < 0) continue;
     const HloInstruction& is = module_.instructions[static_cast<std::size_t>(instruction)];
-    for (int leaf = 0; leaf < dimensions_->LeafCount(instruction); ++leaf) {
-      ProgramParameter parameter;
-      parameter.instruction = instruction;
-      parameter.leaf = leaf;
-      parameter.number = static_cast<int>(number);
-      parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
-      // After partitioning the annotation is gone.
-      std::string_view attributes = is.attributes;
-      std::string_view frontend = is.frontend;
-      if (before_.entry >= 0) {
-        const HloComputation& main = before_.computations[static_cast<std::size_t>(before_.entry)];
-        if (number < main.parameters.size() && main.parameters[number] >= 0) {
-          attributes = before_.instructions[static_cast<std::size_t>(main.parameters[number])].attributes;
-          frontend = before_.instructions[static_cast<std::size_t>(main.parameters[number])].frontend;
-        }
-      }
-      // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
-      names_axis_ = names_axis_ || Attribute(attributes, "sharding").find("{'") != std::string_view::npos ||
-                    frontend.find("{\\\"") != std::string_view::npos;
-      parameter.shards = ReadSharding(attributes, dimensions_->Leaf(instruction, leaf).dims.size());
-      parameters_.push_back(std::move(parameter));
+    ProgramParameter parameter;
+    parameter.instruction = instruction;
+    parameter.number = static_cast<int>(number);
+    parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
+    const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(instruction)));
+    parameter.path.resize(std::min(parameter.path.size(), room / arrays));
+    room -= arrays * parameter.path.size();
+    // After partitioning the annotation is gone.
+    const HloInstruction* written = &is;
+    if (before_.entry >= 0) {
+      const HloComputation& main = before_.computations[static_cast<std::size_t>(before_.entry)];
+      if (number < main.parameters.size() && main.parameters[number] >= 0)
+        written = &before_.instructions[static_cast<std::size_t>(main.parameters[number])];
+    }
+    // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
+    const std::string_view sharding = Attribute(written->attributes, "sharding");
+    names_axis_ = names_axis_ || sharding.find("{'") != std::string_view::npos ||
+                  written->frontend.find("{\\\"") != std::string_view::npos;
+    AddParameters(std::move(parameter), sharding);
+  }
+}
+
+// One for each array of the parameter.
+void Program::AddParameters(ProgramParameter parameter, std::string_view sharding) {
+  const std::size_t begin = parameters_.size();
+  const int leaves = dimensions_->LeafCount(parameter.instruction);
+  std::map<std::size_t, std::vector<std::int64_t>> of_rank;
+  for (parameter.leaf = 0; parameter.leaf < leaves; ++parameter.leaf) {
+    const std::size_t rank = ShapeOf(parameter).dims.size();
+    const auto [shards, is_new] = of_rank.try_emplace(rank);
+    if (is_new) shards->second = ReadSharding(sharding, rank);
+    parameter.shards = shards->second;
+    parameters_.push_back(parameter);
+  }
+  for (const int i : ValuesOf(parameter.instruction)) {
+    const ProgramValue& value = values_[static_cast<std::size_t>(i)];
+    const MemoryAllocation& allocation = AllocationOf(value);
+    if (allocation.kind != AllocationKind::kArgument || value.leaf < 0) continue;
+    ProgramParameter& of = parameters_[begin + static_cast<std::size_t>(value.leaf)];
+    of.size = allocation.size;
+    of.shares_output = allocation.is_output;
+  }
+}
+
+std::vector<std::pair<int, int>> Program::ReturnedArrays(int root) const {
+  std::vector<std::pair<int, int>> arrays;
+  const HloInstruction& is = module_.instructions[static_cast<std::size_t>(root)];
+  const std::vector<int> itself = {root};
+  for (const int operand : is.opcode == "tuple" ? is.operands : itself) {
+    for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) {
+      // Of a tuple with more than its shape has, the rest is damage.
+      if (static_cast<int>(arrays.size()) >= dimensions_->LeafCount(root)) return arrays;
+      arrays.emplace_back(operand, leaf);
     }
   }
-  for (ProgramParameter& parameter : parameters_) {
-    for (const int i : ValuesOf(parameter.instruction)) {
-      const ProgramValue& value = values_[static_cast<std::size_t>(i)];
-      const MemoryAllocation& allocation = AllocationOf(value);
-      if (allocation.kind != AllocationKind::kArgument || parameter.leaf != value.leaf) continue;
-      parameter.size = allocation.size;
-      parameter.shares_output = allocation.is_output;
-    }
-  }
+  return arrays;
 }
 
 void Program::FindOutputs() {
   if (module_.entry < 0) return;
   const int root = module_.computations[static_cast<std::size_t>(module_.entry)].root;
   if (root < 0) return;
-  // The arrays of the root, traced to what makes them.
-  const auto add = [&](int instruction, int leaf) {
+  for (const auto& [instruction, leaf] : ReturnedArrays(root)) {
     ProgramOutput output;
     output.instruction = instruction;
     output.leaf = leaf;
     outputs_.push_back(output);
-  };
-  const HloInstruction& is = module_.instructions[static_cast<std::size_t>(root)];
-  if (is.opcode == "tuple") {
-    for (const int operand : is.operands) {
-      for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) add(operand, leaf);
-    }
-  } else {
-    for (int leaf = 0; leaf < dimensions_->LeafCount(root); ++leaf) add(root, leaf);
   }
+  std::unordered_map<int, int> taken;  // by get-tuple-element
   for (ProgramOutput& output : outputs_) {
     // A get-tuple-element only names an element.
     for (int depth = 0; depth < 64; ++depth) {
       const HloInstruction& made = module_.instructions[static_cast<std::size_t>(output.instruction)];
       if (made.opcode != "get-tuple-element" || made.operands.empty()) break;
-      const int from = dimensions_->TakenLeaf(made);
-      if (from < 0) break;
+      const auto [from, is_new] = taken.try_emplace(output.instruction, -1);
+      if (is_new) from->second = dimensions_->TakenLeaf(made);
+      if (from->second < 0) break;
       output.instruction = made.operands[0];
-      output.leaf = from;
+      output.leaf = from->second;
     }
   }
   std::map<std::pair<int, int>, int> own;  // values in memory that is for outputs

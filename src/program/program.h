@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "program/dimensions.h"
@@ -17,10 +19,10 @@ namespace whyoom {
 
 // A value of the buffer assignment, found in the module.
 struct ProgramValue {
-  int allocation = 0;    // number in memory.allocations
-  int instruction = -1;  // -1: not in the module
-  int leaf = -1;         // array of its result; -1 for a tuple's table of pointers
-  std::int64_t size = 0;
+  int allocation = 0;     // number in memory.allocations
+  int instruction = -1;   // -1: not in the module
+  int leaf = -1;          // array of its result; -1 for a tuple's table of pointers
+  std::int64_t size = 0;  // all together 2^57 at most
   std::int64_t offset = 0;
   std::int64_t first = -1;  // on the schedule, inclusive; -1: not known
   std::int64_t last = -1;
@@ -92,6 +94,9 @@ class Program {
  private:
   void FindValues();
   void FindParameters();
+  void AddParameters(ProgramParameter parameter, std::string_view sharding);
+  // What a computation hands back: instructions and their arrays.
+  std::vector<std::pair<int, int>> ReturnedArrays(int root) const;
   void FindOutputs();
   void FindSchedule();
 

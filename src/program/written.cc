@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kSmallest = std::int64_t{1} << 18;  // elements
 constexpr std::size_t kMostValues = 200000;
 constexpr std::int64_t kHostSpace = 5;  // S(5) of a layout
+constexpr int kDeepest = 200;           // computations that call each other
 
 // Every large result as if it had a place of its own.
 ModuleMemory EachResult(const HloModule& module) {
@@ -63,15 +64,20 @@ std::vector<std::int64_t> Sorted(std::vector<std::int64_t> dims) {
 
 Written::Written(HloModule module)
     : program_([&] {
+        if (Dimensions::Count(module) > Dimensions::kMost) {
+          whole_ = false;
+          module = HloModule();
+        }
         ModuleMemory memory = EachResult(module);
         return Program(std::move(module), HloModule(), std::move(memory));
       }()),
       meaning_(program_) {
+  whole_ = whole_ && program_.dimensions().whole();
   const HloModule& text = program_.module();
   if (text.entry >= 0) {
     std::vector<int> within;
     std::vector<char> seen(text.computations.size(), 0);
-    Walk(text.entry, &within, &seen);
+    Walk(text.entry, 0, &within, &seen);
   }
   ReadHeader();
   FindCallbacks();
@@ -82,9 +88,16 @@ std::string_view Written::OpName(int instruction) const {
   return program_.module().instructions[static_cast<std::size_t>(instruction)].op_name;
 }
 
-void Written::Walk(int computation, std::vector<int>* within, std::vector<char>* seen) {
+std::int64_t Written::StepsOf(int loop) const {
+  const std::vector<Loop>& known = program_.dimensions().loops();  // in the order of the module
+  const auto found =
+      std::partition_point(known.begin(), known.end(), [&](const Loop& one) { return one.instruction < loop; });
+  return found == known.end() || found->instruction != loop ? 0 : found->steps;
+}
+
+void Written::Walk(int computation, int depth, std::vector<int>* within, std::vector<char>* seen) {
   // A computation that is called from several places counts at the first one.
-  if ((*seen)[static_cast<std::size_t>(computation)] != 0) return;
+  if (depth > kDeepest || (*seen)[static_cast<std::size_t>(computation)] != 0) return;
   (*seen)[static_cast<std::size_t>(computation)] = 1;
   const HloModule& module = program_.module();
   for (const int i : module.computations[static_cast<std::size_t>(computation)].instructions) {
@@ -92,16 +105,13 @@ void Written::Walk(int computation, std::vector<int>* within, std::vector<char>*
     Take(i, *within);
     const bool loop = is.opcode == "while" && is.calls.size() == 2;
     if (loop) {
-      const auto& known = program_.dimensions().loops();
-      const auto found =
-          std::find_if(known.begin(), known.end(), [&](const Loop& one) { return one.instruction == i; });
-      loops_.push_back({i, found == known.end() ? 0 : found->steps, *within});
+      loops_.push_back({i, StepsOf(i), *within});
       within->push_back(static_cast<int>(loops_.size()) - 1);
-      Walk(is.calls[1], within, seen);
+      Walk(is.calls[1], depth + 1, within, seen);
       within->pop_back();
       continue;
     }
-    for (const int called : is.calls) Walk(called, within, seen);
+    for (const int called : is.calls) Walk(called, depth + 1, within, seen);
   }
 }
 

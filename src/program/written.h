@@ -38,6 +38,9 @@ class Written {
   // `module` is best the one before optimization; of a later one less can be told.
   explicit Written(HloModule module);
 
+  // False where the module is too large for it to be told what was written: little of it is here, or nothing.
+  bool whole() const { return whole_; }
+
   const Program& program() const { return program_; }
   const Meaning& meaning() const { return meaning_; }
   const std::vector<Result>& results() const { return results_; }  // large ones
@@ -56,12 +59,14 @@ class Written {
   const std::set<std::vector<std::int64_t>>& scores() const { return scores_; }
 
  private:
-  void Walk(int computation, std::vector<int>* within, std::vector<char>* seen);
+  std::int64_t StepsOf(int loop) const;  // an instruction; 0: not known
+  void Walk(int computation, int depth, std::vector<int>* within, std::vector<char>* seen);
   void Take(int instruction, const std::vector<int>& within);
   void ReadHeader();
   void FindCallbacks();
   void FindScores();
 
+  bool whole_ = true;  // before what is made of the module
   Program program_;
   Meaning meaning_;
   std::vector<Result> results_;

@@ -89,3 +89,12 @@ TEST_CASE("hostile shapes saturate", "[program]") {
   for (int i = 0; i < 1000; ++i) many += ",1";
   CHECK_FALSE(ParseArrayShape(many + "]"));
 }
+
+TEST_CASE("a layout with a tile of nothing is none", "[program]") {
+  for (const char* text : {"f32[64,128]{1,0:T(0,128)}", "f32[64,128]{1,0:T(8,128)(0,1)}"}) {
+    const auto shape = ParseArrayShape(text);
+    REQUIRE(shape);
+    CHECK(shape->tiles.empty());
+    CHECK(shape->layout.empty());
+  }
+}

@@ -12,6 +12,20 @@ namespace {
 
 HloModule Read(const std::string& text) { return ReadHlo(*OpenMemory(text)); }
 
+// With `number` in place of each '@'.
+std::string Numbered(std::string text, const std::string& number) {
+  for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at + number.size()))
+    text.replace(at, 1, number);
+  return text;
+}
+
+// "%t, %t, %t"
+std::string Times(const std::string& item, int times) {
+  std::string list = item;
+  for (int i = 1; i < times; ++i) list += ", " + item;
+  return list;
+}
+
 // One letter a family, in the order of first mention: "ab bc" of two arrays with a dimension in common. A dimension of
 // several factors is in parentheses, one of 1 is a dot.
 std::string Letters(const HloModule& module, const std::vector<std::string>& names) {
@@ -173,4 +187,97 @@ ENTRY %main (a: f32[8,8]) -> f32[8,8] {
 }
 )");
   CHECK(Letters(module, {"a", "h"}) == "ab ab");
+}
+
+TEST_CASE("arrays without elements are handed through", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (a: f32[0,4096], b: f32[8,16]) -> f32[8,16] {
+  %a = f32[0,4096]{1,0} parameter(0)
+  %b = f32[8,16]{1,0} parameter(1)
+  %turned = f32[4096,0]{1,0} reshape(%a)
+  %cut = f32[0,5,7]{2,1,0} reshape(%a)
+  %seen = f32[7,0]{1,0} bitcast(%cut)
+  ROOT %c = f32[8,16]{1,0} negate(%b)
+}
+)");
+  CHECK(Letters(module, {"b", "c"}) == "ab ab");
+}
+
+TEST_CASE("numbers of dimensions that no array has are passed over", "[program]") {
+  for (const std::string dim : {"1000000000", "-1000000000", "4294967296", "99999999999999999999", "2"}) {
+    const HloModule module = Read(Numbered(R"(HloModule m
+
+ENTRY %main (a: f32[8,16], i: s32[8,1]) -> f32[8,16] {
+  %a = f32[8,16]{1,0} parameter(0)
+  %i = s32[8,1]{1,0} parameter(1)
+  %dot = f32[8,16]{1,0} dot(%a, %a), lhs_batch_dims={@}, rhs_batch_dims={@}, lhs_contracting_dims={@}, rhs_contracting_dims={0}
+  %half = f32[8,16]{1,0} dot(%a, %a), lhs_contracting_dims={0}, rhs_contracting_dims={@}
+  %broadcast = f32[8,16]{1,0} broadcast(%a), dimensions={@,1}
+  %transpose = f32[8,16]{1,0} transpose(%a), dimensions={@,0}
+  %reduce = f32[8]{0} reduce(%a, %a), dimensions={@}, to_apply=%nowhere
+  %concatenate = f32[16,16]{1,0} concatenate(%a, %a), dimensions={@}
+  %sort = f32[8,16]{1,0} sort(%a), dimensions={@}
+  %gather = f32[8,16]{1,0} gather(%a, %i), offset_dims={@}, collapsed_slice_dims={@}, operand_batching_dims={@}, index_vector_dim=@, slice_sizes={@,@}
+  %scatter = f32[8,16]{1,0} scatter(%a, %i, %a), update_window_dims={@}, inserted_window_dims={@}, index_vector_dim=@
+  %conv = f32[8,16]{1,0} convolution(%a, %a), dim_labels=012345bf_012345io->012345bf
+  %element = f32[8,16]{1,0} get-tuple-element(%a), index=@
+  ROOT %b = f32[8,16]{1,0} negate(%a)
+}
+)",
+                                           dim));
+    REQUIRE(module.Find("b") >= 0);
+    const Dimensions dimensions(module);
+    for (const Product& product : dimensions.products()) {
+      for (const std::vector<int>* row : {&product.batch, &product.left, &product.right, &product.contracted}) {
+        for (const int factor : *row) CHECK(static_cast<std::size_t>(factor) < dimensions.factors().count());
+      }
+    }
+    CHECK(Letters(module, {"a", "b"}) == "ab ab");
+  }
+}
+
+TEST_CASE("a tuple that is handed more than its shape has keeps what it has", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (a: f32[8], t: (f32[8], f32[16])) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %t = (f32[8]{0}, f32[16]{0}) parameter(1)
+  ROOT %few = f32[8]{0} tuple(%a, )" +
+                                Times("%t", 100000) +
+                                R"()
+}
+)");
+  CHECK(Letters(module, {"a", "few"}) == "a a");
+}
+
+TEST_CASE("arrays that are held against each other all with all are given up, not waited for", "[program]") {
+  const std::string many = "(" + Times("f32[2]", 20000) + ")";
+  const std::string begin =
+      "HloModule m\n\nENTRY %main {\n  %t = " + many + " parameter(0)\n  %a = f32[2] parameter(1)\n";
+  const HloModule small = Read(begin + "  ROOT %r = f32[2] negate(%a)\n}\n");
+  CHECK(Dimensions(small).whole());
+  for (const std::string& last : {many + " copy-done(%t)", many + " opt-barrier(" + Times("%t", 20000) + ")",
+                                  many + " copy-start(" + Times("%a", 20000) + ")"}) {
+    const HloModule module = Read(begin + "  ROOT %r = " + last + "\n}\n");
+    const Dimensions dimensions(module);
+    CHECK_FALSE(dimensions.whole());
+    CHECK(dimensions.Of(module.Find("r"), 19999).size() == 1);
+  }
+}
+
+TEST_CASE("loops that go through the same computations again and again are given up", "[program]") {
+  std::string text =
+      "HloModule m\n\n%c {\n  %n = s32[] constant(24)\n  ROOT %lt = pred[] compare(%n, %n), direction=LT\n}\n";
+  std::string calls;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string number = std::to_string(i);
+    text += "%f" + number + " {\n  ROOT %p" + number + " = f32[64] parameter(0)\n}\n";
+    calls += (i == 0 ? "%f" : ", %f") + number;
+  }
+  text += "%b {\n  %x = f32[64] parameter(0)\n  ROOT %y = f32[64] fusion(%x), calls={" + calls + "}\n}\n";
+  text += "ENTRY %main {\n  %a = f32[64] parameter(0)\n";
+  for (int i = 0; i < 2000; ++i) text += "  %w" + std::to_string(i) + " = f32[64] while(%a), condition=%c, body=%b\n";
+  const HloModule module = Read(text + "}\n");
+  CHECK_FALSE(Dimensions(module).whole());
 }

@@ -60,3 +60,33 @@ TEST_CASE("related dimensions are of one family, whatever their sizes", "[progra
   CHECK(factors.Family(whole) == factors.Family(slice));
   CHECK(factors.Family(whole) != factors.Family(other));
 }
+
+TEST_CASE("dimensions without elements are the same only where they are as long", "[program]") {
+  Factors factors;
+  const int none = factors.Add(0);
+  const int also_none = factors.Add(0);
+  const int some = factors.Add(4096);
+  CHECK_FALSE(factors.Equate({none, some}, {some, none}));
+  CHECK_FALSE(factors.Equate(some, none));
+  CHECK(factors.Equate(none, also_none));
+  CHECK(factors.Expand(none) == factors.Expand(also_none));
+}
+
+TEST_CASE("rows of many parts are brought together in one go", "[program]") {
+  // Each of 400 dimensions is split into 30; each pair of parts is to cost a step, not each step all the parts.
+  constexpr std::size_t kDimensions = 400;
+  Factors factors;
+  std::vector<int> joined, other;
+  for (std::size_t i = 0; i < kDimensions; ++i) {
+    for (std::vector<int>* row : {&joined, &other}) {
+      row->push_back(factors.Add(std::int64_t{1} << 30));
+      std::vector<int> parts;
+      for (int part = 0; part < 30; ++part) parts.push_back(factors.Add(2));
+      REQUIRE(factors.Equate({row->back()}, parts));
+    }
+  }
+  const std::size_t before = factors.steps();
+  CHECK(factors.Equate(joined, other));
+  CHECK(factors.Expand(joined) == factors.Expand(other));
+  CHECK(factors.steps() - before <= 2 * 30 * kDimensions + 1);
+}

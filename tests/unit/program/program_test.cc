@@ -1,0 +1,119 @@
+// Programs of hand-written modules, damaged ones among them.
+#include "program/program.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "program/blocks.h"
+#include "program/layout.h"
+
+using namespace whyoom;
+
+namespace {
+
+Program Load(const std::string& module, const std::string& assignment = "BufferAssignment:\n",
+             const std::string& ranges = "") {
+  const std::unique_ptr<ByteSource> times = OpenMemory(ranges);
+  return {ReadHlo(*OpenMemory("HloModule m, is_scheduled=true\n\n" + module)), HloModule(),
+          ReadMemory(*OpenMemory(assignment), times.get())};
+}
+
+}  // namespace
+
+TEST_CASE("a result has no more arrays than its shape", "[program]") {
+  std::string many;
+  for (int i = 0; i < 100000; ++i) many += ", %t";
+  const Program program = Load(R"(ENTRY %main {
+  %a = f32[8]{0} parameter(0)
+  %t = (f32[8]{0}, f32[16]{0}) parameter(1)
+  %b = f32[16]{0} get-tuple-element(%t), index=1
+  ROOT %r = (f32[8]{0}, f32[16]{0}, f32[8]{0}) tuple(%a, %b)" +
+                               many + ")\n}\n");
+  REQUIRE(program.outputs().size() == 3);
+  CHECK(program.outputs()[1].instruction == program.module().Find("t"));
+  CHECK(program.outputs()[1].leaf == 1);
+  CHECK(program.outputs()[2].leaf == 0);
+}
+
+TEST_CASE("each array of a parameter has its size and its shards", "[program]") {
+  const Program program = Load(R"(ENTRY %main {
+  ROOT %p = (f32[64,32]{1,0}, f32[16]{0}) parameter(0), sharding={mesh['data'=4,'model'=2], [{'data','model'}, {}]}, metadata={op_name="state[\'a\']"}
+}
+)",
+                               R"(BufferAssignment:
+allocation 0: size 8192, page 0, parameter 0, shape |f32[64,32]| at ShapeIndex {0}:
+ value: <1 p{0} @0> (size=8192,offset=0): f32[64,32]{1,0}
+allocation 1: size 64, page 0, parameter 0, shape |f32[16]| at ShapeIndex {1}, maybe-live-out:
+ value: <2 p{1} @0> (size=64,offset=0): f32[16]{0}
+)");
+  REQUIRE(program.parameters().size() == 2);
+  CHECK(program.parameters()[0].path == "state['a']");
+  CHECK(program.parameters()[0].size == 8192);
+  CHECK_FALSE(program.parameters()[0].shares_output);
+  CHECK(program.parameters()[0].shards == std::vector<std::int64_t>{8, 1});
+  CHECK(program.parameters()[1].size == 64);
+  CHECK(program.parameters()[1].shares_output);
+  CHECK(program.parameters()[1].shards == std::vector<std::int64_t>{8});
+}
+
+TEST_CASE("a long name is not kept for each of a parameter's many arrays", "[program]") {
+  std::string many = "(f32[2]";
+  for (int i = 1; i < 20000; ++i) many += ",f32[2]";
+  const Program program = Load("ENTRY %main {\n  ROOT %t = " + many + ") parameter(0), metadata={op_name=\"" +
+                               std::string(100000, 'x') + "\"}\n}\n");
+  REQUIRE(program.parameters().size() == 20000);
+  CHECK(program.parameters()[0].path.starts_with("xxxxxxxx"));
+  CHECK(program.parameters()[0].path.size() < 1000);
+}
+
+TEST_CASE("sizes that no device has can be added up", "[program]") {
+  std::string assignment = "BufferAssignment:\nallocation 0: size 9223372036854775807, page 0, preallocated-temp:\n";
+  std::string body;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "v" + std::to_string(i);
+    assignment += " value: <" + std::to_string(i) + " " + name +
+                  " @0> (size=9223372036854775807,offset=0): f32[1152921504606846976]{0}\n";
+    body += "  %" + name + " = f32[1152921504606846976]{0} parameter(" + std::to_string(i) + ")\n";
+  }
+  const Program program = Load("ENTRY %main {\n" + body + "}\n", assignment);
+  std::int64_t sum = 0;
+  for (const ProgramValue& value : program.values()) sum += value.size;
+  CHECK(program.values().size() == 40);
+  CHECK(sum == std::int64_t{1} << 57);
+}
+
+TEST_CASE("of a program that is too large to be gone through no layout counts", "[program]") {
+  std::string many = "(f32[2]";
+  for (int i = 0; i < 20000; ++i) many += ",f32[2]";
+  many += ")";
+  const Program program =
+      Load("ENTRY %main {\n  %t = " + many + " parameter(0)\n  ROOT %r = " + many + " copy-done(%t)\n}\n");
+  CHECK_FALSE(program.dimensions().whole());
+  CHECK_FALSE(Layout(program, false).whole());
+}
+
+TEST_CASE("layers are found however deep an operation's name goes on", "[program]") {
+  std::string deep;
+  for (int i = 0; i < 20000; ++i) deep += "a1/";
+  std::string body = "  %x = f32[1024,1024]{1,0} parameter(0), metadata={op_name=\"batch\"}\n";
+  std::string ranges = "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n";
+  std::string assignment = "BufferAssignment:\nallocation 0: size 33554432, page 0, preallocated-temp:\n";
+  const auto add = [&](const std::string& name, const std::string& from, const std::string& op_name, int at) {
+    body += "  %" + name + " = f32[1024,1024]{1,0} dot(%" + from +
+            ", %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name=\"" + op_name + "\"}\n";
+    assignment += " value: <" + std::to_string(at) + " " + name +
+                  " @0> (size=4194304,offset=" + std::to_string(4194304 * at) + "): f32[1024,1024]{1,0}\n";
+    ranges += "    " + name + "{}:" + std::to_string(at) + "-8\n";
+  };
+  add("f0", "x", "jit(step)/jvp(net)/layer_0/" + deep + "dot", 1);
+  add("f1", "f0", "jit(step)/jvp(net)/layer_1/" + deep + "dot", 2);
+  add("b1", "f1", "jit(step)/transpose(jvp(net))/layer_1/" + deep + "dot", 3);
+  add("b0", "b1", "jit(step)/transpose(jvp(net))/layer_0/" + deep + "dot", 4);
+  const Program program = Load("ENTRY %main {\n" + body + "}\n", assignment, ranges);
+  const Blocks blocks = FindBlocks(program, Meaning(program));
+  CHECK(blocks.named);
+  CHECK(blocks.list.size() == 2);
+}
