@@ -77,10 +77,11 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   Problem problem;
   bool failed = false;
   if (!side.dump.ReadAny(module, &failed, &run->facts, &run->allocations, &problem)) {
-    problem.path = side.path;
+    if (problem.path == "XLA dump") problem.path = side.path;
     problems->push_back(problem);
     return;
   }
+  if (!problem.what.empty()) problems->push_back(problem);
   run->compiles = true;
   run->failed = failed;
   run->measured = !failed;

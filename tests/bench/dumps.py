@@ -73,7 +73,7 @@ def make_assignment(path, out, times, count):
                 head = re.sub(r"parameter (\d+)", lambda m, k=k: f"parameter {int(m[1]) + k * count}", head)
                 file.write(head + "\n" + rest)
                 number += 1
-        file.write("".join(temporaries))
+        file.write(re.sub(r"^allocation \d+", f"allocation {number}", "".join(temporaries), count=1))
 
 
 def make_ranges(path, out, times):
@@ -129,7 +129,11 @@ def main():
             make_dump(options.dump, dump, max(1, options.size // has))
         files = sorted(str(path) for path in dump.glob("module_*.txt") if READ.search(path.name))
         size = sum(pathlib.Path(path).stat().st_size for path in files)
-        ours = [options.binary, "--format", "json", str(options.log), "--xla-dump", str(dump)]
+        # The log's figure is of one copy, and a dump of another need is not taken for it.
+        log = options.log if options.size == 0 else pathlib.Path(folder) / "log"
+        if options.size > 0:
+            log.write_text(re.sub(r" Used \S+ of", " Ran out of", options.log.read_text(errors="replace")))
+        ours = [options.binary, "--format", "json", str(log), "--xla-dump", str(dump)]
         run = measure.run_once(ours)
         found = json.loads(run.output)["diagnoses"]
         if len(found) != 1 or not any(remedy.get("basis") == "program" for remedy in found[0]["remedies"]):
