@@ -87,10 +87,13 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   run->measured = !failed;
 }
 
-void TakeProgram(const Side& side, Run* run) {
+void TakeProgram(const Side& side, Run* run, std::vector<Problem>* problems) {
   const Value dump = run->facts.Get("dump");
   const std::string* path = AsText(dump);
-  if (path != nullptr) run->written = side.dump.ReadWritten(*path);
+  if (path == nullptr) return;
+  Problem problem;
+  run->written = side.dump.ReadWritten(*path, &problem);
+  if (!problem.what.empty()) problems->push_back(problem);
 }
 
 }  // namespace
@@ -114,8 +117,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
-  TakeProgram(before, &diff.before);
-  TakeProgram(after, &diff.after);
+  TakeProgram(before, &diff.before, &diff.problems);
+  TakeProgram(after, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),

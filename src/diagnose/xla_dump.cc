@@ -327,7 +327,7 @@ bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, st
   return true;
 }
 
-std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment) const {
+std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, Problem* problem) const {
   for (const auto& [stem, module] : modules_) {
     const DumpPaths& paths = module.paths;
     if (paths.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
@@ -335,6 +335,10 @@ std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignme
       HloModule before = ReadHlo(*OpenFile(paths.before));
       if (before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits))
         return std::make_unique<Written>(std::move(before));
+      // What was compiled for one of several devices cannot stand in for it.
+      if (!before.computations.empty())
+        *problem = {paths.before, "", "damaged, or of another compile: what was changed cannot be told"};
+      return nullptr;
     }
     const std::string& path = module.Failed() ? paths.intermediate : paths.optimized;
     if (path.empty()) return nullptr;

@@ -83,8 +83,8 @@ class XlaDump {
                Problem* problem) const;
 
   // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
-  // Null where its text is not there.
-  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment) const;
+  // Null where its text is not there, or cannot be relied on; `problem` says that.
+  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, Problem* problem) const;
 
  private:
   struct Module {

@@ -21,6 +21,7 @@ import measure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASE = ROOT / "testdata/cases/dump-adam-layers"
+USED = re.compile(r"( Used |temporaries \()([\d.]+)G")
 NAME = re.compile(r"%([\w.\-]+)")
 READ = re.compile(r"\.(after_optimizations-(buffer-assignment|live-range)|oom_intermediate_module|before_optimizations)\.txt$")
 
@@ -126,13 +127,15 @@ def main():
         if options.size > 0:
             has = sum(path.stat().st_size for path in dump.glob("module_*.txt") if READ.search(path.name))
             dump = pathlib.Path(folder)
-            make_dump(options.dump, dump, max(1, options.size // has))
+            times = max(1, options.size // has)
+            make_dump(options.dump, dump, times)
         files = sorted(str(path) for path in dump.glob("module_*.txt") if READ.search(path.name))
         size = sum(pathlib.Path(path).stat().st_size for path in files)
-        # The log's figure is of one copy, and a dump of another need is not taken for it.
-        log = options.log if options.size == 0 else pathlib.Path(folder) / "log"
+        log = options.log
         if options.size > 0:
-            log.write_text(re.sub(r" Used \S+ of", " Ran out of", options.log.read_text(errors="replace")))
+            # A dump that takes something else than the log says is not taken for it.
+            log = dump / "log"
+            log.write_text(USED.sub(lambda m: f"{m[1]}{float(m[2]) * times:.2f}G", options.log.read_text(errors="replace")))
         ours = [options.binary, "--format", "json", str(log), "--xla-dump", str(dump)]
         run = measure.run_once(ours)
         found = json.loads(run.output)["diagnoses"]
