@@ -77,19 +77,23 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   Problem problem;
   bool failed = false;
   if (!side.dump.ReadAny(module, &failed, &run->facts, &run->allocations, &problem)) {
-    problem.path = side.path;
+    if (problem.path == "XLA dump") problem.path = side.path;
     problems->push_back(problem);
     return;
   }
+  if (!problem.what.empty()) problems->push_back(problem);
   run->compiles = true;
   run->failed = failed;
   run->measured = !failed;
 }
 
-void TakeProgram(const Side& side, Run* run) {
+void TakeProgram(const Side& side, Run* run, std::vector<Problem>* problems) {
   const Value dump = run->facts.Get("dump");
   const std::string* path = AsText(dump);
-  if (path != nullptr) run->written = side.dump.ReadWritten(*path);
+  if (path == nullptr) return;
+  Problem problem;
+  run->written = side.dump.ReadWritten(*path, &problem);
+  if (!problem.what.empty()) problems->push_back(problem);
 }
 
 }  // namespace
@@ -113,8 +117,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
-  TakeProgram(before, &diff.before);
-  TakeProgram(after, &diff.after);
+  TakeProgram(before, &diff.before, &diff.problems);
+  TakeProgram(after, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),

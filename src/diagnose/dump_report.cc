@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -77,16 +78,38 @@ class DumpReporter {
   }
 
   void Report(const std::vector<Given>& folder) {
-    std::map<std::string, const Given*> failed;
-    for (const Given& module : folder) {
-      if (module.failed) failed[module.name] = &module;
-    }
-    for (const auto& [name, module] : failed) ReportFailed(*module);
-    if (failed.empty()) ReportFitting(folder);
+    bool any = false;
+    for (const Given* module : Failures(folder)) any = ReportFailed(*module) || any;
+    if (!any) ReportFitting(folder);
   }
 
  private:
-  bool Read(const Given& module, Draft* draft) {
+  // The compiles that failed, by name: of those of one name that need the same, which are one failure, the last, and of
+  // the others as many as there is room for, the last ones.
+  std::vector<const Given*> Failures(const std::vector<Given>& folder) {
+    std::map<std::string, std::vector<const Given*>> by_name;
+    for (const Given& module : folder) {
+      if (module.failed) by_name[module.name].push_back(&module);
+    }
+    std::vector<const Given*> told;
+    for (auto& [name, modules] : by_name) {
+      std::stable_sort(modules.begin(), modules.end(),
+                       [](const Given* a, const Given* b) { return a->number > b->number; });
+      std::set<std::int64_t> needs;
+      for (const Given* module : modules) {
+        if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module)).second) continue;
+        if (needs.size() > kMostOfFolder) {
+          problems_.push_back({module->path, "", "earlier failures of this module are left out", true});
+          break;
+        }
+        told.push_back(module);
+      }
+    }
+    return told;
+  }
+
+  // Whether it is known what the module needs. `failed` becomes false where it turns out not to have failed.
+  bool Read(const Given& module, Draft* draft, bool* failed, Problem* problem) {
     sources_.clear();
     std::optional<Usable> usable;
     if (limit_) usable = Usable{*limit_, ""};
@@ -94,36 +117,46 @@ class DumpReporter {
     if (usable) draft->facts.Set("limit_bytes", usable->bytes, {});
     if (usable && !usable->chip.empty()) draft->facts.Set("chip", usable->chip, {});
     Prospects prospects;
-    Problem problem;
-    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, &draft->facts, &draft->rows, &prospects, &sources_,
-                         &problem)) {
-      problems_.push_back(std::move(problem));
+    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, failed, &draft->facts, &draft->rows, &prospects, &sources_,
+                         problem))
       return false;
-    }
-    if (!problem.what.empty()) {  // what it takes is known, and no more
-      problem.of_report = true;
-      problems_.push_back(std::move(problem));
-    }
     if (!prospects.memory.empty()) draft->prospects = std::move(prospects);
     return true;
   }
 
-  void ReportFailed(const Given& module) {
+  void Tell(Problem problem) {
+    if (!problem.what.empty()) problems_.push_back(std::move(problem));
+  }
+
+  // False where it did not fail, after all.
+  bool ReportFailed(const Given& module) {
     Draft draft;
     draft.failure = failure_;
     draft.head.line = 1;
-    if (failure_ == nullptr || !Read(module, &draft)) return;
+    Problem problem = {module.path, "", XlaDump::kNoAssignment};
+    bool failed = true;
+    const bool known = !module.assignment.empty() && Read(module, &draft, &failed, &problem);
+    if (known && !failed) return false;
+    Tell(std::move(problem));
+    if (!known || failure_ == nullptr) return true;
     draft.facts.Set("used_bytes", static_cast<double>(dump_.NeedOf(module)), {});
     ArtifactFindings found(rules_, {module.path, ""});
     std::vector<Draft> drafts;
     drafts.push_back(std::move(draft));
     found.Add(std::move(drafts), FrameworkOf(rules_.frameworks(), sources_, ""));
     table_.Join(found.Take());
+    return true;
   }
 
   void ReportFitting(const std::vector<Given>& folder) {
     std::vector<std::pair<std::int64_t, const Given*>> by_need;
-    for (const Given& module : folder) by_need.emplace_back(dump_.NeedOf(module), &module);
+    for (const Given& module : folder) {
+      if (module.assignment.empty()) {
+        Tell({module.path, "", XlaDump::kNoAssignment});
+      } else {
+        by_need.emplace_back(dump_.NeedOf(module), &module);
+      }
+    }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::uint64_t left_out = 0;
     std::size_t told = 0;
@@ -136,16 +169,20 @@ class DumpReporter {
       }
     }
     if (!by_need.empty() && by_need[0].first <= 0)
-      problems_.push_back({by_need[0].second->path, "", "it holds no buffer assignment"});
+      Tell({by_need[0].second->assignment, "", "it holds no buffer assignment"});
     table_.programs().LeaveOut(left_out);
   }
 
   void ReportProgram(const Given& module, std::int64_t need) {
     Draft draft;
-    if (!Read(module, &draft)) return;
+    Problem problem;
+    bool failed = false;
+    const bool known = Read(module, &draft, &failed, &problem);
+    Tell(std::move(problem));
+    if (!known) return;
     CompiledProgram program;
     program.basis = "dump";
-    program.where = {{BoundedPath(module.path), ""}, 1, 1, 0};
+    program.where = {{BoundedPath(module.assignment), ""}, 1, 1, 0};
     for (const auto& [name, fact] : draft.facts.all()) {
       if (name != "dump" && name != "listed" && name != "list_seen") program.facts.Set(name, fact.value, {});
     }

@@ -24,9 +24,10 @@ struct DumpCount {
 };
 
 // Adds to the table what the modules say that `dump` was given as inputs. In each folder those that failed are
-// reported, the last compile of each name; where none failed, those that need more than a few per cent of what the
-// largest needs. A failure that a log tells of, too, is that log's in the end, see FindingTable::Finish. `limit` is
-// what a device has; absent: what the dump tells itself, if it does.
+// reported, each failure of a name once, the last dozen; where none failed, those that need more than a few per cent of
+// what the largest needs. A failure that a log tells of, too, is that log's in the end, see FindingTable::Finish.
+// `limit` is what a device has; absent: what the dump tells itself, if it does. What lacks of a module, or cannot be
+// relied on, is among the problems.
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
                       FindingTable* table, std::vector<Problem>* problems);
 

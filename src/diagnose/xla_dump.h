@@ -6,12 +6,15 @@
 // *oom_intermediate_module.txt is written only when the compile runs out of memory.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "diagnose/allocation.h"
+#include "diagnose/dump_files.h"
 #include "diagnose/evidence.h"
 #include "input/artifact.h"
 #include "program/prospect.h"
@@ -33,28 +36,38 @@ class XlaDump {
 
   // A module that is to be reported by itself.
   struct Given {
-    std::string key;     // for ReadGiven
-    std::string folder;  // that its files are in
-    std::string name;    // "jit_step"
-    bool failed = false;
-    std::string path;         // of the file that shows what it came to: it failed, or what it takes
-    std::string target;       // of the file that names the chip; empty where there is none
-    std::string environment;  // of the file with the compiler's settings; likewise
-    std::uint64_t bytes = 0;  // of its files that are read
+    std::string key;           // for ReadGiven
+    std::string folder;        // that its files are in
+    std::string name;          // "jit_step"
+    std::uint64_t number = 0;  // of the module: those of later compiles are larger
+    bool failed = false;       // as far as the names of its files tell; ReadGiven tells more
+    std::string path;          // of the file that shows what it came to: it failed, or what it takes
+    std::string assignment;    // the buffer assignment; empty where it is not there, and then nothing can be read
+    std::string target;        // of the file that names the chip; empty where there is none
+    std::string environment;   // of the file with the compiler's settings; likewise
+    std::uint64_t bytes = 0;   // of its files that are read
   };
   std::vector<Given> GivenModules() const;
 
   // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read.
   std::int64_t NeedOf(const Given& module) const;
 
-  // As Read. Of a module that did not fail there are no changes among the prospects.
-  bool ReadGiven(const Given& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+  // As Read. Of a module that did not fail there are no changes among the prospects. `failed`: whether it did, after
+  // all; the module that a failure leaves may be of an earlier run. `problem` may also say what of the files cannot be
+  // relied on, and what cannot be told then, where the rest can be read.
+  bool ReadGiven(const Given& module, double limit_bytes, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
                  Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+
+  // What is to be said of a module without buffer assignment.
+  static constexpr const char* kNoAssignment =
+      "no buffer assignment is beside it (after_optimizations-buffer-assignment.txt): what the program takes cannot be "
+      "told";
 
   // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes,
   // program_need_bytes: all of it, dump) and what is live at the peak, largest first. `module` is the name that the
-  // error gives; empty: the only one that ran out of memory. False where there is no such module or its files cannot be
-  // read; `problem` says why then.
+  // error gives; empty: the only one that ran out of memory. Of several compiles of the module the one that takes the
+  // used_bytes of `facts`, else the last. False where there is no such module, or its files cannot be read or are of
+  // another compile; `problem` says why then, or what of the files cannot be relied on.
   //
   // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its
   // HLO is not there or too damaged.
@@ -70,26 +83,26 @@ class XlaDump {
                Problem* problem) const;
 
   // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
-  // Null where its text is not there.
-  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment) const;
+  // Null where its text is not there, or cannot be relied on; `problem` says that.
+  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, Problem* problem) const;
 
  private:
   struct Module {
-    std::string name;               // "jit_step"
-    std::string buffer_assignment;  // paths; empty where there is none
-    std::string live_range;
-    std::string intermediate;  // written on failure only
-    std::string optimized;
-    std::string before;  // optimization
+    std::string name;  // "jit_step"
+    std::uint64_t number = 0;
+    DumpPaths paths;
     std::string target;
     std::string environment;
     bool is_input = false;
+    bool Failed() const { return !paths.intermediate.empty(); }
   };
-  const Module* Find(const std::string& name) const;
+  const Module* Find(const std::string& name, std::optional<double> used) const;
+  Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
   // `prospects` may be null: then nothing is simulated; and so may `sources`.
-  static bool ReadModule(const Module& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-                         Prospects* prospects, std::vector<std::string>* sources, Problem* problem);
+  static bool ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
+                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+                         Problem* problem);
 
   bool has_inputs_ = false;
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart

@@ -114,10 +114,10 @@ HloModule Reader::Read() {
   TextLines lines(source_, kLongestLine);
   std::string_view line;
   while (lines.Next(&line)) {
-    if (line.size() >= kLongestLine) module_.whole = false;
+    if (line.size() >= kLongestLine) module_.over_limit = true;
     ReadLine(line);
     if (OverLimits()) {
-      module_.whole = false;
+      module_.over_limit = true;
       break;
     }
   }
@@ -126,7 +126,7 @@ HloModule Reader::Read() {
   EndComputation();
   ResolveLateCalls();
   IndexNames();
-  if (module_.entry < 0 || !tables_.whole() || !source_.problem().empty()) module_.whole = false;
+  if (module_.entry < 0 || !tables_.whole() || !source_.problem().empty() || module_.over_limit) module_.whole = false;
   if (module_.frames.empty()) module_.frames = tables_.Frames();
   return std::move(module_);
 }
@@ -182,7 +182,7 @@ void Reader::ReadHead(std::string_view line) {
     const AttributePart attribute = SplitAttribute(part);
     if (attribute.key.empty()) continue;
     if (module_.header.size() >= kMostHeader) {
-      module_.whole = false;
+      module_.over_limit = true;
       break;
     }
     module_.header.emplace(attribute.key, attribute.value);

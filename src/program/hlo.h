@@ -77,7 +77,8 @@ struct HloModule {
       header;  // of the first line: "is_scheduled" → "true", "num_partitions" → "4",
                // "input_output_alias" → "{ {0}: (0, {}, may-alias), … }"
   int entry = -1;
-  bool whole = true;  // false: cut, damaged, or over a limit; what is there is what could be read
+  bool whole = true;        // false: cut, damaged, or over a limit; what is there is what could be read
+  bool over_limit = false;  // then it is not whole, and nothing else may be wrong with it
 
   int Find(std::string_view instruction) const;  // -1: there is none of this name
   const HloShape& ShapeOf(int instruction) const {

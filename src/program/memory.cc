@@ -15,7 +15,9 @@ namespace whyoom {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  // no memory is larger; sums of two such numbers can be held
-constexpr std::int64_t kHostColor = 5;                 // Layout::kHostMemorySpace of XLA
+constexpr std::size_t kMostWithoutValue = 50000;
+constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; those of tuples are not looked at
+constexpr std::int64_t kHostColor = 5;      // Layout::kHostMemorySpace of XLA
 
 // Takes a number off the text; what is too large to be held is the most there can be.
 std::optional<std::int64_t> TakeNumber(std::string_view* text) {
@@ -49,6 +51,7 @@ void SplitIndex(std::string_view place, std::string_view* name, std::string_view
 struct AllocationLine {
   std::int64_t size = 0;
   std::int64_t color = 0;
+  std::int64_t number = 0;
   bool thread_local_ = false;
   MemoryAllocation allocation;
 };
@@ -66,8 +69,11 @@ void ReadProperties(std::string_view text, AllocationLine* line) {
       allocation.kind = AllocationKind::kArgument;
       allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&text).value_or(-1), INT32_MAX));
     }
-    if (Take(&text, "shape |") || Take(&text, "output shape is |"))
-      text.remove_prefix(std::min(text.find('|'), text.size()));
+    if (Take(&text, "shape |") || Take(&text, "output shape is |")) {
+      const std::string_view shape = text.substr(0, text.find('|'));
+      if (allocation.kind == AllocationKind::kArgument) allocation.parameter_shape = shape.substr(0, kLongestShape);
+      text.remove_prefix(shape.size());
+    }
     if (Take(&text, "| at ShapeIndex ")) {
       const std::string_view index = text.substr(0, text.find('}'));
       if (index.starts_with('{') && index.size() > 1) allocation.parameter_index = std::string(index) + "}";
@@ -86,7 +92,10 @@ void ReadProperties(std::string_view text, AllocationLine* line) {
 std::optional<AllocationLine> ReadAllocation(std::string_view text) {
   AllocationLine line;
   if (!text.ends_with(':')) return std::nullopt;  // it was cut, and what was cut off may say that it is not in HBM
-  if (!Take(&text, "allocation ") || !TakeNumber(&text) || !Take(&text, ": size ")) return std::nullopt;
+  if (!Take(&text, "allocation ")) return std::nullopt;
+  const std::optional<std::int64_t> number = TakeNumber(&text);
+  if (!number || !Take(&text, ": size ")) return std::nullopt;
+  line.number = *number;
   const std::optional<std::int64_t> size = TakeNumber(&text);
   if (!size) return std::nullopt;
   line.size = *size;
@@ -136,6 +145,7 @@ class Reader {
 
  private:
   void AddAllocation(const AllocationLine& line);
+  void EndAllocation();
   void AddValue(const ValueLine& line);
   void KeepLargest(std::size_t most);
   void IndexValues();
@@ -143,7 +153,9 @@ class Reader {
 
   MemoryLimits limits_;
   ModuleMemory memory_;
-  bool inside_ = false;  // an allocation whose values are kept
+  bool inside_ = false;       // an allocation whose values are kept
+  std::int64_t number_ = -1;  // of the last allocation
+  std::int64_t filled_ = 0;   // of the open allocation, up to where its values reach
   std::size_t text_bytes_ = 0;
   std::size_t kept_ = 0;    // values
   std::int64_t floor_ = 0;  // values smaller than this gave way to larger ones
@@ -161,41 +173,57 @@ void Reader::ReadAssignment(ByteSource& source) {
   while (lines.Next(&line)) {
     if (line.starts_with("allocation ")) {
       any = true;
-      inside_ = false;
+      EndAllocation();
       if (const std::optional<AllocationLine> allocation = ReadAllocation(line)) {
         AddAllocation(*allocation);
       } else {
-        memory_.whole = false;
+        memory_.assignment_whole = false;
       }
     } else if (inside_ && line.starts_with(" value: ")) {
       if (const std::optional<ValueLine> value = ReadValue(line)) {
         AddValue(*value);
       } else {
-        memory_.whole = false;
+        memory_.assignment_whole = false;
       }
     } else if (line.starts_with("Total bytes used")) {
       break;
     }
   }
-  if (!any || !source.problem().empty()) memory_.whole = false;
+  EndAllocation();
+  if (!any || !source.problem().empty()) memory_.assignment_whole = false;
   KeepLargest(limits_.values);
 }
 
+// An allocation is as large as its values reach. One that is not filled was cut; little may lack, since who passes a
+// dump on leaves small values out.
+void Reader::EndAllocation() {
+  if (!inside_) return;
+  inside_ = false;
+  constexpr std::int64_t kLittle = std::int64_t{1} << 20;
+  const std::int64_t size = memory_.allocations.back().size;
+  if (size - std::min(filled_, size) > std::max(kLittle, size / 256)) memory_.assignment_whole = false;
+}
+
 void Reader::AddAllocation(const AllocationLine& line) {
+  // One file after another in the same one: what is there twice must not count twice.
+  if (line.number <= number_) memory_.assignment_whole = false;
+  number_ = line.number;
   if (line.thread_local_) return;
   if (line.color == kHostColor) memory_.host_bytes = Sum(memory_.host_bytes, line.size);
   if (line.color != 0) return;
   memory_.need_bytes = Sum(memory_.need_bytes, line.size);
   if (memory_.allocations.size() >= limits_.values) {
-    memory_.whole = false;
+    memory_.over_limit = true;
     return;
   }
   memory_.allocations.push_back(line.allocation);
   inside_ = true;
+  filled_ = 0;
 }
 
 void Reader::AddValue(const ValueLine& line) {
   MemoryAllocation& allocation = memory_.allocations.back();
+  filled_ = std::max(filled_, Sum(line.offset, line.size));
   if (line.size < limits_.smallest && line.size != allocation.size) return;
   if (line.size < floor_) return;
   MemoryValue value;
@@ -214,7 +242,7 @@ void Reader::AddValue(const ValueLine& line) {
 // Leaves the `most` largest values; of equal ones the first.
 void Reader::KeepLargest(std::size_t most) {
   if (kept_ <= most) return;
-  memory_.whole = false;
+  memory_.over_limit = true;
   std::vector<std::int64_t> sizes;
   for (const MemoryAllocation& allocation : memory_.allocations) {
     for (const MemoryValue& value : allocation.values) sizes.push_back(value.size);
@@ -270,7 +298,7 @@ void Reader::ReadRanges(ByteSource& source) {
       inside = line == "  BufferLiveRange:";
     }
   }
-  if (!whole || !source.problem().empty()) memory_.whole = false;
+  if (!whole || !source.problem().empty()) memory_.ranges_whole = false;
 }
 
 // "while.5{1}:5-7"
@@ -280,12 +308,14 @@ void Reader::ReadRange(std::string_view line) {
   const std::optional<std::int64_t> first = TakeNumber(&numbers);
   const std::optional<std::int64_t> last = first && Take(&numbers, "-") ? TakeNumber(&numbers) : std::nullopt;
   if (!last || *last < *first || !numbers.empty()) {
-    memory_.whole = false;
+    memory_.ranges_whole = false;
     return;
   }
   std::string_view key = line.substr(0, colon);
   if (key.ends_with("{}")) key.remove_suffix(2);
   int number = by_key_.Find(key, [&](int other) { return keys_[static_cast<std::size_t>(other)]; });
+  if (number < 0 && memory_.ranges_without_value.size() < kMostWithoutValue)
+    memory_.ranges_without_value.emplace_back(key);
   if (number >= 0 && values_[static_cast<std::size_t>(number)]->first >= 0) return;  // the first one counts
   for (; number >= 0; number = next_[static_cast<std::size_t>(number)]) {
     values_[static_cast<std::size_t>(number)]->first = *first;
@@ -300,6 +330,14 @@ ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const Memory
   reader.ReadAssignment(assignment);
   if (ranges != nullptr) reader.ReadRanges(*ranges);
   return reader.Result();
+}
+
+void DropRanges(ModuleMemory* memory) {
+  memory->schedule_length = 0;
+  memory->ranges_without_value.clear();
+  for (MemoryAllocation& allocation : memory->allocations) {
+    for (MemoryValue& value : allocation.values) value.first = value.last = -1;
+  }
 }
 
 }  // namespace whyoom

@@ -34,6 +34,7 @@ struct MemoryAllocation {
   bool is_output = false;       // also for an argument that an output shares
   int parameter = -1;           // number of the entry's parameter, for arguments
   std::string parameter_index;  // "{1}" within it; empty for a whole one
+  std::string parameter_shape;  // "f32[512,1024]", without layout
   std::int64_t size = 0;
   std::vector<MemoryValue> values;
 };
@@ -43,7 +44,12 @@ struct ModuleMemory {
   std::int64_t host_bytes = 0;                // in the host's memory
   std::int64_t schedule_length = 0;           // of live-range.txt; 0 where there is none
   std::int64_t need_bytes = 0;                // of all allocations in HBM, also of those that a limit left out
-  bool whole = true;                          // false: cut, damaged or over a limit
+  bool assignment_whole = true;               // false: cut or damaged, as far as the file shows it by itself
+  bool ranges_whole = true;                   // likewise; true where there are none
+  bool over_limit = false;                    // not all values or allocations are kept
+  // Tuple elements with a live range that are no value kept here ("while.5{1}"): small ones, those of other memory, and
+  // those that a cut assignment lacks. At most 50000 of them.
+  std::vector<std::string> ranges_without_value;
 };
 
 struct MemoryLimits {
@@ -53,8 +59,12 @@ struct MemoryLimits {
 };
 
 // `ranges` may be null. A file cut in the middle gives what it holds; values and allocations come in the file's order.
-// The assignment's file has no end mark, so that one cut between two lines passes for whole.
+// The assignment's file has no end mark: cut between two lines it shows that only where the last allocation is not
+// filled by its values. program/one_compile.h tells more from the other files.
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits = {});
+
+// Takes the live ranges out again, as if there were none.
+void DropRanges(ModuleMemory* memory);
 
 struct Peak {
   std::int64_t moment = -1;  // on the schedule; -1: no value has a range

@@ -21,6 +21,7 @@ import measure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASE = ROOT / "testdata/cases/dump-adam-layers"
+USED = re.compile(r"( Used |temporaries \()([\d.]+)G")
 NAME = re.compile(r"%([\w.\-]+)")
 READ = re.compile(r"\.(after_optimizations-(buffer-assignment|live-range)|oom_intermediate_module|before_optimizations)\.txt$")
 
@@ -73,7 +74,7 @@ def make_assignment(path, out, times, count):
                 head = re.sub(r"parameter (\d+)", lambda m, k=k: f"parameter {int(m[1]) + k * count}", head)
                 file.write(head + "\n" + rest)
                 number += 1
-        file.write("".join(temporaries))
+        file.write(re.sub(r"^allocation \d+", f"allocation {number}", "".join(temporaries), count=1))
 
 
 def make_ranges(path, out, times):
@@ -126,10 +127,16 @@ def main():
         if options.size > 0:
             has = sum(path.stat().st_size for path in dump.glob("module_*.txt") if READ.search(path.name))
             dump = pathlib.Path(folder)
-            make_dump(options.dump, dump, max(1, options.size // has))
+            times = max(1, options.size // has)
+            make_dump(options.dump, dump, times)
         files = sorted(str(path) for path in dump.glob("module_*.txt") if READ.search(path.name))
         size = sum(pathlib.Path(path).stat().st_size for path in files)
-        ours = [options.binary, "--format", "json", str(options.log), "--xla-dump", str(dump)]
+        log = options.log
+        if options.size > 0:
+            # A dump that takes something else than the log says is not taken for it.
+            log = dump / "log"
+            log.write_text(USED.sub(lambda m: f"{m[1]}{float(m[2]) * times:.2f}G", options.log.read_text(errors="replace")))
+        ours = [options.binary, "--format", "json", str(log), "--xla-dump", str(dump)]
         run = measure.run_once(ours)
         found = json.loads(run.output)["diagnoses"]
         if len(found) != 1 or not any(remedy.get("basis") == "program" for remedy in found[0]["remedies"]):

@@ -110,7 +110,9 @@ std::int64_t SlowPeak(const MemoryAllocation& allocation, std::int64_t moments, 
 
 TEST_CASE("a buffer assignment is read: HBM only, by kind", "[program]") {
   const ModuleMemory memory = Read(kAssignment, kRanges);
-  CHECK(memory.whole);
+  CHECK(memory.assignment_whole);
+  CHECK(memory.ranges_whole);
+  CHECK_FALSE(memory.over_limit);
   REQUIRE(memory.allocations.size() == 5);
   const auto& [state, batch, out, table, temporaries] =
       std::tie(memory.allocations[0], memory.allocations[1], memory.allocations[2], memory.allocations[3],
@@ -149,7 +151,7 @@ TEST_CASE("values are joined with their ranges", "[program]") {
   // early takes 12 MiB alone; late and the loop's value 16 MiB together.
   CHECK(PeakOf(memory.allocations[4]).bytes == 16 * kMiB);
   const ModuleMemory without = ReadWithoutRanges(kAssignment);
-  CHECK(without.whole);
+  CHECK(without.assignment_whole);
   CHECK(without.schedule_length == 0);
   CHECK(without.allocations.at(4).values[0].first == -1);
   CHECK(PeakOf(without.allocations[4]).bytes == 0);
@@ -157,11 +159,11 @@ TEST_CASE("values are joined with their ranges", "[program]") {
 
 TEST_CASE("small values are left out, and the largest are kept", "[program]") {
   const ModuleMemory large = ReadWithoutRanges(kAssignment, {kMiB, 1000});
-  CHECK(large.whole);
+  CHECK_FALSE(large.over_limit);
   CHECK(Names(large.allocations.at(4)) == Strings{"early", "late", "while.5{1}", "fusion.7"});
   CHECK(Names(large.allocations.at(3)) == Strings{"table"});  // as large as its allocation
   const ModuleMemory three = ReadWithoutRanges(kAssignment, {0, 5});
-  CHECK_FALSE(three.whole);
+  CHECK(three.over_limit);
   CHECK(Names(three.allocations.at(4)) == Strings{"early", "late", "while.5{1}", "fusion.7"});
   CHECK(Names(three.allocations.at(0)) == Strings{"state"});
   CHECK(three.allocations.at(2).values.empty());
@@ -178,7 +180,7 @@ TEST_CASE("what is kept of many values is limited", "[program]") {
   REQUIRE(few.allocations.at(0).values.size() == 100);
   CHECK(few.allocations[0].values.front().name == "v4901");
   const ModuleMemory little_text = ReadWithoutRanges(text, {0, 5000, 1000});
-  CHECK_FALSE(little_text.whole);
+  CHECK(little_text.over_limit);
   CHECK(little_text.allocations.at(0).values.size() < 100);
   CHECK(little_text.allocations[0].values.back().name == "v5000");
   std::string many;
@@ -186,7 +188,7 @@ TEST_CASE("what is kept of many values is limited", "[program]") {
   const ModuleMemory allocations = ReadWithoutRanges(many, {0, 100});
   CHECK(allocations.allocations.size() == 100);
   CHECK(allocations.need_bytes == 8000);
-  CHECK_FALSE(allocations.whole);
+  CHECK(allocations.over_limit);
 }
 
 TEST_CASE("memory files that are cut or damaged anywhere", "[program]") {
@@ -196,11 +198,11 @@ TEST_CASE("memory files that are cut or damaged anywhere", "[program]") {
     CHECK(memory.need_bytes <= 27 * kMiB + 16384);
     CHECK(memory.allocations.size() <= 5);
   }
-  CHECK_FALSE(ReadWithoutRanges("").whole);
+  CHECK_FALSE(ReadWithoutRanges("").assignment_whole);
   const std::string_view ranges = kRanges;
   for (std::size_t length = 0; length <= ranges.size(); ++length) {
     const ModuleMemory memory = Read(assignment, ranges.substr(0, length));
-    CHECK(memory.whole == (length >= ranges.find("  Live ranges") + 3));
+    CHECK(memory.ranges_whole == (length >= ranges.find("  Live ranges") + 3));
     CHECK(memory.allocations.size() == 5);
   }
   for (const std::string_view text : {assignment, ranges}) {
@@ -230,7 +232,7 @@ TEST_CASE("absurd numbers saturate", "[program]") {
   CHECK(PeakOf(memory.allocations[0]).bytes > 0);
   CHECK(PeakOf(memory.allocations[1]).bytes > 0);
   CHECK(memory.allocations[1].values.at(1).first == -1);  // it would end before it begins
-  CHECK_FALSE(memory.whole);
+  CHECK_FALSE(memory.ranges_whole);
 }
 
 TEST_CASE("the peak counts each place once", "[program]") {

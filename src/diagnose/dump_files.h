@@ -1,0 +1,45 @@
+// The files that a dump has of a module, read and held against each other: what is cut, missing or of another compile
+// is left out and told, so that nothing is concluded from it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "input/artifact.h"
+#include "program/hlo.h"
+#include "program/memory.h"
+
+namespace whyoom {
+
+// Paths; empty where there is none.
+struct DumpPaths {
+  std::string buffer_assignment;
+  std::string live_range;
+  std::string intermediate;  // written on failure only
+  std::string optimized;
+  std::string before;  // optimization
+};
+
+struct DumpFiles {
+  bool usable = false;  // whether it can be told what the program takes; else nothing of the following counts
+  bool failed = false;  // the module that is written on failure is of this compile
+  ModuleMemory memory;  // without live ranges where they cannot be relied on
+  HloModule text;       // as it was compiled; empty where it is of another compile
+  std::string text_path;
+  HloModule before;             // empty where it cannot be relied on
+  bool before_refused = false;  // it is there, but of another compile or damaged
+  bool whole = false;           // all is there that it takes to work out what a change would leave
+  Problem problem;              // the gravest; empty where there is none
+};
+
+// With `work_out` `before` is read, too, and it is told what lacks to work out what a change would leave. `limit_bytes`
+// is what a device has, 0: not known: what needs less did not fail.
+DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out);
+
+// Whether working a program out would take more than there is.
+bool IsTooLarge(const HloModule& compiled);
+
+// Whether a program as it was written is of the compile that the buffer assignment is of, as far as that tells.
+bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits);
+
+}  // namespace whyoom
