@@ -158,7 +158,6 @@ bool Changes::IsOfPieces() const {
   }
   // An array that is much larger than what it is made of is summed up again, item by item.
   constexpr std::int64_t kMuchLarger = 8;
-  const std::int64_t size = compiled_.buffers()[static_cast<std::size_t>(largest)].size;
   for (const int i : compiled_.buffers()[static_cast<std::size_t>(largest)].values) {
     const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
     if (value.instruction >= 0 && program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos)
@@ -168,8 +167,9 @@ bool Changes::IsOfPieces() const {
       if (!row.empty() && leading.contains(row.front())) here.insert(row.front());
     }
     if (here.size() > 1) return true;
-    const bool expands = !meaning_.has_examples() && here.size() == 1 && size / kMuchLarger > fed_in[*here.begin()];
-    if (expands) return true;
+    if (meaning_.has_examples() || here.empty() || value.leaf < 0) continue;
+    const std::int64_t data = UnpaddedBytes(program_.ShapeOf(value)).value_or(0);
+    if (data / kMuchLarger > fed_in[*here.begin()]) return true;
   }
   return false;
 }

@@ -209,6 +209,7 @@ class Filling {
 std::int64_t LargestThatFits(const Changes& changes, const Axis& axis) {
   constexpr std::int64_t kMostTimes = 1024;
   std::int64_t fits = 0;
+  if (axis.size > INT64_MAX / kMostTimes) return 0;
   std::int64_t over = axis.size * kMostTimes;
   for (std::int64_t size = axis.size; size > 0;) {
     const std::optional<Variant> variant = changes.Resize(axis, size);

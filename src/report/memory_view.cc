@@ -47,10 +47,10 @@ std::string LongestText(const std::string& what, const std::optional<AxisPlace>&
 
 std::string SizesText(std::int64_t fits, std::int64_t now) {
   if (fits == now) return fmt::format("{}, the present one", fits);
-  // More digits than an estimate has are no help.
-  constexpr std::int64_t kExact = 1000;
+  // More digits than an estimate has are no help, above all far from what was compiled.
+  const std::int64_t exact = fits / 4 > now ? 100 : 10000;
   std::int64_t digit = 1;
-  while (fits / digit >= kExact) digit *= 10;
+  while (fits / digit >= exact) digit *= 10;
   return fmt::format("{}{} (now {})", digit > 1 ? "about " : "", fits / digit * digit, now);
 }
 

@@ -326,7 +326,7 @@ TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]")
 TEST_CASE("JAX: a row's own line in user code stays as it is", "[diagnose]") {
   const Finding finding = Diagnose(TrainingReport(" source_file=\"/home/ada/train/model.py\" source_line=19"));
   CHECK(finding.framework == "jax");
-  CHECK(Holds(How(finding, "shard_tensor"), "It is made at model.py:19."));
+  CHECK(Holds(How(finding, "shard_tensor"), "is made at model.py:19."));
   CHECK_FALSE(Holds(Why(finding), "in your code"));
 }
 
@@ -335,14 +335,14 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
   const std::string library = " source_file=\"/opt/venv/lib/python3.11/site-packages/optax/losses.py\" source_line=12";
   const std::string report = TrainingReport(library);
   const Finding alone = Diagnose("  File \"/home/ada/loop.py\", line 41, in main\n    step(x)\n" + report);
-  CHECK(Holds(How(alone, "shard_tensor"), "optax/losses.py:12 makes it, in your call at loop.py:41."));
+  CHECK(Holds(How(alone, "shard_tensor"), "optax/losses.py:12 makes the largest, in your call at loop.py:41."));
 
   // The second row, renamed into the first one's scope, is the user's.
   std::string beside = report;
   const std::size_t second = beside.find("block_1");
   beside.replace(second, 7, "block_0");
   beside.replace(beside.find(library, second), library.size(), " source_file=\"/home/ada/model.py\" source_line=30");
-  CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "It is made at model.py:30."));
+  CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "is made at model.py:30."));
 }
 
 TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "catch.h"
 #include "rules/rule_set.h"
@@ -87,6 +88,47 @@ TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[pro
   CHECK(std::abs(left - static_cast<double>(prospects.need_bytes) / 2) < left / 50);
   CHECK(prospects.room.batch > prospects.room.largest_batch);
   CHECK(prospects.room.largest_batch > prospects.room.batch / 2);
+}
+
+TEST_CASE("layers in a Python loop are found by their scopes, and each change comes near what the compiler made of it",
+          "[program]") {
+  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), kLimit);
+  // What the compiler fuses and computes again after a change is not in the dump: up to a fifth of the device is open.
+  const std::int64_t kOpen = kLimit / 5;
+  for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"recompute_layers", 12483725824},
+                                         {"half_batch", 10560915968},
+                                         {"half_sequence", 7733807616},
+                                         {"attention_in_blocks", 10838476800}}) {
+    INFO(change);
+    const Prospect* prospect = prospects.Find(change);
+    REQUIRE(prospect != nullptr);
+    CHECK(std::abs(prospect->left_bytes - compiled) < kOpen);
+    CHECK(prospect->left_bytes <= kLimit);  // each made it fit
+  }
+}
+
+TEST_CASE("a change says what it was made on", "[program]") {
+  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), kLimit);
+  const Prospect* shard = prospects.Find("shard");
+  REQUIRE(shard != nullptr);
+  CHECK(shard->parts == 4);
+  REQUIRE(shard->axis.has_value());
+  CHECK(shard->axis->array == "tokens");
+  CHECK(shard->axis->number == 0);
+  CHECK(shard->axis->length == 112);
+  CHECK(shard->axis->name == "batch");
+  REQUIRE(prospects.room.sequence_axis.has_value());
+  CHECK(prospects.room.sequence_axis->name == "sequence");
+  CHECK(prospects.room.sequence_axis->length == 1024);
+  // Points that are rotated are no batch: no weights are kept, nothing is trained.
+  const Prospects points = LookAhead(*Load("dump-padded-points"), kLimit);
+  REQUIRE(points.room.batch_axis.has_value());
+  CHECK(points.room.batch_axis->array == "pts");
+  CHECK(points.room.batch_axis->name.empty());
+  const Prospect* steps = points.Find("batch_in_steps");
+  REQUIRE(steps != nullptr);
+  CHECK(steps->needs_gradients);
+  CHECK(points.Find("attention_in_blocks") == nullptr);  // no place for it is seen, which is no verdict
 }
 
 TEST_CASE("a program of nothing tells nothing, and every change has a name", "[program]") {

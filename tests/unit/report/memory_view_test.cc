@@ -69,6 +69,10 @@ TEST_CASE("room is told in sentences, and what is not known is not told", "[memo
                                                                        "or the whole batch in 3 micro-batches",
                                                                        "longest sequence that fits: 1024 (now 4096)"});
   CHECK(RoomTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the present one"});
+  CHECK(RoomTexts({64, 16, 0, 0, 0, 4, AxisPlace{"batch['x']", 0, 64, "batch"}, {}}) ==
+        std::vector<std::string>{"largest batch that fits: 16 (now 64) over 4 devices"});
+  CHECK(RoomTexts({400000, 341232, 0, 0, 0, 1, AxisPlace{"points", 0, 400000, ""}, {}}) ==
+        std::vector<std::string>{"longest axis 0 of points that fits: about 341200 (now 400000)"});
   CHECK(RoomTexts({}).empty());
   CHECK(RoomTexts({64, 0, 0, 0, 0}).empty());
 }
@@ -101,7 +105,7 @@ TEST_CASE("programs stand apart from failures", "[memory_view]") {
   report.programs = {MadeProgram("jit_eval", "decoder")};
   const std::string text = PrintText(report, {80, false});
   CHECK(text.find("Programs that fit") > text.find("too large"));
-  CHECK(Holds(text, "It takes 10.00 GiB of 15.75 GiB (63 %), 5.75 GiB are left"));
+  CHECK(Holds(text, "It takes 10.00 GiB of 15.75 GiB (63 %), 5.75 GiB are free"));
   CHECK(Holds(PrintMarkdown(report), "### Programs that fit"));
   CHECK(Holds(PrintHtml(report), "Programs that fit"));
   report.findings.clear();

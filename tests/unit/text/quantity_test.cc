@@ -66,7 +66,9 @@ TEST_CASE("sizes are written for people", "[text]") {
   CHECK(FormatSize(kK) == "1.0 KiB");
   CHECK(FormatSize(64 * kK) == "64.0 KiB");
   CHECK(FormatSize(kM - 1) == "1.00 MiB");
-  CHECK(FormatSize(kM - 60) == "1023.9 KiB");
+  CHECK(FormatSize(999 * kK) == "999.0 KiB");
+  CHECK(FormatSize(1000 * kK) == "0.98 MiB");
+  CHECK(FormatSize(1000 * kM) == "0.98 GiB");
   CHECK(FormatSize(kG - 1) == "1.00 GiB");
   CHECK(FormatSize(*ParseSize("22.89G")) == "22.89 GiB");
   CHECK(FormatSize(-782500495) == "-746.25 MiB");
