@@ -162,12 +162,13 @@ bool Changes::IsOfPieces() const {
     const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
     if (value.instruction >= 0 && program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos)
       return true;
-    std::set<int> here;
+    std::multiset<int> here;
     for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(i))) {
       if (!row.empty() && leading.contains(row.front())) here.insert(row.front());
     }
-    if (here.size() > 1) return true;
-    if (meaning_.has_examples() || here.empty() || value.leaf < 0) continue;
+    if (!here.empty() && *here.begin() != *here.rbegin()) return true;
+    // Of pairs of an array with itself each item may be held against all the others.
+    if (meaning_.has_examples() || here.size() != 1 || value.leaf < 0) continue;
     const std::int64_t data = UnpaddedBytes(program_.ShapeOf(value)).value_or(0);
     if (data / kMuchLarger > fed_in[*here.begin()]) return true;
   }
