@@ -11,8 +11,6 @@
 namespace whyoom {
 namespace {
 
-// Of all results of a program; one of 150 layers that are no loop has two million. Reading it takes longer.
-constexpr std::size_t kMostDimensions = 8000000;
 // The limit that is known may be rounded.
 constexpr double kSurelyFits = 0.99;
 
@@ -168,7 +166,7 @@ DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, doub
   return Reader(paths, limits, limit_bytes, work_out).Read();
 }
 
-bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > kMostDimensions; }
+bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }
 
 bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits) {
   return !IsDamaged(before) && ParametersAgree(before, ReadMemory(*OpenFile(buffer_assignment), nullptr, limits));

@@ -156,8 +156,8 @@ bool Layout::PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<
   placed->assign(buffers_.size(), 0);
   struct Place {
     std::int64_t size;
-    std::int64_t made;  // when the output itself is, which stays
-    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+    std::int64_t made;                                         // when the output itself is, which stays
+    std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // from and until, in order; none overlap
   };
   std::vector<Place> places;
   std::vector<int> order;
@@ -178,14 +178,12 @@ bool Layout::PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<
     const auto fits = std::lower_bound(places.begin(), places.end(), bytes[static_cast<std::size_t>(i)],
                                        [](const Place& place, std::int64_t size) { return place.size < size; });
     for (auto place = fits; place != places.end(); ++place) {
-      looks += 1 + place->taken.size();
-      if (looks > kMostLooks) return false;
+      if (++looks > kMostLooks) return false;
       if (place->made < buffer.last) continue;
-      const bool free = std::none_of(place->taken.begin(), place->taken.end(), [&](const auto& other) {
-        return buffer.first < other.second && other.first < buffer.last;
-      });
-      if (!free) continue;
-      place->taken.emplace_back(buffer.first, buffer.last);
+      const auto later = std::partition_point(place->taken.begin(), place->taken.end(),
+                                              [&](const auto& other) { return other.second <= buffer.first; });
+      if (later != place->taken.end() && later->first < buffer.last) continue;
+      place->taken.emplace(later, buffer.first, buffer.last);
       (*placed)[static_cast<std::size_t>(i)] = 1;
       break;
     }
