@@ -139,7 +139,7 @@ class DumpReporter {
     if (known && !failed) return false;
     Tell(std::move(problem));
     if (!known || failure_ == nullptr) return true;
-    draft.facts.Set("used_bytes", static_cast<double>(dump_.NeedOf(module)), {});
+    draft.facts.Set("used_bytes", draft.facts.Get("program_need_bytes"), {});
     ArtifactFindings found(rules_, {module.path, ""});
     std::vector<Draft> drafts;
     drafts.push_back(std::move(draft));

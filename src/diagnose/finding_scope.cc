@@ -44,9 +44,9 @@ Value FindingScope::Get(std::string_view name) const {
   }
   constexpr std::string_view kBatch = "batch.";
   constexpr std::string_view kSequence = "sequence.";
-  if (name.substr(0, kBatch.size()) == kBatch)
+  if (name.starts_with(kBatch))
     return finding_.prospects ? AxisField(finding_.prospects->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
-  if (name.substr(0, kSequence.size()) == kSequence)
+  if (name.starts_with(kSequence))
     return finding_.prospects ? AxisField(finding_.prospects->room.sequence_axis, name.substr(kSequence.size()))
                               : Unknown{};
   if (name == "code") return finding_.failure->code;

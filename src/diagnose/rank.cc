@@ -24,7 +24,7 @@ class RemedyScope : public Scope {
 
   Value Get(std::string_view name) const override {
     constexpr std::string_view kMade = "made.";
-    if (name.substr(0, kMade.size()) != kMade) return finding_.Get(name);
+    if (!name.starts_with(kMade)) return finding_.Get(name);
     if (made_ == nullptr || made_->parts == 0) return Unknown{};
     name.remove_prefix(kMade.size());
     if (name == "parts") return static_cast<double>(made_->parts);

@@ -13,11 +13,9 @@ std::string NameOf(const Meaning& meaning, const Axis& axis) {
   return axis.families == meaning.sequence().families ? "sequence" : "";
 }
 
-// The dimension that is the axis, or of which the axis is a factor.
 std::optional<std::size_t> DimensionOf(const Rows& rows, const Axis& axis) {
   for (std::size_t dim = 0; dim < rows.size(); ++dim) {
-    const std::vector<int>& row = rows[dim];
-    if (std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end()) != row.end()) return dim;
+    if (HoldsWhole(rows[dim], axis.families)) return dim;
   }
   return std::nullopt;
 }

@@ -52,9 +52,7 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
   const Rows& rows = meaning_.RowsOf(number);
   const ArrayShape& shape = program_.ShapeOf(value);
   std::vector<std::int64_t> dims = shape.dims;
-  const auto holds = [&](const std::vector<int>& row) {
-    return std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end()) != row.end();
-  };
+  const auto holds = [&](const std::vector<int>& row) { return HoldsWhole(row, axis.families); };
   const bool whole = std::any_of(rows.begin(), rows.end(), holds);
   for (std::size_t dim = 0; dim < rows.size(); ++dim) {
     const bool here = whole ? holds(rows[dim])
@@ -147,16 +145,15 @@ bool Changes::IsOfPieces() const {
       largest = b;
   }
   if (largest < 0) return false;
-  std::set<int> leading;               // of what is fed in
   std::map<int, std::int64_t> fed_in;  // by leading family, bytes
   for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
     const Rows rows = meaning_.RowsOf(program_.parameters()[p].instruction, program_.parameters()[p].leaf);
     const Role role = meaning_.RoleOf(p);
     if ((role != Role::kInput && role != Role::kOther) || rows.empty() || rows[0].empty()) continue;
-    leading.insert(rows[0].front());
     fed_in[rows[0].front()] += program_.parameters()[p].size;
   }
-  // An array that is much larger than what it is made of is summed up again, item by item.
+  // An array that is much larger than what it is made of is summed up again, item by item. What is fed in stays whole:
+  // of one that is not much larger the pieces would leave most.
   constexpr std::int64_t kMuchLarger = 8;
   for (const int i : compiled_.buffers()[static_cast<std::size_t>(largest)].values) {
     const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
@@ -164,7 +161,7 @@ bool Changes::IsOfPieces() const {
       return true;
     std::multiset<int> here;
     for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(i))) {
-      if (!row.empty() && leading.contains(row.front())) here.insert(row.front());
+      if (!row.empty() && fed_in.contains(row.front())) here.insert(row.front());
     }
     if (!here.empty() && *here.begin() != *here.rbegin()) return true;
     // Of pairs of an array with itself each item may be held against all the others.

@@ -117,11 +117,15 @@ Rows Meaning::RowsOf(int instruction, int leaf) const {
   return rows;
 }
 
+bool HoldsWhole(const std::vector<int>& row, const std::vector<int>& families) {
+  return std::search(row.begin(), row.end(), families.begin(), families.end()) != row.end();
+}
+
 int Occurs(const Rows& rows, const Axis& axis) {
   int whole = 0;
   int parts = 0;
   for (const std::vector<int>& row : rows) {
-    if (std::search(row.begin(), row.end(), axis.families.begin(), axis.families.end()) != row.end()) {
+    if (HoldsWhole(row, axis.families)) {
       ++whole;
     } else if (std::find(row.begin(), row.end(), axis.families.front()) != row.end()) {
       ++parts;
@@ -403,9 +407,8 @@ void Meaning::FindAttention() {
 
 bool Meaning::IsScores(std::size_t value) const {
   const auto holds = [&](const std::vector<int>& positions) {
-    return std::count_if(rows_[value].begin(), rows_[value].end(), [&](const std::vector<int>& row) {
-      return std::search(row.begin(), row.end(), positions.begin(), positions.end()) != row.end();
-    });
+    return std::count_if(rows_[value].begin(), rows_[value].end(),
+                         [&](const std::vector<int>& row) { return HoldsWhole(row, positions); });
   };
   return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {
     return pair.first == pair.second ? holds(pair.first) > 1 : holds(pair.first) > 0 && holds(pair.second) > 0;

@@ -43,6 +43,9 @@ struct Axis {
 // The families of each dimension of an array, major first.
 using Rows = std::vector<std::vector<int>>;
 
+// Whether a dimension is these families, or has them as a part, in their order.
+bool HoldsWhole(const std::vector<int>& row, const std::vector<int>& families);
+
 // How many dimensions of the array are the axis, whole or the part of it that is left where it is spread over several.
 int Occurs(const Rows& rows, const Axis& axis);
 
