@@ -8,6 +8,7 @@
 #include "diagnose/budget.h"
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
+#include "diagnose/listed_program.h"
 
 namespace whyoom {
 namespace {
@@ -43,32 +44,57 @@ const Prospect* FindProspect(const Finding& finding, const Remedy& remedy) {
   return finding.prospects && !remedy.change.empty() ? finding.prospects->Find(remedy.change) : nullptr;
 }
 
+const Prospect* FindListed(const std::vector<Prospect>& listed, const Remedy& remedy) {
+  const auto found = std::find_if(listed.begin(), listed.end(),
+                                  [&](const Prospect& prospect) { return prospect.change == remedy.change; });
+  return found == listed.end() ? nullptr : &*found;
+}
+
+// The compiler stops counting where the temporaries alone are too much.
+bool CountsTemporariesOnly(const Finding& finding) {
+  return AsNumber(finding.facts.Get("arguments_bytes")) == 0 && MostExcess(finding).value_or(0) > 0;
+}
+
+bool Saves(const Prospect* prospect) { return prospect != nullptr && prospect->saves_bytes > 0; }
+
+void Take(const Prospect& prospect, RankedRemedy* ranked) {
+  ranked->parts = prospect.parts;
+  ranked->axis = prospect.axis;
+  ranked->saves_bytes = std::max<std::int64_t>(0, prospect.saves_bytes);
+  ranked->left_bytes = prospect.left_bytes;
+  ranked->spread_bytes = std::min(
+      prospect.left_bytes, prospect.spread_bytes + std::abs(prospect.saves_bytes) / 100 *
+                                                       static_cast<std::int64_t>(ranked->remedy->spread_percent));
+}
+
 // What the remedy gains: worked out on the program where that can be done, else on the list.
-void Estimate(const Finding& finding, const FindingScope& scope, std::optional<double> excess, RankedRemedy* ranked) {
+void Estimate(const Finding& finding, const FindingScope& scope, const std::vector<Prospect>& listed,
+              std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
+  const bool glimpse = finding.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   if (const Prospect* prospect = FindProspect(finding, remedy)) {
     ranked->basis = "program";
-    ranked->parts = prospect->parts;
-    ranked->axis = prospect->axis;
-    ranked->saves_bytes = std::max<std::int64_t>(0, prospect->saves_bytes);
-    ranked->left_bytes = prospect->left_bytes;
-    ranked->spread_bytes =
-        std::min(prospect->left_bytes, prospect->spread_bytes + std::abs(prospect->saves_bytes) / 100 *
-                                                                    static_cast<std::int64_t>(remedy.spread_percent));
+    Take(*prospect, ranked);
+  } else if (const Prospect* shown = FindListed(listed, remedy)) {
+    if (glimpse && !Saves(shown)) return;
+    ranked->basis = "list";
+    Take(*shown, ranked);
   } else if (remedy.saves) {
     const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
     if (!saves || !std::isfinite(*saves)) return;
     ranked->basis = "list";
     ranked->saves_bytes = static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
   }
+  ranked->at_least = glimpse && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
-  // What is not listed may be saved, too. Beside a program, a list's "not enough" says only that the list does not show
-  // it.
-  ranked->at_least = ranked->basis == "list" && finding.facts.Find("listed_bytes") != nullptr;
+  // Beside a program, a list's "not enough" says only that the list does not show it.
   if (covers || (!ranked->at_least && (ranked->basis == "program" || !finding.prospects))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
+  // Of a need that is not wholly known, what is left is not either.
+  if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(finding)))
+    ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 
 // A change that the program was tried with and that leaves it as it is.
@@ -102,7 +128,7 @@ void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
 }
 
 // Smaller ranks higher; see the header for what each part means.
-auto Key(const Candidate& candidate, bool scenario_known, bool program_known) {
+auto Key(const Candidate& candidate, bool scenario_known, bool worked_out) {
   const RankedRemedy& ranked = candidate.ranked;
   const int finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty() ? 0 : 1;
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
@@ -111,8 +137,9 @@ auto Key(const Candidate& candidate, bool scenario_known, bool program_known) {
   const int not_estimated = ranked.enough ? 0 : 1;
   const int doubtful = ranked.borderline ? 1 : 0;
   const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;
-  // Beside what was worked out on the program, a remedy of which nothing is known is a gamble.
-  const int gamble = program_known ? not_estimated : 0;
+  // Beside what was worked out on values, be they all of the program's or those listed, a remedy of which nothing is
+  // known is a gamble.
+  const int gamble = worked_out ? not_estimated : 0;
   return std::tuple(finds_out, unsupported, too_little, gamble, cost, not_estimated, doubtful, candidate.prior,
                     ranked.remedy->id);
 }
@@ -146,6 +173,8 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
   const std::vector<RemedyUse>& uses = own ? finding->scenario->remedies : finding->failure->remedies;
   const std::optional<double> excess = MostExcess(*finding);
 
+  const std::vector<Prospect> listed =
+      finding->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*finding, scope));
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
   for (const RemedyUse& use : uses) {
@@ -159,7 +188,10 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
       continue;
     }
     const Prospect* made = FindProspect(*finding, *remedy);
-    const std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
+    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
+    // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
+    if (Saves(FindListed(listed, *remedy)))
+      std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
     if (!against.empty()) {
       if (!against.front().text.empty()) ruled_out.push_back({remedy, against.front().text});
       continue;
@@ -171,7 +203,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     ranked.why = Reasons(remedy->evidence, *finding);
     ranked.how = Steps(*remedy, finding->framework, RemedyScope(scope, made));
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
-    Estimate(*finding, scope, excess, &ranked);
+    Estimate(*finding, scope, listed, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }
   if (excess) PairUp(*finding, *excess, &candidates);
@@ -180,9 +212,10 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
-  const bool program = finding->prospects.has_value();
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Candidate& a, const Candidate& b) { return Key(a, known, program) < Key(b, known, program); });
+  const bool worked_out = finding->prospects.has_value() || !listed.empty();
+  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+    return Key(a, known, worked_out) < Key(b, known, worked_out);
+  });
 
   finding->remedies.clear();
   for (Candidate& candidate : candidates) {

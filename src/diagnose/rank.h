@@ -3,12 +3,11 @@
 //
 // What ranks higher, in this order of importance:
 //   1. where the scenario is not known, and nothing that the log speaks for is estimated to be enough: what finds it
-//   out, if this log speaks for it;
+//      out, if this log speaks for it;
 //   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
-//   not and before
-//      what only finds out more;
+//      not and before what only finds out more;
 //   3. what is not estimated to be too little, before what is; a missing estimate does not count as too little, unless
-//      others were worked out on the program;
+//      others were worked out on the program's values or on those of a list;
 //   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost
 //      an estimate that covers the excess before none, and one that covers it with its spread before one that may not;
 //   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;

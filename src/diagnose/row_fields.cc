@@ -69,9 +69,13 @@ bool IsArgument(const Allocation& row) {
   return bare_name || re2::RE2::PartialMatch(row.xla_label, parameter);
 }
 
+// What a loop fills step by step begins as memory without a value, or as zeros of the compiler's; a user's own array of
+// zeros has a line of the source, and is no part of a gradient.
 bool IsStacked(const Allocation& row) {
-  if (!row.source_file.empty()) return false;
-  return Holds(row.xla_label, "AllocateBuffer") || (row.op_name.rfind("broadcast", 0) == 0 && !Holds(row.op_name, "/"));
+  if (!row.source_file.empty() && !InGradient(row)) return false;
+  const bool of_compiler = row.op_name.empty() || (row.op_name.rfind("broadcast", 0) == 0 && !Holds(row.op_name, "/"));
+  return Holds(row.xla_label, "AllocateBuffer") ||
+         (of_compiler && (!row.op_name.empty() || Holds(row.xla_label, "= broadcast(constant")));
 }
 
 bool IsConstant(const Allocation& row) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 
 namespace whyoom {
@@ -222,6 +223,12 @@ std::int64_t LargestThatFits(const Changes& changes, const Axis& axis) {
   return fits;
 }
 
+// Shardings are read from a file, which may say anything.
+std::int64_t Times(std::int64_t size, std::int64_t devices) {
+  std::int64_t all = 0;
+  return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
+}
+
 // How many times as long an axis is in the program as its user wrote it: it may be split over devices.
 std::int64_t Split(const Program& program, const Meaning& meaning, const Axis& axis) {
   std::int64_t split = 1;
@@ -258,9 +265,9 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
   Room room;
   if (meaning.batch()) {
     const std::int64_t split = Split(program, meaning, meaning.batch());
-    room.batch = meaning.batch().size * split;
+    room.batch = Times(meaning.batch().size, split);
     room.batch_devices = split;
-    room.largest_batch = LargestThatFits(changes, meaning.batch()) * split;
+    room.largest_batch = Times(LargestThatFits(changes, meaning.batch()), split);
     room.batch_axis = FindPlace(program, meaning, meaning.batch());
     for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps); ++steps) {
       if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
@@ -273,8 +280,8 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
   }
   if (meaning.sequence() && IsLine(program, meaning, meaning.sequence())) {
     const std::int64_t split = Split(program, meaning, meaning.sequence());
-    room.sequence = meaning.sequence().size * split;
-    room.largest_sequence = LargestThatFits(changes, meaning.sequence()) * split;
+    room.sequence = Times(meaning.sequence().size, split);
+    room.largest_sequence = Times(LargestThatFits(changes, meaning.sequence()), split);
     room.sequence_axis = FindPlace(program, meaning, meaning.sequence());
   }
   return room;

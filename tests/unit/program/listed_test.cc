@@ -1,0 +1,133 @@
+#include "program/listed.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+ListedValue Row(std::string_view shape, ListedPart part) {
+  const std::optional<ArrayShape> array = ParseArrayShape(shape);
+  REQUIRE(array);
+  return {*array, PaddedBytes(*array).value_or(0), part};
+}
+
+ListedProgram Listed(std::vector<ListedValue> values) {
+  ListedProgram listed;
+  listed.values = std::move(values);
+  for (const ListedValue& value : listed.values) listed.need_bytes += value.size;
+  return listed;
+}
+
+const Prospect* Find(const std::vector<Prospect>& changes, std::string_view name) {
+  const auto found =
+      std::find_if(changes.begin(), changes.end(), [&](const Prospect& made) { return made.change == name; });
+  return found == changes.end() ? nullptr : &*found;
+}
+
+std::int64_t Saved(const std::vector<Prospect>& changes, std::string_view name) {
+  const Prospect* made = Find(changes, name);
+  REQUIRE(made != nullptr);
+  return made->saves_bytes;
+}
+
+// 8 layers, 16 examples, 12 heads, 1024 places, 768 features.
+ListedProgram Transformer() {
+  return Listed({Row("f32[8,16,12,1024,1024]{4,3,2,1,0:T(8,128)}", ListedPart::kStacked),
+                 Row("f32[8,16,1024,3072]{3,2,1,0:T(8,128)}", ListedPart::kStacked),
+                 Row("f32[8,16,1024,768]{3,2,1,0:T(8,128)}", ListedPart::kStacked),
+                 Row("bf16[8,768,3072]{2,1,0:T(8,128)(2,1)}", ListedPart::kConverted)});
+}
+
+TEST_CASE("A list without rows tells of no change", "[program]") { CHECK(LookAtList({}).empty()); }
+
+TEST_CASE("Half the batch halves what was computed for it, and leaves the weights", "[program]") {
+  const std::vector<Prospect> changes = LookAtList(Transformer());
+  CHECK(Saved(changes, "half_batch") == (6144 + 1536 + 384) * kMiB / 2);
+  CHECK(Saved(changes, "batch_in_steps") == (6144 + 1536 + 384) * kMiB / 4 * 3);
+}
+
+TEST_CASE("Half the sequence quarters the scores of attention", "[program]") {
+  CHECK(Saved(LookAtList(Transformer()), "half_sequence") == (6144 / 4 * 3 + (1536 + 384) / 2) * kMiB);
+}
+
+TEST_CASE("A batch of two makes two micro-batches", "[program]") {
+  const std::vector<Prospect> changes =
+      LookAtList(Listed({Row("bf16[4,2,16,8192,8192]{4,3,2,1,0:T(8,128)(2,1)}", ListedPart::kStacked)}));
+  const Prospect* micro = Find(changes, "batch_in_steps");
+  REQUIRE(micro != nullptr);
+  CHECK(micro->parts == 2);
+  CHECK(micro->saves_bytes == 8 * kGiB);
+}
+
+TEST_CASE("Layers computed again leave their inputs, and one of them for a time", "[program]") {
+  const std::vector<Prospect> changes = LookAtList(Transformer());
+  const Prospect* made = Find(changes, "recompute_layers");
+  REQUIRE(made != nullptr);
+  constexpr std::int64_t kLayer = (6144 + 1536 + 384) * kMiB / 8;
+  CHECK(made->saves_bytes == (6144 + 1536) * kMiB - kLayer / 2);
+  CHECK(made->spread_bytes == kLayer / 2);
+}
+
+TEST_CASE("Gaps between temporaries shrink with them", "[program]") {
+  ListedProgram listed = Listed({Row("f32[2048,128,1024]{2,1,0:T(8,128)}", ListedPart::kStacked)});
+  listed.fragmentation_bytes = listed.need_bytes;
+  listed.need_bytes *= 2;
+  CHECK(Saved(LookAtList(listed), "half_batch") == kGiB);
+}
+
+TEST_CASE("A loop of many steps goes through a sequence, one of few through layers", "[program]") {
+  const auto halved = [](std::string_view shape) {
+    return Find(LookAtList(Listed({Row(shape, ListedPart::kStacked)})), "half_sequence") != nullptr;
+  };
+  CHECK(halved("f32[2048,128,1024]{2,1,0:T(8,128)}"));
+  CHECK_FALSE(halved("f32[48,128,1024]{2,1,0:T(8,128)}"));
+}
+
+TEST_CASE("Gradients of weights have no batch", "[program]") {
+  const std::vector<Prospect> changes =
+      LookAtList(Listed({Row("f32[40064,2048]{1,0:T(8,128)}", ListedPart::kBackward)}));
+  CHECK(Find(changes, "half_batch") == nullptr);
+  CHECK(Find(changes, "batch_in_steps") == nullptr);
+}
+
+TEST_CASE("Without gradients nothing is told of micro-batches", "[program]") {
+  const std::vector<Prospect> changes = LookAtList(Listed({Row("f32[1024,4096]{1,0:T(8,128)}", ListedPart::kOther)}));
+  CHECK(Find(changes, "half_batch") != nullptr);
+  CHECK(Find(changes, "batch_in_steps") == nullptr);
+}
+
+TEST_CASE("Weights that are converted need no copy once they are stored narrow", "[program]") {
+  ListedProgram listed = Listed({Row("bf16[27,4096,16384]{2,1,0:T(8,128)(2,1)}", ListedPart::kConverted)});
+  listed.arguments_bytes = 2 * listed.need_bytes;
+  listed.need_bytes *= 3;
+  const std::int64_t copy = listed.need_bytes / 3;
+  CHECK(Saved(LookAtList(listed), "bfloat16") == 2 * copy);
+}
+
+TEST_CASE("Beside narrow values of each example the wide ones are so on purpose", "[program]") {
+  const ListedValue wide = Row("f32[16,1024,1024]{2,1,0:T(8,128)}", ListedPart::kForward);
+  const ListedValue narrow = Row("bf16[16,1024,1024]{2,1,0:T(8,128)(2,1)}", ListedPart::kForward);
+  CHECK(Saved(LookAtList(Listed({wide})), "bfloat16") == wide.size / 2);
+  CHECK(Saved(LookAtList(Listed({wide, narrow})), "bfloat16") == 0);
+  // What is an argument in another layout was not computed at all.
+  ListedValue copied = wide;
+  copied.part = ListedPart::kCopied;
+  CHECK(Saved(LookAtList(Listed({copied, narrow})), "bfloat16") == wide.size / 2);
+}
+
+TEST_CASE("A list with sizes beyond all bounds is worked through", "[program]") {
+  ListedProgram listed = Listed({Row("f32[9223372036854775807,9223372036854775807]", ListedPart::kStacked)});
+  listed.values[0].size = listed.need_bytes = std::int64_t{1} << 57;
+  for (const Prospect& made : LookAtList(listed)) CHECK(made.left_bytes >= 0);
+}
+
+}  // namespace
+}  // namespace whyoom
