@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "cli/read_input.h"
+#include "diagnose/read_input.h"
 #include "input/artifact.h"
 
 namespace whyoom {

@@ -5,14 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "cli/read_input.h"
+#include "cli/diff_runs.h"
 #include "cli/terminal.h"
-#include "diagnose/compare.h"
-#include "diagnose/diagnoser.h"
+#include "compare/compare.h"
 #include "diagnose/finding_table.h"
-#include "diagnose/xla_dump.h"
+#include "diagnose/read_input.h"
 #include "input/error.h"
 #include "input/walk.h"
+#include "program/xla_dump.h"
+#include "read/engine.h"
 #include "report/diff_printer.h"
 #include "text/utf8.h"
 
@@ -49,7 +50,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
         side.read = true;
         side.dump.AddFile(artifact.path);
         if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        readings.Join(ReadInput(engine, artifact, {limits, {}}));
+        readings.Join(ReadInput(engine, artifact, limits));
       },
       tell);
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());

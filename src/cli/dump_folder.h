@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "diagnose/xla_dump.h"
+#include "program/xla_dump.h"
 
 namespace whyoom {
 

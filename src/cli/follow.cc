@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/read_input.h"
 #include "cli/terminal.h"
-#include "diagnose/artifact_findings.h"
+#include "diagnose/readings.h"
 #include "input/error.h"
 #include "input/follow_source.h"
 #include "text/utf8.h"
@@ -28,12 +27,12 @@ class Told {
   Told(const Engine& engine, const Options& options, const TextOptions& text)
       : engine_(engine), options_(options), text_(text) {}
 
-  // `found` is all that one artifact has told so far.
-  void Tell(ArtifactFindings found) {
+  // Of all that one artifact has told so far, what is new.
+  void Tell(const ArtifactReader& reader) {
     if (options_.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
-    std::vector<Finding> findings = found.Take().Finish(XlaDump(), &report.problems);
+    std::vector<Finding> findings = reader.SoFar().Finish(XlaDump(), &report.problems);
     const std::lock_guard lock(mutex_);
     for (Finding& finding : findings) {
       if (told_.insert(finding.id).second) report.findings.push_back(std::move(finding));
@@ -51,20 +50,7 @@ class Told {
     readings_.Join(std::move(readings));
   }
 
-  Report Finish() {
-    Report report;
-    report.artifacts = readings_.artifacts;
-    report.bytes = readings_.bytes;
-    report.problems = std::move(readings_.problems);
-    report.problems_left_out = readings_.problems_left_out;
-    TellUnknownTimes(readings_.unknown_times, &report.problems);
-    if (readings_.table) {
-      report.findings = readings_.table->Finish(XlaDump(), &report.problems);
-      report.reports_left_out = readings_.table->left_out();
-      TakePrograms(&*readings_.table, std::nullopt, &report);
-    }
-    return report;
-  }
+  Readings Finish() { return std::move(readings_); }
 
   const Engine& engine() const { return engine_; }
 
@@ -80,45 +66,12 @@ class Told {
 
 // Reads one file, from its begin until another one takes its place, or the pipe.
 FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, Told* told, ReadControl* control) {
-  const Engine& engine = told->engine();
   FollowSource source(artifact.path, *control);
-  LineScanner scanner(
-      source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(), nullptr, control);
-  Diagnoser diagnoser(engine);
-  std::optional<ArtifactFindings> found;
-  TimeFilter filter(range);
-  const auto take = [&] {
-    std::vector<Draft> drafts = diagnoser.TakeDrafts();
-    filter.Apply(&drafts);
-    if (drafts.empty()) return;
-    if (!found) found.emplace(engine.rules(), artifact);
-    found->Add(std::move(drafts), diagnoser.framework());
-    told->Tell(*found);
-  };
-  RawLine line;
-  while (true) {
-    while (scanner.Next(diagnoser.wants_adjacent(), &line)) {
-      diagnoser.Feed(line);
-      take();
-    }
-    if (source.state() != FollowSource::State::kQuiet || control->stopped()) break;
-    diagnoser.Pause();
-    take();
-    scanner.Resume();
-  }
-  diagnoser.Finish();
-  take();
-  Readings readings;
-  readings.artifacts = 1;
-  readings.bytes = scanner.bytes_read();
-  readings.unknown_times = filter.unknown();
-  if (found) readings.table = found->Take();
-  ProgramTable programs = diagnoser.TakePrograms();
-  filter.Apply(&programs);
-  if (!programs.empty()) {
-    if (!readings.table) readings.table.emplace(engine.rules());
-    readings.table->programs().AddOf(artifact, std::move(programs));
-  }
+  ArtifactReader reader(told->engine(), artifact, source, {range, 0, control});
+  do {
+    while (reader.Next()) told->Tell(reader);
+  } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
+  Readings readings = reader.Finish();
   if (!source.problem().empty())
     readings.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
   told->Add(std::move(readings));
@@ -127,7 +80,7 @@ FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, 
 
 }  // namespace
 
-Report Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control) {
+Readings Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control) {
   for (const std::string& path : options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))

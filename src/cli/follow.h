@@ -2,16 +2,16 @@
 #pragma once
 
 #include "cli/options.h"
-#include "diagnose/diagnoser.h"
+#include "diagnose/readings.h"
 #include "input/read_control.h"
-#include "report/report.h"
+#include "read/engine.h"
 #include "report/text_printer.h"
 
 namespace whyoom {
 
 // Follows options.paths until each pipe is closed and `control` says stop (a file never ends). In the text format each
-// diagnosis is written when it is complete; what comes back is the report on all, for the other formats. Throws Error
+// diagnosis is written when it is complete; what comes back is what all of them came to. Throws Error
 // where a folder is named.
-Report Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control);
+Readings Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control);
 
 }  // namespace whyoom

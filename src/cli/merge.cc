@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "diagnose/finding_table.h"
-#include "diagnose/xla_dump.h"
 #include "input/members.h"
 #include "input/walk.h"
 #include "report/report_reader.h"
@@ -20,11 +18,9 @@ bool IsBesideParts(const std::string& path) {
 
 }  // namespace
 
-Report MergeReports(const RuleSet& rules, const Options& options, const OutputFiles& outputs) {
-  Report report;
-  FindingTable table(rules);
-  ReportReader reader(rules, &table, &report);
-  const auto tell = [&](const Problem& problem) { report.problems.push_back(problem); };
+Readings ReadReports(const RuleSet& rules, const Options& options, const OutputFiles& outputs) {
+  ReportReader reader(rules);
+  const auto tell = [&](const Problem& problem) { reader.Tell(problem); };
   Walk(
       options.paths,
       [&](const Artifact& artifact) {
@@ -37,10 +33,7 @@ Report MergeReports(const RuleSet& rules, const Options& options, const OutputFi
             [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
       },
       tell);
-  report.findings = table.Finish(XlaDump(), &report.problems);
-  report.reports_left_out = table.left_out();
-  TakePrograms(&table, std::nullopt, &report);
-  return report;
+  return reader.Take();
 }
 
 }  // namespace whyoom

@@ -9,8 +9,8 @@
 
 #include "cli/path_list.h"
 #include "cli/shard.h"
-#include "diagnose/time_filter.h"
 #include "input/limits.h"
+#include "read/time_filter.h"
 
 namespace whyoom {
 

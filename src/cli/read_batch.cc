@@ -18,10 +18,10 @@
 #include "cli/path_list.h"
 #include "cli/progress.h"
 #include "cli/resume_state.h"
-#include "cli/stoppable_input.h"
 #include "input/error.h"
+#include "input/problems.h"
+#include "input/stoppable_input.h"
 #include "input/walk.h"
-#include "report/report.h"
 
 namespace whyoom {
 namespace {
@@ -162,7 +162,7 @@ Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
       return *std::move(earlier);
     }
   }
-  Readings readings = ReadInput(engine_, input, {options_.limits, options_.range}, threads, &control_);
+  Readings readings = ReadInput(engine_, input, options_.limits, {options_.range, threads, &control_});
   if (control_.stopped()) {
     ++cut_short_;
   } else if (state_) {

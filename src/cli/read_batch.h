@@ -4,9 +4,9 @@
 
 #include "cli/options.h"
 #include "cli/output_files.h"
-#include "cli/read_input.h"
-#include "diagnose/diagnoser.h"
-#include "diagnose/xla_dump.h"
+#include "diagnose/read_input.h"
+#include "program/xla_dump.h"
+#include "read/engine.h"
 #include "rules/rule_source.h"
 
 namespace whyoom {

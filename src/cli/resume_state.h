@@ -14,7 +14,7 @@
 #include <string>
 
 #include "cli/file_stamp.h"
-#include "cli/read_input.h"
+#include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "rules/rule_source.h"
 

@@ -22,13 +22,13 @@
 #include "cli/run_command.h"
 #include "cli/shell_scripts.h"
 #include "cli/terminal.h"
-#include "diagnose/diagnoser.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"
 #include "diagnose/rule_test.h"
-#include "diagnose/xla_dump.h"
 #include "input/error.h"
 #include "input/walk.h"
+#include "program/xla_dump.h"
+#include "read/engine.h"
 #include "report/explain_printer.h"
 #include "rules/new_rule.h"
 #include "text/utf8.h"
@@ -97,15 +97,8 @@ int ExitStatus(const Options& options, const Report& report) {
   return report.findings.empty() ? kNothing : kFound;
 }
 
-void Complete(const std::string& rules_fingerprint, Report* report) {
-  report->version = WHYOOM_VERSION;
-  report->rules_fingerprint = rules_fingerprint;
-  SortProblems(report);
-}
-
 // Prints the report; gives the exit status.
-int PrintAndEnd(const Options& options, const std::string& rules_fingerprint, Report report) {
-  Complete(rules_fingerprint, &report);
+int PrintAndEnd(const Options& options, const Report& report) {
   WriteOutput(PrintReport(report, options.format, ForText(options), options.source_root), options.output);
   WriteExtraOutputs(report, options);
   return ExitStatus(options, report);
@@ -114,7 +107,7 @@ int PrintAndEnd(const Options& options, const std::string& rules_fingerprint, Re
 int RunMerge(Options options, const OutputFiles& outputs) {
   CompletePaths(&options);
   const RuleSet rules = LoadRules(options);
-  return PrintAndEnd(options, rules.fingerprint(), MergeReports(rules, options, outputs));
+  return PrintAndEnd(options, MakeReport(rules.fingerprint(), ReadReports(rules, options, outputs), XlaDump()));
 }
 
 // What --hbm says.
@@ -128,13 +121,12 @@ std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
 }
 
 // The dumps among the inputs, which speak for themselves.
-void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings,
-              Report* report) {
+void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings) {
   if (!dump.has_inputs()) return;
   if (!readings->table) readings->table.emplace(rules.rules());
-  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &report->problems);
-  report->artifacts += count.modules;
-  report->bytes += count.bytes;
+  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &readings->problems);
+  readings->artifacts += count.modules;
+  readings->bytes += count.bytes;
 }
 
 int RunDiagnose(Options options, const OutputFiles& outputs) {
@@ -144,7 +136,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const std::optional<double> limit = LimitOf(options, rules);
   const Engine engine(rules);
-  Report report;
+  std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) {
     Walk(
@@ -155,23 +147,13 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
         },
         [&](const Problem& problem) {
           // Told once of all shards.
-          if (options.shard.Takes(problem.path)) report.problems.push_back(problem);
+          if (options.shard.Takes(problem.path)) problems.push_back(problem);
         });
   }
   BatchResult batch = ReadBatch(engine, rules, options, outputs, &dump);
-  Readings& readings = batch.readings;
-  report.artifacts = readings.artifacts;
-  report.bytes = readings.bytes;
-  std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(report.problems));
-  report.problems_left_out = readings.problems_left_out;
-  TellUnknownTimes(readings.unknown_times, &report.problems);
-  AddDumps(rules, limit, dump, &readings, &report);
-  if (readings.table) {
-    report.findings = readings.table->Finish(dump, &report.problems);
-    report.reports_left_out = readings.table->left_out();
-    TakePrograms(&*readings.table, limit, &report);
-  }
-  const int status = PrintAndEnd(options, rules.fingerprint(), std::move(report));
+  std::move(problems.begin(), problems.end(), std::back_inserter(batch.readings.problems));
+  AddDumps(rules, limit, dump, &batch.readings);
+  const int status = PrintAndEnd(options, MakeReport(rules.fingerprint(), std::move(batch.readings), dump, limit));
   return batch.signal != 0 ? kSignalled + batch.signal : status;
 }
 
@@ -180,13 +162,11 @@ int RunFollow(Options options) {
   const RuleSet rules = LoadRules(options);
   const Engine engine(rules);
   ReadControl control;
-  Report report = Follow(engine, options, ForText(options), &control);
+  const Report report = MakeReport(rules.fingerprint(), Follow(engine, options, ForText(options), &control), XlaDump());
   // In text each diagnosis has been printed already.
-  if (options.format != Format::kText || report.findings.empty())
-    return PrintAndEnd(options, rules.fingerprint(), std::move(report));
+  if (options.format != Format::kText || report.findings.empty()) return PrintAndEnd(options, report);
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", problem.path, problem.what));
-  Complete(rules.fingerprint(), &report);
   WriteExtraOutputs(report, options);
   return ExitStatus(options, report);
 }

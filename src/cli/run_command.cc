@@ -13,8 +13,8 @@
 #include "cli/job.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
+#include "diagnose/readings.h"
+#include "read/engine.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -51,7 +51,7 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
 // Reads a log on a thread of its own while it is being written.
 class LogReader {
  public:
-  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""}, found_(rules, artifact_) {
+  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""} {
     // Signals are for the thread that waits for the job.
     sigset_t all;
     sigset_t before;
@@ -71,21 +71,13 @@ class LogReader {
     Join();
     if (problem_) std::rethrow_exception(problem_);
   }
-  const Artifact& artifact() const { return artifact_; }
-  const ReadResult& result() const { return result_; }
-  FindingTable Take() {
-    FindingTable table = found_.Take();
-    table.programs().AddOf(artifact_, std::move(result_.programs));
-    return table;
-  }
+  Readings Take() { return std::move(readings_); }
 
  private:
   void Run(const RuleSet& rules) {
     try {
       const Engine engine(rules);
-      result_ = ReadArtifact(engine, queue_, [this](std::vector<Draft> drafts, const std::string& framework) {
-        found_.Add(std::move(drafts), framework);
-      });
+      readings_ = ReadArtifact(engine, artifact_, queue_);
     } catch (...) {
       problem_ = std::current_exception();
     }
@@ -98,27 +90,10 @@ class LogReader {
 
   ByteQueue queue_;
   const Artifact artifact_;
-  ArtifactFindings found_;
-  ReadResult result_;
+  Readings readings_;
   std::exception_ptr problem_;
   std::thread thread_;
 };
-
-Report MakeReport(const RuleSet& rules, const DumpFolder& dump, LogReader* log) {
-  Report report;
-  report.version = WHYOOM_VERSION;
-  report.rules_fingerprint = rules.fingerprint();
-  report.artifacts = 1;
-  report.bytes = log->result().bytes;
-  if (!log->result().problem.empty())
-    report.problems.push_back({log->artifact().path, log->artifact().member, log->result().problem});
-  FindingTable table = log->Take();
-  report.findings = table.Finish(dump.Read(), &report.problems);
-  report.reports_left_out = table.left_out();
-  TakePrograms(&table, std::nullopt, &report);
-  SortProblems(&report);
-  return report;
-}
 
 void Print(const Options& options, const Report& report, bool line_open) {
   const bool to_file = !options.output.empty();
@@ -149,7 +124,8 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules) {
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                              result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
     log.Finish();
-    if (result.exit_status != 0) Print(options, MakeReport(rules, dump, &log), result.line_open);
+    if (result.exit_status != 0)
+      Print(options, MakeReport(rules.fingerprint(), log.Take(), dump.Read()), result.line_open);
   } catch (const std::exception& error) {
     // The job has run; what it ended with is what counts.
     WriteError(fmt::format("whyoom: {}\n", error.what()));

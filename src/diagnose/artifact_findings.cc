@@ -52,29 +52,30 @@ bool Differ(const Finding& a, const Finding& b) {
 ArtifactFindings::ArtifactFindings(const RuleSet& rules, Artifact artifact)
     : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
 
-void ArtifactFindings::Add(std::vector<Draft> drafts, const std::string& framework) {
+void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& framework) {
   framework_ = framework;
-  for (Draft& draft : drafts) {
+  for (Sighting& sighting : sightings) {
     Finding finding;
-    finding.failure = draft.failure;
-    finding.message = std::move(draft.message);
-    finding.facts = std::move(draft.facts);
-    finding.allocations = std::move(draft.rows);
-    finding.prospects = std::move(draft.prospects);
-    finding.fullness.whole = !draft.fragment;
-    finding.where = {artifact_, draft.head.line, std::max(draft.head.line, draft.last_line), draft.head.offset};
+    finding.failure = sighting.failure;
+    finding.message = std::move(sighting.message);
+    finding.facts = std::move(sighting.facts);
+    finding.allocations = std::move(sighting.rows);
+    finding.prospects = std::move(sighting.prospects);
+    finding.fullness.whole = !sighting.fragment;
+    finding.where = {artifact_, sighting.head.line, std::max(sighting.head.line, sighting.last_line),
+                     sighting.head.offset};
     DeriveFacts(*rules_, &finding);
     OfCode& of_code = by_code_[finding.failure->code];
     const std::string identity = IdentityText(finding);
     if (Entry* same = FindSame(of_code, finding, identity)) {
-      Count(draft, finding, same);
+      Count(sighting, finding, same);
       Join(std::move(finding), same);
     } else if (of_code.entries.size() >= FindingTable::kMostOfCode) {
       ++of_code.left_out;
     } else {
       Entry& entry = of_code.entries.emplace_back();
       if (!identity.empty()) of_code.by_identity.emplace(identity, of_code.entries.size() - 1);
-      Count(draft, finding, &entry);
+      Count(sighting, finding, &entry);
       finding.tally = std::move(entry.finding.tally);
       entry.finding = std::move(finding);
       KeepRows(&entry.finding);
@@ -106,20 +107,20 @@ ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Findi
   return nullptr;
 }
 
-void ArtifactFindings::Count(const Draft& draft, const Finding& finding, Entry* entry) {
+void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, Entry* entry) {
   Tally& tally = entry->finding.tally;
-  if (!draft.reporter.empty()) {
+  if (!sighting.reporter.empty()) {
     entry->named = true;
-    tally.hosts.Add(draft.reporter);
+    tally.hosts.Add(sighting.reporter);
   } else if (const Value replica = finding.facts.Get("replica");
              IsKnown(replica) && entry->replicas.size() < kMaxReplicas) {
     const Value partition = finding.facts.Get("partition");
     entry->replicas.insert(fmt::format("replica {} partition {}", Text(replica), Text(partition)));
   }
-  tally.repeats += static_cast<std::uint64_t>(std::max(0, draft.repeats - 1));
+  tally.repeats += static_cast<std::uint64_t>(std::max(0, sighting.repeats - 1));
   ++tally.reports;
   tally.places.Add(finding.where);
-  tally.AddTime(draft.time);
+  tally.AddTime(sighting.time);
 }
 
 void ArtifactFindings::Join(Finding&& finding, Entry* entry) {

@@ -1,5 +1,5 @@
-// Makes findings of the drafts of one artifact: its hosts, replicas, log lines and exceptions report one failure many
-// times, some of them in part. What many artifacts say is joined in finding_table.h.
+// Makes findings of the sightings of one artifact: its hosts, replicas, log lines and exceptions report one failure
+// many times, some of them in part. What many artifacts say is joined in finding_table.h.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 #include "diagnose/finding.h"
 #include "diagnose/finding_table.h"
-#include "diagnose/session.h"
 #include "input/artifact.h"
+#include "read/session.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -21,9 +21,9 @@ class ArtifactFindings {
   // Borrows the rules.
   ArtifactFindings(const RuleSet& rules, Artifact artifact);
 
-  // Adds drafts; may be called again and again while the artifact is being read. `framework` is the one seen in it so
-  // far, or empty: a sign may come late.
-  void Add(std::vector<Draft> drafts, const std::string& framework);
+  // Adds sightings; may be called again and again while the artifact is being read. `framework` is the one seen in it
+  // so far, or empty: a sign may come late.
+  void Add(std::vector<Sighting> sightings, const std::string& framework);
 
   // All that was found, not yet concluded. Call once, at the end.
   FindingTable Take();
@@ -40,7 +40,7 @@ class ArtifactFindings {
     std::uint64_t left_out = 0;                      // reports of different ones beyond the limit
   };
   static Entry* FindSame(OfCode& of_code, const Finding& finding, const std::string& identity);
-  static void Count(const Draft& draft, const Finding& finding, Entry* entry);
+  static void Count(const Sighting& sighting, const Finding& finding, Entry* entry);
   void Join(Finding&& finding, Entry* entry);
   void KeepRows(Finding* finding);
   void Identify(Finding* finding) const;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "diagnose/artifact_findings.h"
-#include "diagnose/framework_signs.h"
 #include "input/byte_source.h"
+#include "read/framework_signs.h"
 #include "text/quantity.h"
 
 namespace whyoom {
@@ -109,18 +109,18 @@ class DumpReporter {
   }
 
   // Whether it is known what the module needs. `failed` becomes false where it turns out not to have failed.
-  bool Read(const Given& module, Draft* draft, bool* failed, Problem* problem) {
+  bool Read(const Given& module, Sighting* sighting, bool* failed, Problem* problem) {
     sources_.clear();
     std::optional<Usable> usable;
     if (limit_) usable = Usable{*limit_, ""};
     if (!usable) usable = LimitOf(module, rules_);
-    if (usable) draft->facts.Set("limit_bytes", usable->bytes, {});
-    if (usable && !usable->chip.empty()) draft->facts.Set("chip", usable->chip, {});
+    if (usable) sighting->facts.Set("limit_bytes", usable->bytes, {});
+    if (usable && !usable->chip.empty()) sighting->facts.Set("chip", usable->chip, {});
     Prospects prospects;
-    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, failed, &draft->facts, &draft->rows, &prospects, &sources_,
-                         problem))
+    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, failed, &sighting->facts, &sighting->rows, &prospects,
+                         &sources_, problem))
       return false;
-    if (!prospects.memory.empty()) draft->prospects = std::move(prospects);
+    if (!prospects.memory.empty()) sighting->prospects = std::move(prospects);
     return true;
   }
 
@@ -130,20 +130,20 @@ class DumpReporter {
 
   // False where it did not fail, after all.
   bool ReportFailed(const Given& module) {
-    Draft draft;
-    draft.failure = failure_;
-    draft.head.line = 1;
+    Sighting sighting;
+    sighting.failure = failure_;
+    sighting.head.line = 1;
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     bool failed = true;
-    const bool known = !module.assignment.empty() && Read(module, &draft, &failed, &problem);
+    const bool known = !module.assignment.empty() && Read(module, &sighting, &failed, &problem);
     if (known && !failed) return false;
     Tell(std::move(problem));
     if (!known || failure_ == nullptr) return true;
-    draft.facts.Set("used_bytes", draft.facts.Get("program_need_bytes"), {});
+    sighting.facts.Set("used_bytes", sighting.facts.Get("program_need_bytes"), {});
     ArtifactFindings found(rules_, {module.path, ""});
-    std::vector<Draft> drafts;
-    drafts.push_back(std::move(draft));
-    found.Add(std::move(drafts), FrameworkOf(rules_.frameworks(), sources_, ""));
+    std::vector<Sighting> sightings;
+    sightings.push_back(std::move(sighting));
+    found.Add(std::move(sightings), FrameworkOf(rules_.frameworks(), sources_, ""));
     table_.Join(found.Take());
     return true;
   }
@@ -174,22 +174,22 @@ class DumpReporter {
   }
 
   void ReportProgram(const Given& module, std::int64_t need) {
-    Draft draft;
+    Sighting sighting;
     Problem problem;
     bool failed = false;
-    const bool known = Read(module, &draft, &failed, &problem);
+    const bool known = Read(module, &sighting, &failed, &problem);
     Tell(std::move(problem));
     if (!known) return;
     CompiledProgram program;
     program.basis = "dump";
     program.where = {{BoundedPath(module.assignment), ""}, 1, 1, 0};
-    for (const auto& [name, fact] : draft.facts.all()) {
+    for (const auto& [name, fact] : sighting.facts.all()) {
       if (name != "dump" && name != "listed" && name != "list_seen") program.facts.Set(name, fact.value, {});
     }
     program.facts.Set("need_bytes", static_cast<double>(need), {});
-    program.allocations = std::move(draft.rows);
+    program.allocations = std::move(sighting.rows);
     if (program.allocations.size() > kMostRows) program.allocations.resize(kMostRows);
-    program.prospects = std::move(draft.prospects);
+    program.prospects = std::move(sighting.prospects);
     Identify(&program);
     table_.programs().Add(std::move(program));
   }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "diagnose/finding_table.h"
-#include "diagnose/xla_dump.h"
 #include "input/artifact.h"
+#include "program/xla_dump.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

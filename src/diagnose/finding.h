@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/allocation.h"
-#include "diagnose/evidence.h"
-#include "diagnose/tally.h"
-#include "diagnose/where.h"
+#include "facts/allocation.h"
+#include "facts/evidence.h"
+#include "facts/prospects.h"
+#include "facts/tally.h"
+#include "facts/where.h"
 #include "input/artifact.h"
-#include "program/prospect.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "diagnose/row_fields.h"
+#include "facts/row_fields.h"
 
 namespace whyoom {
 namespace {

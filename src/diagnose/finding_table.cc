@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
-#include "diagnose/framework_signs.h"
 #include "diagnose/rank.h"
+#include "read/framework_signs.h"
 
 namespace whyoom {
 namespace {

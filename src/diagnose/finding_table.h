@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/compiled_program.h"
 #include "diagnose/finding.h"
-#include "diagnose/xla_dump.h"
+#include "facts/compiled_program.h"
 #include "input/artifact.h"
+#include "program/xla_dump.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

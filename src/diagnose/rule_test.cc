@@ -5,21 +5,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
+#include "diagnose/readings.h"
+#include "read/engine.h"
 
 namespace whyoom {
 namespace {
 
+Readings Read(const Engine& engine, const std::string& text) {
+  return ReadArtifact(engine, {"example", ""}, *OpenMemory(text));
+}
+
 std::vector<Finding> Diagnose(const Engine& engine, const std::string& text) {
-  const std::unique_ptr<ByteSource> source = OpenMemory(text);
-  std::string framework;
-  std::uint64_t bytes = 0;
-  std::vector<Draft> drafts = ReadArtifact(engine, *source, &framework, &bytes);
-  ArtifactFindings found(engine.rules(), {"example", ""});
-  found.Add(std::move(drafts), framework);
+  Readings readings = Read(engine, text);
   std::vector<Problem> problems;
-  return found.Take().Finish({}, &problems);
+  return readings.table ? readings.table->Finish({}, &problems) : std::vector<Finding>();
 }
 
 std::string Show(const Value& value) {
@@ -88,9 +87,9 @@ void Count(bool ok, const std::string& what, const std::string& text, RuleTestRe
 
 // Whether one of the programs that the text states has all the facts.
 bool StatesProgram(const Engine& engine, const Example& example) {
-  const std::unique_ptr<ByteSource> source = OpenMemory(example.text);
-  ProgramTable programs = ReadArtifact(engine, *source, [](const std::vector<Draft>&, const std::string&) {}).programs;
-  const std::vector<CompiledProgram> all = programs.Take();
+  Readings readings = Read(engine, example.text);
+  if (!readings.table) return false;
+  const std::vector<CompiledProgram> all = readings.table->programs().Take();
   return std::any_of(all.begin(), all.end(), [&](const CompiledProgram& program) {
     return std::all_of(example.facts.begin(), example.facts.end(),
                        [&](const auto& fact) { return Same(program.facts.Get(fact.first), fact.second); });

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "facts/array_shape.h"
 #include "input/byte_source.h"
-#include "program/array_shape.h"
 #include "program/name_index.h"
 #include "program/text_arena.h"
 

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/array_shape.h"
-#include "program/prospect.h"
+#include "facts/array_shape.h"
+#include "facts/prospects.h"
 
 namespace whyoom {
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "facts/prospects.h"
 #include "input/byte_source.h"
 
 namespace whyoom {
@@ -74,12 +75,6 @@ struct Peak {
 // When the values of an allocation of temporaries take most, each place in memory counted once, and how much; against
 // the allocation's size this tells what fragmentation takes. Of several such moments the first.
 Peak PeakOf(const MemoryAllocation& allocation);
-
-// What a program takes at a point of its schedule.
-struct MemoryMoment {
-  double at = 0;           // where on the schedule: 0 its begin, 1 its end
-  std::int64_t bytes = 0;  // arguments, outputs, constants and the temporaries that are live then
-};
 
 // What a program takes over its schedule, cut into as many parts as `most`, or as it has moments: of each part the
 // moment that takes most, so that the peak is always there. What fragmentation takes is in none of them. Empty where no

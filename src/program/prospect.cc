@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "program/axis_place.h"
+
 namespace whyoom {
 namespace {
 
@@ -298,20 +300,6 @@ Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& 
 }
 
 }  // namespace
-
-const Prospect* Prospects::Find(std::string_view change) const {
-  for (const Prospect& prospect : changes) {
-    if (prospect.change == change) return &prospect;
-  }
-  return nullptr;
-}
-
-const PairProspect* Prospects::Find(std::string_view change, std::string_view other) const {
-  for (const PairProspect& pair : pairs) {
-    if ((pair.change == change && pair.other == other) || (pair.change == other && pair.other == change)) return &pair;
-  }
-  return nullptr;
-}
 
 bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });

@@ -32,7 +32,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/compare.h"
+#include "compare/compare.h"
 #include "input/artifact.h"
 #include "report/text_printer.h"
 #include "rules/rule_set.h"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "diagnose/compiled_program.h"
 #include "diagnose/finding.h"
+#include "facts/compiled_program.h"
 #include "input/artifact.h"
 #include "rules/rule_set.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "diagnose/source_path.h"
+#include "facts/source_path.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 

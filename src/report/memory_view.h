@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/compiled_program.h"
+#include "facts/compiled_program.h"
 #include "program/prospect.h"
 
 namespace whyoom {

@@ -1,36 +1,32 @@
 #include "report/report.h"
 
-#include <algorithm>
-#include <tuple>
+#include <utility>
+
+#include "input/problems.h"
 
 namespace whyoom {
 
-namespace {
-constexpr std::size_t kMostProblems = 10000;
-}
-
-void TakePrograms(FindingTable* table, const std::optional<double>& limit, Report* report) {
-  report->programs_left_out = table->programs().left_out();
-  report->programs = table->programs().Take();
-  if (!limit) return;
-  for (CompiledProgram& program : report->programs) program.facts.Set("limit_bytes", *limit, {});
-}
-
-void SortProblems(std::vector<Problem>* problems, std::uint64_t* left_out) {
-  std::stable_sort(problems->begin(), problems->end(), [](const Problem& a, const Problem& b) {
-    return std::tie(a.of_report, a.path, a.member, a.what) < std::tie(b.of_report, b.path, b.member, b.what);
-  });
-  const auto of_report = std::find_if(problems->begin(), problems->end(), [](const Problem& p) { return p.of_report; });
-  const auto of_inputs = static_cast<std::size_t>(of_report - problems->begin());
-  if (of_inputs <= kMostProblems) return;
-  *left_out += of_inputs - kMostProblems;
-  problems->erase(problems->begin() + kMostProblems, of_report);
-}
-
-void SortProblems(Report* report) { SortProblems(&report->problems, &report->problems_left_out); }
-
-void BoundProblems(std::vector<Problem>* problems, std::uint64_t* left_out) {
-  if (problems->size() >= 4 * kMostProblems) SortProblems(problems, left_out);
+Report MakeReport(const std::string& rules_fingerprint, Readings readings, const XlaDump& dump,
+                  const std::optional<double>& limit) {
+  Report report;
+  report.version = WHYOOM_VERSION;
+  report.rules_fingerprint = rules_fingerprint;
+  report.artifacts = readings.artifacts;
+  report.bytes = readings.bytes;
+  report.problems = std::move(readings.problems);
+  report.problems_left_out = readings.problems_left_out;
+  TellUnknownTimes(readings.unknown_times, &report.problems);
+  if (readings.table) {
+    report.findings = readings.table->Finish(dump, &report.problems);
+    report.reports_left_out = readings.table->left_out();
+    report.programs_left_out = readings.table->programs().left_out();
+    report.programs = readings.table->programs().Take();
+  }
+  for (CompiledProgram& program : report.programs) {
+    if (limit) program.facts.Set("limit_bytes", *limit, {});
+  }
+  SortProblems(&report.problems, &report.problems_left_out);
+  return report;
 }
 
 }  // namespace whyoom

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/compiled_program.h"
 #include "diagnose/finding.h"
-#include "diagnose/finding_table.h"
+#include "diagnose/readings.h"
+#include "facts/compiled_program.h"
 #include "input/artifact.h"
+#include "program/xla_dump.h"
 
 namespace whyoom {
 
@@ -27,15 +28,9 @@ struct Report {
   std::map<std::string, std::uint64_t> reports_left_out;  // by code: of failures beyond what a report holds
 };
 
-// Moves the table's programs into the report. `limit` is what a device has, for those that do not know themselves.
-void TakePrograms(FindingTable* table, const std::optional<double>& limit, Report* report);
-
-// Puts the problems in an order that does not depend on what was read first, and keeps as many of them as a report can
-// hold: the first ones. May be called again as more come.
-void SortProblems(Report* report);
-void SortProblems(std::vector<Problem>* problems, std::uint64_t* left_out);
-
-// The same where there are many more than a report can hold: for who collects them, call after each.
-void BoundProblems(std::vector<Problem>* problems, std::uint64_t* left_out);
+// What was read, concluded. `dump` tells more of a finding whose log lists no allocations; `limit` is what a device
+// has, for programs that do not know themselves.
+Report MakeReport(const std::string& rules_fingerprint, Readings readings, const XlaDump& dump,
+                  const std::optional<double>& limit = std::nullopt);
 
 }  // namespace whyoom

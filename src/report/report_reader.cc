@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "input/problems.h"
 #include "input/text_lines.h"
 #include "report/finding_reader.h"
 #include "report/ndjson_printer.h"
@@ -31,9 +32,9 @@ void ReportReader::Read(const std::string& path, ByteSource& source) {
   Counts counts;
   std::string_view line;
   for (std::uint64_t number = 1; lines.Next(&line); ++number) TakeLine(line, number, &counts);
-  if (!source.problem().empty()) report_.problems.push_back({path, "", std::string(source.problem())});
+  if (!source.problem().empty()) readings_.problems.push_back({path, "", std::string(source.problem())});
   Tell(path, counts);
-  if (report_.problems.size() > kProblemsAtOnce) SortProblems(&report_);
+  if (readings_.problems.size() > kProblemsAtOnce) SortProblems(&readings_.problems, &readings_.problems_left_out);
 }
 
 void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts* counts) {
@@ -95,7 +96,7 @@ std::string ReportReader::TakeProblem(const json& record, Counts* counts) {
   if (!problem) return kNoRecord;
   ++counts->problems;
   // Limits and what follows from a finding are told anew of the whole.
-  if (!problem->of_report) report_.problems.push_back(*std::move(problem));
+  if (!problem->of_report) readings_.problems.push_back(*std::move(problem));
   return {};
 }
 
@@ -124,16 +125,16 @@ std::string ReportReader::TakeSummary(const json& record, Counts* counts) {
   counts->said_diagnoses = Sum(counts->said_diagnoses, diagnoses);
   counts->said_programs = Sum(counts->said_programs, programs);
   counts->said_problems = Sum(counts->said_problems, problems - std::min(problems, problems_left_out));
-  report_.artifacts = Sum(report_.artifacts, artifacts);
-  report_.bytes = Sum(report_.bytes, bytes);
-  report_.problems_left_out = Sum(report_.problems_left_out, problems_left_out);
+  readings_.artifacts = Sum(readings_.artifacts, artifacts);
+  readings_.bytes = Sum(readings_.bytes, bytes);
+  readings_.problems_left_out = Sum(readings_.problems_left_out, problems_left_out);
   for (const auto& [code, count] : left_out) table_.LeaveOut(code, count);
   table_.programs().LeaveOut(programs_left_out);
   return {};
 }
 
 void ReportReader::Tell(const std::string& path, const Counts& counts) {
-  const auto tell = [&](std::string what) { report_.problems.push_back({path, "", std::move(what)}); };
+  const auto tell = [&](std::string what) { readings_.problems.push_back({path, "", std::move(what)}); };
   for (const auto& [what, complaint] : counts.complaints) {
     tell(complaint.count == 1
              ? fmt::format("line {} is {}", complaint.first_line, what)
@@ -150,5 +151,7 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
     tell("a report holds more records than its summary says: something is in it twice");
   }
 }
+
+void ReportReader::Tell(const Problem& problem) { readings_.problems.push_back(problem); }
 
 }  // namespace whyoom

@@ -1,6 +1,5 @@
 // Reads what --format ndjson printed, of one report or of many one behind the other, so that it can be merged: the
-// diagnoses into a table, what was read and what could not be into a report. Line by line; memory grows with the
-// different failures only.
+// failures, what was read and what could not be. Line by line; memory grows with the different failures only.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +7,28 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "diagnose/finding_table.h"
+#include "diagnose/readings.h"
 #include "input/byte_source.h"
-#include "report/report.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
 class ReportReader {
  public:
-  // Borrows all. To `report` are added artifacts, bytes and problems.
-  ReportReader(const RuleSet& rules, FindingTable* table, Report* report)
-      : rules_(rules), table_(*table), report_(*report) {}
+  // Borrows the rules.
+  explicit ReportReader(const RuleSet& rules) : rules_(rules), table_(readings_.table.emplace(rules)) {}
 
   // Reads one source to its end; `path` is what problems call it. The order of the records does not matter. What is no
   // record, or was made with other rule data, is passed over, and so is a report that was cut; each is a problem.
   void Read(const std::string& path, ByteSource& source);
+
+  // Adds a note on a source that could not be read.
+  void Tell(const Problem& problem);
+
+  // What all of them came to. Call once, at the end.
+  Readings Take() { return std::move(readings_); }
 
  private:
   // Lines with the same fault are told once.
@@ -53,8 +57,8 @@ class ReportReader {
   void Tell(const std::string& path, const Counts& counts);
 
   const RuleSet& rules_;
-  FindingTable& table_;
-  Report& report_;
+  Readings readings_;
+  FindingTable& table_;  // of readings_
 };
 
 }  // namespace whyoom

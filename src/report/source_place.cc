@@ -3,7 +3,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "diagnose/source_path.h"
+#include "facts/source_path.h"
 #include "report/finding_text.h"
 #include "text/utf8.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "program/array_shape.h"
+#include "facts/array_shape.h"
 #include "report/finding_reader.h"
 #include "report/record_fields.h"
 #include "report/report_json.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "diagnose/row_names.h"
+#include "facts/row_names.h"
 #include "report/batch_text.h"
 #include "report/finding_text.h"
 #include "report/layout.h"

@@ -9,9 +9,9 @@
 
 #include "catch.h"
 #include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
 #include "diagnose/finding_table.h"
 #include "process.h"
+#include "read/engine.h"
 #include "report/json_printer.h"
 
 namespace whyoom {
@@ -69,16 +69,8 @@ class RandomChunks : public ByteSource {
   std::mt19937 random_;
 };
 
-std::string Report(const std::function<void(const DraftSink&)>& read) {
-  ArtifactFindings found(TheEngine().rules(), {"log", ""});
-  read([&](std::vector<Draft> drafts, const std::string& framework) { found.Add(std::move(drafts), framework); });
-  whyoom::Report report;
-  report.findings = found.Take().Finish(XlaDump(), &report.problems);
-  return PrintJson(report);
-}
-
 std::string ReportOf(ByteSource& source) {
-  return Report([&](const DraftSink& sink) { ReadArtifact(TheEngine(), source, sink); });
+  return PrintJson(MakeReport("", ReadArtifact(TheEngine(), {"log", ""}, source), XlaDump()));
 }
 
 TEST_CASE("any chunking gives the same report", "[cli]") {
@@ -142,19 +134,25 @@ TEST_CASE("a large file gives the same bytes whatever the number of jobs, and th
 
 // Every line is looked at, as if there were no prefilter.
 std::string ReportOfEachLine(const std::string& log) {
-  return Report([&](const DraftSink& sink) {
-    Diagnoser diagnoser(TheEngine());
-    RawLine line;
-    for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
-      ++line.number;
-      line.offset = at;
-      line.bytes = std::string_view(log).substr(at, log.find('\n', at) - at);
-      diagnoser.Feed(line);
-      sink(diagnoser.TakeDrafts(), diagnoser.framework());
-    }
-    diagnoser.Finish();
-    sink(diagnoser.TakeDrafts(), diagnoser.framework());
-  });
+  LineReader reader(TheEngine());
+  ArtifactFindings found(TheEngine().rules(), {"log", ""});
+  const auto take = [&] { found.Add(reader.TakeSightings(), reader.framework()); };
+  RawLine line;
+  for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
+    ++line.number;
+    line.offset = at;
+    line.bytes = std::string_view(log).substr(at, log.find('\n', at) - at);
+    reader.Feed(line);
+    take();
+  }
+  reader.Pause();
+  take();
+  Readings readings;
+  readings.artifacts = 1;
+  readings.bytes = log.size();
+  readings.table = found.Take();
+  readings.table->programs().AddOf({"log", ""}, reader.TakePrograms());
+  return PrintJson(MakeReport("", std::move(readings), XlaDump()));
 }
 
 TEST_CASE("what is passed over changes no report", "[cli]") {

@@ -1,5 +1,5 @@
 // Any text read as a shape: what comes out adds up.
-#include "program/array_shape.h"
+#include "facts/array_shape.h"
 
 #include "fuzz/fuzz.h"
 

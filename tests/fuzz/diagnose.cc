@@ -1,8 +1,8 @@
 // Any log: the report is the same whatever the chunking, is clean in every format, and is made without a crash.
 #include "clean_text.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
+#include "diagnose/readings.h"
 #include "fuzz/fuzz.h"
+#include "read/engine.h"
 #include "report/json_printer.h"
 #include "report/ndjson_printer.h"
 #include "report/text_printer.h"
@@ -13,14 +13,7 @@ namespace {
 
 Report ReportOf(std::string_view log, std::size_t chunk) {
   static const Engine engine(BuiltInRules());
-  ArtifactFindings found(BuiltInRules(), {"log", ""});
-  const auto source = OpenMemory(log, chunk);
-  Report report;
-  report.bytes = ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-                   found.Add(std::move(drafts), framework);
-                 }).bytes;
-  report.findings = found.Take().Finish(XlaDump(), &report.problems);
-  return report;
+  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Any bytes in the files of an XLA dump.
 #include <algorithm>
 
-#include "diagnose/dump_text.h"
 #include "fuzz/fuzz.h"
+#include "program/dump_text.h"
 
 using namespace whyoom;
 

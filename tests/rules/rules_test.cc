@@ -6,9 +6,9 @@
 
 #include "catch.h"
 #include "diagnose/finding_scope.h"
-#include "diagnose/message.h"
 #include "diagnose/rule_test.h"
-#include "diagnose/session.h"
+#include "read/message.h"
+#include "read/session.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;

@@ -8,19 +8,16 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
-#include "diagnose/xla_dump.h"
+#include "diagnose/readings.h"
+#include "program/xla_dump.h"
+#include "read/engine.h"
 
 inline whyoom::Finding Diagnose(const std::string& log, const whyoom::XlaDump& dump = {}) {
   static const whyoom::Engine engine(BuiltInRules());
-  const std::unique_ptr<whyoom::ByteSource> source = whyoom::OpenMemory(log);
-  whyoom::ArtifactFindings found(BuiltInRules(), {"job.log", ""});
-  ReadArtifact(engine, *source, [&](std::vector<whyoom::Draft> drafts, const std::string& framework) {
-    found.Add(std::move(drafts), framework);
-  });
+  whyoom::Readings readings = ReadArtifact(engine, {"job.log", ""}, *whyoom::OpenMemory(log));
+  REQUIRE(readings.table);
   std::vector<whyoom::Problem> problems;
-  std::vector<whyoom::Finding> findings = found.Take().Finish(dump, &problems);
+  std::vector<whyoom::Finding> findings = readings.table->Finish(dump, &problems);
   INFO(log);
   REQUIRE(findings.size() == 1);
   return findings[0];

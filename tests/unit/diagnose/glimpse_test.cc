@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/xla_dump.h"
 #include "process.h"
+#include "program/xla_dump.h"
 #include "report/finding_text.h"
 #include "unit/diagnose/diagnose_log.h"
 

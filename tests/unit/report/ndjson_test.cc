@@ -10,9 +10,9 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
+#include "diagnose/readings.h"
 #include "process.h"
+#include "read/engine.h"
 #include "report/base64.h"
 #include "report/json_printer.h"
 #include "report/ndjson_printer.h"
@@ -24,37 +24,25 @@ using nlohmann::json;
 
 namespace {
 
-Report Finish(FindingTable table, Report report) {
+Report Finish(Readings readings) {
+  Report report = MakeReport(BuiltInRules().fingerprint(), std::move(readings), XlaDump());
   report.version = "1";
-  report.rules_fingerprint = BuiltInRules().fingerprint();
-  report.findings = table.Finish({}, &report.problems);
-  report.reports_left_out = table.left_out();
-  SortProblems(&report);
   return report;
 }
 
-Report Diagnose(const std::vector<std::pair<Artifact, std::string>>& logs) {
+Readings ReadLogs(const std::vector<std::pair<Artifact, std::string>>& logs) {
   static const Engine engine(BuiltInRules());
-  FindingTable table(BuiltInRules());
-  Report report;
-  for (const auto& [artifact, log] : logs) {
-    ArtifactFindings found(BuiltInRules(), artifact);
-    const std::unique_ptr<ByteSource> source = OpenMemory(log);
-    report.bytes += ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-                      found.Add(std::move(drafts), framework);
-                    }).bytes;
-    ++report.artifacts;
-    table.Join(found.Take());
-  }
-  return Finish(std::move(table), std::move(report));
+  Readings readings;
+  for (const auto& [artifact, log] : logs) readings.Join(ReadArtifact(engine, artifact, *OpenMemory(log)));
+  return readings;
 }
 
+Report Diagnose(const std::vector<std::pair<Artifact, std::string>>& logs) { return Finish(ReadLogs(logs)); }
+
 Report Merge(const std::vector<std::string>& parts) {
-  FindingTable table(BuiltInRules());
-  Report report;
-  ReportReader reader(BuiltInRules(), &table, &report);
+  ReportReader reader(BuiltInRules());
   for (const std::string& part : parts) reader.Read("part", *OpenMemory(part));
-  return Finish(std::move(table), std::move(report));
+  return Finish(reader.Take());
 }
 
 std::string CaseLog(const std::string& name) {
@@ -284,17 +272,17 @@ TEST_CASE("fields of the wrong kind make a record none", "[report]") {
 
 TEST_CASE("of very many problems a report holds the first ones and counts the others", "[report]") {
   std::vector<std::string> parts;
-  Report whole;
+  Readings whole;
   for (int part = 0; part < 3; ++part) {
-    Report report;
+    Readings readings;
     for (int i = 0; i < 7000; ++i) {
       const Problem problem = {fmt::format("gone-{}-{}", i, part), "", "there is no such file or folder"};
-      report.problems.push_back(problem);
+      readings.problems.push_back(problem);
       whole.problems.push_back(problem);
     }
-    parts.push_back(PrintNdjson(Finish(FindingTable(BuiltInRules()), report)));
+    parts.push_back(PrintNdjson(Finish(readings)));
   }
-  const std::string expected = PrintNdjson(Finish(FindingTable(BuiltInRules()), whole));
+  const std::string expected = PrintNdjson(Finish(whole));
   CHECK(Lines(expected).size() == 10002);
   CHECK(json::parse(Lines(expected).back())["problem_count"] == 21000);
   CHECK(PrintNdjson(Merge(parts)) == expected);

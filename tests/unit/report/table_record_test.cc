@@ -11,8 +11,8 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/diagnoser.h"
+#include "diagnose/readings.h"
+#include "read/engine.h"
 #include "report/json_printer.h"
 #include "report/ndjson_printer.h"
 #include "report/text_printer.h"
@@ -22,13 +22,7 @@ namespace {
 
 FindingTable TableOf(const std::string& log, const std::string& path) {
   static const Engine engine(BuiltInRules());
-  const Artifact artifact{path, ""};
-  ArtifactFindings found(BuiltInRules(), artifact);
-  const std::unique_ptr<ByteSource> source = OpenMemory(log);
-  ReadArtifact(engine, *source, [&](std::vector<Draft> drafts, const std::string& framework) {
-    found.Add(std::move(drafts), framework);
-  });
-  return found.Take();
+  return *ReadArtifact(engine, {path, ""}, *OpenMemory(log)).table;
 }
 
 FindingTable ThroughText(const FindingTable& table) {

@@ -1,0 +1,234 @@
+#include "compare/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compare/compare_rows.h"
+#include "compare/one_dimension.h"
+#include "compare/run_facts.h"
+#include "compare/seeming_remedies.h"
+#include "facts/row_fields.h"
+#include "facts/row_names.h"
+
+namespace whyoom {
+namespace {
+
+// Logs print sizes with two decimals of a GiB, so two figures of one size may differ by this much.
+constexpr std::int64_t kRounding = (std::int64_t{1} << 30) / 100;
+// And one allocation of the same shape, by this much of itself ("1.01G"); dumps are exact.
+constexpr double kRowRounding = 0.01;
+std::string TextFact(const Run& run, std::string_view name) {
+  const Value value = run.facts.Get(name);
+  const std::string* text = AsText(value);
+  return text == nullptr ? std::string() : *text;
+}
+
+std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> limit) {
+  if (const auto excess = Bytes(run, "excess_bytes")) return excess;
+  const auto need = Bytes(run, "need_bytes");
+  if (!need || !limit) return std::nullopt;
+  return *need - *limit;
+}
+
+DiffVerdict Judge(const Run& before, const Run& after, const Comparison& comparison) {
+  if (!after.failed) return before.failed ? DiffVerdict::kFitsNow : DiffVerdict::kNeitherFails;
+  if (!before.failed) return DiffVerdict::kFailsNow;
+  if (!before.code.empty() && !after.code.empty() && before.code != after.code) return DiffVerdict::kOtherFailure;
+  auto one = comparison.over_before;
+  auto other = comparison.over_after;
+  if (!one || !other) {
+    one = Bytes(before, "need_bytes");
+    other = Bytes(after, "need_bytes");
+  }
+  if (!one || !other) return DiffVerdict::kCannotTell;
+  // What is only a lower bound cannot show that the other is more.
+  if (comparison.at_least_before != comparison.at_least_after &&
+      (comparison.at_least_before ? *one : *other) <= (comparison.at_least_before ? *other : *one) + kRounding)
+    return DiffVerdict::kCannotTell;
+  if (std::abs(*one - *other) <= kRounding) return DiffVerdict::kUnchanged;
+  return *other < *one ? DiffVerdict::kStillOver : DiffVerdict::kWorse;
+}
+
+// --- What happened to each allocation.
+
+RowChange MakeChange(RowChangeKind kind, const Allocation* before, const Allocation* after) {
+  const Allocation& named = before != nullptr ? *before : *after;
+  RowChange change;
+  change.kind = kind;
+  change.name = ShortName(named);
+  change.op_name = named.op_name;
+  change.source = SourceOf(named);
+  if (before != nullptr) {
+    change.shape_before = ShapeOf(*before);
+    change.size_before = *before->size_bytes;
+  }
+  if (after != nullptr) {
+    change.shape_after = ShapeOf(*after);
+    change.size_after = *after->size_bytes;
+  }
+  return change;
+}
+
+// Rows that changed alike are one: a deep model has dozens.
+void AddChange(RowChange change, std::vector<RowChange>* rows) {
+  if (std::max(change.size_before, change.size_after) < kSmallestRow) return;
+  const auto same = std::find_if(rows->begin(), rows->end(), [&](const RowChange& row) {
+    return row.kind == change.kind && row.shape_before == change.shape_before &&
+           row.shape_after == change.shape_after && row.size_before == change.size_before &&
+           row.size_after == change.size_after;
+  });
+  if (same == rows->end()) {
+    rows->push_back(std::move(change));
+  } else {
+    ++same->count;
+  }
+}
+
+void SetRows(const MatchedRows& matched, Comparison* comparison) {
+  for (const RowPair& pair : matched.pairs) {
+    const std::int64_t difference = *pair.after->size_bytes - *pair.before->size_bytes;
+    const double rounding = ShapeOf(*pair.before) == ShapeOf(*pair.after)
+                                ? kRowRounding * static_cast<double>(*pair.before->size_bytes)
+                                : 0;
+    if (static_cast<double>(std::abs(difference)) <= rounding || difference == 0) {
+      ++comparison->unchanged_rows;
+    } else {
+      AddChange(MakeChange(difference < 0 ? RowChangeKind::kSmaller : RowChangeKind::kLarger, pair.before, pair.after),
+                &comparison->rows);
+    }
+  }
+  for (const Allocation* row : matched.gone)
+    AddChange(MakeChange(RowChangeKind::kGone, row, nullptr), &comparison->rows);
+  for (const Allocation* row : matched.added)
+    AddChange(MakeChange(RowChangeKind::kNew, nullptr, row), &comparison->rows);
+  std::stable_sort(comparison->rows.begin(), comparison->rows.end(), [](const RowChange& a, const RowChange& b) {
+    return std::abs(a.difference()) > std::abs(b.difference());
+  });
+}
+
+void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
+  static const std::pair<const char*, const char*> kTotals[] = {
+      {"need_bytes", "needed"},
+      {"limit_bytes", "limit"},
+      {"free_bytes", "free"},
+      {"largest_free_block_bytes", "largest free block"},
+      {"arguments_bytes", "arguments"},
+      {"output_bytes", "outputs"},
+      {"shared_output_bytes", "shared by the two"},
+      {"hlo_temp_bytes", "temporaries"},
+      {"host_bytes", "in host memory"},
+  };
+  for (const auto& [id, title] : kTotals) {
+    TotalChange total{id, title, Bytes(before, id), Bytes(after, id)};
+    if (total.id == "limit_bytes" && total.before == total.after) continue;  // said at the head
+    if (total.before.value_or(0) == 0 && total.after.value_or(0) == 0) continue;
+    if (total.before || total.after) comparison->totals.push_back(total);
+  }
+  const TotalChange padding = Padding(before, after);
+  if (padding.before.value_or(0) != 0 || padding.after.value_or(0) != 0) comparison->totals.push_back(padding);
+}
+
+// A function that got another name takes the same as before.
+bool HaveSameArguments(const Written& before, const Written& after) {
+  const std::size_t most = std::max(before.program().parameters().size(), after.program().parameters().size());
+  return 2 * MatchArguments(before, after).size() > most;
+}
+
+void SetChanges(const Run& before, const Run& after, const RuleSet& rules, Comparison* comparison) {
+  std::vector<Difference> differences;
+  // Of two jobs each argument and operation would differ.
+  if (before.written != nullptr && after.written != nullptr &&
+      (comparison->same_job || HaveSameArguments(*before.written, *after.written))) {
+    comparison->programs_compared = true;
+    differences = FindDifferences(*before.written, *after.written);
+  }
+  if (differences.empty() && comparison->same_job) {
+    if (std::optional<Difference> one = OneDimension(before.allocations, after.allocations))
+      differences.push_back(*std::move(one));
+  }
+  for (Difference& difference : differences) {
+    AppliedChange change{{}, std::move(difference)};
+    const std::vector<std::string> traces =
+        change.difference.change.empty() ? TracesOfDimension() : std::vector<std::string>{change.difference.change};
+    for (const std::string& trace : traces) {
+      if (const Remedy* remedy = rules.FindRemedyByTrace(trace)) change.remedies.push_back(remedy);
+    }
+    comparison->changes.push_back(std::move(change));
+  }
+}
+
+// What the programs prove need not be guessed from what is listed.
+std::vector<SeemingRemedy> Proved(const Comparison& comparison) {
+  std::vector<SeemingRemedy> proved;
+  for (const AppliedChange& change : comparison.changes) {
+    if (change.difference.change.empty() || change.remedies.empty()) continue;
+    proved.push_back({{change.remedies[0]->id}, change.difference.evidence + "."});
+  }
+  return proved;
+}
+
+void SetNotes(const Run& before, const Run& after, Comparison* comparison) {
+  const auto note = [&](std::string text) { comparison->notes.push_back(std::move(text)); };
+  if (!comparison->same_job)
+    note(fmt::format("These are two modules, {} and {}: what is said of the change may be of two programs.",
+                     comparison->module_before, comparison->module_after));
+  const bool both = comparison->at_least_before && comparison->at_least_after;
+  if (comparison->at_least_before || comparison->at_least_after)
+    note(fmt::format("{} temporaries only, since these alone are over the limit: more is needed than is said.",
+                     both                          ? "Both count their"
+                     : comparison->at_least_before ? "BEFORE counts its"
+                                                   : "AFTER counts its"));
+  if (!after.failed && !after.measured) {
+    note(
+        "AFTER holds no failure; a log that ends early would look the same. What it takes now is in its XLA dump: "
+        "XLA_FLAGS=--xla_dump_to=DIR, then --xla-dump-after DIR.");
+  } else if (!comparison->rows_compared && (before.compiles || after.compiles) &&
+             comparison->verdict != DiffVerdict::kOtherFailure) {
+    const char* which = !before.allocations.empty()  ? "AFTER does not list its allocations"
+                        : !after.allocations.empty() ? "BEFORE does not list its allocations"
+                                                     : "Neither lists its allocations";
+    note(
+        fmt::format("{}, so what became of each cannot be told. Of a compile an XLA dump lists them: "
+                    "XLA_FLAGS=--xla_dump_to=DIR, then --xla-dump-before or --xla-dump-after DIR.",
+                    which));
+  }
+  if (after.other_failures > 0)
+    note(fmt::format("AFTER holds {} more {}: whyoom {}", after.other_failures,
+                     after.other_failures == 1 ? "failure" : "failures", after.path));
+}
+
+}  // namespace
+
+Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
+  Comparison comparison;
+  comparison.module_before = TextFact(before, "module");
+  comparison.module_after = TextFact(after, "module");
+  comparison.same_job = comparison.module_before.empty() || comparison.module_after.empty() ||
+                        comparison.module_before == comparison.module_after;
+  // A dump does not tell the limit; the job ran on the same chips as far as anyone knows.
+  const auto limit_before = Bytes(before, "limit_bytes");
+  const auto limit_after = Bytes(after, "limit_bytes");
+  comparison.over_before = Over(before, limit_before ? limit_before : limit_after);
+  comparison.over_after = Over(after, limit_after ? limit_after : limit_before);
+  comparison.at_least_before = CountsTemporariesOnly(before);
+  comparison.at_least_after = CountsTemporariesOnly(after);
+  comparison.verdict = Judge(before, after, comparison);
+  SetTotals(before, after, &comparison);
+  comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
+  MatchedRows matched;
+  if (comparison.rows_compared) {
+    matched = MatchRows(before.allocations, after.allocations);
+    SetRows(matched, &comparison);
+  }
+  SetChanges(before, after, rules, &comparison);
+  comparison.seems = Proved(comparison);
+  if (comparison.seems.empty())
+    comparison.seems = SeemingRemedies(before, after, comparison.rows_compared ? &matched : nullptr);
+  SetNotes(before, after, &comparison);
+  return comparison;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,103 @@
+// Two runs of one job: what a change did, what is still over, which remedies seem to have been applied.
+//
+// Reports and dumps list allocations, not causes, so a remedy is only ever said to "seem" applied, and where two
+// changes leave the same trace both are named (seeming_remedies.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/difference.h"
+#include "facts/allocation.h"
+#include "facts/evidence.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// What is known of one run.
+struct Run {
+  std::string path;
+  bool failed = false;
+  bool measured = false;  // it did not fail, and a dump shows what it takes
+  bool compiles = false;  // the figures are of a compile, not of a run
+  std::string code;       // of the failure; empty where only a dump tells of it
+  std::string title;      // of the failure
+  Evidence facts;         // of the failure or the dump
+  std::vector<Allocation> allocations;
+  std::size_t other_failures = 0;          // beside the one compared
+  std::shared_ptr<const Written> written;  // the program of its dump; null: there is none
+};
+
+enum class DiffVerdict {
+  kFitsNow,       // it failed before and does not now
+  kNeitherFails,  //
+  kFailsNow,      // it failed only now
+  kOtherFailure,  // it fails in another way
+  kStillOver,     // less is over than before
+  kUnchanged,     // to within what logs round to
+  kWorse,         // more is over
+  kCannotTell,    // it still fails; whether by less is not known
+};
+
+// A figure of both runs; nullopt where it is not known.
+struct TotalChange {
+  std::string id;     // "need_bytes"
+  std::string title;  // "needed"
+  std::optional<std::int64_t> before;
+  std::optional<std::int64_t> after;
+};
+
+enum class RowChangeKind { kSmaller, kLarger, kGone, kNew };
+
+// Allocations that changed alike. Gone and new are meant of the lists: what is small enough is not listed.
+struct RowChange {
+  RowChangeKind kind = RowChangeKind::kGone;
+  std::size_t count = 1;
+  std::string name;  // short; op_name is the whole
+  std::string op_name;
+  std::string source;            // "train.py:17", may be empty
+  std::string shape_before;      // empty: new
+  std::string shape_after;       // empty: gone
+  std::int64_t size_before = 0;  // of each
+  std::int64_t size_after = 0;
+  std::int64_t difference() const { return static_cast<std::int64_t>(count) * (size_after - size_before); }
+};
+
+// Something that changed and the remedies that leave such a trace; where there are several, it cannot be told which.
+struct SeemingRemedy {
+  std::vector<std::string> ids;
+  std::string why;
+};
+
+// What was done to the program, as far as it shows.
+struct AppliedChange {
+  std::vector<const Remedy*> remedies;  // the one that it is, or those that leave such a trace, the likeliest first
+  Difference difference;
+};
+
+struct Comparison {
+  DiffVerdict verdict = DiffVerdict::kCannotTell;
+  std::string module_before;  // empty: not known
+  std::string module_after;
+  bool same_job = true;                     // false where the modules differ
+  std::optional<std::int64_t> over_before;  // negative: free
+  std::optional<std::int64_t> over_after;
+  bool at_least_before = false;  // it counts the temporaries only, so more is over than it says
+  bool at_least_after = false;
+  std::vector<TotalChange> totals;  // those known of one run at least, and not 0 in all that is known
+  bool rows_compared = false;       // both runs list their allocations
+  std::vector<RowChange> rows;      // what changed most first
+  std::size_t unchanged_rows = 0;
+  bool programs_compared = false;      // the dumps of both hold the programs
+  std::vector<AppliedChange> changes;  // from the programs of two dumps; of lists, a dimension that changed in several
+  std::vector<SeemingRemedy> seems;    // from what is listed
+  std::vector<std::string> notes;
+};
+
+// `rules` say which remedy a change is.
+Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
+
+}  // namespace whyoom

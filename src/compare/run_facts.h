@@ -1,0 +1,30 @@
+// What the comparison of two runs reads of one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compare/compare.h"
+
+namespace whyoom {
+
+// A row smaller than this explains nothing of a chip's HBM.
+inline constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
+
+// A fact in bytes (or another whole number). Arguments and outputs of a report that counts temporaries only are not
+// known, whatever it prints.
+std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);
+
+// Whether the report counts the temporaries only, because these alone are over the limit: it prints arguments and
+// outputs as 0, and what is needed is more than it says.
+bool CountsTemporariesOnly(const Run& run);
+
+// Padding of both, from the same kind of figure where there is one that both have.
+TotalChange Padding(const Run& before, const Run& after);
+
+std::string ShapeOf(const Allocation& row);   // without layout
+std::string SourceOf(const Allocation& row);  // "train.py:17"; empty: not known
+
+}  // namespace whyoom

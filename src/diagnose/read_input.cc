@@ -1,0 +1,70 @@
+#include "diagnose/read_input.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "input/members.h"
+#include "input/problems.h"
+#include "input/stoppable_input.h"
+
+namespace whyoom {
+namespace {
+
+// An input as the system gives it; notes where the system does not, and ends where reading is to stop: a member after
+// member of an archive would be begun else.
+class Watched : public ByteSource {
+ public:
+  Watched(std::unique_ptr<ByteSource> source, const ReadControl* control, bool* failed)
+      : source_(std::move(source)), control_(control), failed_(*failed) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    if (control_ != nullptr && control_->stopped()) return 0;
+    const std::size_t got = source_->Read(buffer, capacity);
+    if (got == 0 && !source_->problem().empty()) failed_ = true;
+    return got;
+  }
+  bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
+  std::optional<std::uint64_t> Size() const override { return source_->Size(); }
+  int RegularFile() const override { return source_->RegularFile(); }
+  std::string_view problem() const override { return source_->problem(); }
+
+ private:
+  const std::unique_ptr<ByteSource> source_;
+  const ReadControl* const control_;
+  bool& failed_;
+};
+
+// Sets `stops_itself` for a pipe and the like: what such a one gave until it is stopped is still looked at.
+std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control, bool* failed,
+                                 bool* stops_itself) {
+  if (control == nullptr && input.path == "-") return OpenStandardInput();
+  if (control == nullptr) return std::make_unique<Watched>(OpenFile(input.path), control, failed);
+  std::unique_ptr<ByteSource> source = OpenStoppable(input.path, *control, limits, stops_itself);
+  if (*stops_itself) return source;
+  return std::make_unique<Watched>(std::move(source), control, failed);
+}
+
+}  // namespace
+
+Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options) {
+  Readings readings;
+  ReadOptions settings = options;
+  bool stops_itself = false;
+  std::unique_ptr<ByteSource> source = Open(input, limits, options.control, &readings.retry, &stops_itself);
+  if (stops_itself) settings.control = nullptr;  // what it gave until then is still looked at
+  const auto tell = [&](const Problem& problem) {
+    readings.problems.push_back(problem);
+    BoundProblems(&readings.problems, &readings.problems_left_out);
+  };
+  const auto read = [&](const Artifact& artifact, ByteSource& part) {
+    Readings one = ReadArtifact(engine, artifact, part, settings);
+    if (stops_itself) options.control->bytes += one.bytes;
+    readings.Join(std::move(one));
+  };
+  ReadMembers(input, std::move(source), limits, read, tell);
+  readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
+  return readings;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,33 @@
+// One row of a report's list of allocations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "facts/array_shape.h"
+#include "facts/evidence.h"
+
+namespace whyoom {
+
+struct Allocation {
+  int rank = 0;                            // 1 is the largest
+  std::optional<std::int64_t> size_bytes;  // with padding
+  std::optional<std::int64_t> unpadded_bytes;
+  std::optional<std::int64_t> padding_bytes;  // as printed; nullopt where the row prints none
+  std::optional<double> padding_factor;       // 32 for "32.0x expansion"
+  std::string shape_text;                     // the Shape line whole, tuples included
+  std::optional<ArrayShape> array;            // where it is one array
+  std::string op_name;
+  std::string source_file;
+  std::optional<std::int64_t> source_line;
+  std::string xla_label;
+  std::string kind;  // "HLO temp", "global", "scoped", …
+  std::string tag;   // of scoped rows: "pointer pack"
+  Place place;       // of its first line
+};
+
+// The kind of a row that is no report's but the one allocation that a message names.
+inline constexpr const char* kRequested = "requested";
+
+}  // namespace whyoom

@@ -1,0 +1,90 @@
+#include "facts/compiled_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "rules/sha256.h"
+
+namespace whyoom {
+namespace {
+
+// Facts that say where a program was found or what it was compared with, and not what it takes.
+constexpr const char* kNotOfProgram[] = {"limit_bytes", "chip"};
+
+std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
+}
+
+bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>& b) {
+  return a && b && a->microseconds < b->microseconds;
+}
+
+// The same program, found again.
+void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
+  if (Order(program.where, kept->where) < 0) std::swap(program, *kept);
+  kept->occurrences = Sum(kept->occurrences, program.occurrences);
+  // Of one whose time is not known nothing can be said.
+  if (!program.first_time || IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
+  if (!program.last_time || (kept->last_time && !IsSooner(program.last_time, kept->last_time)))
+    kept->last_time = program.last_time;
+}
+
+double NeedOf(const CompiledProgram& program) { return AsNumber(program.facts.Get("need_bytes")).value_or(0); }
+
+}  // namespace
+
+void Identify(CompiledProgram* program) {
+  std::string text = program->basis + "\n";
+  for (const auto& [name, fact] : program->facts.all()) {
+    if (std::find(std::begin(kNotOfProgram), std::end(kNotOfProgram), name) != std::end(kNotOfProgram)) continue;
+    const std::string* value = AsText(fact.value);
+    text += name + "=" + (value != nullptr ? *value : fmt::format("{:.0f}", AsNumber(fact.value).value_or(0))) + "\n";
+  }
+  program->id = Sha256Hex(text).substr(0, 16);
+}
+
+void ProgramTable::Add(CompiledProgram program) {
+  const auto key = std::pair(-NeedOf(program), program.id);
+  const auto same = programs_.find(key);
+  if (same != programs_.end()) return JoinPrograms(std::move(program), &same->second);
+  if (programs_.size() >= kMost && std::prev(programs_.end())->first < key) return LeaveOut(program.occurrences);
+  programs_.emplace(key, std::move(program));
+  if (programs_.size() <= kMost) return;
+  const auto last = std::prev(programs_.end());
+  LeaveOut(last->second.occurrences);
+  programs_.erase(last);
+}
+
+void ProgramTable::AddOf(const Artifact& artifact, ProgramTable said) {
+  LeaveOut(said.left_out_);
+  for (CompiledProgram& program : said.Take()) {
+    program.where.artifact = {BoundedPath(artifact.path), BoundedPath(artifact.member)};
+    Add(std::move(program));
+  }
+}
+
+void ProgramTable::LeaveOut(std::uint64_t occurrences) { left_out_ = Sum(left_out_, occurrences); }
+
+void ProgramTable::Join(ProgramTable other) {
+  LeaveOut(other.left_out_);
+  for (auto& [key, program] : other.programs_) Add(std::move(program));
+}
+
+std::vector<const CompiledProgram*> ProgramTable::programs() const {
+  std::vector<const CompiledProgram*> all;
+  for (const auto& [key, program] : programs_) all.push_back(&program);
+  return all;
+}
+
+std::vector<CompiledProgram> ProgramTable::Take() {
+  std::vector<CompiledProgram> all;
+  for (auto& [key, program] : programs_) all.push_back(std::move(program));
+  programs_.clear();
+  left_out_ = 0;
+  return all;
+}
+
+}  // namespace whyoom

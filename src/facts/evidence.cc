@@ -1,0 +1,27 @@
+#include "facts/evidence.h"
+
+#include <utility>
+
+namespace whyoom {
+
+void Evidence::Set(std::string_view name, Value value, Place place, bool replace) {
+  if (!IsKnown(value)) return;
+  auto [entry, is_new] = facts_.try_emplace(std::string(name));
+  if (is_new || replace) entry->second = {std::move(value), place};
+}
+
+const Fact* Evidence::Find(std::string_view name) const {
+  const auto found = facts_.find(name);
+  return found == facts_.end() ? nullptr : &found->second;
+}
+
+Value Evidence::Get(std::string_view name) const {
+  const Fact* fact = Find(name);
+  return fact == nullptr ? Value{Unknown{}} : fact->value;
+}
+
+void Evidence::Add(const Evidence& other) {
+  for (const auto& [name, fact] : other.facts_) facts_.try_emplace(name, fact);
+}
+
+}  // namespace whyoom

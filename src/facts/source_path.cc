@@ -1,0 +1,31 @@
+#include "facts/source_path.h"
+
+#include <re2/re2.h>
+
+namespace whyoom {
+namespace {
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+bool IsLibraryPath(std::string_view path) {
+  static const re2::RE2 library(
+      R"([/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib(?:64)?[/\\]python\d|[/\\]Python\d+[/\\][Ll]ib[/\\])"
+      R"(|^/workspace/(?:vllm|tpu_inference)/|^<(?:frozen |string>|stdin>|attrs |decorator-gen)|^importlib[/\\._]|\.pyx$)");
+  return re2::RE2::PartialMatch(Piece(path), library);
+}
+
+std::string BaseName(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+std::string PathInLibrary(std::string_view path) {
+  static const re2::RE2 package(
+      R"(.*[/\\](?:site-packages|dist-packages|python\d[\d.]*|workspace/vllm|workspace/tpu_inference)[/\\](.+))");
+  std::string inside;
+  return re2::RE2::FullMatch(Piece(path), package, &inside) ? inside : BaseName(path);
+}
+
+}  // namespace whyoom

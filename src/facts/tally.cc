@@ -1,0 +1,121 @@
+#include "facts/tally.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "rules/sha256.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostNames = 1024;
+constexpr std::size_t kNameBytes = std::size_t{32} << 10;
+constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMostPlaces = 100;
+constexpr std::size_t kPlaceBytes = std::size_t{8} << 10;
+
+// The same on every machine, and even over all 64 bits, which the estimate builds on.
+std::uint64_t Hash(const std::string& name) { return std::stoull(Sha256Hex(name).substr(0, 16), nullptr, 16); }
+
+std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
+}
+
+std::size_t SizeOf(const Where& where) { return where.artifact.path.size() + where.artifact.member.size() + 32; }
+
+// What a sample keeps of an ordered set: up to `most` elements, and none behind those that together take more than
+// `most_bytes`. The element that goes over is kept: so a sample of samples is the sample of the whole, because it still
+// shows where each of them ended. True where something was taken out.
+template <typename Ordered, typename Size>
+bool CutTail(std::size_t most, std::size_t most_bytes, const Size& size, Ordered* elements, std::size_t* bytes) {
+  bool cut = false;
+  while (!elements->empty()) {
+    const auto last = std::prev(elements->end());
+    if (elements->size() <= most && *bytes - size(*last) <= most_bytes) break;
+    *bytes -= size(*last);
+    elements->erase(last);
+    cut = true;
+  }
+  return cut;
+}
+
+}  // namespace
+
+void NameSample::Add(const std::string& name) {
+  std::string kept = BoundedName(Printable(name), kLongestName);
+  const std::size_t size = kept.size();
+  if (by_hash_.emplace(Hash(kept), std::move(kept)).second) bytes_ += size;
+  Cut();
+}
+
+void NameSample::Join(const NameSample& other) {
+  complete_ = complete_ && other.complete_;
+  for (const auto& [hash, name] : other.by_hash_) {
+    if (by_hash_.emplace(hash, name).second) bytes_ += name.size();
+  }
+  Cut();
+}
+
+void NameSample::Cut() {
+  const auto size = [](const auto& entry) { return entry.second.size(); };
+  if (CutTail(kMostNames, kNameBytes, size, &by_hash_, &bytes_)) complete_ = false;
+}
+
+std::vector<std::string> NameSample::names() const {
+  std::vector<std::string> names;
+  for (const auto& [hash, name] : by_hash_) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::uint64_t NameSample::count() const {
+  if (complete_ || by_hash_.empty()) return by_hash_.size();
+  const double largest = (static_cast<double>(std::prev(by_hash_.end())->first) + 1) / std::ldexp(1.0, 64);
+  const double estimate = static_cast<double>(by_hash_.size() - 1) / largest;
+  constexpr double kMost = 9.0e18;
+  return std::max<std::uint64_t>(by_hash_.size(), static_cast<std::uint64_t>(std::llround(std::min(estimate, kMost))));
+}
+
+void PlaceSample::Add(Where where) {
+  bytes_ += SizeOf(where);
+  places_.insert(std::move(where));
+  CutTail(kMostPlaces, kPlaceBytes, SizeOf, &places_, &bytes_);
+}
+
+void PlaceSample::Join(const PlaceSample& other) {
+  for (const Where& where : other.places_) Add(where);
+}
+
+void Tally::AddTime(const std::optional<Timestamp>& time) {
+  if (!time) return;
+  if (!first_time || *time < *first_time) first_time = time;
+  if (!last_time || *last_time < *time) last_time = time;
+}
+
+void Tally::Join(const Tally& other) {
+  hosts.Join(other.hosts);
+  places.Join(other.places);
+  reports = Sum(reports, other.reports);
+  artifacts = Sum(artifacts, other.artifacts);
+  nameless_artifacts = Sum(nameless_artifacts, other.nameless_artifacts);
+  replicas = std::max(replicas, other.replicas);
+  repeats = Sum(repeats, other.repeats);
+  AddTime(other.first_time);
+  AddTime(other.last_time);
+}
+
+std::uint64_t Tally::occurrences() const {
+  // The process that reports under a name often repeats itself without it; only a log without any name counts on its
+  // own.
+  const std::uint64_t names = hosts.count();
+  const std::uint64_t named = Sum(names, nameless_artifacts);
+  // Replicas count where nothing else tells reporters apart: one process reports for each of its replicas.
+  const std::uint64_t told_apart = names == 0 && nameless_artifacts <= 1 ? std::max(named, replicas) : named;
+  return Sum(std::max<std::uint64_t>(1, told_apart), repeats);
+}
+
+}  // namespace whyoom

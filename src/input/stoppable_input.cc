@@ -1,0 +1,65 @@
+#include "input/stoppable_input.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "input/quota.h"
+
+namespace whyoom {
+namespace {
+
+// How long an interrupt may have to wait.
+constexpr int kMilliseconds = 100;
+
+class StoppableSource : public ByteSource {
+ public:
+  StoppableSource(std::unique_ptr<ByteSource> source, int descriptor, const ReadControl& control, const Limits& limits)
+      : source_(std::move(source)), descriptor_(descriptor), control_(control), limits_(limits) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    // A pipe that nobody has written to yet is neither readable nor at its end.
+    pollfd input{descriptor_, POLLIN, 0};
+    while (!control_.stopped() && poll(&input, 1, kMilliseconds) <= 0) {
+      if (limits_.seconds > 0 && std::chrono::duration<double>(Clock::now() - start_).count() >= limits_.seconds) {
+        problem_ = TooLongText(limits_);
+        return 0;
+      }
+    }
+    return control_.stopped() ? 0 : source_->Read(buffer, capacity);
+  }
+
+  std::string_view problem() const override { return problem_.empty() ? source_->problem() : problem_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::unique_ptr<ByteSource> source_;
+  const int descriptor_;
+  const ReadControl& control_;
+  const Limits limits_;
+  const Clock::time_point start_ = Clock::now();
+  std::string problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control, const Limits& limits,
+                                          bool* may_wait) {
+  *may_wait = path == "-";
+  if (*may_wait) return std::make_unique<StoppableSource>(OpenStandardInput(), STDIN_FILENO, control, limits);
+  // To open a named pipe would wait for its writer. Regular files do not know the difference.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return OpenFile(path);  // says why
+  std::unique_ptr<ByteSource> source = OpenDescriptor(descriptor);
+  struct stat status {};
+  *may_wait = fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (!*may_wait) return source;
+  return std::make_unique<StoppableSource>(std::move(source), descriptor, control, limits);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,175 @@
+#include "program/dump_files.h"
+
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "input/byte_source.h"
+#include "program/dimensions.h"
+#include "program/one_compile.h"
+
+namespace whyoom {
+namespace {
+
+// The limit that is known may be rounded.
+constexpr double kSurelyFits = 0.99;
+
+const char* const kDamaged = "cut short or damaged: ";
+const char* const kOther = "of another compile than the other files of its module: ";
+const char* const kNoNeed = "what the program takes cannot be told";
+const char* const kNoRoom = "it is left out, and what would fit cannot be told";
+const char* const kNoChanges = "what would fit and what each remedy would leave cannot be told";
+
+HloModule ReadText(const std::string& path) { return path.empty() ? HloModule() : ReadHlo(*OpenFile(path)); }
+
+bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_limit; }
+
+class Reader {
+ public:
+  Reader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out)
+      : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out) {}
+
+  DumpFiles Read();
+
+ private:
+  bool ReadFiles();
+  void TakeText();
+  bool FindStale();
+  bool CheckValues();
+  bool HasRanges() const { return files_.memory.ranges_whole && files_.memory.schedule_length > 0; }
+  void CheckRanges();
+  void CheckFailure();
+  void ReadBefore();
+  void Note(const std::string& path, std::string what);
+  bool Refuse(std::string what);
+
+  const DumpPaths& paths_;
+  const MemoryLimits& limits_;
+  const double limit_bytes_;
+  const bool work_out_;
+  DumpFiles files_;
+  bool compares_ = false;  // the text is whole, so that names and shapes can be looked for in it
+};
+
+DumpFiles Reader::Read() {
+  files_.failed = !paths_.intermediate.empty();
+  files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
+  if (!ReadFiles() || !CheckValues()) return std::move(files_);
+  TakeText();
+  CheckRanges();
+  if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
+    Refuse(std::string(kDamaged) + kNoNeed);
+    return std::move(files_);
+  }
+  files_.usable = true;
+  CheckFailure();
+  files_.whole = work_out_ && compares_ && files_.memory.schedule_length > 0;
+  if (files_.whole) ReadBefore();
+  return std::move(files_);
+}
+
+// The first note counts: what matters most is looked at first.
+void Reader::Note(const std::string& path, std::string what) {
+  if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
+}
+
+bool Reader::Refuse(std::string what) {
+  files_.problem = {paths_.buffer_assignment, "", std::move(what)};
+  return false;
+}
+
+bool Reader::ReadFiles() {
+  const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.buffer_assignment);
+  const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : OpenFile(paths_.live_range);
+  // Beside the module, which takes longer; what comes of both does not depend on which is done first.
+  std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
+                                                 [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
+  files_.text = ReadText(files_.text_path);
+  files_.memory = reading.get();
+  compares_ = files_.text.whole && files_.text.entry >= 0;
+  if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
+  if (files_.memory.allocations.empty()) return Refuse("it holds no buffer assignment");
+  return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
+}
+
+// Whether the assignment can be relied on, as far as the module tells. Where the module that a failure leaves is not
+// its module, but the other one is, then the failure was another compile's.
+bool Reader::CheckValues() {
+  if (!compares_) return true;
+  if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
+  // The live ranges are a third witness.
+  if (HasRanges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
+    return Refuse(std::string(kOther) + kNoNeed);
+  Note(files_.text_path, std::string(kOther) + kNoChanges);
+  files_.text = HloModule();
+  compares_ = false;
+  return true;
+}
+
+bool Reader::FindStale() {
+  if (!files_.failed || paths_.optimized.empty()) return false;
+  HloModule optimized = ReadText(paths_.optimized);
+  if (!optimized.whole || optimized.entry < 0 || !ValuesAgree(files_.memory, optimized)) return false;
+  Note(paths_.intermediate, "of another compile than the files beside it, which are of a program that did not fail");
+  files_.failed = false;
+  files_.text = std::move(optimized);
+  files_.text_path = paths_.optimized;
+  return true;
+}
+
+// Says what the text lacks to be worked with; source lines and names come from what there is of it.
+void Reader::TakeText() {
+  if (!work_out_ || compares_ || !files_.problem.what.empty()) return;
+  if (files_.text_path.empty()) {
+    Note(paths_.buffer_assignment, "the text of its module is not beside it: " + std::string(kNoChanges));
+  } else if (IsDamaged(files_.text)) {
+    Note(files_.text_path, std::string(kDamaged) + kNoChanges);
+  }
+}
+
+void Reader::CheckRanges() {
+  ModuleMemory& memory = files_.memory;
+  if (paths_.live_range.empty()) {
+    if (work_out_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
+    return;
+  }
+  if (HasRanges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
+  Note(paths_.live_range, std::string(HasRanges() ? kOther : kDamaged) + kNoChanges);
+  DropRanges(&memory);
+}
+
+void Reader::CheckFailure() {
+  if (!files_.failed || limit_bytes_ <= 0 || static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
+    return;
+  Note(paths_.intermediate,
+       "written where memory does not suffice, but what the files beside it are of fits: they are of another compile");
+  files_.failed = false;
+}
+
+void Reader::ReadBefore() {
+  if (paths_.before.empty() || IsTooLarge(files_.text)) return;
+  files_.before = ReadText(paths_.before);
+  if (IsDamaged(files_.before)) {
+    Note(paths_.before, std::string(kDamaged) + kNoRoom);
+  } else if (!ParametersAgree(files_.before, files_.text)) {
+    Note(paths_.before, std::string(kOther) + kNoRoom);
+  } else {
+    return;
+  }
+  files_.before = HloModule();
+  files_.before_refused = true;
+}
+
+}  // namespace
+
+DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out) {
+  return Reader(paths, limits, limit_bytes, work_out).Read();
+}
+
+bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }
+
+bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits) {
+  return !IsDamaged(before) && ParametersAgree(before, ReadMemory(*OpenFile(buffer_assignment), nullptr, limits));
+}
+
+}  // namespace whyoom

@@ -1,0 +1,383 @@
+#include "program/xla_dump.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "input/byte_source.h"
+#include "program/dump_files.h"
+#include "program/dump_text.h"
+#include "program/hlo.h"
+#include "program/memory.h"
+#include "program/prospect.h"
+#include "text/quantity.h"
+
+namespace whyoom {
+namespace {
+
+// What is smaller than this explains nothing of a chip's HBM, and there is much of it.
+constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
+// The program is laid out anew with smaller ones, too.
+constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
+constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kMostCompiles = 1000;  // of one name, the last ones, that are looked at for a log's figure
+
+struct FileName {
+  std::string stem;    // "…/module_0000.jit_step.cl_1003875606"
+  std::string number;  // "0000"
+  std::string module;  // "jit_step"
+  std::string kind;    // "buffer-assignment"
+};
+
+std::optional<FileName> ParseName(const std::string& path) {
+  static const re2::RE2 name(
+      R"(((?:.*/)?module_(\d+)\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations|target_arguments|tpu_comp_env))\.txt)");
+  FileName file;
+  std::string other;
+  if (!re2::RE2::FullMatch(path, name, &file.stem, &file.number, &file.module, &file.kind, &other)) return std::nullopt;
+  if (file.kind.empty()) file.kind = other;
+  return file;
+}
+
+// What is too long to be a number is the largest.
+std::uint64_t NumberOf(const std::string& digits) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
+}
+
+// Among values that share a place, the one that says most about itself.
+bool SaysLess(const MemoryValue& value) {
+  return !value.index.empty() || value.name.find("tuple") != std::string::npos ||
+         value.name.find("while") != std::string::npos || value.name.rfind("wide.param", 0) == 0;
+}
+
+const char* KindName(AllocationKind kind) {
+  switch (kind) {
+    case AllocationKind::kArgument:
+      return "parameter";
+    case AllocationKind::kOutput:
+      return "output";
+    case AllocationKind::kConstant:
+      return "constant";
+    default:
+      return "HLO temp";
+  }
+}
+
+struct LiveValue {
+  MemoryValue value;
+  AllocationKind kind;
+};
+
+void Take(const MemoryAllocation& allocation, std::vector<LiveValue>* live) {
+  if (allocation.kind == AllocationKind::kTemporaries) {
+    for (const MemoryValue& value : LiveAtPeak(allocation)) live->push_back({value, allocation.kind});
+    return;
+  }
+  // One value names the allocation; an argument's own name comes first in the file, an output's last.
+  const MemoryValue* named = nullptr;
+  for (const MemoryValue& value : allocation.values) {
+    if (value.size == allocation.size && (named == nullptr || allocation.kind == AllocationKind::kOutput))
+      named = &value;
+  }
+  if (named == nullptr && !allocation.values.empty()) named = &allocation.values.front();
+  if (named == nullptr) return;
+  live->push_back({*named, allocation.kind});
+  live->back().value.size = allocation.size;
+}
+
+void Describe(const HloModule& module, int instruction, Allocation* row) {
+  row->op_name = module.instructions[static_cast<std::size_t>(instruction)].op_name;
+  const SourceLine source = UserLine(module, instruction);
+  row->source_file = source.file;
+  row->source_line = source.line;
+  row->xla_label = InstructionLabel(module, instruction);
+}
+
+Allocation MakeRow(const LiveValue& live, const HloModule& module) {
+  Allocation row;
+  row.size_bytes = live.value.size;
+  row.kind = KindName(live.kind);
+  row.shape_text = live.value.shape;
+  row.array = ParseArrayShape(live.value.shape);
+  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
+  if (row.unpadded_bytes && *row.unpadded_bytes<live.value.size&& * row.unpadded_bytes> 0) {
+    row.padding_bytes = live.value.size - *row.unpadded_bytes;
+    row.padding_factor =
+        std::round(10.0 * static_cast<double>(live.value.size) / static_cast<double>(*row.unpadded_bytes)) / 10.0;
+  }
+  row.xla_label = live.value.name;
+  const int instruction = module.Find(live.value.name);
+  if (instruction >= 0) Describe(module, instruction, &row);
+  return row;
+}
+
+// A debug print or callback holds next to nothing itself; what it sends must be whole for it.
+Allocation MakeTransferRow(const HloModule& module, int transfer) {
+  Allocation row;
+  row.size_bytes = 512;  // what the compiler's own reports print for a send
+  row.kind = KindName(AllocationKind::kTemporaries);
+  Describe(module, transfer, &row);
+  return row;
+}
+
+std::vector<std::string> SourceFiles(const HloModule& module) {
+  std::set<std::string> files;
+  for (const SourceFrame& frame : module.frames) {
+    if (!frame.file.empty()) files.emplace(frame.file);
+  }
+  return {files.begin(), files.end()};
+}
+
+void SetTotals(const std::vector<MemoryAllocation>& allocations, Evidence* facts) {
+  double arguments = 0;
+  double outputs = 0;
+  double shared = 0;
+  double temporaries = 0;
+  for (const MemoryAllocation& allocation : allocations) {
+    const auto size = static_cast<double>(allocation.size);
+    if (allocation.kind == AllocationKind::kArgument) arguments += size;
+    if (allocation.is_output) outputs += size;
+    if (allocation.is_output && allocation.kind == AllocationKind::kArgument) shared += size;
+    if (allocation.kind == AllocationKind::kTemporaries) temporaries += size;
+  }
+  facts->Set("arguments_bytes", arguments, {});
+  facts->Set("output_bytes", outputs, {});
+  facts->Set("shared_output_bytes", shared, {});
+  facts->Set("hlo_temp_bytes", temporaries, {});
+}
+
+void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
+  std::vector<LiveValue> live;
+  for (MemoryAllocation allocation : files.memory.allocations) {
+    std::erase_if(allocation.values,
+                  [&](const MemoryValue& value) { return value.size < kSmallest && value.size != allocation.size; });
+    std::stable_partition(allocation.values.begin(), allocation.values.end(),
+                          [](const MemoryValue& value) { return !SaysLess(value); });
+    Take(allocation, &live);
+  }
+  std::stable_sort(live.begin(), live.end(),
+                   [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
+  if (live.size() > kMostRows) live.resize(kMostRows);
+  for (const LiveValue& value : live) rows->push_back(MakeRow(value, files.text));
+  for (const int transfer : HostTransfers(files.text)) rows->push_back(MakeTransferRow(files.text, transfer));
+  for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
+}
+
+void WorkOut(DumpFiles files, double limit_bytes, Prospects* prospects, Problem* problem) {
+  const Problem too_large = {files.text_path, "",
+                             "the program is too large for it to be worked out what each remedy would leave", true};
+  if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
+    *problem = too_large;
+    return;
+  }
+  if (!files.whole) return;
+  const bool knows_sizes = !files.before_refused;
+  const bool failed = files.failed;
+  const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
+  const auto limit = static_cast<std::int64_t>(limit_bytes);
+  *prospects = failed ? LookAhead(program, limit) : LookAt(program, limit);
+  if (!knows_sizes) prospects->room = {};  // in the sizes of the program as it was written
+  if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
+}
+
+std::int64_t NeedOfFile(const std::string& buffer_assignment) {
+  return ReadMemory(*OpenFile(buffer_assignment), nullptr, kLimits).need_bytes;
+}
+
+// How far off what a log says a need may be, which it rounds: "20.42G".
+bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.01 * used; }
+
+}  // namespace
+
+bool XlaDump::IsDumpFile(const std::string& path) {
+  // Much of a dump is of no use here; there is also a folder for each module.
+  static const re2::RE2 name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
+  return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
+}
+
+void XlaDump::AddFile(const std::string& path, bool is_input) {
+  const std::optional<FileName> file = ParseName(path);
+  if (!file) return;
+  Module& module = modules_[file->stem];
+  module.name = file->module;
+  module.number = NumberOf(file->number);
+  DumpPaths& paths = module.paths;
+  if (file->kind == "buffer-assignment") paths.buffer_assignment = path;
+  if (file->kind == "live-range") paths.live_range = path;
+  if (file->kind == "oom_intermediate_module") paths.intermediate = path;
+  if (file->kind == "after_optimizations") paths.optimized = path;
+  if (file->kind == "before_optimizations") paths.before = path;
+  if (file->kind == "target_arguments") module.target = path;
+  if (file->kind == "tpu_comp_env") module.environment = path;
+  has_inputs_ = has_inputs_ || is_input;
+  module.is_input = module.is_input || is_input;
+}
+
+// A job compiles a function again and again; only a compile that failed leaves the intermediate module. The last
+// counts, unless the log's figure is that of another one.
+const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<double> used) const {
+  std::vector<const Module*> failed;
+  for (const auto& [stem, module] : modules_) {
+    if (!module.Failed() || module.paths.buffer_assignment.empty()) continue;
+    if (name.empty() || module.name == name) failed.push_back(&module);
+  }
+  if (failed.empty() || (name.empty() && failed.size() > 1)) return nullptr;
+  std::stable_sort(failed.begin(), failed.end(),
+                   [](const Module* a, const Module* b) { return a->number > b->number; });
+  if (failed.size() == 1 || !used) return failed.front();
+  if (failed.size() > kMostCompiles) failed.resize(kMostCompiles);
+  const auto found = std::find_if(failed.begin(), failed.end(), [&](const Module* module) {
+    return AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment)), *used);
+  });
+  return found == failed.end() ? failed.front() : *found;
+}
+
+Problem XlaDump::NotFound(const std::string& name) const {
+  for (const auto& [stem, module] : modules_) {
+    if (module.Failed() && module.paths.buffer_assignment.empty() && (name.empty() || module.name == name))
+      return {module.paths.intermediate, "", kNoAssignment};
+  }
+  if (name.empty()) return {"XLA dump", "", "the log does not say which module of the dump failed"};
+  return {name, "", "the XLA dump holds no failed compile of this module"};
+}
+
+bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+                   Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const {
+  const std::optional<double> used = AsNumber(facts->Get("used_bytes"));
+  const Module* module = Find(name, used);
+  if (module == nullptr) {
+    *problem = NotFound(name);
+    return false;
+  }
+  Evidence read;
+  std::vector<Allocation> live;
+  bool failed = false;
+  if (!ReadModule(*module, limit_bytes, &failed, &read, &live, prospects, sources, problem)) return false;
+  const double need = AsNumber(read.Get("program_need_bytes")).value_or(0);
+  if (!failed || (used && !AreSameNeed(need, *used))) {
+    *problem = {module->paths.buffer_assignment, "",
+                "of another compile than the log's: it takes " + FormatSize(static_cast<std::int64_t>(need))};
+    *prospects = {};
+    return false;
+  }
+  facts->Add(read);
+  rows->insert(rows->end(), live.begin(), live.end());
+  if (name.empty()) facts->Set("module", module->name, {});
+  return true;
+}
+
+bool XlaDump::ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
+                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+                         Problem* problem) {
+  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, prospects != nullptr);
+  *problem = std::move(files.problem);
+  if (!files.usable) return false;
+  *failed = files.failed;
+  AddRows(files, rows);
+  if (sources != nullptr) *sources = SourceFiles(files.text);
+  SetTotals(files.memory.allocations, facts);
+  facts->Set("program_need_bytes", static_cast<double>(files.memory.need_bytes), {});
+  facts->Set("dump", module.paths.buffer_assignment, {});
+  facts->Set("listed", static_cast<double>(rows->size()), {});
+  facts->Set("list_seen", true, {});
+  if (prospects != nullptr) WorkOut(std::move(files), limit_bytes, prospects, problem);
+  return true;
+}
+
+const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
+  const auto belongs = [&](const Module& module) {
+    return !module.paths.buffer_assignment.empty() && (name.empty() || module.name == name);
+  };
+  const bool any_failed = std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) {
+    return belongs(entry.second) && entry.second.Failed();
+  });
+  const Module* found = nullptr;
+  std::int64_t most = -1;
+  for (const auto& [stem, module] : modules_) {
+    if (!belongs(module) || (any_failed && !module.Failed())) continue;
+    const std::int64_t takes = NeedOfFile(module.paths.buffer_assignment);
+    if (takes < most || (takes == most && module.number < found->number)) continue;  // the last compile counts
+    most = takes;
+    found = &module;
+  }
+  return found == nullptr && !name.empty() ? FindAny("") : found;
+}
+
+bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+                      Problem* problem) const {
+  const Module* module = FindAny(name);
+  if (module == nullptr) {
+    *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
+    return false;
+  }
+  if (!ReadModule(*module, 0, failed, facts, rows, nullptr, nullptr, problem)) return false;
+  facts->Set("module", module->name, {});
+  const ModuleMemory memory = ReadMemory(*OpenFile(module->paths.buffer_assignment), nullptr, kLimits);
+  facts->Set("need_bytes", static_cast<double>(memory.need_bytes), {});
+  facts->Set("host_bytes", static_cast<double>(memory.host_bytes), {});
+  return true;
+}
+
+std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, Problem* problem) const {
+  for (const auto& [stem, module] : modules_) {
+    const DumpPaths& paths = module.paths;
+    if (paths.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
+    if (!paths.before.empty()) {
+      HloModule before = ReadHlo(*OpenFile(paths.before));
+      if (before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits))
+        return std::make_unique<Written>(std::move(before));
+      // What was compiled for one of several devices cannot stand in for it.
+      if (!before.computations.empty())
+        *problem = {paths.before, "", "damaged, or of another compile: what was changed cannot be told"};
+      return nullptr;
+    }
+    const std::string& path = module.Failed() ? paths.intermediate : paths.optimized;
+    if (path.empty()) return nullptr;
+    HloModule text = ReadHlo(*OpenFile(path));
+    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text));
+  }
+  return nullptr;
+}
+
+std::vector<XlaDump::Given> XlaDump::GivenModules() const {
+  std::vector<Given> given;
+  for (const auto& [stem, module] : modules_) {
+    const DumpPaths& paths = module.paths;
+    const std::string& shows = module.Failed()                   ? paths.intermediate
+                               : paths.buffer_assignment.empty() ? paths.optimized
+                                                                 : paths.buffer_assignment;
+    // Of a compile that did not get so far there is only what it was to compile.
+    if (!module.is_input || shows.empty()) continue;
+    const std::size_t slash = stem.rfind('/');
+    given.push_back({stem, slash == std::string::npos ? "" : stem.substr(0, slash), module.name, module.number,
+                     module.Failed(), shows, paths.buffer_assignment, module.target, module.environment, 0});
+    for (const std::string* path : {&paths.buffer_assignment, &paths.live_range, &paths.before,
+                                    module.Failed() ? &paths.intermediate : &paths.optimized}) {
+      std::error_code error;
+      const auto size = path->empty() ? 0 : std::filesystem::file_size(*path, error);
+      if (!error) given.back().bytes += size;
+    }
+  }
+  return given;
+}
+
+std::int64_t XlaDump::NeedOf(const Given& module) const { return NeedOfFile(module.assignment); }
+
+bool XlaDump::ReadGiven(const Given& given, double limit_bytes, bool* failed, Evidence* facts,
+                        std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+                        Problem* problem) const {
+  if (!ReadModule(modules_.at(given.key), limit_bytes, failed, facts, rows, prospects, sources, problem)) return false;
+  facts->Set("module", given.name, {});
+  return true;
+}
+
+}  // namespace whyoom

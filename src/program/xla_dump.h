@@ -1,0 +1,111 @@
+// The XLA dump of a compile that ran out of HBM (XLA_FLAGS=--xla_dump_to=DIR), read as if the compiler had printed its
+// list of allocations: compilers since libtpu 0.0.42 print one line and no list. Where it is asked for, also the dump
+// of a compile that fitted.
+//
+// Of a module, files are named module_0000.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt and so on;
+// *oom_intermediate_module.txt is written only when the compile runs out of memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/allocation.h"
+#include "facts/evidence.h"
+#include "input/artifact.h"
+#include "program/dump_files.h"
+#include "program/prospect.h"
+#include "program/written.h"
+
+namespace whyoom {
+
+class XlaDump {
+ public:
+  // Whether a file of this name belongs to a dump, whether it is read or not; none of these is a log.
+  static bool IsDumpFile(const std::string& path);
+
+  // Takes note of a file; others than those of dumps are passed over. `is_input`: it is to be reported by itself, and
+  // not only to say more about a failure of a log.
+  void AddFile(const std::string& path, bool is_input = false);
+
+  bool empty() const { return modules_.empty(); }
+  bool has_inputs() const { return has_inputs_; }
+
+  // A module that is to be reported by itself.
+  struct Given {
+    std::string key;           // for ReadGiven
+    std::string folder;        // that its files are in
+    std::string name;          // "jit_step"
+    std::uint64_t number = 0;  // of the module: those of later compiles are larger
+    bool failed = false;       // as far as the names of its files tell; ReadGiven tells more
+    std::string path;          // of the file that shows what it came to: it failed, or what it takes
+    std::string assignment;    // the buffer assignment; empty where it is not there, and then nothing can be read
+    std::string target;        // of the file that names the chip; empty where there is none
+    std::string environment;   // of the file with the compiler's settings; likewise
+    std::uint64_t bytes = 0;   // of its files that are read
+  };
+  std::vector<Given> GivenModules() const;
+
+  // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read.
+  std::int64_t NeedOf(const Given& module) const;
+
+  // As Read. Of a module that did not fail there are no changes among the prospects. `failed`: whether it did, after
+  // all; the module that a failure leaves may be of an earlier run. `problem` may also say what of the files cannot be
+  // relied on, and what cannot be told then, where the rest can be read.
+  bool ReadGiven(const Given& module, double limit_bytes, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+                 Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+
+  // What is to be said of a module without buffer assignment.
+  static constexpr const char* kNoAssignment =
+      "no buffer assignment is beside it (after_optimizations-buffer-assignment.txt): what the program takes cannot be "
+      "told";
+
+  // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes,
+  // program_need_bytes: all of it, dump) and what is live at the peak, largest first. `module` is the name that the
+  // error gives; empty: the only one that ran out of memory. Of several compiles of the module the one that takes the
+  // used_bytes of `facts`, else the last. False where there is no such module, or its files cannot be read or are of
+  // another compile; `problem` says why then, or what of the files cannot be relied on.
+  //
+  // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its
+  // HLO is not there or too damaged.
+  // `sources` gets the files of source code that the program's operations name, each once.
+  bool Read(const std::string& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
+            Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+
+  // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
+  // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
+  // also need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
+  // module.
+  bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
+               Problem* problem) const;
+
+  // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
+  // Null where its text is not there, or cannot be relied on; `problem` says that.
+  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, Problem* problem) const;
+
+ private:
+  struct Module {
+    std::string name;  // "jit_step"
+    std::uint64_t number = 0;
+    DumpPaths paths;
+    std::string target;
+    std::string environment;
+    bool is_input = false;
+    bool Failed() const { return !paths.intermediate.empty(); }
+  };
+  const Module* Find(const std::string& name, std::optional<double> used) const;
+  Problem NotFound(const std::string& name) const;
+  const Module* FindAny(const std::string& name) const;
+  // `prospects` may be null: then nothing is simulated; and so may `sources`.
+  static bool ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
+                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+                         Problem* problem);
+
+  bool has_inputs_ = false;
+  std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
+};
+
+}  // namespace whyoom

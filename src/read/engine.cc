@@ -1,0 +1,34 @@
+#include "read/engine.h"
+
+#include <string>
+#include <vector>
+
+namespace whyoom {
+namespace {
+
+std::vector<std::string> LeadLiterals(const RuleSet& rules) {
+  std::vector<std::string> literals = Traceback::Openers();
+  literals.insert(literals.end(), rules.sign_literals().begin(), rules.sign_literals().end());
+  return literals;
+}
+
+}  // namespace
+
+Engine::Engine(const RuleSource& rules) : source_(rules), prefilter_(rules.literals()) {}
+
+Engine::Engine(const RuleSet& rules)
+    : owned_(std::make_unique<const RuleSource>(rules)), source_(*owned_), prefilter_(rules.literals()) {}
+
+Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
+    : finder(rules, prefilter),
+      signs(rules.frameworks()),
+      contexts(rules),
+      normalizer(rules.affixes(), rules.json_keys()),
+      lead(LeadLiterals(rules)) {}
+
+const Engine::Matchers& Engine::matchers() const {
+  std::call_once(made_, [this] { matchers_ = std::make_unique<const Matchers>(source_.rules(), prefilter_); });
+  return *matchers_;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,53 @@
+// What rule data has to be turned into before anything can be read.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "input/prefilter.h"
+#include "read/context_facts.h"
+#include "read/framework_signs.h"
+#include "read/message.h"
+#include "read/traceback.h"
+#include "rules/rule_set.h"
+#include "rules/rule_source.h"
+#include "text/normalizer.h"
+
+namespace whyoom {
+
+// Made once, used for all artifacts and threads. All but the prefilter is made when it is first used: most logs hold
+// nothing that asks for it.
+class Engine {
+ public:
+  // Both borrow the rules.
+  explicit Engine(const RuleSource& rules);
+  explicit Engine(const RuleSet& rules);
+
+  const RuleSet& rules() const { return source_.rules(); }
+  const Prefilter& prefilter() const { return prefilter_; }
+  const Normalizer& normalizer() const { return matchers().normalizer; }
+  const FrameworkSigns& signs() const { return matchers().signs; }
+  const ContextFinder& contexts() const { return matchers().contexts; }
+  const HeadFinder& finder() const { return matchers().finder; }
+  // What may stand before a hit and matter with it: tracebacks and signs of frameworks.
+  Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
+
+ private:
+  struct Matchers {
+    Matchers(const RuleSet& rules, const Prefilter& prefilter);
+    HeadFinder finder;
+    FrameworkSigns signs;
+    ContextFinder contexts;
+    Normalizer normalizer;
+    Prefilter lead;
+  };
+  const Matchers& matchers() const;
+
+  std::unique_ptr<const RuleSource> owned_;
+  const RuleSource& source_;
+  Prefilter prefilter_;
+  mutable std::once_flag made_;
+  mutable std::unique_ptr<const Matchers> matchers_;
+};
+
+}  // namespace whyoom

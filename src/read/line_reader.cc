@@ -1,0 +1,145 @@
+#include "read/line_reader.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+// A log with more reporters than this at once is hostile or not a log; those that printed longest ago are closed.
+constexpr std::size_t kMaxReporters = 16384;
+// A reporter that has printed within this many lines and is in the middle of a report is not closed for another's sake.
+constexpr std::uint64_t kStillPrinting = 1000000;
+
+bool EarlierHead(const Sighting& a, const Sighting& b) {
+  return std::tie(a.head.offset, a.reporter) < std::tie(b.head.offset, b.reporter);
+}
+
+}  // namespace
+
+void LineReader::SeeFramework(const std::string& text) {
+  if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
+}
+
+void LineReader::FlushPending() {
+  const std::size_t before = sightings_.size();
+  for (Reporter* reporter : pending_) reporter->session.Flush(&sightings_);
+  // The set has no order of its own; what comes out must have one.
+  std::stable_sort(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(), EarlierHead);
+  pending_.clear();
+  active_.clear();
+}
+
+// What waits for a record or line to go on is taken as it is.
+void LineReader::FeedUnfinished() {
+  records_.Flush([this](const RawLine& whole) { Read(whole); });
+  if (unfinished_.empty()) return;
+  lines_.clear();
+  engine_.normalizer().Finish(&unfinished_, &lines_);
+  FeedLines();
+}
+
+void LineReader::Pause() {
+  FeedUnfinished();
+  FlushPending();
+  std::stable_sort(sightings_.begin(), sightings_.end(), EarlierHead);
+}
+
+void LineReader::Feed(const RawLine& raw) {
+  records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
+}
+
+void LineReader::Read(const RawLine& raw) {
+  if (raw.after_gap) FlushPending();
+  if (OnlyRepeats(raw)) return;
+  lines_.clear();
+  engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
+  FeedLines();
+}
+
+// Whether all that could matter in a line was said before, in the same words; it is counted then.
+bool LineReader::OnlyRepeats(const RawLine& raw) {
+  if (!unfinished_.empty()) return false;
+  const std::string_view line = raw.bytes;
+  const auto place = statements_->Again(line);
+  if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
+      engine_.finder().MayMatter(line.substr(place->second)))
+    return false;
+  statements_->Count(line.substr(place->first, place->second - place->first));
+  return true;
+}
+
+void LineReader::FeedLines() {
+  for (Line& line : lines_) {
+    SeeFramework(line.text);
+    Reporter* reporter = FindReporter(line.reporter);
+    if (reporter == nullptr) continue;
+    const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
+    reporter->last_fed = ++fed_;
+    const bool was_active = reporter->session.active();
+    reporter->session.Feed(std::move(line), &sightings_);
+    const bool is_active = reporter->session.active();
+    pending_.insert(reporter);
+    if (is_active) active_.insert(reporter);
+    if (!is_active) active_.erase(reporter);
+    if (was_active || is_active) {
+      lines_since_activity_ = heard_since_activity_ = 0;
+    } else {
+      ++lines_since_activity_;
+      if (!heard) ++heard_since_activity_;
+    }
+  }
+}
+
+LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
+  const auto known = reporters_.find(name);
+  if (known != reporters_.end()) {
+    recent_.splice(recent_.end(), recent_, known->second.place);
+    return &known->second;
+  }
+  if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
+  SeeFramework(name);
+  recent_.push_back(name);
+  const auto made =
+      reporters_
+          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name),
+                                      std::prev(recent_.end()), 0})
+          .first;
+  return &made->second;
+}
+
+// Closes the reporter that printed longest ago, unless it is in the middle of a report.
+bool LineReader::MakeRoom() {
+  Reporter& oldest = reporters_.at(recent_.front());
+  if (oldest.session.in_report() && fed_ - oldest.last_fed < kStillPrinting) {
+    problem_ = "more than " + std::to_string(kMaxReporters) +
+               " hosts or processes print at once; lines of some were passed over";
+    return false;
+  }
+  const std::size_t before = sightings_.size();
+  oldest.session.Flush(&sightings_);
+  const bool cut =
+      std::any_of(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(),
+                  [](const Sighting& sighting) { return !sighting.failure->reader.empty() && sighting.rows.empty(); });
+  if (cut)
+    problem_ =
+        "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
+  active_.erase(&oldest);
+  pending_.erase(&oldest);
+  reporters_.erase(recent_.front());
+  recent_.pop_front();
+  return true;
+}
+
+std::vector<Sighting> LineReader::TakeSightings() { return std::exchange(sightings_, {}); }
+
+std::string LineReader::framework() const {
+  if (framework_ == std::string::npos) return {};  // without asking for the rules
+  const std::vector<Framework>& frameworks = engine_.rules().frameworks();
+  return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
+}
+
+}  // namespace whyoom

@@ -1,0 +1,96 @@
+// Reads one artifact's lines into sightings of failures: cleans them, tells the reporters apart, and says which further
+// lines it wants to see.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "facts/compiled_program.h"
+#include "facts/sighting.h"
+#include "input/line_scanner.h"
+#include "read/context_facts.h"
+#include "read/engine.h"
+#include "read/session.h"
+#include "read/statements.h"
+#include "text/record_joiner.h"
+
+namespace whyoom {
+
+class LineReader {
+ public:
+  // Borrows the engine.
+  explicit LineReader(const Engine& engine) : engine_(engine) {}
+
+  void Feed(const RawLine& raw);
+
+  // Whether the lines right after the last one are wanted, whatever is in them.
+  bool wants_adjacent() const {
+    return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
+  }
+
+  // Those that became complete since the last call.
+  std::vector<Sighting> TakeSightings();
+
+  // What was said so far of programs that were compiled. Call once, at the end.
+  ProgramTable TakePrograms() { return statements_->Take(); }
+
+  // Nothing more is known to come, for now or at the end: completes what is open, but forgets nothing that was said
+  // before.
+  void Pause();
+
+  // The framework whose signs were seen; empty where none was.
+  std::string framework() const;
+
+  // A limit that was met, as a sentence for people; empty while none was.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  // A session waits for its own next line while others print. Where none that waits is heard for this long, the wait is
+  // over: long enough for a few turns of each that takes part, in bursts of some lines, and no longer, since after the
+  // last report of a log nobody is heard again.
+  static constexpr std::uint64_t kIdleLines = 256;
+  static constexpr std::uint64_t kIdleTurns = 4;
+  std::uint64_t MostIdleLines() const {
+    return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), heard_since_activity_);
+  }
+
+  struct Reporter {
+    Session session;
+    std::list<std::string>::iterator place;  // in recent_
+    std::uint64_t last_fed = 0;
+  };
+
+  void Read(const RawLine& raw);
+  bool OnlyRepeats(const RawLine& raw);
+  void FeedLines();
+  void FeedUnfinished();
+  void FlushPending();
+  void SeeFramework(const std::string& text);
+  Reporter* FindReporter(const std::string& name);
+  bool MakeRoom();
+
+  const Engine& engine_;
+  RecordJoiner records_;
+  Unfinished unfinished_;
+  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
+  std::unique_ptr<Statements> statements_ = std::make_unique<Statements>();  // and to this
+  std::unordered_map<std::string, Reporter> reporters_;
+  std::list<std::string> recent_;          // names, the one that printed longest ago first
+  std::unordered_set<Reporter*> active_;   // those that want adjacent lines
+  std::unordered_set<Reporter*> pending_;  // those with lines or sightings that a gap must flush
+  std::vector<Sighting> sightings_;
+  std::vector<Line> lines_;                    // of the raw line at hand
+  std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
+  std::uint64_t fed_ = 0;
+  std::uint64_t lines_since_activity_ = 0;
+  std::uint64_t heard_since_activity_ = 0;  // reporters
+  std::string problem_;
+};
+
+}  // namespace whyoom

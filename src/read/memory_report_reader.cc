@@ -1,0 +1,322 @@
+#include "read/memory_report_reader.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "text/quantity.h"
+
+namespace whyoom {
+namespace {
+
+// Other output may stand between the lines of a report, but not without end.
+constexpr int kQuietLinesBeforeStart = 40;
+constexpr int kQuietLinesInside = 80;
+constexpr int kMaxContinuedLines = 12;
+constexpr std::size_t kMaxValue =
+    4096;  // the compiler cuts its labels at 250 characters; op names of loggers are longer
+constexpr std::size_t kMaxRows = 4096;
+
+#define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
+
+// A label of the report. Names of totals count only with a size behind them: "program" is a word like any other.
+const re2::RE2& LabelPattern() {
+  static const re2::RE2 pattern(
+      R"((?:^|[^\w.])()"
+      R"(Total \w+ usage >=|Program \w+ requirement|Output size|Heap allocator status:|Persistent allocations)"
+      R"(|Largest program allocations in \w+|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
+      R"(|Extra memory due to padding:|XLA label:|Allocation type:|Tag:|={10,})"
+      R"(|(?:reserved(?:\([^)\n]{0,80}\))?|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations(?: \([^)\n]{0,80}\))?)\s+(?:)" WHYOOM_SIZE
+      R"(|unknown size))"
+      R"())");
+  return pattern;
+}
+
+std::string_view Trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+bool StartsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// A value that cannot be whole yet: nothing, or a quote or bracket open.
+bool Unfinished(std::string_view label, std::string_view value) {
+  if (Trim(value).empty()) return true;
+  if (label != "Operator" && label != "Shape" && label != "XLA label" && label != "HLO temp") return false;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\') {
+      ++i;
+    } else if (value[i] == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      if (value[i] == '(' || value[i] == '[' || value[i] == '{') ++depth;
+      if (value[i] == ')' || value[i] == ']' || value[i] == '}') --depth;
+    }
+  }
+  return quoted || depth > 0;
+}
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+// The value of key="…" in an Operator line. Quotes inside are escaped with a backslash.
+std::string Quoted(std::string_view text, std::string_view key) {
+  const std::string opening = std::string(key) + "=\"";
+  std::size_t at = text.find(opening);
+  while (at != std::string_view::npos && at > 0 && text[at - 1] != ' ') at = text.find(opening, at + 1);
+  if (at == std::string_view::npos) return {};
+  std::string value;
+  for (at += opening.size(); at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\' && at + 1 < text.size()) {
+      ++at;
+      value += text[at] == 'n' ? ' ' : text[at];
+    } else {
+      value += text[at];
+    }
+  }
+  return value;
+}
+
+// No memory has less than nothing or more than a 64-bit count of bytes.
+std::optional<std::int64_t> PlausibleSize(std::string_view text) {
+  const std::optional<std::int64_t> bytes = ParseSize(text);
+  return bytes && *bytes >= 0 && *bytes < 9000000000000000000 ? bytes : std::nullopt;
+}
+
+// A value takes this much at most, also where it stands in one line.
+std::string_view Cut(std::string_view value) { return value.substr(0, kMaxValue); }
+
+// Copying may lose line breaks: "arguments 0BOutput size 0B; …". A blank makes the label a word again.
+std::string WithLostLineBreaks(std::string_view text) {
+  static const re2::RE2 glued(
+      R"(([\w.:)])(Output size |Program \w+ requirement |Total \w+ usage |Largest program |HLO temp ))");
+  std::string separated(text);
+  re2::RE2::GlobalReplace(&separated, glued, R"(\1 \2)");
+  return separated;
+}
+
+// "Size" for "12. Size:", else the label without its colon.
+std::string LabelName(std::string_view label) {
+  if (EndsWith(label, "Size:") && !StartsWith(label, "Unpadded")) return "Size";
+  if (StartsWith(label, "=")) return "end";
+  if (EndsWith(label, ":")) label.remove_suffix(1);
+  return std::string(label);
+}
+
+}  // namespace
+
+bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
+  if (done_) return false;
+  const std::string separated =
+      WithLostLineBreaks(std::string_view(line.text).substr(std::min(from, line.text.size())));
+  const std::string_view text = separated;
+  re2::StringPiece rest = Piece(text);
+  re2::StringPiece found;
+  std::size_t value_begin = 0;
+  bool any = false;
+  while (re2::RE2::FindAndConsume(&rest, LabelPattern(), &found)) {
+    const std::string_view label(found.data(), found.size());
+    const auto begin = static_cast<std::size_t>(found.data() - text.data());
+    const std::string_view before = text.substr(value_begin, begin - value_begin);
+    if (any) value_ += Cut(before);
+    if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr &&
+        label.find("hbm") != label.npos) {
+      Close();
+      done_ = true;
+      return any;
+    }
+    Close();
+    Open(label, {line.number, line.RawOffset(std::min(from, line.text.size()) + begin)});
+    value_begin = begin + label.size();
+    any = true;
+  }
+  if (any) {
+    value_ += Cut(text.substr(value_begin));
+    if (!Unfinished(label_, value_)) Close();
+    started_ = true;
+    quiet_lines_ = 0;
+    last_line_ = line.number;
+    return true;
+  }
+  if (!label_.empty() && !Trim(text).empty() && continued_ < kMaxContinuedLines && value_.size() < kMaxValue) {
+    // Wrapped at a blank as a rule; inside a quoted name or a shape the blank is not part of it.
+    if (label_ != "Shape") value_ += ' ';
+    value_ += Cut(Trim(text));
+    ++continued_;
+    if (!Unfinished(label_, value_)) Close();
+    last_line_ = line.number;
+    return true;
+  }
+  done_ = ++quiet_lines_ > (started_ ? kQuietLinesInside : kQuietLinesBeforeStart);
+  return false;
+}
+
+void MemoryReportReader::Open(std::string_view label, Place place) {
+  place_ = place;
+  continued_ = 0;
+  value_.clear();
+  // A total carries its size inside the match; the label is what stands before the size.
+  static const re2::RE2 total(
+      R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
+      R"(|unknown size))");
+  std::string name;
+  std::string size;
+  if (re2::RE2::FullMatch(Piece(label), total, &name, &size)) {
+    label_ = name;
+    value_ = size;
+  } else {
+    label_ = LabelName(label);
+  }
+}
+
+void MemoryReportReader::Close() {
+  if (label_.empty()) return;
+  const std::string label = std::exchange(label_, {});
+  const std::string value(Trim(value_));
+  if (StartsWith(label, "Total ")) {
+    block_ = label.find("hbm") != label.npos ? Block::kTotal : Block::kOther;
+    if (block_ == Block::kTotal) SetSize("total_bytes", value);
+  } else if (StartsWith(label, "Program ")) {
+    block_ = label.find(" hbm ") != label.npos ? Block::kRequirement : Block::kOther;
+    if (block_ == Block::kRequirement) SetSize("program_hbm_bytes", value);
+  } else if (label == "Persistent allocations") {
+    block_ = Block::kPersistent;
+  } else if (label == "Heap allocator status") {
+    block_ = Block::kOther;
+  } else if (label == "Output size") {
+    SetSize("output_bytes", value);
+  } else if (label == "shares") {
+    SetSize("shared_output_bytes", value);
+  } else if (StartsWith(label, "Largest program allocations")) {
+    in_list_ = label.find("hbm") != label.npos;
+    block_ = Block::kOther;
+    if (in_list_) facts_.Set("list_seen", true, place_);
+  } else if (label == "end") {
+    row_open_ = false;
+  } else if (label == "Size" || row_open_) {
+    SetField(label, value);
+  } else {
+    SetTotal(label, value);
+  }
+}
+
+void MemoryReportReader::SetSize(std::string_view fact, std::string_view value) {
+  static const re2::RE2 leading_size("^(" WHYOOM_SIZE ")");
+  std::string text;
+  if (!re2::RE2::PartialMatch(Piece(value), leading_size, &text)) return;
+  if (const auto bytes = PlausibleSize(text)) facts_.Set(fact, static_cast<double>(*bytes), place_);
+}
+
+void MemoryReportReader::SetTotal(const std::string& label, const std::string& value) {
+  if (label == "HLO temp") {
+    if (block_ != Block::kOther) SetHloTemp(value);
+    return;
+  }
+  static const std::map<std::pair<Block, std::string>, std::string_view> kFacts = {
+      {{Block::kTotal, "reserved"}, "system_reserved_bytes"}, {{Block::kNone, "reserved"}, "system_reserved_bytes"},
+      {{Block::kTotal, "program"}, "program_bytes"},          {{Block::kNone, "program"}, "program_bytes"},
+      {{Block::kTotal, "arguments"}, "arguments_bytes"},      {{Block::kNone, "arguments"}, "arguments_bytes"},
+      {{Block::kPersistent, "arguments"}, "arguments_bytes"}, {{Block::kPersistent, "output"}, "output_bytes"},
+      {{Block::kTotal, "heap allocations"}, "heap_bytes"},    {{Block::kRequirement, "global"}, "global_bytes"},
+      {{Block::kRequirement, "scoped"}, "scoped_bytes"},      {{Block::kRequirement, "overlays"}, "overlays_bytes"},
+  };
+  const auto fact = kFacts.find({block_, label});
+  if (fact != kFacts.end()) SetSize(fact->second, value);
+}
+
+void MemoryReportReader::SetHloTemp(const std::string& value) {
+  SetSize("hlo_temp_bytes", value);
+  static const re2::RE2 details(
+      R"(([\d.]+)%utilization(?::Unpadded\(([^)]+)\)Padded\(([^)]+)\))?(?:,([\d.]+)%fragmentation\(([^)]+)\))?)");
+  // Wherever the line was cut, the blanks say nothing.
+  std::string solid = value.substr(std::min(value.find('('), value.size()));
+  std::erase(solid, ' ');
+  std::string utilization, unpadded, padded, percent, fragmentation;
+  if (!re2::RE2::PartialMatch(solid, details, &utilization, &unpadded, &padded, &percent, &fragmentation)) return;
+  facts_.Set("utilization_percent", std::strtod(utilization.c_str(), nullptr), place_);
+  if (!unpadded.empty()) SetSize("hlo_temp_unpadded_bytes", unpadded);
+  if (!padded.empty()) SetSize("hlo_temp_padded_bytes", padded);
+  if (fragmentation.empty()) return;
+  facts_.Set("fragmentation_percent", std::strtod(percent.c_str(), nullptr), place_);
+  SetSize("fragmentation_bytes", fragmentation);
+}
+
+Allocation& MemoryReportReader::Row() {
+  if (!row_open_ || rows_.empty()) {
+    rows_.emplace_back();
+    rows_.back().place = place_;
+    row_open_ = true;
+  }
+  return rows_.back();
+}
+
+void MemoryReportReader::SetField(const std::string& label, const std::string& value) {
+  static const re2::RE2 leading_size("^(" WHYOOM_SIZE ")");
+  std::string size;
+  re2::RE2::PartialMatch(value, leading_size, &size);
+  if (label == "Size") {
+    row_open_ = false;
+    if (rows_.size() >= kMaxRows || !PlausibleSize(size)) return;
+    Row().size_bytes = PlausibleSize(size);
+    return;
+  }
+  if (rows_.empty()) return;
+  Allocation& row = Row();
+  if (label == "Operator") {
+    row.op_name = Quoted(value, "op_name");
+    if (row.op_name.empty() && value.find("op_name=") == value.npos) row.op_name = value;
+    row.source_file = Quoted(value, "source_file");
+    static const re2::RE2 line(R"(\bsource_line=(\d{1,9}))");
+    int number = 0;
+    if (re2::RE2::PartialMatch(value, line, &number)) row.source_line = number;
+  } else if (label == "Shape") {
+    row.shape_text = value;
+    row.array = ParseArrayShape(value);
+  } else if (label == "Unpadded size") {
+    row.unpadded_bytes = PlausibleSize(size);
+  } else if (label == "Extra memory due to padding") {
+    row.padding_bytes = PlausibleSize(size);
+    static const re2::RE2 factor(R"(\(([\d.]+)x)");
+    std::string number;
+    if (re2::RE2::PartialMatch(value, factor, &number)) row.padding_factor = std::strtod(number.c_str(), nullptr);
+  } else if (label == "XLA label") {
+    row.xla_label = value;
+  } else if (label == "Allocation type") {
+    static const re2::RE2 kinds(R"(^(HLO temp|\w+))");
+    re2::RE2::PartialMatch(value, kinds, &row.kind);
+  } else if (label == "Tag") {
+    row.tag = value;
+  }
+}
+
+// The report does not name its module, but JAX's op names begin with the function it was made of: "jit(step)/…" is of
+// the module jit_step.
+void MemoryReportReader::SetModule() {
+  static const re2::RE2 function(R"(^p?jit\(([\w<>.-]+)\)/)");
+  std::string name;
+  for (const Allocation& row : rows_) {
+    if (!re2::RE2::PartialMatch(row.op_name, function, &name)) continue;
+    facts_.Set("module", "jit_" + name, row.place);
+    return;
+  }
+}
+
+void MemoryReportReader::Finish(Evidence* facts, std::vector<Allocation>* rows) {
+  Close();
+  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].rank = static_cast<int>(i) + 1;
+  if (!rows_.empty() && facts_.Find("list_seen") == nullptr) facts_.Set("list_seen", true, rows_.front().place);
+  if (facts_.Find("list_seen") != nullptr) facts_.Set("listed", static_cast<double>(rows_.size()), {});
+  SetModule();
+  facts->Add(facts_);
+  *rows = std::move(rows_);
+}
+
+}  // namespace whyoom

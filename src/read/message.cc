@@ -1,0 +1,206 @@
+#include "read/message.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMaxJoined = 8192;
+constexpr std::size_t kMaxMessage = 1200;
+
+// Lines at which a message is over, whatever it is: the next exception, its status word, or the frames of a Python
+// report.
+bool EndsMessage(std::string_view text) {
+  static const re2::RE2 boundary(
+      R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
+      R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
+  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), boundary);
+}
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
+  std::vector<const Pattern*> patterns;
+  for (const Failure& failure : rules.failures()) {
+    for (const Head& head : failure.heads) patterns.push_back(&head.pattern);
+  }
+  return patterns;
+}
+
+}  // namespace
+
+JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
+    : from_(from) {
+  for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
+    const Line& line = lines[i];
+    if (i > 0 && (line.after_gap || line.text.find_first_not_of(" \t") == std::string::npos || EndsMessage(line.text)))
+      break;
+    if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
+    parts_.push_back({text_.size(), &line});
+    const std::size_t begin = i == 0 ? from : 0;
+    const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
+    const bool goes_on = i == 0 && line.text.size() > begin + kStep;
+    for (std::size_t column = begin; column < end; ++column) {
+      if (goes_on && column == begin + kStep) first_line_end_ = text_.size();
+      const char c = line.text[column];
+      if (!IsBlank(c)) {
+        text_ += c;
+      } else if (!text_.empty() && text_.back() != ' ') {
+        text_ += ' ';
+      }
+    }
+    if (i == 0 && !goes_on) first_line_end_ = text_.size();
+    if (end < line.text.size()) break;
+  }
+}
+
+const JoinedLines::Part& JoinedLines::PartOf(std::size_t position) const {
+  auto after = std::upper_bound(parts_.begin(), parts_.end(), position,
+                                [](std::size_t at, const Part& part) { return at < part.begin; });
+  return after == parts_.begin() ? parts_.front() : *std::prev(after);
+}
+
+std::size_t JoinedLines::LineIndexOf(std::size_t position) const {
+  return static_cast<std::size_t>(&PartOf(position) - parts_.data());
+}
+
+bool JoinedLines::IsLineEnd(std::size_t position) const {
+  const std::size_t next = position == 0 ? parts_.size() : LineIndexOf(position - 1) + 1;
+  if (next >= parts_.size()) return false;
+  return position == parts_[next].begin || (position + 1 == parts_[next].begin && text_[position] == ' ');
+}
+
+const std::string& JoinedLines::line_before(std::size_t position) const { return PartOf(position).line->text; }
+
+std::size_t JoinedLines::ColumnOf(std::size_t position) const {
+  const Part& part = PartOf(position);
+  // Walk the line as the constructor did, until as many characters were taken.
+  std::size_t taken = part.begin;
+  bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
+  const std::string& line = part.line->text;
+  for (std::size_t column = &part == &parts_.front() ? from_ : 0; column < line.size(); ++column) {
+    const bool blank = IsBlank(line[column]);
+    const bool dropped = blank && (last_blank || taken == 0);
+    if (!dropped && taken == position) return column;
+    if (!dropped) ++taken;
+    last_blank = blank;
+  }
+  return line.size();
+}
+
+Place JoinedLines::PlaceOf(std::size_t position) const {
+  const Line& line = *PartOf(position).line;
+  return {line.number, line.RawOffset(ColumnOf(position))};
+}
+
+bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const {
+  const std::string& line = joined.line_before(begin);
+  const std::size_t column = joined.ColumnOf(begin);
+  // What stands further right in its line is no source line and no search pattern, and a line of heads would be looked
+  // through again for each.
+  constexpr std::size_t kLongestQuotation = 4096;
+  if (column > kLongestQuotation) return false;
+  std::string context(line_before.substr(0, kLongestQuotation));
+  context += '\n';
+  context.append(line, 0, column);
+  PatternMatch match;
+  for (const Quotation& quotation : rules_.quotations()) {
+    if (quotation.pattern.Find(context, 0, &match)) return true;
+  }
+  return false;
+}
+
+HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
+    : rules_(rules), prefilter_(prefilter), patterns_(HeadPatterns(rules)) {
+  for (const Failure& failure : rules.failures()) {
+    for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
+  }
+}
+
+std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_view line_before) const {
+  static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
+  std::vector<HeadMatch> heads;
+  for (const std::size_t i : patterns_.In(joined.text())) {
+    const auto& [failure, head] = heads_[i];
+    HeadMatch found{failure, head, {}};
+    for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
+      if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
+      const re2::StringPiece before(joined.text().data(), found.match.begin);
+      if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
+      if (IsQuoted(joined, line_before, found.match.begin)) continue;
+      heads.push_back(found);
+    }
+  }
+  std::stable_sort(heads.begin(), heads.end(), [](const HeadMatch& a, const HeadMatch& b) {
+    return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
+           std::pair(b.match.begin, -static_cast<long>(b.match.end));
+  });
+  return heads;
+}
+
+namespace {
+
+// What `patterns` say in `text` from `from` on, by fact.
+std::map<std::string, Capture> ReadFacts(const std::vector<Pattern>& patterns, std::string_view text, std::size_t from,
+                                         std::size_t* end) {
+  std::map<std::string, Capture> facts;
+  for (const Pattern& pattern : patterns) {
+    PatternMatch match;
+    if (!pattern.Find(text, from, &match)) continue;
+    *end = std::max(*end, match.end);
+    for (Capture& capture : match.captures) {
+      const std::string name = capture.name;
+      facts.try_emplace(name, std::move(capture));
+    }
+  }
+  return facts;
+}
+
+// A second message of the same wording is another report's; what it says is not this one's.
+std::string_view ThisMessage(const Pattern& head, std::string_view text, std::size_t head_end) {
+  PatternMatch next;
+  return head.Find(text, head_end, &next) ? text.substr(0, next.begin) : text;
+}
+
+// What a person would quote: the message with what stands before it in its line, unless that is long, up to the line's
+// end.
+std::string Quote(std::string_view text, std::size_t head_begin, std::size_t line_begin, std::size_t end) {
+  constexpr std::size_t kLongLead = 160;
+  static const re2::RE2 exception_class(R"(((?:[\w.]+: )+)$)");
+  std::size_t begin = line_begin;
+  if (head_begin - line_begin > kLongLead) {
+    std::string classes;
+    re2::RE2::PartialMatch(re2::StringPiece(text.data(), head_begin), exception_class, &classes);
+    begin = head_begin - classes.size();
+  }
+  while (end < text.size() && (text[end] == '.' || text[end] == ')' || text[end] == '\'')) ++end;
+  return std::string(text.substr(begin, std::min(end - begin, kMaxMessage)));
+}
+
+}  // namespace
+
+void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, Evidence* facts,
+                 std::string* message, std::size_t* end) {
+  for (const Capture& capture : head.match.captures)
+    facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
+  *end = head.match.end;
+  std::map<std::string, Capture> read = ReadFacts(head.failure->facts, text, head.match.begin, end);
+  std::size_t other_end = 0;
+  // The head begins in the first line, where both have the same places.
+  for (auto& [name, capture] : ReadFacts(head.failure->facts, other.text(), head.match.begin, &other_end)) {
+    const auto known = read.find(name);
+    // A figure or a name that ends with its line may have been cut there.
+    const bool cut = known != read.end() && joined.IsLineEnd(known->second.end) && known->second.value != capture.value;
+    if (known == read.end() || cut) facts->Set(name, capture.value, other.PlaceOf(capture.begin));
+  }
+  for (const auto& [name, capture] : read) facts->Set(name, capture.value, joined.PlaceOf(capture.begin));
+  const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
+  *message = Quote(text, head.match.begin, line_begin, *end);
+}
+
+}  // namespace whyoom

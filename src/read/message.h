@@ -1,0 +1,89 @@
+// Finds the heads of failures in a few joined lines, and takes what the message after a head says.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "facts/evidence.h"
+#include "input/prefilter.h"
+#include "rules/pattern_set.h"
+#include "rules/rule_set.h"
+#include "text/line.h"
+
+namespace whyoom {
+
+// Consecutive lines of one reporter as one text: messages are wrapped anywhere, so patterns look at the lines
+// joined, each run of white space as one blank. Where lines were broken at blanks, a blank joins them; where they were
+// cut at a width, inside words and figures, nothing does.
+class JoinedLines {
+ public:
+  // The first `count` of `lines`, the first one from the column `from` on. A line of more than kStep columns is looked
+  // at in windows. Stops early before a traceback's frame or a blank line behind the first line: no message goes on
+  // beyond those.
+  enum class Joint { kBlank, kNothing };
+  JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from = 0);
+
+  // How far into a long first line the next window begins; what begins before that is this window's.
+  static constexpr std::size_t kStep = 6144;
+
+  const std::string& text() const { return text_; }
+  // Up to where heads are this text's: the end of the first line, or the begin of its next window.
+  std::size_t first_line_end() const { return first_line_end_; }
+  std::size_t line_count() const { return parts_.size(); }
+  std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
+  std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
+  bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
+  Place PlaceOf(std::size_t position) const;
+  const std::string& line_before(std::size_t position) const;  // cleaned text of the line, see Quotation
+  std::size_t ColumnOf(std::size_t position) const;            // in the cleaned text of its line
+
+ private:
+  struct Part {
+    std::size_t begin;  // in text_
+    const Line* line;
+  };
+  const Part& PartOf(std::size_t position) const;
+  std::string text_;
+  std::vector<Part> parts_;
+  std::size_t first_line_end_ = 0;
+  std::size_t from_ = 0;
+};
+
+struct HeadMatch {
+  const Failure* failure = nullptr;
+  const Head* head = nullptr;
+  PatternMatch match;
+};
+
+// Where a head may stand, by the rule data; nothing here knows a failure by name.
+class HeadFinder {
+ public:
+  // Borrows both; the prefilter is that of the rules' literals.
+  HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
+
+  // Heads that begin in the first of the joined lines, in order of place; `line_before` is the reporter's line before
+  // that one. Quotations (source lines, search patterns) give none.
+  std::vector<HeadMatch> Find(const JoinedLines& joined, std::string_view line_before) const;
+
+  // Whether any rule's literal stands in `text`.
+  bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
+
+ private:
+  bool IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const;
+
+  const RuleSet& rules_;
+  const Prefilter& prefilter_;
+  std::vector<std::pair<const Failure*, const Head*>> heads_;
+  PatternSet patterns_;  // of heads_
+};
+
+// What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message
+// goes. `message` becomes the text a person would quote.
+// `other` is the same lines joined the other way: it gives what a cut through a figure or a name hides in `joined`.
+void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, Evidence* facts,
+                 std::string* message, std::size_t* end);
+
+}  // namespace whyoom

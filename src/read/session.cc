@@ -1,0 +1,259 @@
+#include "read/session.h"
+
+#include <algorithm>
+
+namespace whyoom {
+namespace {
+
+// How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns
+// needs more.
+constexpr std::size_t kLookAhead = 12;
+// How many lines are wanted after one that may matter: enough for the message, and, where a report is awaited, for what
+// may stand between the head and it; less once it is being read, since its parts stand near to each other.
+constexpr int kWantedAfterHit = 16;
+constexpr int kWantedBeforeReport = 48;
+constexpr int kWantedInReport = 24;
+constexpr std::size_t kLongLine = std::size_t{16} << 10;
+constexpr std::size_t kMostLine = std::size_t{1} << 20;
+
+bool Conflict(const Failure& failure, const Evidence& a, const Evidence& b) {
+  return std::any_of(failure.identity.begin(), failure.identity.end(), [&](const std::string& name) {
+    const Fact* first = a.Find(name);
+    const Fact* second = b.Find(name);
+    return first != nullptr && second != nullptr && first->value != second->value;
+  });
+}
+
+bool Holds(const std::vector<std::string>& codes, const std::string& code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+}  // namespace
+
+Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
+                 std::string reporter)
+    : finder_(finder),
+      context_finder_(contexts),
+      of_job_(of_job),
+      statements_(statements),
+      reporter_(std::move(reporter)) {}
+
+void Session::Feed(Line line, std::vector<Sighting>* done) {
+  if (line.after_gap) Flush(done);
+  // A line without end comes in pieces, each of which would be many lines.
+  lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
+  const bool matters = finder_.MayMatter(line.text);
+  if (matters) {
+    lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+    TakeOfJob(line);
+  }
+  pending_.push_back(std::move(line));
+  pending_matters_.push_back(matters);
+  if (pending_.size() >= kLookAhead) ProcessFront(done);
+}
+
+void Session::Flush(std::vector<Sighting>* done) {
+  while (!pending_.empty()) ProcessFront(done);
+  for (OpenSighting& open : open_) Complete(open, done);
+  open_.clear();
+  line_before_.clear();
+  traceback_.Reset();
+  lines_wanted_ = 0;
+}
+
+void Session::ProcessFront(std::vector<Sighting>* done) {
+  ++ordinal_;
+  const Line front = pending_.front();
+  traceback_.Feed(front);
+  const std::size_t open_before = open_.size();
+  const bool may_matter = MayBeginHere();
+  for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
+    TakeWindow(front, from);
+  if (open_.size() == open_before) FeedReader(front, 0);
+  CompleteFinished(done);
+  line_before_ = front.text;
+  pending_.pop_front();
+  pending_matters_.pop_front();
+}
+
+// Whether a head or context may begin in the first of the pending lines: each holds a literal in one of its lines, that
+// is also how the prefilter finds it, and soon.
+bool Session::MayBeginHere() const {
+  std::size_t behind = 0;  // bytes between the first line and the one looked at
+  for (std::size_t i = 0; i < pending_.size() && behind <= kLiteralReach; ++i) {
+    if (pending_matters_[i]) return true;
+    if (i > 0) behind += pending_[i].text.size();
+  }
+  return false;
+}
+
+void Session::TakeWindow(const Line& front, std::size_t from) {
+  const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
+  const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
+  if (!finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
+  TakeContexts(joined, front);
+  const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
+  const std::vector<HeadMatch> heads = finder_.Find(joined, line_before_);
+  if (std::any_of(heads.begin(), heads.end(), is_whole)) return TakeHeads(joined, glued, heads, front);
+  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, line_before_);
+  const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
+  if (cut) return TakeHeads(glued, joined, glued_heads, front);
+  TakeHeads(joined, glued, heads, front);
+}
+
+// Other reporters must not wait until this one has printed what a wrapped message may go on in.
+void Session::TakeOfJob(const Line& line) {
+  const std::deque<Line> alone = {line};
+  for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
+    const JoinedLines window(alone, 1, JoinedLines::Joint::kBlank, from);
+    for (const ContextFinder::Found& found : context_finder_.Find(window)) {
+      if (found.context->job_wide) of_job_.Take(found, window);
+    }
+  }
+}
+
+void Session::TakeContexts(const JoinedLines& joined, const Line& front) {
+  for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
+    if (found.context->is_program) {
+      std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
+      if (!program) continue;
+      const bool one_line = program->where.line == program->where.last_line;
+      statements_.Add(*std::move(program),
+                      one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
+    }
+    (found.context->job_wide ? of_job_ : contexts_).Take(found, joined);
+  }
+}
+
+void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
+                        const Line& front) {
+  for (const HeadMatch& head : heads) {
+    OpenSighting open;
+    Sighting& sighting = open.sighting;
+    std::size_t end = 0;
+    ReadMessage(joined, other, head, &sighting.facts, &sighting.message, &end);
+    if (MergeIntoOpen(joined, head, sighting.facts)) continue;
+    sighting.failure = head.failure;
+    sighting.fragment = head.head->fragment;
+    sighting.reporter = reporter_;
+    sighting.repeats = front.repeats;
+    sighting.time = front.time;
+    sighting.head = joined.PlaceOf(head.match.begin);
+    sighting.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
+    SetHeadEnd(joined, head, &open);
+    open.message_end = ordinal_ + joined.line_count() - 1;
+    contexts_.AddTo(*head.failure, &sighting.facts);
+    of_job_.AddTo(*head.failure, &sighting.facts);
+    if (const std::optional<UserCall> call = traceback_.user_call()) {
+      sighting.facts.Set("user_source", call->source, call->place);
+      sighting.facts.Set("user_source_path", call->path, call->place);
+    }
+    if (!head.failure->reader.empty()) {
+      open.reader = std::make_unique<MemoryReportReader>();
+      for (OpenSighting& earlier : open_) {
+        if (earlier.sighting.failure == head.failure)
+          earlier.message_end = 0;  // its report ends where this one's begins
+      }
+    }
+    open_.push_back(std::move(open));
+    if (open_.back().reader != nullptr) {
+      FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
+    }
+    lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
+  }
+}
+
+void Session::SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const {
+  open->head_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
+  open->head_end = joined.ColumnOf(head.match.end - 1) + 1;
+}
+
+bool Session::BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const {
+  return ordinal_ < open.head_end_line ||
+         (ordinal_ == open.head_end_line && joined.ColumnOf(head.match.begin) < open.head_end);
+}
+
+// A message may hold several heads. The code's name and the sentence after it are one failure. A head may be part of
+// another code's ("Error loading program 'f': Attempting to allocate …"), and what a run-time message carries from a
+// compile is its cause; the rule data says of which codes this is so. True where `head` starts nothing new.
+bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts) {
+  for (OpenSighting& open : open_) {
+    if (open.message_end < ordinal_) continue;
+    Sighting& sighting = open.sighting;
+    if (sighting.failure == head.failure && !Conflict(*head.failure, sighting.facts, facts)) {
+      sighting.facts.Add(facts);
+      sighting.fragment = sighting.fragment && head.head->fragment;
+      SetHeadEnd(joined, head, &open);
+      return true;
+    }
+    const bool inside = BeginsInside(joined, head, open);
+    if (inside && Holds(head.failure->absorbed_by, sighting.failure->code)) return true;
+    const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
+    if ((inside || carried) && Holds(sighting.failure->absorbed_by, head.failure->code)) open.absorbed = true;
+  }
+  return false;
+}
+
+void Session::FeedReader(const Line& front, std::size_t from) {
+  for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+    if (open->reader == nullptr || open->absorbed) continue;
+    if (open->reader->Feed(front, from)) lines_wanted_ = kWantedInReport;
+    return;  // only the newest: a report belongs to the head right above it
+  }
+}
+
+// A message about one allocation alone ("Allocation (size=…) would exceed memory") has it as its only row.
+void TakeRequest(Sighting* sighting) {
+  const Fact* shape = sighting->facts.Find("request_shape");
+  const Fact* size = sighting->facts.Find("request_bytes");
+  if (shape == nullptr || size == nullptr || !sighting->rows.empty() || AsText(shape->value) == nullptr) return;
+  Allocation row;
+  row.rank = 1;
+  row.size_bytes = static_cast<std::int64_t>(AsNumber(size->value).value_or(0));
+  row.shape_text = *AsText(shape->value);
+  row.array = ParseArrayShape(row.shape_text);
+  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
+  if (row.unpadded_bytes && *row.unpadded_bytes > 0 && *row.unpadded_bytes < *row.size_bytes) {
+    row.padding_bytes = *row.size_bytes - *row.unpadded_bytes;
+    row.padding_factor = static_cast<double>(*row.size_bytes) / static_cast<double>(*row.unpadded_bytes);
+  }
+  if (const Fact* tag = sighting->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
+    row.xla_label = *AsText(tag->value);
+  row.kind = kRequested;
+  row.place = shape->place;
+  sighting->rows.push_back(std::move(row));
+}
+
+void Session::Complete(OpenSighting& open, std::vector<Sighting>* done) {
+  if (open.absorbed) return;
+  if (open.reader != nullptr) {
+    open.reader->Finish(&open.sighting.facts, &open.sighting.rows);
+    open.sighting.last_line = std::max(open.sighting.last_line, open.reader->last_line());
+  }
+  TakeRequest(&open.sighting);
+  done->push_back(std::move(open.sighting));
+}
+
+bool Session::in_report() const {
+  return std::any_of(open_.begin(), open_.end(),
+                     [](const OpenSighting& open) { return open.reader != nullptr && !open.reader->done(); });
+}
+
+void Session::CompleteFinished(std::vector<Sighting>* done) {
+  std::vector<OpenSighting> still_open;
+  const auto reads = [](const OpenSighting& open) {
+    return open.reader != nullptr && !open.reader->done() && !open.absorbed;
+  };
+  const auto newest_reader = std::find_if(open_.rbegin(), open_.rend(), reads);
+  for (OpenSighting& open : open_) {
+    const bool is_newest = newest_reader != open_.rend() && &open == &*newest_reader;
+    if (is_newest || open.message_end > ordinal_) {
+      still_open.push_back(std::move(open));
+    } else {
+      Complete(open, done);
+    }
+  }
+  open_ = std::move(still_open);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,89 @@
+// What one reporter (a process, rank or host) printed: its lines in order, whoever wrote in between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "facts/evidence.h"
+#include "facts/sighting.h"
+#include "read/context_facts.h"
+#include "read/memory_report_reader.h"
+#include "read/message.h"
+#include "read/statements.h"
+#include "read/traceback.h"
+#include "rules/rule_set.h"
+#include "text/line.h"
+#include "text/timestamp.h"
+
+namespace whyoom {
+
+// A head or context that begins in one line and goes on in the next ones is found where a literal of the rule data
+// begins no more than this many bytes behind that line; those of the rule data have one within half of this (a test
+// says so).
+inline constexpr std::size_t kLiteralReach = 256;
+
+class Session {
+ public:
+  // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
+  // whole job; `statements` gets what is said of programs that were compiled.
+  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
+          std::string reporter);
+
+  // Takes the reporter's next line. Sightings that are complete are appended to `done`.
+  void Feed(Line line, std::vector<Sighting>* done);
+
+  // No further line of this reporter follows directly: whatever is open ends here.
+  void Flush(std::vector<Sighting>* done);
+
+  // Whether the lines directly after the last one may still belong to something.
+  bool active() const { return lines_wanted_ > 0; }
+
+  // Whether a report is being read or expected.
+  bool in_report() const;
+
+ private:
+  struct OpenSighting {
+    Sighting sighting;
+    std::unique_ptr<MemoryReportReader> reader;
+    std::uint64_t head_end_line = 0;  // ordinal of the line that its head ends in, and where in it
+    std::size_t head_end = 0;
+    std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
+    bool absorbed = false;
+  };
+
+  void ProcessFront(std::vector<Sighting>* done);
+  bool MayBeginHere() const;
+  void TakeWindow(const Line& front, std::size_t from);
+  void TakeContexts(const JoinedLines& joined, const Line& front);
+  void TakeOfJob(const Line& line);
+  void TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
+                 const Line& front);
+  bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts);
+  void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
+  bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const;
+  void FeedReader(const Line& front, std::size_t from);
+  void Complete(OpenSighting& open, std::vector<Sighting>* done);
+  void CompleteFinished(std::vector<Sighting>* done);
+
+  const HeadFinder& finder_;
+  const ContextFinder& context_finder_;
+  ContextFacts& of_job_;
+  Statements& statements_;
+  std::string reporter_;
+  std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
+  std::deque<bool> pending_matters_;  // of each: whether it holds a rule's literal
+  std::string line_before_;
+  std::uint64_t ordinal_ = 0;  // of the line in process, in this session
+  int lines_wanted_ = 0;
+  std::vector<OpenSighting> open_;
+  ContextFacts contexts_;
+  Traceback traceback_;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,74 @@
+#include "read/sightings.h"
+
+#include <sys/stat.h>
+
+#include <iterator>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+// Whether searching in several places at once is worth the threads.
+bool IsLarge(const ByteSource& source) {
+  constexpr off_t kLarge = off_t{16} << 20;
+  const int descriptor = source.RegularFile();
+  struct stat status {};
+  return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size >= kLarge;
+}
+
+}  // namespace
+
+SightingReader::SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
+    : source_(source),
+      survey_(options.threads > 0 && IsLarge(source)
+                  ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads)
+                  : std::nullopt),
+      scanner_(
+          source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(),
+          survey_ ? &*survey_ : nullptr, options.control),
+      lines_(engine),
+      filter_(options.range) {}
+
+bool SightingReader::Next(std::vector<Sighting>* found) {
+  if (state_ == State::kEnded) {
+    scanner_.Resume();
+    state_ = State::kReading;
+  }
+  RawLine line;
+  while (state_ == State::kReading) {
+    if (scanner_.Next(lines_.wants_adjacent(), &line)) {
+      lines_.Feed(line);
+    } else {
+      lines_.Pause();
+      state_ = State::kCompleted;
+    }
+    if (Take(found)) return true;
+  }
+  state_ = State::kEnded;
+  return false;
+}
+
+bool SightingReader::Take(std::vector<Sighting>* found) {
+  std::vector<Sighting> sightings = lines_.TakeSightings();
+  filter_.Apply(&sightings);
+  for (Sighting& sighting : sightings) sighting.head.offset = source_.RawOffset(sighting.head.offset);
+  std::move(sightings.begin(), sightings.end(), std::back_inserter(*found));
+  return !sightings.empty();
+}
+
+ReadEnd SightingReader::Finish() {
+  ReadEnd end;
+  end.bytes = scanner_.bytes_read();
+  end.unknown_times = filter_.unknown();
+  end.problem = lines_.problem();
+  ProgramTable stated = lines_.TakePrograms();
+  end.programs.LeaveOut(stated.left_out());
+  for (CompiledProgram& program : stated.Take()) {
+    program.where.offset = source_.RawOffset(program.where.offset);
+    end.programs.Add(std::move(program));
+  }
+  filter_.Apply(&end.programs);
+  return end;
+}
+
+}  // namespace whyoom

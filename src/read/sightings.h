@@ -1,0 +1,73 @@
+// Bytes of one artifact in, sightings of failures out: the only place where that is done. Nothing is concluded here.
+//
+//   SightingReader reader(engine, *OpenFile("train.log"));
+//   std::vector<Sighting> found;
+//   while (reader.Next(&found)) Use(std::exchange(found, {}));
+//   const ReadEnd end = reader.Finish();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/compiled_program.h"
+#include "facts/sighting.h"
+#include "input/byte_source.h"
+#include "input/line_scanner.h"
+#include "input/read_control.h"
+#include "input/survey.h"
+#include "read/engine.h"
+#include "read/line_reader.h"
+#include "read/time_filter.h"
+
+namespace whyoom {
+
+struct ReadOptions {
+  TimeRange range;                 // what lies outside is left out
+  std::size_t threads = 0;         // that search a large regular file, beside the caller's; what comes out is the same
+  ReadControl* control = nullptr;  // says when to stop; may be null
+};
+
+// What an artifact came to, beside its sightings.
+struct ReadEnd {
+  std::uint64_t bytes = 0;          // as unpacked
+  std::uint64_t unknown_times = 0;  // sightings kept though their time cannot be compared with the range
+  std::string problem;              // a limit that was met; empty where none was
+  ProgramTable programs;            // that it states; without the artifact
+};
+
+class SightingReader {
+ public:
+  // Borrows both.
+  SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options = {});
+
+  // Reads on until sightings became complete, and appends them. False where the source gives no more: what was open has
+  // been completed by then. Called after that it goes on where a followed source has more (input/follow_source.h).
+  bool Next(std::vector<Sighting>* found);
+
+  // The framework whose signs were seen so far; empty where none was.
+  std::string framework() const { return lines_.framework(); }
+
+  // Call once, after Next gave false.
+  ReadEnd Finish();
+
+ private:
+  enum class State {
+    kReading,
+    kCompleted,  // the source gave no more, what was open is complete
+    kEnded,      // and that was said
+  };
+  bool Take(std::vector<Sighting>* found);
+
+  ByteSource& source_;
+  std::optional<Survey> survey_;
+  LineScanner scanner_;
+  LineReader lines_;
+  TimeFilter filter_;
+  State state_ = State::kReading;
+};
+
+}  // namespace whyoom

@@ -1,0 +1,79 @@
+#include "read/time_filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace whyoom {
+namespace {
+
+// Whether the two can be told apart: a moment of the world and the reading of a clock in some zone cannot.
+bool Comparable(const Timestamp& time, const std::optional<Timestamp>& bound) {
+  return !bound || time.zone_known || !bound->zone_known;
+}
+
+// Microseconds of "45s", "30m", "2h" or "7d".
+std::optional<std::int64_t> ParseAgo(std::string_view text) {
+  constexpr std::string_view kUnits = "smhd";
+  constexpr std::array<std::int64_t, kUnits.size()> kSeconds = {1, 60, 3600, 86400};
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  // A hundred thousand days are longer than there are computers, and far from what overflows.
+  if (digits == 0 || digits > 5 || digits + 1 != text.size()) return std::nullopt;
+  const std::size_t unit = kUnits.find(text.back());
+  if (unit == std::string_view::npos) return std::nullopt;
+  std::int64_t count = 0;
+  for (const char c : text.substr(0, digits)) count = count * 10 + (c - '0');
+  return count * kSeconds[unit] * 1000000;
+}
+
+}  // namespace
+
+std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now) {
+  if (const std::optional<std::int64_t> ago = ParseAgo(text)) return Timestamp{now.microseconds - *ago, now.zone_known};
+  for (const char* rest : {"", ":00", " 00:00:00"}) {
+    if (const std::optional<Timestamp> time = ParseTimestamp(std::string(text) + rest)) return time;
+  }
+  return std::nullopt;
+}
+
+TimeFilter::Side TimeFilter::SideOf(const std::optional<Timestamp>& time) const {
+  if (!range_.since && !range_.until) return Side::kInside;
+  if (!time) return Side::kUnknown;
+  const std::int64_t at = time->microseconds;
+  const bool since_known = Comparable(*time, range_.since);
+  const bool until_known = Comparable(*time, range_.until);
+  if (since_known && range_.since && at < range_.since->microseconds) return Side::kOutside;
+  if (until_known && range_.until && at >= range_.until->microseconds) return Side::kOutside;
+  return since_known && until_known ? Side::kInside : Side::kUnknown;
+}
+
+void TimeFilter::Apply(std::vector<Sighting>* sightings) {
+  std::erase_if(*sightings, [this](const Sighting& sighting) {
+    const Side side = SideOf(sighting.time);
+    if (side == Side::kUnknown) ++unknown_;
+    return side == Side::kOutside;
+  });
+}
+
+void TimeFilter::Apply(ProgramTable* programs) const {
+  if (!range_.since && !range_.until) return;
+  ProgramTable kept;
+  kept.LeaveOut(programs->left_out());
+  for (CompiledProgram& program : programs->Take()) {
+    const bool outside = SideOf(program.last_time) == Side::kOutside && SideOf(program.first_time) == Side::kOutside;
+    if (!outside) kept.Add(std::move(program));
+  }
+  *programs = std::move(kept);
+}
+
+void TellUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
+  if (reports == 0) return;
+  problems->push_back({"the range of time", "",
+                       fmt::format("{} of failures {} no time that can be compared with it; {} kept",
+                                   reports == 1 ? "1 report" : fmt::format("{} reports", reports),
+                                   reports == 1 ? "carries" : "carry", reports == 1 ? "it is" : "they are")});
+}
+
+}  // namespace whyoom

@@ -1,0 +1,75 @@
+#include "read/traceback.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "facts/source_path.h"
+
+namespace whyoom {
+namespace {
+
+// The exception's class and the head of its message may stand on different lines, and a wrapped message has a few.
+constexpr int kNear = 12;
+
+struct Frame {
+  std::string path;
+  std::int64_t line = 0;
+};
+
+bool ReadFrame(const std::string& text, Frame* frame) {
+  // As Python prints a frame, as IPython does ("File ~/x.py:41, in f(a)"), and a notebook's cell.
+  static const re2::RE2 python(R"re(^[ \t|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
+  static const re2::RE2 ipython(R"(^[ \t|]*File (\S+?):(\d{1,9})(?:, in |$))");
+  static const re2::RE2 cell(R"(^[ \t|]*(Cell In ?\[\d+\]), line (\d{1,9}))");
+  return re2::RE2::PartialMatch(text, python, &frame->path, &frame->line) ||
+         re2::RE2::PartialMatch(text, ipython, &frame->path, &frame->line) ||
+         re2::RE2::PartialMatch(text, cell, &frame->path, &frame->line);
+}
+
+// Whether any of the expressions above or below can match; most lines are none of a traceback's.
+bool MayBelong(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t|+");
+  return first != std::string_view::npos && std::string_view("CDEFT").find(text[first]) != std::string_view::npos;
+}
+
+}  // namespace
+
+const std::vector<std::string>& Traceback::Openers() {
+  // A quote before ", line" may be escaped.
+  static const std::vector<std::string> openers = {"traceback (most recent", "\", line ", "file ~/", "file /",
+                                                   "cell in"};
+  return openers;
+}
+
+void Traceback::Feed(const Line& line) {
+  static const re2::RE2 header(R"(^[ \t|+]*(?:Exception Group )?Traceback \(most recent call last\))");
+  static const re2::RE2 connector(
+      R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
+  ++lines_since_;
+  // A frame's source and the marks below it are indented.
+  const bool indented = line.text.starts_with("    ");
+  if (indented && lines_since_ <= 3) lines_since_ = 0;
+  if (!MayBelong(line.text)) return;
+  Frame frame;
+  if (re2::RE2::PartialMatch(line.text, connector)) {
+    is_consequence_ = true;
+    return;
+  }
+  if (re2::RE2::PartialMatch(line.text, header)) {
+    if (!is_consequence_) call_.reset();
+    is_consequence_ = false;
+    lines_since_ = 0;
+    return;
+  }
+  if (ReadFrame(line.text, &frame)) {
+    if (lines_since_ > kNear) call_.reset();  // of another traceback, whose successor has lost its header
+    lines_since_ = 0;
+    if (!IsLibraryPath(frame.path)) {
+      call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), frame.path, {line.number, line.offset}};
+    }
+  }
+}
+
+std::optional<UserCall> Traceback::user_call() const { return lines_since_ <= kNear ? call_ : std::nullopt; }
+
+}  // namespace whyoom

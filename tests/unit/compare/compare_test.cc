@@ -1,0 +1,257 @@
+// Comparing two runs from hand-written findings: totals, rows, and the trace of each remedy.
+#include "compare/compare.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "cli/diff_runs.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+Comparison Compare(const Run& before, const Run& after) { return whyoom::Compare(before, after, BuiltInRules()); }
+
+Allocation MakeRow(const std::string& op, const std::string& shape, double gib, const std::string& label = "fusion") {
+  Allocation row;
+  row.op_name = op;
+  row.shape_text = shape;
+  row.array = ParseArrayShape(shape);
+  row.size_bytes = static_cast<std::int64_t>(gib * kGiB);
+  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
+  if (row.unpadded_bytes && *row.unpadded_bytes < *row.size_bytes)
+    row.padding_bytes = *row.size_bytes - *row.unpadded_bytes;
+  row.xla_label = label;
+  return row;
+}
+
+// A compile that needs this much of 16 GiB.
+Run MakeRun(double need_gib, std::vector<Allocation> rows,
+            const std::vector<std::pair<std::string, double>>& more = {}) {
+  Run run;
+  run.failed = need_gib > 16;
+  run.measured = !run.failed;
+  run.compiles = true;
+  run.code = run.failed ? "E1000" : "";
+  run.facts.Set("need_bytes", need_gib * kGiB, {});
+  run.facts.Set("limit_bytes", 16 * kGiB, {});
+  run.facts.Set("module", std::string("jit_step"), {});
+  for (const auto& [name, gib] : more) run.facts.Set(name, gib * kGiB, {});
+  run.allocations = std::move(rows);
+  return run;
+}
+
+std::string Seems(const Comparison& comparison) {
+  std::string list;
+  for (const SeemingRemedy& seeming : comparison.seems) {
+    list += list.empty() ? "" : "; ";
+    for (std::size_t i = 0; i < seeming.ids.size(); ++i) list += (i == 0 ? "" : " or ") + seeming.ids[i];
+  }
+  return list;
+}
+
+std::vector<Allocation> Layers(const std::string& shape, double gib, const std::string& op = "jit(step)/jvp(layer_") {
+  std::vector<Allocation> rows;
+  for (int i = 0; i < 4; ++i) rows.push_back(MakeRow(op + std::to_string(i) + ")/dot_general", shape, gib));
+  return rows;
+}
+
+const std::string kLayer = "f32[64,1024,4096]{2,1,0:T(8,128)}";
+
+}  // namespace
+
+TEST_CASE("the verdict of a comparison", "[diagnose]") {
+  const auto verdict = [](const Run& before, const Run& after) { return Compare(before, after).verdict; };
+  CHECK(verdict(MakeRun(20, {}), MakeRun(18, {})) == DiffVerdict::kStillOver);
+  CHECK(verdict(MakeRun(20, {}), MakeRun(22, {})) == DiffVerdict::kWorse);
+  CHECK(verdict(MakeRun(20, {}), MakeRun(20.004, {})) == DiffVerdict::kUnchanged);
+  CHECK(verdict(MakeRun(20, {}), MakeRun(12, {})) == DiffVerdict::kFitsNow);
+  CHECK(verdict(MakeRun(12, {}), MakeRun(20, {})) == DiffVerdict::kFailsNow);
+  CHECK(verdict(MakeRun(12, {}), MakeRun(11, {})) == DiffVerdict::kNeitherFails);
+  Run other = MakeRun(20, {});
+  other.code = "0100";
+  CHECK(verdict(MakeRun(20, {}), other) == DiffVerdict::kOtherFailure);
+  Run unknown;
+  unknown.failed = true;
+  CHECK(verdict(MakeRun(20, {}), unknown) == DiffVerdict::kCannotTell);
+  CHECK(verdict(unknown, unknown) == DiffVerdict::kCannotTell);
+}
+
+TEST_CASE("what is over, and a limit that only one of the two tells", "[diagnose]") {
+  Run dump = MakeRun(12, {});
+  dump.facts = Evidence();
+  dump.facts.Set("need_bytes", 12 * kGiB, {});
+  const Comparison comparison = Compare(MakeRun(20, {}), dump);
+  CHECK(comparison.over_before == static_cast<std::int64_t>(4 * kGiB));
+  CHECK(comparison.over_after == static_cast<std::int64_t>(-4 * kGiB));
+}
+
+TEST_CASE("a report that counts temporaries only is a lower bound", "[diagnose]") {
+  const std::vector<std::pair<std::string, double>> only = {
+      {"hlo_temp_bytes", 18}, {"arguments_bytes", 0}, {"output_bytes", 0}};
+  const std::vector<std::pair<std::string, double>> all = {
+      {"hlo_temp_bytes", 14}, {"arguments_bytes", 6}, {"output_bytes", 0}};
+  CHECK(Compare(MakeRun(18, {}, only), MakeRun(20, {}, all)).verdict == DiffVerdict::kCannotTell);
+  CHECK(Compare(MakeRun(20, {}, all), MakeRun(18, {}, only)).verdict == DiffVerdict::kCannotTell);
+  CHECK(Compare(MakeRun(18, {}, only), MakeRun(17, {}, all)).verdict == DiffVerdict::kStillOver);
+  const Comparison worse = Compare(MakeRun(17, {}, all), MakeRun(18, {}, only));
+  CHECK(worse.verdict == DiffVerdict::kWorse);
+  CHECK(worse.at_least_after);
+  for (const TotalChange& total : worse.totals) CHECK((total.id != "arguments_bytes" || !total.after));
+}
+
+TEST_CASE("two modules are compared, and it is said", "[diagnose]") {
+  Run other = MakeRun(18, {});
+  other.facts.Set("module", std::string("jit_eval"), {}, true);
+  const Comparison comparison = Compare(MakeRun(20, {}), other);
+  CHECK_FALSE(comparison.same_job);
+  CHECK(comparison.verdict == DiffVerdict::kStillOver);
+  REQUIRE_FALSE(comparison.notes.empty());
+  CHECK(comparison.notes[0].find("jit_eval") != std::string::npos);
+}
+
+TEST_CASE("allocations are found again and those that changed alike are one", "[diagnose]") {
+  std::vector<Allocation> before = Layers(kLayer, 1);
+  before.push_back(MakeRow("jit(step)/logits", "f32[8,128]{1,0}", 3));
+  before.push_back(MakeRow("jit(step)/kept", "f32[16,128]{1,0}", 2));
+  std::vector<Allocation> after = Layers("bf16[64,1024,4096]{2,1,0:T(8,128)(2,1)}", 0.5);
+  after.push_back(MakeRow("jit(step)/kept", "f32[16,128]{1,0:T(8,128)}", 2));
+  after.push_back(MakeRow("jit(step)/mask", "pred[99]{0}", 0.25));
+  const Comparison comparison = Compare(MakeRun(20, before), MakeRun(18, after));
+  CHECK(comparison.rows_compared);
+  CHECK(comparison.unchanged_rows == 1);
+  REQUIRE(comparison.rows.size() == 3);
+  CHECK(comparison.rows[0].kind == RowChangeKind::kGone);
+  CHECK(comparison.rows[0].shape_before == "f32[8,128]");
+  CHECK(comparison.rows[1].kind == RowChangeKind::kSmaller);
+  CHECK(comparison.rows[1].count == 4);
+  CHECK(comparison.rows[1].shape_after == "bf16[64,1024,4096]");
+  CHECK(comparison.rows[1].difference() == static_cast<std::int64_t>(-2 * kGiB));
+  CHECK(comparison.rows[2].kind == RowChangeKind::kNew);
+  CHECK(comparison.rows[2].size_after == static_cast<std::int64_t>(0.25 * kGiB));
+}
+
+TEST_CASE("sizes that a log rounds are no change", "[diagnose]") {
+  const Comparison comparison =
+      Compare(MakeRun(20, {MakeRow("a", "f32[8]{0}", 1.69)}), MakeRun(18, {MakeRow("b", "f32[8]{0}", 1.6875)}));
+  CHECK(comparison.unchanged_rows == 1);
+  CHECK(comparison.rows.empty());
+}
+
+TEST_CASE("traces of single remedies", "[diagnose]") {
+  const auto seems = [](const Run& before, const Run& after) { return Seems(Compare(before, after)); };
+  SECTION("a smaller element type") {
+    CHECK(seems(MakeRun(20, Layers(kLayer, 1)), MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5))) == "bf16");
+    std::vector<Allocation> mostly = Layers(kLayer, 1);
+    std::vector<Allocation> one = mostly;
+    one[0] = MakeRow(one[0].op_name, "bf16[64,1024,4096]{2,1,0}", 0.5);
+    mostly.push_back(MakeRow("jit(step)/rest", "f32[7]{0}", 9));
+    one.push_back(mostly.back());
+    CHECK(seems(MakeRun(20, mostly), MakeRun(18, one)).empty());  // a small part of what is listed
+    CHECK(seems(MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5)), MakeRun(20, Layers(kLayer, 1))).empty());
+  }
+  SECTION("the same data with less padding") {
+    CHECK(seems(MakeRun(20, {MakeRow("pts", "f32[1000000,4,2]{1,2,0:T(2,128)}", 8)}),
+                MakeRun(17, {MakeRow("pts", "f32[4,2,1000000]{2,1,0:T(2,128)}", 0.1)})) == "align_dims");
+    // Less of the same data is no better layout.
+    CHECK(seems(MakeRun(20, {MakeRow("pts", "f32[1000000,4,2]{1,2,0:T(2,128)}", 8)}),
+                MakeRun(17, {MakeRow("pts", "f32[750000,4,2]{1,2,0:T(2,128)}", 6)}))
+              .empty());
+  }
+  SECTION("more is shared with the arguments") {
+    CHECK(seems(MakeRun(20, {}, {{"shared_output_bytes", 0}}), MakeRun(17, {}, {{"shared_output_bytes", 3}})) ==
+          "donate_buffers");
+    CHECK(
+        seems(MakeRun(20, {}, {{"shared_output_bytes", 1}}), MakeRun(17, {}, {{"shared_output_bytes", 1.01}})).empty());
+  }
+  SECTION("no transfer to the host any more") {
+    const Allocation send = MakeRow("jit(step)/debug_callback", "(f32[8]{0}, u32[])", 0, "debug_callback.1 = send(x)");
+    std::vector<Allocation> rows = Layers(kLayer, 1);
+    rows.push_back(send);
+    CHECK(seems(MakeRun(20, rows), MakeRun(18, Layers(kLayer, 1))) == "remove_debug_print");
+    CHECK(seems(MakeRun(20, rows), MakeRun(18, rows)).empty());
+    CHECK(seems(MakeRun(20, rows), MakeRun(18, {})).empty());  // no list, no trace
+  }
+  SECTION("operations computed again") {
+    CHECK(seems(MakeRun(20, Layers(kLayer, 1)),
+                MakeRun(18, Layers(kLayer, 1, "jit(step)/rematted_computation/jvp(layer_"))) == "jax_checkpoint");
+  }
+  SECTION("host memory") { CHECK(seems(MakeRun(20, {}), MakeRun(12, {}, {{"host_bytes", 6}})) == "host_offload"); }
+  SECTION("a larger limit, more devices") {
+    Run before = MakeRun(20, {}, {{"used_bytes", 20}});
+    Run after = MakeRun(33, {}, {{"used_bytes", 33}});
+    after.facts.Set("limit_bytes", 32 * kGiB, {}, true);
+    CHECK(seems(before, after) == "newer_tpu or xla_flags_memory");
+    before.facts.Set("devices", 4.0, {});
+    after.facts.Set("devices", 8.0, {});
+    CHECK(seems(before, after) == "newer_tpu or xla_flags_memory; larger_topology or shard_tensor");
+  }
+}
+
+TEST_CASE("a dimension divided on most temporaries: both possibilities, the likelier first", "[diagnose]") {
+  const auto seems = [](double devices, double arguments_after, const std::string& shape) {
+    std::vector<Allocation> before = Layers(kLayer, 1);
+    std::vector<Allocation> after = Layers(shape, 0.25);
+    // Weights stay whole under a smaller batch, and say nothing of it.
+    before.push_back(MakeRow("params", "f32[50000,4096]{1,0}", 6, "param.1"));
+    after.push_back(before.back());
+    Run one = MakeRun(20, before, {{"arguments_bytes", 8}});
+    Run other = MakeRun(17, after, {{"arguments_bytes", arguments_after}});
+    if (devices > 0) one.facts.Set("devices", devices, {});
+    return Seems(Compare(one, other));
+  };
+  const std::string quarter = "f32[16,1024,4096]{2,1,0:T(8,128)}";
+  CHECK(seems(4, 2, quarter) == "shard_tensor or reduce_batch");
+  CHECK(seems(4, 8, quarter) == "reduce_batch or micro_batch or shard_tensor");
+  CHECK(seems(1, 8, quarter) == "reduce_batch or micro_batch");
+  CHECK(seems(0, 5, quarter) == "shard_tensor or reduce_batch");
+  CHECK(seems(8, 5, quarter) == "reduce_batch or shard_tensor");
+  CHECK(seems(4, 2, "f32[64,256,4096]{2,1,0:T(8,128)}") == "shard_tensor or shorten_sequence");
+  CHECK(seems(0, 5, "f32[64,256,1024]{2,1,0:T(8,128)}") == "reduce_model_dim or shorten_sequence");
+  CHECK(seems(4, 2, "f32[48,1024,4096]{2,1,0:T(8,128)}").empty());  // no whole number
+}
+
+TEST_CASE("findings that belong together are compared", "[diagnose]") {
+  Failure compile;
+  compile.code = "E1000";
+  Failure run;
+  run.code = "0100";
+  const auto finding = [](const Failure& failure, const std::string& module) {
+    Finding made;
+    made.failure = &failure;
+    if (!module.empty()) made.facts.Set("module", module, {});
+    return made;
+  };
+  const FindingPair same = MatchFindings({finding(run, ""), finding(compile, "jit_a"), finding(compile, "jit_b")},
+                                         {finding(compile, "jit_b"), finding(compile, "jit_c")});
+  CHECK(same.before == 2U);
+  CHECK(same.after == 0U);
+  CHECK(MatchFindings({finding(run, "")}, {finding(compile, "a")}).after == 0U);
+  CHECK_FALSE(MatchFindings({finding(run, "")}, {}).after);
+}
+
+TEST_CASE("one dimension that changed in several arrays", "[diff]") {
+  const auto rows = [](const std::string& points) {
+    return std::vector<Allocation>{MakeRow("", "f32[" + points + ",4,2]{2,1,0}", 4),
+                                   MakeRow("", "bf16[" + points + ",4,2]{2,1,0}", 2),
+                                   MakeRow("", "f32[512,512]{1,0}", 1)};
+  };
+  const Comparison fewer = Compare(MakeRun(20, rows("262144")), MakeRun(18, rows("180088")));
+  REQUIRE(fewer.changes.size() == 1);
+  CHECK(fewer.changes[0].difference.change.empty());
+  CHECK(fewer.changes[0].difference.from == 262144);
+  CHECK(fewer.changes[0].difference.to == 180088);
+  CHECK(fewer.changes[0].difference.arrays == 2);
+  CHECK(fewer.changes[0].difference.evidence == "the batch, or what it is made of: f32[262144,4,2] → f32[180088,4,2]");
+  REQUIRE_FALSE(fewer.changes[0].remedies.empty());
+  CHECK(fewer.changes[0].remedies[0]->id == "reduce_batch");
+  CHECK(Compare(MakeRun(20, rows("262144")), MakeRun(20, rows("262144"))).changes.empty());
+  // One array shows nothing.
+  CHECK(Compare(MakeRun(20, {MakeRow("", "f32[64,8192]{1,0}", 4)}), MakeRun(18, {MakeRow("", "f32[48,8192]{1,0}", 3)}))
+            .changes.empty());
+}

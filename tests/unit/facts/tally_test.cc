@@ -1,0 +1,155 @@
+// Tallies in bounded space, that join in any order and grouping to the tally of the whole.
+#include "facts/tally.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::string Host(int i) { return "host-" + std::to_string(i); }
+
+NameSample Sample(int begin, int end) {
+  NameSample sample;
+  for (int i = begin; i < end; ++i) sample.Add(Host(i));
+  return sample;
+}
+
+Where Place(int i) { return {{"log-" + std::to_string(i % 97), ""}, 1, 1, static_cast<std::uint64_t>(i)}; }
+
+}  // namespace
+
+TEST_CASE("names are counted exactly up to a thousand, each once", "[diagnose]") {
+  NameSample sample = Sample(0, 1024);
+  sample.Join(Sample(500, 800));
+  sample.Add(Host(7));
+  CHECK(sample.complete());
+  CHECK(sample.count() == 1024);
+  CHECK(sample.names().size() == 1024);
+  const std::vector<std::string> names = sample.names();
+  CHECK(std::is_sorted(names.begin(), names.end()));
+}
+
+TEST_CASE("beyond that they are estimated, and it is said", "[diagnose]") {
+  for (const int count : {1025, 5000, 60000}) {
+    const NameSample sample = Sample(0, count);
+    CHECK_FALSE(sample.complete());
+    CHECK(sample.names().size() == 1024);
+    CHECK(static_cast<double>(sample.count()) > 0.85 * count);
+    CHECK(static_cast<double>(sample.count()) < 1.15 * count);
+  }
+}
+
+TEST_CASE("the sample of samples is the sample of the whole", "[diagnose]") {
+  std::mt19937 random(7);
+  const NameSample whole = Sample(0, 9000);
+  for (int round = 0; round < 5; ++round) {
+    std::vector<NameSample> parts(9);
+    for (int i = 0; i < 9000; ++i) parts[random() % parts.size()].Add(Host(i));
+    for (int i = 0; i < 500; ++i) parts[random() % parts.size()].Add(Host(i));  // some in several parts
+    std::shuffle(parts.begin(), parts.end(), random);
+    NameSample left;
+    NameSample right;
+    for (std::size_t i = 0; i < parts.size(); ++i) (i % 2 == 0 ? left : right).Join(parts[i]);
+    right.Join(left);
+    CHECK(right.names() == whole.names());
+    CHECK(right.count() == whole.count());
+    CHECK(right.complete() == whole.complete());
+  }
+}
+
+TEST_CASE("long names take bounded space and stay apart", "[diagnose]") {
+  NameSample sample;
+  const std::string prefix(5000, 'x');
+  for (int i = 0; i < 3000; ++i) sample.Add(prefix + std::to_string(i));
+  std::size_t bytes = 0;
+  for (const std::string& name : sample.names()) bytes += name.size();
+  CHECK(bytes < 34000);
+  CHECK(sample.names().size() > 100);
+  CHECK_FALSE(sample.complete());
+  CHECK(static_cast<double>(sample.count()) == Approx(3000).epsilon(0.3));
+  CHECK(BoundedName(prefix + "1", 200) != BoundedName(prefix + "2", 200));
+  CHECK(BoundedName(prefix, 200).size() <= 200);
+  CHECK(BoundedName("short", 200) == "short");
+}
+
+TEST_CASE("of places the first are kept, whatever their order and grouping", "[diagnose]") {
+  std::mt19937 random(11);
+  std::vector<int> order(2000);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  PlaceSample whole;
+  for (const int i : order) whole.Add(Place(i));
+  CHECK(whole.all().size() == 100);
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<PlaceSample> parts(7);
+    for (const int i : order) parts[random() % parts.size()].Add(Place(i));
+    PlaceSample joined;
+    for (const PlaceSample& part : parts) joined.Join(part);
+    CHECK(std::equal(joined.all().begin(), joined.all().end(), whole.all().begin(), whole.all().end(),
+                     [](const Where& a, const Where& b) { return Order(a, b) == 0; }));
+  }
+}
+
+TEST_CASE("long paths take bounded space, in any order", "[diagnose]") {
+  std::mt19937 random(13);
+  std::vector<Where> places;
+  for (int i = 0; i < 300; ++i)
+    places.push_back(
+        {{std::to_string(i) + std::string(random() % 3000, 'p'), ""}, 1, 1, static_cast<std::uint64_t>(i)});
+  PlaceSample whole;
+  for (const Where& place : places) whole.Add(place);
+  CHECK(whole.all().size() < 50);
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(places.begin(), places.end(), random);
+    PlaceSample one;
+    PlaceSample other;
+    for (const Where& place : places) (random() % 3 == 0 ? one : other).Add(place);
+    one.Join(other);
+    REQUIRE(one.all().size() == whole.all().size());
+    CHECK(std::equal(one.all().begin(), one.all().end(), whole.all().begin(),
+                     [](const Where& a, const Where& b) { return Order(a, b) == 0; }));
+  }
+}
+
+TEST_CASE("who reports is counted by the best that tells reporters apart", "[diagnose]") {
+  Tally tally;
+  CHECK(tally.occurrences() == 1);
+  tally.nameless_artifacts = 1;
+  tally.replicas = 8;
+  CHECK(tally.occurrences() == 8);
+  tally.repeats = 3;
+  CHECK(tally.occurrences() == 11);
+  Tally other;
+  other.nameless_artifacts = 1;
+  other.replicas = 8;
+  tally.Join(other);  // two logs: one process each, as far as can be told
+  CHECK(tally.occurrences() == 5);
+  Tally named;
+  named.hosts.Add("rank0");
+  named.hosts.Add("rank1");
+  tally.Join(named);
+  CHECK(tally.occurrences() == 7);
+  Tally most;
+  most.repeats = ~std::uint64_t{0};
+  tally.Join(most);  // of a hostile report
+  CHECK(tally.occurrences() == ~std::uint64_t{0});
+}
+
+TEST_CASE("the first and the last time of all", "[diagnose]") {
+  Tally one;
+  one.AddTime(Timestamp{2000, true});
+  Tally other;
+  other.AddTime(Timestamp{1000, true});
+  other.AddTime(std::nullopt);
+  other.AddTime(Timestamp{3000, true});
+  one.Join(other);
+  one.Join(Tally());
+  CHECK(one.first_time == Timestamp{1000, true});
+  CHECK(one.last_time == Timestamp{3000, true});
+}

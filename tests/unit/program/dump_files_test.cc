@@ -1,0 +1,270 @@
+// Dumps of which a file is cut, missing or of another compile: real ones, damaged here.
+#include "program/dump_files.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "diagnose/dump_report.h"
+#include "process.h"
+#include "program/xla_dump.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
+constexpr double kChip = 15.75 * (1 << 30);
+
+// A module's files by what they are: "buffer-assignment".
+using Files = std::map<std::string, std::string>;
+
+Files ReadFolder(const std::string& name, const std::string& module) {
+  Files files;
+  const std::string folder = std::string(WHYOOM_SOURCE_DIR) + "/testdata/" + name;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    if (path.find("." + module + ".") == std::string::npos) continue;
+    const std::string kind = path.substr(path.rfind('.', path.size() - 5) + 1);
+    files[kind.substr(0, kind.size() - 4)] = ReadText(path);
+  }
+  return files;
+}
+
+Files Fitting() { return ReadFolder("programs/train-step/dump", "jit_train_step"); }
+Files Failing() { return ReadFolder("cases/dump-adam-layers/dump", "jit_train_step"); }
+
+std::string Cut(const std::string& text, std::size_t percent) {
+  return text.substr(0, text.find('\n', text.size() * percent / 100) + 1);
+}
+
+const std::string kAssignment = "after_optimizations-buffer-assignment";
+const std::string kRanges = "after_optimizations-live-range";
+const std::string kFailed = "oom_intermediate_module";
+const std::string kOptimized = "after_optimizations";
+const std::string kBefore = "before_optimizations";
+
+DumpFiles Read(const Files& files, double limit = 0) {
+  const ScratchFolder scratch;
+  const auto path = [&](const std::string& kind) {
+    const auto found = files.find(kind);
+    return found == files.end() ? std::string() : scratch.Write(kind + ".txt", found->second);
+  };
+  return ReadDumpFiles({path(kAssignment), path(kRanges), path(kFailed), path(kOptimized), path(kBefore)}, kLimits,
+                       limit, true);
+}
+
+bool Says(const DumpFiles& files, const std::string& file, const std::string& what) {
+  return files.problem.path.ends_with("/" + file + ".txt") && files.problem.what.find(what) != std::string::npos;
+}
+
+void Write(const ScratchFolder& scratch, const std::string& stem, const Files& files, XlaDump* dump) {
+  for (const auto& [kind, text] : files) dump->AddFile(scratch.Write(stem + "." + kind + ".txt", text), true);
+}
+
+struct Told {
+  std::vector<Finding> findings;
+  std::vector<CompiledProgram> programs;
+  std::vector<Problem> problems;
+};
+
+Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
+  Told told;
+  FindingTable table(BuiltInRules());
+  ReportDumps(dump, BuiltInRules(), limit, &table, &told.problems);
+  told.findings = table.Finish(dump, &told.problems);
+  told.programs = table.programs().Take();
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("whole files are worked with and nothing is noted", "[diagnose][dump]") {
+  for (const Files& files : {Fitting(), Failing()}) {
+    const DumpFiles read = Read(files, kChip);
+    CHECK(read.problem.what.empty());
+    CHECK(read.usable);
+    CHECK(read.whole);
+    CHECK(read.failed == files.contains(kFailed));
+  }
+}
+
+TEST_CASE("of a cut buffer assignment nothing is taken", "[diagnose][dump]") {
+  for (const std::size_t percent : {10, 20, 50, 80, 95}) {
+    for (Files files : {Fitting(), Failing()}) {
+      INFO(percent);
+      files[kAssignment] = Cut(files[kAssignment], percent);
+      const DumpFiles read = Read(files);
+      // Little of a file may be cut that is worth nothing; what is told then is right.
+      if (read.usable)
+        CHECK(read.memory.need_bytes == Read(files.contains(kFailed) ? Failing() : Fitting()).memory.need_bytes);
+      if (percent <= 80) {
+        CHECK_FALSE(read.usable);
+        CHECK(Says(read, kAssignment, "cut short or damaged"));
+      }
+    }
+  }
+  Files twice = Fitting();
+  twice[kAssignment] += twice[kAssignment];
+  CHECK_FALSE(Read(twice).usable);
+}
+
+TEST_CASE("cut or missing live ranges leave what the assignment tells", "[diagnose][dump]") {
+  for (Files files : {Fitting(), Failing()}) {
+    const std::int64_t need = Read(files).memory.need_bytes;
+    const std::string ranges = files[kRanges];
+    files[kRanges] = Cut(ranges, 50);
+    const DumpFiles cut = Read(files);
+    CHECK(cut.usable);
+    CHECK_FALSE(cut.whole);
+    CHECK(cut.memory.need_bytes == need);
+    CHECK(cut.memory.schedule_length == 0);
+    CHECK(Says(cut, kRanges, "cut short or damaged"));
+    files.erase(kRanges);
+    const DumpFiles missing = Read(files);
+    CHECK(missing.memory.need_bytes == need);
+    CHECK_FALSE(missing.whole);
+    CHECK(Says(missing, kAssignment, "no live ranges"));
+  }
+}
+
+TEST_CASE("a module's text that is cut, twice or missing is not worked with", "[diagnose][dump]") {
+  Files files = Fitting();
+  const std::string text = files[kOptimized];
+  for (const std::string& damaged : {Cut(text, 20), Cut(text, 90), text + "\n" + text}) {
+    files[kOptimized] = damaged;
+    const DumpFiles read = Read(files);
+    CHECK(read.usable);
+    CHECK_FALSE(read.whole);
+    CHECK(Says(read, kOptimized, "cut short or damaged"));
+  }
+  files.erase(kOptimized);
+  CHECK(Says(Read(files), kAssignment, "the text of its module is not beside it"));
+  files[kOptimized] = text;
+  files[kBefore] = Cut(files[kBefore], 50);
+  const DumpFiles read = Read(files);
+  CHECK(read.whole);
+  CHECK(read.before_refused);
+  CHECK(Says(read, kBefore, "cut short or damaged"));
+}
+
+TEST_CASE("files of another compile are told by what the others say", "[diagnose][dump]") {
+  const auto with = [](const std::string& kind, const std::string& text) {
+    Files files = Fitting();
+    files[kind] = text;
+    return Read(files);
+  };
+  const DumpFiles assignment = with(kAssignment, Failing()[kAssignment]);
+  CHECK_FALSE(assignment.usable);
+  CHECK(Says(assignment, kAssignment, "of another compile"));
+  const DumpFiles text = with(kOptimized, Failing()[kFailed]);
+  CHECK(text.usable);
+  CHECK_FALSE(text.whole);
+  CHECK(text.text.instructions.empty());
+  CHECK(Says(text, kOptimized, "of another compile"));
+  const DumpFiles ranges = with(kRanges, Failing()[kRanges]);
+  CHECK_FALSE(ranges.whole);
+  CHECK(ranges.memory.schedule_length == 0);
+  CHECK(Says(ranges, kRanges, "of another compile"));
+  const DumpFiles before = with(kBefore, ReadFolder("programs/three-programs/dump", "jit_forward")[kBefore]);
+  CHECK(before.whole);
+  CHECK(before.before_refused);
+  CHECK(Says(before, kBefore, "of another compile"));
+}
+
+TEST_CASE("the same function for another batch is another compile", "[diagnose][dump]") {
+  Files files = Fitting();
+  std::string& text = files[kOptimized];
+  for (std::size_t at = text.find("[16,1024"); at != std::string::npos; at = text.find("[16,1024", at + 1))
+    text[at + 2] = '8';
+  CHECK_FALSE(Read(files).whole);
+  CHECK(Says(Read(files), kOptimized, "of another compile"));
+}
+
+TEST_CASE("a failed module of an earlier run is no failure of a program that fits", "[diagnose][dump]") {
+  Files files = Fitting();
+  files[kFailed] = Failing()[kFailed];
+  const DumpFiles read = Read(files);
+  CHECK_FALSE(read.failed);
+  CHECK(read.whole);
+  CHECK(Says(read, kFailed, "of another compile"));
+  // Nor is the same program's, where it was compiled for less memory.
+  files[kFailed] = files[kOptimized];
+  CHECK(Read(files).failed);
+  CHECK_FALSE(Read(files, kChip).failed);
+  const ScratchFolder scratch;
+  XlaDump dump;
+  Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
+  const Told told = Report(dump);
+  CHECK(told.findings.empty());
+  REQUIRE(told.programs.size() == 1);
+  CHECK(told.programs[0].prospects->room.largest_batch > 64);
+  CHECK(told.problems.size() == 1);
+}
+
+TEST_CASE("each failed compile of a name is told, and a log's own is found", "[diagnose][dump]") {
+  const ScratchFolder scratch;
+  XlaDump dump;
+  // 10000 is later than 9999, whatever the order of the letters.
+  Write(scratch, "module_10000.jit_train_step.cl_1", ReadFolder("cases/dump-padded-points/dump", "jit_rotate_tracks"),
+        &dump);
+  Write(scratch, "module_9999.jit_train_step.cl_1", Failing(), &dump);
+  Write(scratch, "module_0001.jit_train_step.cl_1", Failing(), &dump);
+  const Told told = Report(dump);
+  CHECK(told.problems.empty());
+  REQUIRE(told.findings.size() == 2);
+  const auto taken = [&](std::optional<double> used, std::string* from) {
+    Evidence facts;
+    if (used) facts.Set("used_bytes", *used, {});
+    std::vector<Allocation> rows;
+    Prospects prospects;
+    Problem problem;
+    const bool read = dump.Read("jit_train_step", 0, &facts, &rows, &prospects, nullptr, &problem);
+    const Value path = facts.Get("dump");
+    *from = read ? *AsText(path) : problem.what;
+    return read;
+  };
+  std::string from;
+  CHECK(taken(std::nullopt, &from));
+  CHECK(from.find("module_10000") != std::string::npos);
+  CHECK(taken(20.42 * (1 << 30), &from));
+  CHECK(from.find("module_9999") != std::string::npos);
+  CHECK_FALSE(taken(30.0 * (1 << 30), &from));
+  CHECK(from.find("of another compile than the log's") != std::string::npos);
+}
+
+TEST_CASE("a module without buffer assignment is noted", "[diagnose][dump]") {
+  for (Files files : {Fitting(), Failing()}) {
+    files.erase(kAssignment);
+    const ScratchFolder scratch;
+    XlaDump dump;
+    Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
+    const Told told = Report(dump);
+    CHECK(told.findings.empty());
+    CHECK(told.programs.empty());
+    REQUIRE(told.problems.size() == 1);
+    CHECK(told.problems[0].what.find("no buffer assignment") != std::string::npos);
+  }
+  // Of a compile that never got there nothing is expected.
+  const ScratchFolder scratch;
+  XlaDump dump;
+  Write(scratch, "module_0000.jit_train_step.cl_1", {{kBefore, Fitting()[kBefore]}}, &dump);
+  CHECK(Report(dump).problems.empty());
+}
+
+TEST_CASE("a program as it was written is only taken from its own compile", "[diagnose][dump]") {
+  Files files = Fitting();
+  for (const bool is_own : {true, false}) {
+    if (!is_own) files[kBefore] = ReadFolder("programs/three-programs/dump", "jit_forward")[kBefore];
+    const ScratchFolder scratch;
+    XlaDump dump;
+    Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
+    Problem problem;
+    const auto written = dump.ReadWritten(dump.GivenModules().at(0).assignment, &problem);
+    CHECK((written != nullptr) == is_own);
+    CHECK(problem.what.empty() == is_own);
+  }
+}

@@ -1,0 +1,191 @@
+#include "read/memory_report_reader.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+struct Read {
+  Evidence facts;
+  std::vector<Allocation> rows;
+  bool done = false;
+  double Number(const std::string& name) const {
+    INFO(name);
+    REQUIRE(facts.Find(name) != nullptr);
+    return AsNumber(facts.Find(name)->value).value();
+  }
+};
+
+Read ReadReport(const std::vector<std::string>& lines) {
+  MemoryReportReader reader;
+  std::uint64_t number = 0;
+  for (const std::string& text : lines) {
+    Line line;
+    line.number = ++number;
+    line.text = text;
+    reader.Feed(line);
+  }
+  Read read;
+  read.done = reader.done();
+  reader.Finish(&read.facts, &read.rows);
+  return read;
+}
+
+const std::vector<std::string> kReport = {
+    "Total hbm usage >= 23.14G:",
+    "    reserved        258.00M ",
+    "    program          22.89G ",
+    "    arguments            0B ",
+    "",
+    "Output size 1.00G; shares 512.00M with arguments.",
+    "",
+    "Program hbm requirement 22.89G:",
+    "    global          128.00M",
+    "    HLO temp         22.76G (2.7% utilization: Unpadded (640.83M) Padded (22.75G), 0.1% fragmentation (12.00M))",
+    "",
+    "  Largest program allocations in hbm:",
+    "",
+    "  1. Size: 11.44G",
+    "     Operator: op_type=\"copy\" op_name=\"jit(step)/pts\" source_file=\"/home/user/t.py\" source_line=19 "
+    "source_end_line=19",
+    "     Shape: f32[11999232,4,2]{1,2,0:T(2,128)}",
+    "     Unpadded size: 366.19M",
+    "     Extra memory due to padding: 11.08G (32.0x expansion)",
+    "     XLA label: copy.1 = copy(param), sharding={replicated}",
+    "     Allocation type: HLO temp",
+    "     ==========================",
+    "",
+    "  2. Size: 512B",
+    "     Shape: (f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)S(2)})",
+    "     Unpadded size: 512B",
+    "     Tag: pointer pack",
+    "     Allocation type: scoped",
+    "     ==========================",
+};
+
+void CheckReport(const Read& read) {
+  CHECK(read.Number("system_reserved_bytes") == 258.0 * (1 << 20));
+  CHECK(read.Number("program_bytes") == 24577950351.0);
+  CHECK(read.Number("arguments_bytes") == 0);
+  CHECK(read.Number("output_bytes") == 1073741824.0);
+  CHECK(read.Number("shared_output_bytes") == 536870912.0);
+  CHECK(read.Number("global_bytes") == 134217728.0);
+  CHECK(read.Number("hlo_temp_unpadded_bytes") == 671958958.0);
+  CHECK(read.Number("fragmentation_bytes") == 12582912.0);
+  CHECK(read.Number("listed") == 2);
+  REQUIRE(read.rows.size() == 2);
+  const Allocation& first = read.rows[0];
+  CHECK(first.rank == 1);
+  CHECK(first.size_bytes == 12283606467);
+  CHECK(first.padding_factor == 32.0);
+  CHECK(first.op_name == "jit(step)/pts");
+  CHECK(first.source_file == "/home/user/t.py");
+  CHECK(first.source_line == 19);
+  CHECK(first.array->shape == "f32[11999232,4,2]");
+  CHECK(first.xla_label == "copy.1 = copy(param), sharding={replicated}");
+  CHECK(first.kind == "HLO temp");
+  CHECK(read.rows[1].tag == "pointer pack");
+  CHECK(read.rows[1].kind == "scoped");
+  CHECK_FALSE(read.rows[1].array);
+}
+
+}  // namespace
+
+TEST_CASE("a whole report is read", "[diagnose]") {
+  const Read read = ReadReport(kReport);
+  CheckReport(read);
+  CHECK(read.rows[0].place.line == 14);
+  CHECK(read.facts.Find("program_bytes")->place.line == 3);
+}
+
+TEST_CASE("other output between the lines changes nothing", "[diagnose]") {
+  std::vector<std::string> noisy;
+  for (const std::string& line : kReport) {
+    noisy.push_back(line);
+    noisy.push_back("step=12 loss=2.31 tokens/s=8123.4");
+    noisy.push_back("saved checkpoint 3 in 3.20s, HBM in use 12.1G of 15.7G");
+  }
+  CheckReport(ReadReport(noisy));
+}
+
+TEST_CASE("a report flattened into one line is read", "[diagnose]") {
+  std::string flat;
+  for (const std::string& line : kReport) flat += line + " ";
+  CheckReport(ReadReport({flat}));
+}
+
+TEST_CASE("lost line breaks do not hide a label", "[diagnose]") {
+  const Read read = ReadReport(
+      {"Total hbm usage >= 20.25G:", "    reserved 258.00M", "    program 20.00G",
+       "    arguments 0BOutput size 64.00M; shares 0B with arguments.Program hbm requirement 20.00G:",
+       "    HLO temp 20.00G (100.0% utilization: Unpadded (20.00G) Padded (20.00G), 0.0% fragmentation (0B))"});
+  CHECK(read.Number("arguments_bytes") == 0);
+  CHECK(read.Number("output_bytes") == 67108864);
+  CHECK(read.Number("program_hbm_bytes") == 20.0 * (1 << 30));
+}
+
+TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[diagnose]") {
+  const std::string row =
+      "    HLO temp         22.76G (2.7% utilization: Unpadded (640.83M) Padded (22.75G), 0.1% fragmentation (12.00M))";
+  for (std::size_t cut = row.find('(') + 1; cut < row.size(); ++cut) {
+    CAPTURE(row.substr(0, cut));
+    const Read read = ReadReport({"Total hbm usage >= 23.14G:", "Program hbm requirement 22.89G:", row.substr(0, cut),
+                                  row.substr(cut), "", "  Largest program allocations in hbm:"});
+    CHECK(read.Number("utilization_percent") == 2.7);
+    CHECK(read.Number("hlo_temp_unpadded_bytes") == 671958958.0);
+    CHECK(read.Number("hlo_temp_padded_bytes") == 24427626496.0);
+    CHECK(read.Number("fragmentation_bytes") == 12582912.0);
+  }
+}
+
+TEST_CASE("wrapped values go on in the next line", "[diagnose]") {
+  const Read read =
+      ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
+                  "long name\" source_file=\"a.py\" source_line=7", "Shape: f32[512,1024,", "1024]{2,1,0:T(8,128)}",
+                  "XLA label: fusion.1 = fusion(param.1,", "param.2), kind=kLoop", "Allocation type: HLO temp"});
+  REQUIRE(read.rows.size() == 1);
+  CHECK(read.rows[0].op_name == "jit(f)/jvp(layer)/very long name");
+  CHECK(read.rows[0].source_line == 7);
+  CHECK(read.rows[0].array->shape == "f32[512,1024,1024]");
+  CHECK(read.rows[0].xla_label == "fusion.1 = fusion(param.1, param.2), kind=kLoop");
+}
+
+TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[diagnose]") {
+  const Read read =
+      ReadReport({"Largest program allocations in hbm:", "Size: 2.32G", "Shape: bf16[8,128]{1,0:T(8,128)(2,1)}",
+                  "1\\. Size: 2.00G", "Allocation type: HLO temp", "3. Size: 1.00G", "Operator: op_name=\"jit(f)/cut"});
+  REQUIRE(read.rows.size() == 3);
+  CHECK(read.rows[1].kind == "HLO temp");
+  CHECK(read.rows[2].op_name == "jit(f)/cut");
+  CHECK(ReadReport({"Largest program allocations in hbm:"}).Number("listed") == 0);
+  CHECK(ReadReport({"Total hbm usage >= 2.00G:"}).facts.Find("listed") == nullptr);
+}
+
+TEST_CASE("other memories' blocks are not HBM's", "[diagnose]") {
+  const Read read =
+      ReadReport({"Total hbm usage >= 1.00G:", "    program 1.00G", "Total host usage >= 5.00G:", "    program 5.00G",
+                  "    arguments 4.00G", "Program vmem requirement 29.95M:", "    scoped 29.95M"});
+  CHECK(read.Number("program_bytes") == 1073741824.0);
+  CHECK(read.facts.Find("arguments_bytes") == nullptr);
+  CHECK(read.facts.Find("scoped_bytes") == nullptr);
+}
+
+TEST_CASE("a second report ends the first", "[diagnose]") {
+  std::vector<std::string> twice = kReport;
+  for (const std::string& line : kReport) twice.push_back(line);
+  const Read read = ReadReport(twice);
+  CHECK(read.done);
+  CHECK(read.rows.size() == 2);
+}
+
+TEST_CASE("the reading ends when nothing more comes", "[diagnose]") {
+  std::vector<std::string> lines = kReport;
+  lines.insert(lines.end(), 200, "nothing to see");
+  const Read read = ReadReport(lines);
+  CHECK(read.done);
+  CheckReport(read);
+}

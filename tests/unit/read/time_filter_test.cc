@@ -1,0 +1,74 @@
+#include "read/time_filter.h"
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+// The bound as it is understood at noon of 2026-11-20.
+std::string Bound(std::string_view text) {
+  const std::optional<Timestamp> time = ParseTimeBound(text, *ParseTimestamp("2026-11-20T12:00:00Z"));
+  return time ? ToString(*time) : "none";
+}
+
+// Which of `times` (empty: unknown) a range lets through, and what is noted.
+std::vector<std::string> Kept(const std::string& since, const std::string& until, const std::vector<std::string>& times,
+                              std::string* note) {
+  TimeFilter filter({ParseTimestamp(since), ParseTimestamp(until)});
+  std::vector<Sighting> sightings(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    sightings[i].message = times[i];
+    sightings[i].time = ParseTimestamp(times[i]);
+  }
+  filter.Apply(&sightings);
+  std::vector<Problem> problems;
+  TellUnknownTimes(filter.unknown(), &problems);
+  *note = problems.empty() ? "" : problems[0].what;
+  std::vector<std::string> kept;
+  for (const Sighting& sighting : sightings) kept.push_back(sighting.message);
+  return kept;
+}
+
+using Times = std::vector<std::string>;
+
+TEST_CASE("bounds are understood as people write them", "[diagnose]") {
+  CHECK(Bound("2026-11-20") == "2026-11-20T00:00:00");
+  CHECK(Bound("2026-11-20 11:30") == "2026-11-20T11:30:00");
+  CHECK(Bound("2026-11-20T11:30:05+01:00") == "2026-11-20T10:30:05Z");
+  CHECK(Bound("45s") == "2026-11-20T11:59:15Z");
+  CHECK(Bound("30m") == "2026-11-20T11:30:00Z");
+  CHECK(Bound("2h") == "2026-11-20T10:00:00Z");
+  CHECK(Bound("7d") == "2026-11-13T12:00:00Z");
+  for (const std::string_view text :
+       {"", "h", "2", "2w", "-2h", "2h ", "999999d", "11-20", "noon", "2026-11-20 25:00"}) {
+    CAPTURE(text);
+    CHECK(Bound(text) == "none");
+  }
+}
+
+TEST_CASE("a range holds its begin and not its end", "[diagnose]") {
+  std::string note;
+  const std::string noon = "2026-11-20T12:00:00Z";
+  const std::string before = "2026-11-20T11:59:59.999999Z";
+  CHECK(Kept(noon, "", {before, noon}, &note) == Times{noon});
+  CHECK(Kept("", noon, {before, noon}, &note) == Times{before});
+  CHECK(Kept(before, noon, {before, noon}, &note) == Times{before});
+  CHECK(Kept("", "", {before, noon, ""}, &note) == Times{before, noon, ""});
+  CHECK(note.empty());
+}
+
+TEST_CASE("what cannot be compared with the range is kept and counted", "[diagnose]") {
+  std::string note;
+  const std::string local = "2026-11-20T09:00:00";
+  CHECK(Kept("2026-11-20T12:00:00Z", "", {"", local, "2026-11-20T09:00:00Z"}, &note) == Times{"", local});
+  CHECK(note == "2 reports of failures carry no time that can be compared with it; they are kept");
+  // A bound without a zone is read off each logger's own clock.
+  CHECK(Kept("2026-11-20T12:00:00", "", {local, "2026-11-20T09:00:00Z", "2026-11-20T12:00:00+00:00"}, &note) ==
+        Times{"2026-11-20T12:00:00+00:00"});
+  CHECK(note.empty());
+  // Outside by one bound is outside, whatever the other one says.
+  CHECK(Kept("2026-11-20T12:00:00Z", "2026-11-20T08:00:00", {local}, &note).empty());
+}
+
+}  // namespace
+}  // namespace whyoom

@@ -1,0 +1,106 @@
+// Whose line a traceback names.
+#include "read/traceback.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "facts/source_path.h"
+
+using namespace whyoom;
+
+namespace {
+
+// "train.py:41 at 7" (the line of the frame), or "none".
+std::string CallAfter(const std::vector<std::string>& lines) {
+  Traceback traceback;
+  Line line;
+  for (const std::string& text : lines) {
+    ++line.number;
+    line.text = text;
+    traceback.Feed(line);
+  }
+  const std::optional<UserCall> call = traceback.user_call();
+  return call ? call->source + " at " + std::to_string(call->place.line) : "none";
+}
+
+}  // namespace
+
+TEST_CASE("the innermost frame outside libraries is the user's", "[diagnose]") {
+  const std::vector<std::string> lines = {
+      "Traceback (most recent call last):",
+      "  File \"/home/ada/train/run.py\", line 90, in <module>",
+      "    main()",
+      "  File \"/home/ada/train/loop.py\", line 41, in main",
+      "    state = step(state, batch)",
+      "            ^^^^^^^^^^^^^^^^^^",
+      "  File \"/home/ada/venv/lib/python3.11/site-packages/flax/linen/linear.py\", line 251, in __call__",
+      "    y = dot_general(inputs, kernel)",
+      "  File \"/usr/lib/python3.11/contextlib.py\", line 81, in inner",
+      "    return func(*args, **kwds)",
+      "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom:"};
+  CHECK(CallAfter(lines) == "loop.py:41 at 4");
+}
+
+TEST_CASE("a consequence without frames of the user's has those of its cause", "[diagnose]") {
+  CHECK(CallAfter({"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f", "    g()",
+                   "ValueError: x", "", "The above exception was the direct cause of the following exception:", "",
+                   "Traceback (most recent call last):",
+                   "  File \"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in cache_miss",
+                   "    run()", "RuntimeError: RESOURCE_EXHAUSTED"}) == "a.py:3 at 2");
+  // Another traceback that has nothing to do with the first.
+  CHECK(CallAfter({"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f", "KeyError: 'x'",
+                   "Traceback (most recent call last):",
+                   "  File \"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in cache_miss",
+                   "RuntimeError: RESOURCE_EXHAUSTED"}) == "none");
+}
+
+TEST_CASE("a traceback counts only right before the error", "[diagnose]") {
+  std::vector<std::string> lines = {"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f",
+                                    "KeyError: 'x'"};
+  CHECK(CallAfter(lines) == "a.py:3 at 2");
+  lines.insert(lines.end(), 20, "step 17 loss 2.5");
+  CHECK(CallAfter(lines) == "none");
+  lines.push_back("  File \"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in cache_miss");
+  CHECK(CallAfter(lines) == "none");
+  CHECK(CallAfter({}) == "none");
+}
+
+TEST_CASE("frames of notebooks are read as well", "[diagnose]") {
+  CHECK(CallAfter({"File ~/train/loop.py:41, in main(args)", "     40 x = 1", "---> 41 step(x)",
+                   "File /opt/venv/lib/python3.11/site-packages/jax/_src/pjit.py:250, in cache_miss(*args)"}) ==
+        "loop.py:41 at 1");
+  CHECK(CallAfter({"Cell In[3], line 7", "      5 x = 1"}) == "Cell In[3]:7 at 1");
+  CHECK(CallAfter({"  File \"/tmp/ipykernel_31/88.py\", line 7, in <module>"}) == "88.py:7 at 1");
+}
+
+TEST_CASE("gaps end a traceback", "[diagnose]") {
+  Traceback traceback;
+  Line line;
+  line.text = "  File \"/home/ada/a.py\", line 3, in f";
+  traceback.Feed(line);
+  REQUIRE(traceback.user_call());
+  traceback.Reset();
+  CHECK_FALSE(traceback.user_call());
+}
+
+TEST_CASE("what lies in a library", "[diagnose]") {
+  for (const char* path :
+       {"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py", "/usr/lib/python3/dist-packages/absl/app.py",
+        "/usr/lib/python3.11/runpy.py", "/opt/conda/lib64/python3.9/threading.py", "<frozen runpy>", "<string>",
+        "C:\\Python311\\Lib\\runpy.py", "/workspace/vllm/vllm/v1/engine/core.py", "numpy/random/_common.pyx"}) {
+    INFO(path);
+    CHECK(IsLibraryPath(path));
+  }
+  for (const char* path : {"/home/ada/train.py", "train.py", "/home/ada/lib/model.py", "/app/python/model.py",
+                           "<ipython-input-3-ab>", "/app/src/MaxText/train.py", "/workspace/train.py", ""}) {
+    INFO(path);
+    CHECK_FALSE(IsLibraryPath(path));
+  }
+  CHECK(PathInLibrary("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py") == "flax/linen/linear.py");
+  CHECK(PathInLibrary("/usr/lib/python3.11/runpy.py") == "runpy.py");
+  CHECK(PathInLibrary("/home/ada/a.py") == "a.py");
+  CHECK(BaseName("/home/ada/a.py") == "a.py");
+  CHECK(BaseName("C:\\x\\a.py") == "a.py");
+  CHECK(BaseName("a.py") == "a.py");
+}
