@@ -58,12 +58,6 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   return side;
 }
 
-std::string ModuleOf(const Run& run) {
-  const Value value = run.facts.Get("module");
-  const std::string* text = AsText(value);
-  return text == nullptr ? std::string() : *text;
-}
-
 Run ToRun(const Side& side, std::optional<std::size_t> finding) {
   Run run;
   if (finding) run = MakeRun(side.path, side.findings[*finding]);
@@ -89,11 +83,10 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
 }
 
 void TakeProgram(const Side& side, Run* run, std::vector<Problem>* problems) {
-  const Value dump = run->facts.Get("dump");
-  const std::string* path = AsText(dump);
-  if (path == nullptr) return;
+  const std::string path = run->facts.Text("dump");
+  if (path.empty()) return;
   Problem problem;
-  run->written = side.dump.ReadWritten(*path, &problem);
+  run->written = side.dump.ReadWritten(path, &problem);
   if (!problem.what.empty()) problems->push_back(problem);
 }
 
@@ -108,8 +101,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   const FindingPair pair = MatchFindings(before.findings, after.findings);
   diff.before = ToRun(before, pair.before);
   diff.after = ToRun(after, pair.after);
-  TakeDump(before, ModuleOf(diff.after), &diff.before, &diff.problems);
-  TakeDump(after, ModuleOf(diff.before), &diff.after, &diff.problems);
+  TakeDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
+  TakeDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
   // Nothing was read, so nothing can be said: not even that it does not fail.
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;

@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/layout.h"
+#include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -39,7 +40,7 @@ std::size_t Columns() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
-std::string Size(double bytes) { return FormatSize(static_cast<std::int64_t>(std::min(bytes, 9.0e18))); }
+std::string Size(double bytes) { return FormatSize(WholeBytes(bytes)); }
 
 // Two units at most: "12 s", "3 min 20 s", "5 h 10 min", "2 d 3 h".
 std::string Duration(double seconds) {

@@ -20,12 +20,6 @@ namespace {
 constexpr std::int64_t kRounding = (std::int64_t{1} << 30) / 100;
 // And one allocation of the same shape, by this much of itself ("1.01G"); dumps are exact.
 constexpr double kRowRounding = 0.01;
-std::string TextFact(const Run& run, std::string_view name) {
-  const Value value = run.facts.Get(name);
-  const std::string* text = AsText(value);
-  return text == nullptr ? std::string() : *text;
-}
-
 std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> limit) {
   if (const auto excess = Bytes(run, "excess_bytes")) return excess;
   const auto need = Bytes(run, "need_bytes");
@@ -204,8 +198,8 @@ void SetNotes(const Run& before, const Run& after, Comparison* comparison) {
 
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   Comparison comparison;
-  comparison.module_before = TextFact(before, "module");
-  comparison.module_after = TextFact(after, "module");
+  comparison.module_before = before.facts.Text("module");
+  comparison.module_after = after.facts.Text("module");
   comparison.same_job = comparison.module_before.empty() || comparison.module_after.empty() ||
                         comparison.module_before == comparison.module_after;
   // A dump does not tell the limit; the job ran on the same chips as far as anyone knows.

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "facts/row_fields.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -23,14 +24,13 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
   if (std::find(std::begin(kNotCounted), std::end(kNotCounted), name) != std::end(kNotCounted) &&
       CountsTemporariesOnly(run))
     return std::nullopt;
-  const std::optional<double> number = AsNumber(run.facts.Get(name));
-  constexpr double kExact = 9.0e18;
-  if (!number || !(std::abs(*number) < kExact)) return std::nullopt;
+  const std::optional<double> number = run.facts.Number(name);
+  if (!number || !(std::abs(*number) < kMostBytes)) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
 
 bool CountsTemporariesOnly(const Run& run) {
-  const auto number = [&](std::string_view name) { return AsNumber(run.facts.Get(name)); };
+  const auto number = [&](std::string_view name) { return run.facts.Number(name); };
   const auto temporaries = number("hlo_temp_bytes");
   const auto limit = number("limit_bytes");
   return run.failed && temporaries && limit && *temporaries > *limit && number("arguments_bytes") == 0 &&

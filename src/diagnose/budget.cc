@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
@@ -86,17 +88,16 @@ auto Key(const Budget& budget, const Steps& steps) {
 }  // namespace
 
 std::optional<double> MostExcess(const Finding& finding) {
-  const std::optional<double> excess = AsNumber(finding.facts.Get("excess_bytes"));
-  return excess ? excess : AsNumber(finding.facts.Get("excess_below_bytes"));
+  const std::optional<double> excess = finding.facts.Number("excess_bytes");
+  return excess ? excess : finding.facts.Number("excess_below_bytes");
 }
 
 std::optional<Budget> MakeBudget(const Finding& finding) {
   const std::optional<double> excess = MostExcess(finding);
-  constexpr double kMost = 9.0e18;
-  if (!excess || !(*excess > 0) || *excess > kMost) return std::nullopt;
+  if (!excess || !(*excess > 0) || *excess > kMostBytes) return std::nullopt;
   const double need =
-      std::max(AsNumber(finding.facts.Get("need_bytes")).value_or(0),
-               AsNumber(finding.facts.Get("limit_bytes")).value_or(0) + *excess);  // one may be printed, rounded
+      std::max(finding.facts.Number("need_bytes").value_or(0),
+               finding.facts.Number("limit_bytes").value_or(0) + *excess);  // one may be printed, rounded
   Steps all;
   for (const RankedRemedy& ranked : finding.remedies) {
     if (ranked.remedy->inquiry || !ranked.saves_bytes) continue;

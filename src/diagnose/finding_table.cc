@@ -42,13 +42,11 @@ void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
   std::vector<Allocation> rows;
-  const Value named = finding->facts.Get("module");
-  const std::string* module = AsText(named);
   Problem problem;
-  const std::optional<double> limit = AsNumber(finding->facts.Get("limit_bytes"));
+  const std::optional<double> limit = finding->facts.Number("limit_bytes");
   Prospects prospects;
   std::vector<std::string> sources;
-  if (!dump.Read(module == nullptr ? "" : *module, limit.value_or(0), &finding->facts, &rows, &prospects, &sources,
+  if (!dump.Read(finding->facts.Text("module"), limit.value_or(0), &finding->facts, &rows, &prospects, &sources,
                  &problem)) {
     problem.of_report = true;
     finding->dump_problem = std::move(problem);
@@ -97,12 +95,6 @@ void SortByCause(std::vector<Finding>* findings) {
   });
 }
 
-std::string TextFact(const Finding& finding, const char* name) {
-  const Value value = finding.facts.Get(name);
-  const std::string* text = AsText(value);
-  return text == nullptr ? std::string() : *text;
-}
-
 // Takes out what dumps said by themselves and a log tells of, too: the log that took its list from the dump, or has one
 // of its own and names the module. Here, so that the parts of a batch come to the same as the whole.
 void DropTold(std::vector<Finding>* findings) {
@@ -111,12 +103,12 @@ void DropTold(std::vector<Finding>* findings) {
   const auto is_of_dump = [](const Finding& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); };
   for (const Finding& finding : *findings) {
     if (is_of_dump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") continue;
-    const std::string dump = TextFact(finding, "dump");
-    (dump.empty() ? modules : dumps).insert(dump.empty() ? TextFact(finding, "module") : dump);
+    const std::string dump = finding.facts.Text("dump");
+    (dump.empty() ? modules : dumps).insert(dump.empty() ? finding.facts.Text("module") : dump);
   }
   std::erase_if(*findings, [&](const Finding& finding) {
     return is_of_dump(finding) &&
-           (dumps.contains(TextFact(finding, "dump")) || modules.contains(TextFact(finding, "module")));
+           (dumps.contains(finding.facts.Text("dump")) || modules.contains(finding.facts.Text("module")));
   });
 }
 

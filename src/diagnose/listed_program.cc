@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
@@ -19,8 +21,7 @@ ListedPart PartOf(const FindingScope& scope, std::size_t row) {
 }
 
 std::int64_t Bytes(const Finding& finding, std::string_view fact) {
-  constexpr double kMost = 1e18;
-  return static_cast<std::int64_t>(std::clamp(AsNumber(finding.facts.Get(fact)).value_or(0), 0.0, kMost));
+  return WholeBytes(std::max(0.0, finding.facts.Number(fact).value_or(0)));
 }
 
 }  // namespace

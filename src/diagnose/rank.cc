@@ -9,6 +9,7 @@
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/listed_program.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -52,7 +53,7 @@ const Prospect* FindListed(const std::vector<Prospect>& listed, const Remedy& re
 
 // The compiler stops counting where the temporaries alone are too much.
 bool CountsTemporariesOnly(const Finding& finding) {
-  return AsNumber(finding.facts.Get("arguments_bytes")) == 0 && MostExcess(finding).value_or(0) > 0;
+  return finding.facts.Number("arguments_bytes") == 0 && MostExcess(finding).value_or(0) > 0;
 }
 
 bool Saves(const Prospect* prospect) { return prospect != nullptr && prospect->saves_bytes > 0; }
@@ -83,7 +84,7 @@ void Estimate(const Finding& finding, const FindingScope& scope, const std::vect
     const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
     if (!saves || !std::isfinite(*saves)) return;
     ranked->basis = "list";
-    ranked->saves_bytes = static_cast<std::int64_t>(std::clamp(*saves, 0.0, 9.0e18));
+    ranked->saves_bytes = WholeBytes(std::max(0.0, *saves));
   }
   ranked->at_least = glimpse && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;

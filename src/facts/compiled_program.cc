@@ -7,16 +7,13 @@
 #include <limits>
 
 #include "rules/sha256.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
 
 // Facts that say where a program was found or what it was compared with, and not what it takes.
 constexpr const char* kNotOfProgram[] = {"limit_bytes", "chip"};
-
-std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
-}
 
 bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>& b) {
   return a && b && a->microseconds < b->microseconds;
@@ -25,14 +22,14 @@ bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>&
 // The same program, found again.
 void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
   if (Order(program.where, kept->where) < 0) std::swap(program, *kept);
-  kept->occurrences = Sum(kept->occurrences, program.occurrences);
+  kept->occurrences = AddBounded(kept->occurrences, program.occurrences);
   // Of one whose time is not known nothing can be said.
   if (!program.first_time || IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
   if (!program.last_time || (kept->last_time && !IsSooner(program.last_time, kept->last_time)))
     kept->last_time = program.last_time;
 }
 
-double NeedOf(const CompiledProgram& program) { return AsNumber(program.facts.Get("need_bytes")).value_or(0); }
+double NeedOf(const CompiledProgram& program) { return program.facts.Number("need_bytes").value_or(0); }
 
 }  // namespace
 
@@ -66,7 +63,7 @@ void ProgramTable::AddOf(const Artifact& artifact, ProgramTable said) {
   }
 }
 
-void ProgramTable::LeaveOut(std::uint64_t occurrences) { left_out_ = Sum(left_out_, occurrences); }
+void ProgramTable::LeaveOut(std::uint64_t occurrences) { left_out_ = AddBounded(left_out_, occurrences); }
 
 void ProgramTable::Join(ProgramTable other) {
   LeaveOut(other.left_out_);

@@ -24,4 +24,12 @@ void Evidence::Add(const Evidence& other) {
   for (const auto& [name, fact] : other.facts_) facts_.try_emplace(name, fact);
 }
 
+std::optional<double> Evidence::Number(std::string_view name) const { return AsNumber(Get(name)); }
+
+std::string Evidence::Text(std::string_view name) const {
+  const Fact* fact = Find(name);
+  const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
+  return text == nullptr ? std::string() : *text;
+}
+
 }  // namespace whyoom

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ class Evidence {
 
   const Fact* Find(std::string_view name) const;  // nullptr where not known
   Value Get(std::string_view name) const;         // Unknown where not known
+  std::optional<double> Number(std::string_view name) const;
+  std::string Text(std::string_view name) const;  // empty where not known
   const std::map<std::string, Fact, std::less<>>& all() const { return facts_; }
 
   // Adds what only `other` knows.

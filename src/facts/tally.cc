@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rules/sha256.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -20,10 +21,6 @@ constexpr std::size_t kPlaceBytes = std::size_t{8} << 10;
 
 // The same on every machine, and even over all 64 bits, which the estimate builds on.
 std::uint64_t Hash(const std::string& name) { return std::stoull(Sha256Hex(name).substr(0, 16), nullptr, 16); }
-
-std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
-}
 
 std::size_t SizeOf(const Where& where) { return where.artifact.path.size() + where.artifact.member.size() + 32; }
 
@@ -99,11 +96,11 @@ void Tally::AddTime(const std::optional<Timestamp>& time) {
 void Tally::Join(const Tally& other) {
   hosts.Join(other.hosts);
   places.Join(other.places);
-  reports = Sum(reports, other.reports);
-  artifacts = Sum(artifacts, other.artifacts);
-  nameless_artifacts = Sum(nameless_artifacts, other.nameless_artifacts);
+  reports = AddBounded(reports, other.reports);
+  artifacts = AddBounded(artifacts, other.artifacts);
+  nameless_artifacts = AddBounded(nameless_artifacts, other.nameless_artifacts);
   replicas = std::max(replicas, other.replicas);
-  repeats = Sum(repeats, other.repeats);
+  repeats = AddBounded(repeats, other.repeats);
   AddTime(other.first_time);
   AddTime(other.last_time);
 }
@@ -112,10 +109,10 @@ std::uint64_t Tally::occurrences() const {
   // The process that reports under a name often repeats itself without it; only a log without any name counts on its
   // own.
   const std::uint64_t names = hosts.count();
-  const std::uint64_t named = Sum(names, nameless_artifacts);
+  const std::uint64_t named = AddBounded(names, nameless_artifacts);
   // Replicas count where nothing else tells reporters apart: one process reports for each of its replicas.
   const std::uint64_t told_apart = names == 0 && nameless_artifacts <= 1 ? std::max(named, replicas) : named;
-  return Sum(std::max<std::uint64_t>(1, told_apart), repeats);
+  return AddBounded(std::max<std::uint64_t>(1, told_apart), repeats);
 }
 
 }  // namespace whyoom

@@ -10,6 +10,7 @@
 #include "input/text_lines.h"
 #include "program/name_index.h"
 #include "program/text_arena.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -32,11 +33,6 @@ bool Take(std::string_view* text, std::string_view part) {
   if (!text->starts_with(part)) return false;
   text->remove_prefix(part.size());
   return true;
-}
-
-std::int64_t Sum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 // "while.5{1}" into name and index; "{}" is the whole value, which has no index.
@@ -209,9 +205,9 @@ void Reader::AddAllocation(const AllocationLine& line) {
   if (line.number <= number_) memory_.assignment_whole = false;
   number_ = line.number;
   if (line.thread_local_) return;
-  if (line.color == kHostColor) memory_.host_bytes = Sum(memory_.host_bytes, line.size);
+  if (line.color == kHostColor) memory_.host_bytes = AddBounded(memory_.host_bytes, line.size);
   if (line.color != 0) return;
-  memory_.need_bytes = Sum(memory_.need_bytes, line.size);
+  memory_.need_bytes = AddBounded(memory_.need_bytes, line.size);
   if (memory_.allocations.size() >= limits_.values) {
     memory_.over_limit = true;
     return;
@@ -223,7 +219,7 @@ void Reader::AddAllocation(const AllocationLine& line) {
 
 void Reader::AddValue(const ValueLine& line) {
   MemoryAllocation& allocation = memory_.allocations.back();
-  filled_ = std::max(filled_, Sum(line.offset, line.size));
+  filled_ = std::max(filled_, AddBounded(line.offset, line.size));
   if (line.size < limits_.smallest && line.size != allocation.size) return;
   if (line.size < floor_) return;
   MemoryValue value;

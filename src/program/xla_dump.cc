@@ -252,7 +252,7 @@ Problem XlaDump::NotFound(const std::string& name) const {
 
 bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
                    Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const {
-  const std::optional<double> used = AsNumber(facts->Get("used_bytes"));
+  const std::optional<double> used = facts->Number("used_bytes");
   const Module* module = Find(name, used);
   if (module == nullptr) {
     *problem = NotFound(name);

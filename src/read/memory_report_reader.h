@@ -26,7 +26,6 @@ class MemoryReportReader {
 
   // Nothing more is to be expected: a second report began (that line was not taken), or too much else came.
   bool done() const { return done_; }
-  bool started() const { return started_; }
   std::uint64_t last_line() const { return last_line_; }  // of the log that held part of the report
 
   // What was read; rows in the order of the list, ranked by it. Call once, at the end.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rules/expression.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -35,9 +36,8 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
     if (derived.when && AsBool(derived.when->Evaluate(scope)) != true) continue;
     program.facts.Set(derived.name, derived.from.Evaluate(scope), {}, derived.replace);
   }
-  constexpr double kMost = 9e18;  // what 64 bits hold
-  const double need = AsNumber(program.facts.Get("need_bytes")).value_or(0);
-  if (!(need > 0) || need > kMost) return std::nullopt;
+  const double need = program.facts.Number("need_bytes").value_or(0);
+  if (!(need > 0) || need > kMostBytes) return std::nullopt;
   program.first_time = program.last_time = time;
   Identify(&program);
   return program;

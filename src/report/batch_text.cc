@@ -126,9 +126,8 @@ std::string PlaceOf(const Finding& finding) {
 std::string ShortText(const Finding& finding, std::size_t column) {
   std::string text = Fit(ScenarioName(finding), column);
   if (const std::string program = ProgramOf(finding); !program.empty()) text += Shorten(program, 30) + " · ";
-  const std::optional<double> excess = AsNumber(finding.facts.Get("excess_bytes"));
-  constexpr double kMost = 9.0e18;
-  if (excess && *excess > 0) text += FormatSize(static_cast<std::int64_t>(std::min(*excess, kMost))) + " too much · ";
+  const std::optional<double> excess = finding.facts.Number("excess_bytes");
+  if (excess && *excess > 0) text += SizeText(*excess) + " too much · ";
   return text;
 }
 
@@ -171,8 +170,7 @@ std::string OverviewText(const Report& report, std::size_t width, const Style& s
   const Summary summary = Summarize(report);
   std::string head = fmt::format(
       "{} in {} ({}), reported by {}", Counted(summary.diagnoses, "different failure", "different failures"),
-      Counted(report.artifacts, "input", "inputs"),
-      FormatSize(static_cast<std::int64_t>(std::min<std::uint64_t>(report.bytes, 1ULL << 62))),
+      Counted(report.artifacts, "input", "inputs"), SizeText(static_cast<double>(report.bytes)),
       Counted(summary.occurrences, "process", "processes"));
   if (summary.problems > 0) head += fmt::format("; {}, see the end", Counted(summary.problems, "problem", "problems"));
   std::string text;

@@ -159,12 +159,11 @@ void DiffPage::PrintVerdict() {
   const std::string& module = comparison_.module_before.empty() ? comparison_.module_after : comparison_.module_before;
   if (!module.empty() && comparison_.same_job) facts += " · " + Shorten(Printable(module), 40);
   for (const Run* run : {&diff_.after, &diff_.before}) {
-    const auto limit = AsNumber(run->facts.Get("limit_bytes"));
+    const auto limit = run->facts.Number("limit_bytes");
     if (!limit) continue;
-    const Value chip = run->facts.Get("chip");
-    const std::string* name = AsText(chip);
+    const std::string chip = run->facts.Text("chip");
     facts += " · " + FormatSize(static_cast<std::int64_t>(*limit)) + " limit" +
-             (name == nullptr ? "" : " (" + Printable(*name) + ")");
+             (chip.empty() ? "" : " (" + Printable(chip) + ")");
     break;
   }
   out_ += Hanging("", 0, facts, width_);

@@ -6,30 +6,25 @@
 #include <cctype>
 
 #include "facts/source_path.h"
+#include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-constexpr double kLargestSize = 9.0e18;  // of a 64-bit count of bytes
 constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
 
 }  // namespace
 
-std::optional<double> NumberFact(const Finding& finding, std::string_view name) {
-  return AsNumber(finding.facts.Get(name));
-}
+std::optional<double> NumberFact(const Finding& finding, std::string_view name) { return finding.facts.Number(name); }
 
 std::optional<std::string> TextFact(const Finding& finding, std::string_view name) {
-  const Fact* found = finding.facts.Find(name);
-  const std::string* text = found == nullptr ? nullptr : AsText(found->value);
-  return text == nullptr ? std::nullopt : std::optional(Printable(*text));
+  const std::string text = finding.facts.Text(name);
+  return text.empty() ? std::nullopt : std::optional(Printable(text));
 }
 
-std::string SizeText(double bytes) {
-  return FormatSize(static_cast<std::int64_t>(std::clamp(bytes, -kLargestSize, kLargestSize)));
-}
+std::string SizeText(double bytes) { return FormatSize(WholeBytes(bytes)); }
 
 std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
@@ -51,8 +46,7 @@ std::string ScenarioText(const Finding& finding) {
 std::optional<Need> NeedOf(const Finding& finding) {
   const auto need = NumberFact(finding, "need_bytes");
   const auto have = NumberFact(finding, "have_bytes");
-  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kLargestSize || *have > kLargestSize)
-    return std::nullopt;
+  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
   const bool compile = finding.failure->phase == "compile";
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
   const auto below = NumberFact(finding, "excess_below_bytes");

@@ -69,7 +69,7 @@ void AddShares(const char* title, const std::map<std::string, Share>& shares,
 
 void AddSummaryLine(const Report& report, const Summary& summary, HtmlWriter* html) {
   std::string text = "Reported by " + Counted(summary.occurrences, "process", "processes") + "; " +
-                     FormatSize(static_cast<std::int64_t>(std::min<std::uint64_t>(report.bytes, 1ULL << 62))) + " read";
+                     SizeText(static_cast<double>(report.bytes)) + " read";
   if (summary.first_time && summary.last_time)
     text += "; " + ToString(*summary.first_time) + " to " + ToString(*summary.last_time);
   html->Element("p", text + ".", {{"class", "faint"}});

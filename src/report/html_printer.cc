@@ -190,8 +190,8 @@ void AddFew(const Report& report, HtmlWriter* html) {
     html->Element("h1", report.findings.empty() ? "No out-of-memory error found" : BatchTitle(report));
   }
   if (report.findings.empty()) {
-    const auto bytes = static_cast<std::int64_t>(std::min<std::uint64_t>(report.bytes, 1ULL << 62));
-    html->Element("p", "In " + Counted(report.artifacts, "input", "inputs") + " (" + FormatSize(bytes) + ").");
+    html->Element("p", "In " + Counted(report.artifacts, "input", "inputs") + " (" +
+                           SizeText(static_cast<double>(report.bytes)) + ").");
   }
   for (const Finding& finding : report.findings) {
     html->Open("article");

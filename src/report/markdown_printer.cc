@@ -300,13 +300,12 @@ std::string Problems(const Report& report) {
 }
 
 std::string NothingFound(const Report& report) {
-  const auto bytes = static_cast<std::int64_t>(std::min<std::uint64_t>(report.bytes, 1ULL << 62));
   const bool none_read = report.artifacts == 0 && !report.problems.empty();
   const char* verdict = none_read                 ? "Nothing could be read"
                         : report.problems.empty() ? "No out-of-memory error found"
                                                   : "No out-of-memory error found in what could be read";
-  std::string text =
-      fmt::format("### {}\n\nIn {} ({}).\n", verdict, Counted(report.artifacts, "input", "inputs"), FormatSize(bytes));
+  std::string text = fmt::format("### {}\n\nIn {} ({}).\n", verdict, Counted(report.artifacts, "input", "inputs"),
+                                 SizeText(static_cast<double>(report.bytes)));
   if (!report.problems.empty())
     text += "\nFor " + Counted(report.problems.size(), "problem", "problems") + " see below.\n";
   return text;

@@ -58,13 +58,7 @@ std::string PercentText(double part) {
   return part > 0 && part < kWorthTelling ? "under 1 %" : fmt::format("{:.0f} %", 100 * part);
 }
 
-double Number(const Evidence& facts, const char* name) { return AsNumber(facts.Get(name)).value_or(0); }
-
-std::string TextOf(const Evidence& facts, const char* name) {
-  const Value value = facts.Get(name);
-  const std::string* text = AsText(value);
-  return text == nullptr ? std::string() : Printable(*text);
-}
+double Number(const Evidence& facts, const char* name) { return facts.Number(name).value_or(0); }
 
 std::string VerdictOf(const ProgramView& view, const std::string& basis) {
   const std::string says = basis == "log" ? "By the log it takes " : "It takes ";
@@ -130,13 +124,13 @@ std::string FullestText(const TimelineView& timeline) {
 
 ProgramView ViewOf(const CompiledProgram& program) {
   ProgramView view;
-  view.name = TextOf(program.facts, "module");
+  view.name = Printable(program.facts.Text("module"));
   if (view.name.empty()) view.name = "a program";
   view.place = ArtifactText(program.where.artifact);
   if (program.basis == "log") view.place += fmt::format(":{}", program.where.line);
   view.need = std::max(Number(program.facts, "need_bytes"), 0.0);
   view.limit = std::max(Number(program.facts, "limit_bytes"), 0.0);
-  view.chip = TextOf(program.facts, "chip");
+  view.chip = Printable(program.facts.Text("chip"));
   view.verdict = VerdictOf(view, program.basis);
   const double shared = Number(program.facts, "shared_output_bytes");
   for (const auto& [name, bytes] : {std::pair("arguments", Number(program.facts, "arguments_bytes")),

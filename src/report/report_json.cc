@@ -267,8 +267,7 @@ Json FindingJson(const Finding& finding) {
 
 Json ProgramJson(const CompiledProgram& program) {
   Json json = {{"id", program.id}, {"basis", program.basis}};
-  const Value module = program.facts.Get("module");
-  if (const std::string* name = AsText(module)) SetText(json, "module", *name);
+  if (const std::string module = program.facts.Text("module"); !module.empty()) SetText(json, "module", module);
   json["where"] = WhereJson(program.where);
   json["occurrences"] = program.occurrences;
   json["facts"] = FactsJson(program.facts);

@@ -12,6 +12,7 @@
 #include "report/ndjson_printer.h"
 #include "report/record_fields.h"
 #include "report/report_json.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -22,8 +23,6 @@ constexpr const char* kNoRecord = "no record of whyoom --format ndjson";
 // Problems are sorted and bounded from time to time, not for each.
 constexpr std::size_t kProblemsAtOnce = 20000;
 constexpr std::size_t kShownFingerprint = 12;
-
-std::uint64_t Sum(std::uint64_t a, std::uint64_t b) { return a > ~std::uint64_t{0} - b ? ~std::uint64_t{0} : a + b; }
 
 }  // namespace
 
@@ -122,12 +121,12 @@ std::string ReportReader::TakeSummary(const json& record, Counts* counts) {
   }
   if (fields.faulty() || merge.faulty() || reports.faulty()) return kNoRecord;
   ++counts->summaries;
-  counts->said_diagnoses = Sum(counts->said_diagnoses, diagnoses);
-  counts->said_programs = Sum(counts->said_programs, programs);
-  counts->said_problems = Sum(counts->said_problems, problems - std::min(problems, problems_left_out));
-  readings_.artifacts = Sum(readings_.artifacts, artifacts);
-  readings_.bytes = Sum(readings_.bytes, bytes);
-  readings_.problems_left_out = Sum(readings_.problems_left_out, problems_left_out);
+  counts->said_diagnoses = AddBounded(counts->said_diagnoses, diagnoses);
+  counts->said_programs = AddBounded(counts->said_programs, programs);
+  counts->said_problems = AddBounded(counts->said_problems, problems - std::min(problems, problems_left_out));
+  readings_.artifacts = AddBounded(readings_.artifacts, artifacts);
+  readings_.bytes = AddBounded(readings_.bytes, bytes);
+  readings_.problems_left_out = AddBounded(readings_.problems_left_out, problems_left_out);
   for (const auto& [code, count] : left_out) table_.LeaveOut(code, count);
   table_.programs().LeaveOut(programs_left_out);
   return {};

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "report/layout.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -12,14 +13,10 @@ namespace {
 
 constexpr std::size_t kLongestProgram = 200;
 
-std::uint64_t Sum(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
-}
-
 void Count(const std::string& name, std::uint64_t occurrences, std::map<std::string, Share>* shares) {
   Share& share = (*shares)[name];
   ++share.diagnoses;
-  share.occurrences = Sum(share.occurrences, occurrences);
+  share.occurrences = AddBounded(share.occurrences, occurrences);
 }
 
 void SortByFrequency(std::vector<const Finding*>* findings) {
@@ -57,11 +54,11 @@ const Remedy* FirstRemedy(const Finding& finding) {
 Summary Summarize(const Report& report) {
   Summary summary;
   summary.diagnoses = report.findings.size();
-  summary.problems = Sum(report.problems.size(), report.problems_left_out);
+  summary.problems = AddBounded(report.problems.size(), report.problems_left_out);
   Tally times;
   for (const Finding& finding : report.findings) {
     const std::uint64_t occurrences = finding.tally.occurrences();
-    summary.occurrences = Sum(summary.occurrences, occurrences);
+    summary.occurrences = AddBounded(summary.occurrences, occurrences);
     Count(finding.failure->code, occurrences, &summary.by_code);
     Count(ScenarioName(finding), occurrences, &summary.by_scenario);
     if (const std::string program = ProgramOf(finding); !program.empty())

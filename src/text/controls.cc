@@ -2,12 +2,11 @@
 #include <array>
 
 #include "text/cleaning.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // What no sequence begins with: nearly all of a log.
 bool IsPlain(char c) {

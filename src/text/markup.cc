@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "text/cleaning.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -12,8 +13,6 @@ namespace {
 constexpr int kMostNested = 8;
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 char At(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
 
 // Length of the quote or list marker at `at` with its blank; 0 if there is none.

@@ -6,14 +6,14 @@
 #include <limits>
 #include <utility>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
 constexpr std::string_view kUnits = "BKMGTPE";  // each 1024 times the one before
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view TakeDigits(std::string_view* text) {
   std::size_t count = 0;

@@ -62,7 +62,7 @@ std::vector<std::string> Violations(const std::string& room, const std::string& 
 
 }  // namespace
 
-TEST_CASE("includes point one way and only cli touches the process", "[layering]") {
+TEST_CASE("includes point one way and only cli touches the process", "[layering][slow]") {
   const std::vector<fs::path> sources = Sources();
   REQUIRE(sources.size() > 20);
   for (const fs::path& path : sources) {

@@ -65,7 +65,7 @@ const std::string kLayer = "f32[64,1024,4096]{2,1,0:T(8,128)}";
 
 }  // namespace
 
-TEST_CASE("the verdict of a comparison", "[diagnose]") {
+TEST_CASE("the verdict of a comparison", "[compare]") {
   const auto verdict = [](const Run& before, const Run& after) { return Compare(before, after).verdict; };
   CHECK(verdict(MakeRun(20, {}), MakeRun(18, {})) == DiffVerdict::kStillOver);
   CHECK(verdict(MakeRun(20, {}), MakeRun(22, {})) == DiffVerdict::kWorse);
@@ -82,7 +82,7 @@ TEST_CASE("the verdict of a comparison", "[diagnose]") {
   CHECK(verdict(unknown, unknown) == DiffVerdict::kCannotTell);
 }
 
-TEST_CASE("what is over, and a limit that only one of the two tells", "[diagnose]") {
+TEST_CASE("what is over, and a limit that only one of the two tells", "[compare]") {
   Run dump = MakeRun(12, {});
   dump.facts = Evidence();
   dump.facts.Set("need_bytes", 12 * kGiB, {});
@@ -91,7 +91,7 @@ TEST_CASE("what is over, and a limit that only one of the two tells", "[diagnose
   CHECK(comparison.over_after == static_cast<std::int64_t>(-4 * kGiB));
 }
 
-TEST_CASE("a report that counts temporaries only is a lower bound", "[diagnose]") {
+TEST_CASE("a report that counts temporaries only is a lower bound", "[compare]") {
   const std::vector<std::pair<std::string, double>> only = {
       {"hlo_temp_bytes", 18}, {"arguments_bytes", 0}, {"output_bytes", 0}};
   const std::vector<std::pair<std::string, double>> all = {
@@ -105,7 +105,7 @@ TEST_CASE("a report that counts temporaries only is a lower bound", "[diagnose]"
   for (const TotalChange& total : worse.totals) CHECK((total.id != "arguments_bytes" || !total.after));
 }
 
-TEST_CASE("two modules are compared, and it is said", "[diagnose]") {
+TEST_CASE("two modules are compared, and it is said", "[compare]") {
   Run other = MakeRun(18, {});
   other.facts.Set("module", std::string("jit_eval"), {}, true);
   const Comparison comparison = Compare(MakeRun(20, {}), other);
@@ -115,7 +115,7 @@ TEST_CASE("two modules are compared, and it is said", "[diagnose]") {
   CHECK(comparison.notes[0].find("jit_eval") != std::string::npos);
 }
 
-TEST_CASE("allocations are found again and those that changed alike are one", "[diagnose]") {
+TEST_CASE("allocations are found again and those that changed alike are one", "[compare]") {
   std::vector<Allocation> before = Layers(kLayer, 1);
   before.push_back(MakeRow("jit(step)/logits", "f32[8,128]{1,0}", 3));
   before.push_back(MakeRow("jit(step)/kept", "f32[16,128]{1,0}", 2));
@@ -136,14 +136,14 @@ TEST_CASE("allocations are found again and those that changed alike are one", "[
   CHECK(comparison.rows[2].size_after == static_cast<std::int64_t>(0.25 * kGiB));
 }
 
-TEST_CASE("sizes that a log rounds are no change", "[diagnose]") {
+TEST_CASE("sizes that a log rounds are no change", "[compare]") {
   const Comparison comparison =
       Compare(MakeRun(20, {MakeRow("a", "f32[8]{0}", 1.69)}), MakeRun(18, {MakeRow("b", "f32[8]{0}", 1.6875)}));
   CHECK(comparison.unchanged_rows == 1);
   CHECK(comparison.rows.empty());
 }
 
-TEST_CASE("traces of single remedies", "[diagnose]") {
+TEST_CASE("traces of single remedies", "[compare]") {
   const auto seems = [](const Run& before, const Run& after) { return Seems(Compare(before, after)); };
   SECTION("a smaller element type") {
     CHECK(seems(MakeRun(20, Layers(kLayer, 1)), MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5))) == "bf16");
@@ -193,7 +193,7 @@ TEST_CASE("traces of single remedies", "[diagnose]") {
   }
 }
 
-TEST_CASE("a dimension divided on most temporaries: both possibilities, the likelier first", "[diagnose]") {
+TEST_CASE("a dimension divided on most temporaries: both possibilities, the likelier first", "[compare]") {
   const auto seems = [](double devices, double arguments_after, const std::string& shape) {
     std::vector<Allocation> before = Layers(kLayer, 1);
     std::vector<Allocation> after = Layers(shape, 0.25);
@@ -216,7 +216,7 @@ TEST_CASE("a dimension divided on most temporaries: both possibilities, the like
   CHECK(seems(4, 2, "f32[48,1024,4096]{2,1,0:T(8,128)}").empty());  // no whole number
 }
 
-TEST_CASE("findings that belong together are compared", "[diagnose]") {
+TEST_CASE("findings that belong together are compared", "[compare]") {
   Failure compile;
   compile.code = "E1000";
   Failure run;
@@ -235,7 +235,7 @@ TEST_CASE("findings that belong together are compared", "[diagnose]") {
   CHECK_FALSE(MatchFindings({finding(run, "")}, {}).after);
 }
 
-TEST_CASE("one dimension that changed in several arrays", "[diff]") {
+TEST_CASE("one dimension that changed in several arrays", "[compare]") {
   const auto rows = [](const std::string& points) {
     return std::vector<Allocation>{MakeRow("", "f32[" + points + ",4,2]{2,1,0}", 4),
                                    MakeRow("", "bf16[" + points + ",4,2]{2,1,0}", 2),

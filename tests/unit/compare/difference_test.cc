@@ -44,11 +44,11 @@ const std::string kLayer =
 
 }  // namespace
 
-TEST_CASE("nothing is named where nothing was changed", "[program][diff]") {
+TEST_CASE("nothing is named where nothing was changed", "[compare][diff]") {
   CHECK(Found(Module("", kLayer), Module("", kLayer)).empty());
 }
 
-TEST_CASE("what got shorter has its name, or none", "[program][diff]") {
+TEST_CASE("what got shorter has its name, or none", "[compare][diff]") {
   const std::string before = Module("", kLayer);
   CHECK(Found(before, Replaced(before, "64,1024", "48,1024")) == "half_batch 64>48");
   CHECK(Found(before, Replaced(before, "64,1024", "96,1024")) == "half_batch 64>96 undone");
@@ -58,7 +58,7 @@ TEST_CASE("what got shorter has its name, or none", "[program][diff]") {
   CHECK(Found(Replaced(before, "8192", "8190"), before) == "no_tiny_dimensions 8190>8192");
 }
 
-TEST_CASE("arguments that are given away, narrower, or split", "[program][diff]") {
+TEST_CASE("arguments that are given away, narrower, or split", "[compare][diff]") {
   const std::string before = Module("", kLayer);
   CHECK(Found(before, Module(", input_output_alias={ {}: (1, {}, may-alias) }", kLayer)) == "donate");
   CHECK(Found(Module(", buffer_donor={ (1, {}) }", kLayer), before) == "donate undone");
@@ -70,7 +70,7 @@ TEST_CASE("arguments that are given away, narrower, or split", "[program][diff]"
   CHECK(Found(split, before) == "shard 4>1 undone");
 }
 
-TEST_CASE("debug prints that are gone", "[program][diff]") {
+TEST_CASE("debug prints that are gone", "[compare][diff]") {
   const std::string sends =
       "  %token.1 = token[] after-all()\n"
       "  %send.1 = (f32[2048,8192]{1,0}, u32[], token[]) send(%w.1, %token.1), channel_id=1, is_host_transfer=true\n";
@@ -79,7 +79,7 @@ TEST_CASE("debug prints that are gone", "[program][diff]") {
   CHECK(Found(Module("", kLayer), Module("", with)) == "no_host_transfer undone");
 }
 
-TEST_CASE("layers that are computed again in the backward pass", "[program][diff]") {
+TEST_CASE("layers that are computed again in the backward pass", "[compare][diff]") {
   const std::string again =
       "  %dot.2 = f32[64,1024,8192]{2,1,0} dot(%x.1, %w.1), lhs_contracting_dims={2}, rhs_contracting_dims={0}, "
       "metadata={op_name=\"jit(step)/transpose(jvp(mlp))/checkpoint/rematted_computation/dot_general\"}\n";
@@ -88,7 +88,7 @@ TEST_CASE("layers that are computed again in the backward pass", "[program][diff
   CHECK(Found(Module("", with), Module("", kLayer)) == "recompute_layers undone");
 }
 
-TEST_CASE("labels that are numbers now", "[program][diff]") {
+TEST_CASE("labels that are numbers now", "[compare][diff]") {
   const std::string rest =
       "  %labels.1 = s32[64,1024]{1,0} parameter(2), metadata={op_name=\"batch[\\'labels\\']\"}\n"
       "  %zero.1 = f32[] constant(0)\n"

@@ -112,7 +112,7 @@ TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
   CHECK(found[0].Also().size() == 3);
 }
 
-TEST_CASE("of too many different failures the same ones are kept, and all reports counted", "[diagnose]") {
+TEST_CASE("of too many different failures the same ones are kept, and all reports counted", "[diagnose][slow]") {
   std::vector<Finding> findings;
   for (int id = 0; id < 1500; ++id) {
     for (int artifact = 0; artifact < 1 + id % 3; ++artifact) findings.push_back(Make("E1000", id, artifact));

@@ -17,7 +17,7 @@ std::int64_t Padded(const std::string& text) {
 }
 }  // namespace
 
-TEST_CASE("a shape is read with its layout", "[program]") {
+TEST_CASE("a shape is read with its layout", "[facts]") {
   const auto shape = ParseArrayShape(" f32[11999232,4,2]{1,2,0:T(2,128)}");
   REQUIRE(shape);
   CHECK(shape->dtype == "f32");
@@ -30,7 +30,7 @@ TEST_CASE("a shape is read with its layout", "[program]") {
   CHECK(SecondMinorDim(*shape) == 2);
 }
 
-TEST_CASE("shapes of all kinds", "[program]") {
+TEST_CASE("shapes of all kinds", "[facts]") {
   CHECK(ParseArrayShape("bf16[8]{0:T(1024)(128)(2,1)S(5)}")->memory_space == 5);
   CHECK(ParseArrayShape("u32[]{:T(128)S(2)}")->dims.empty());
   CHECK(ParseArrayShape("u32[]{:T(128)S(2)}")->memory_space == 2);
@@ -46,7 +46,7 @@ TEST_CASE("shapes of all kinds", "[program]") {
   CHECK(WithoutLayouts("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)})") == "(f32[16,16], u32[])");
 }
 
-TEST_CASE("padding follows the printed tile", "[program]") {
+TEST_CASE("padding follows the printed tile", "[facts]") {
   // Figures of real reports: 11.44G, 5.72G, 16.00G, and one without padding.
   CHECK(Padded("f32[11999232,4,2]{1,2,0:T(2,128)}") == 11999232LL * 2 * 128 * 4);
   CHECK(Padded("bf16[11999232,2,2]{1,2,0:T(2,128)(2,1)}") == 11999232LL * 2 * 128 * 2);
@@ -59,7 +59,7 @@ TEST_CASE("padding follows the printed tile", "[program]") {
   CHECK(Padded("f32[3,3]") == 36);
 }
 
-TEST_CASE("what other elements and other layouts would take", "[program]") {
+TEST_CASE("what other elements and other layouts would take", "[facts]") {
   const auto points = *ParseArrayShape("f32[11999232,4,2]{1,2,0:T(2,128)}");
   CHECK(BytesWithElementBits(points, 16) == PaddedBytes(points).value() / 2);
   const auto row = *ParseArrayShape("f32[1048576,1]{0,1:T(1,128)}");
@@ -72,7 +72,7 @@ TEST_CASE("what other elements and other layouts would take", "[program]") {
   CHECK(BestLayoutBytes(vector) == 4096 * 4);
 }
 
-TEST_CASE("a layout that is no order of the dimensions is none", "[program]") {
+TEST_CASE("a layout that is no order of the dimensions is none", "[facts]") {
   for (const char* text : {"bf16[63,2048,32000]{2,0,0:T(8,128)}", "bf16[63,2048,32000]{2,1:T(8,128)}"}) {
     const auto shape = ParseArrayShape(text);
     REQUIRE(shape);
@@ -80,7 +80,7 @@ TEST_CASE("a layout that is no order of the dimensions is none", "[program]") {
   }
 }
 
-TEST_CASE("hostile shapes saturate", "[program]") {
+TEST_CASE("hostile shapes saturate", "[facts]") {
   const auto huge = ParseArrayShape("f32[9223372036854775807,9223372036854775807]{1,0:T(8,128)}");
   REQUIRE(huge);
   CHECK(PaddedBytes(*huge).value() > 0);
@@ -90,7 +90,7 @@ TEST_CASE("hostile shapes saturate", "[program]") {
   CHECK_FALSE(ParseArrayShape(many + "]"));
 }
 
-TEST_CASE("a layout with a tile of nothing is none", "[program]") {
+TEST_CASE("a layout with a tile of nothing is none", "[facts]") {
   for (const char* text : {"f32[64,128]{1,0:T(0,128)}", "f32[64,128]{1,0:T(8,128)(0,1)}"}) {
     const auto shape = ParseArrayShape(text);
     REQUIRE(shape);

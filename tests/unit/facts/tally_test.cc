@@ -24,7 +24,7 @@ Where Place(int i) { return {{"log-" + std::to_string(i % 97), ""}, 1, 1, static
 
 }  // namespace
 
-TEST_CASE("names are counted exactly up to a thousand, each once", "[diagnose]") {
+TEST_CASE("names are counted exactly up to a thousand, each once", "[facts]") {
   NameSample sample = Sample(0, 1024);
   sample.Join(Sample(500, 800));
   sample.Add(Host(7));
@@ -35,7 +35,7 @@ TEST_CASE("names are counted exactly up to a thousand, each once", "[diagnose]")
   CHECK(std::is_sorted(names.begin(), names.end()));
 }
 
-TEST_CASE("beyond that they are estimated, and it is said", "[diagnose]") {
+TEST_CASE("beyond that they are estimated, and it is said", "[facts]") {
   for (const int count : {1025, 5000, 60000}) {
     const NameSample sample = Sample(0, count);
     CHECK_FALSE(sample.complete());
@@ -45,7 +45,7 @@ TEST_CASE("beyond that they are estimated, and it is said", "[diagnose]") {
   }
 }
 
-TEST_CASE("the sample of samples is the sample of the whole", "[diagnose]") {
+TEST_CASE("the sample of samples is the sample of the whole", "[facts]") {
   std::mt19937 random(7);
   const NameSample whole = Sample(0, 9000);
   for (int round = 0; round < 5; ++round) {
@@ -63,7 +63,7 @@ TEST_CASE("the sample of samples is the sample of the whole", "[diagnose]") {
   }
 }
 
-TEST_CASE("long names take bounded space and stay apart", "[diagnose]") {
+TEST_CASE("long names take bounded space and stay apart", "[facts]") {
   NameSample sample;
   const std::string prefix(5000, 'x');
   for (int i = 0; i < 3000; ++i) sample.Add(prefix + std::to_string(i));
@@ -78,7 +78,7 @@ TEST_CASE("long names take bounded space and stay apart", "[diagnose]") {
   CHECK(BoundedName("short", 200) == "short");
 }
 
-TEST_CASE("of places the first are kept, whatever their order and grouping", "[diagnose]") {
+TEST_CASE("of places the first are kept, whatever their order and grouping", "[facts]") {
   std::mt19937 random(11);
   std::vector<int> order(2000);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
@@ -96,7 +96,7 @@ TEST_CASE("of places the first are kept, whatever their order and grouping", "[d
   }
 }
 
-TEST_CASE("long paths take bounded space, in any order", "[diagnose]") {
+TEST_CASE("long paths take bounded space, in any order", "[facts]") {
   std::mt19937 random(13);
   std::vector<Where> places;
   for (int i = 0; i < 300; ++i)
@@ -117,7 +117,7 @@ TEST_CASE("long paths take bounded space, in any order", "[diagnose]") {
   }
 }
 
-TEST_CASE("who reports is counted by the best that tells reporters apart", "[diagnose]") {
+TEST_CASE("who reports is counted by the best that tells reporters apart", "[facts]") {
   Tally tally;
   CHECK(tally.occurrences() == 1);
   tally.nameless_artifacts = 1;
@@ -141,7 +141,7 @@ TEST_CASE("who reports is counted by the best that tells reporters apart", "[dia
   CHECK(tally.occurrences() == ~std::uint64_t{0});
 }
 
-TEST_CASE("the first and the last time of all", "[diagnose]") {
+TEST_CASE("the first and the last time of all", "[facts]") {
   Tally one;
   one.AddTime(Timestamp{2000, true});
   Tally other;

@@ -42,7 +42,7 @@ TEST_CASE("a stream cut anywhere gives what was before the cut, and a problem", 
   }
 }
 
-TEST_CASE("half of a long stream gives about half of the text", "[input]") {
+TEST_CASE("half of a long stream gives about half of the text", "[input][slow]") {
   for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     const std::string text = Numbers(0, filter == "lz4" ? 1'200'000 : 300'000);  // its blocks are of 4 MiB
     const std::string packed = Compress(filter, text);
@@ -54,7 +54,7 @@ TEST_CASE("half of a long stream gives about half of the text", "[input]") {
   }
 }
 
-TEST_CASE("an archive cut anywhere gives the members before the cut, and a problem", "[input]") {
+TEST_CASE("an archive cut anywhere gives the members before the cut, and a problem", "[input][slow]") {
   const std::vector<PackedFile> files = {{"a.log", Numbers(0, 100)}, {"b.log", Numbers(100, 200)}};
   for (const std::string format : {"ustar", "pax", "zip", "newc", "7zip"}) {
     const std::string plain = Archive(format, files);

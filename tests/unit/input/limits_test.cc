@@ -86,7 +86,7 @@ TEST_CASE("depth is limited, and what lies beside is read", "[input]") {
   CHECK(Unpack("plain", none).problems.empty());
 }
 
-TEST_CASE("a bomb ends at the limit of bytes", "[input]") {
+TEST_CASE("a bomb ends at the limit of bytes", "[input][slow]") {
   const std::string zeros = Compress("gzip", std::string(std::size_t{200} << 20, '\0'));
   Limits limits = WithBytes(std::uint64_t{16} << 20);
   std::uint64_t read = 0;

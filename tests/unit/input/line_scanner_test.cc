@@ -326,7 +326,7 @@ std::string RandomLog(std::mt19937* random) {
   return log;
 }
 
-TEST_CASE("the same lines come whatever the chunking", "[input]") {
+TEST_CASE("the same lines come whatever the chunking", "[input][slow]") {
   std::mt19937 random(20261120);
   const std::vector<std::string> literals = {"boom", "oomb", "kb", "cdefghi"};
   for (int round = 0; round < 3000; ++round) {
@@ -346,7 +346,8 @@ TEST_CASE("the same lines come whatever the chunking", "[input]") {
   }
 }
 
-TEST_CASE("what stands before a hit and matters is handed out, whatever the chunking and with a survey", "[input]") {
+TEST_CASE("what stands before a hit and matters is handed out, whatever the chunking and with a survey",
+          "[input][slow]") {
   std::mt19937 random(20261121);
   const std::vector<std::string> literals = {"boom", "oomb", "kb"};
   const std::string path = ScratchFile();
@@ -409,7 +410,7 @@ class Endless : public ByteSource {
   std::uint64_t left_;
 };
 
-TEST_CASE("a huge line without a line feed is passed over", "[input]") {
+TEST_CASE("a huge line without a line feed is passed over", "[input][slow]") {
   Endless source(std::uint64_t{300} << 20);
   const Prefilter prefilter({"boom"});
   LineScanner scanner(source, prefilter);

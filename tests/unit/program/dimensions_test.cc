@@ -251,7 +251,7 @@ ENTRY %main (a: f32[8], t: (f32[8], f32[16])) -> f32[8] {
   CHECK(Letters(module, {"a", "few"}) == "a a");
 }
 
-TEST_CASE("arrays that are held against each other all with all are given up, not waited for", "[program]") {
+TEST_CASE("arrays that are held against each other all with all are given up, not waited for", "[program][slow]") {
   const std::string many = "(" + Times("f32[2]", 20000) + ")";
   const std::string begin =
       "HloModule m\n\nENTRY %main {\n  %t = " + many + " parameter(0)\n  %a = f32[2] parameter(1)\n";
@@ -266,7 +266,7 @@ TEST_CASE("arrays that are held against each other all with all are given up, no
   }
 }
 
-TEST_CASE("loops that go through the same computations again and again are given up", "[program]") {
+TEST_CASE("loops that go through the same computations again and again are given up", "[program][slow]") {
   std::string text =
       "HloModule m\n\n%c {\n  %n = s32[] constant(24)\n  ROOT %lt = pred[] compare(%n, %n), direction=LT\n}\n";
   std::string calls;

@@ -82,7 +82,7 @@ Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
 
 }  // namespace
 
-TEST_CASE("whole files are worked with and nothing is noted", "[diagnose][dump]") {
+TEST_CASE("whole files are worked with and nothing is noted", "[program][dump]") {
   for (const Files& files : {Fitting(), Failing()}) {
     const DumpFiles read = Read(files, kChip);
     CHECK(read.problem.what.empty());
@@ -92,7 +92,7 @@ TEST_CASE("whole files are worked with and nothing is noted", "[diagnose][dump]"
   }
 }
 
-TEST_CASE("of a cut buffer assignment nothing is taken", "[diagnose][dump]") {
+TEST_CASE("of a cut buffer assignment nothing is taken", "[program][dump]") {
   for (const std::size_t percent : {10, 20, 50, 80, 95}) {
     for (Files files : {Fitting(), Failing()}) {
       INFO(percent);
@@ -112,7 +112,7 @@ TEST_CASE("of a cut buffer assignment nothing is taken", "[diagnose][dump]") {
   CHECK_FALSE(Read(twice).usable);
 }
 
-TEST_CASE("cut or missing live ranges leave what the assignment tells", "[diagnose][dump]") {
+TEST_CASE("cut or missing live ranges leave what the assignment tells", "[program][dump]") {
   for (Files files : {Fitting(), Failing()}) {
     const std::int64_t need = Read(files).memory.need_bytes;
     const std::string ranges = files[kRanges];
@@ -131,7 +131,7 @@ TEST_CASE("cut or missing live ranges leave what the assignment tells", "[diagno
   }
 }
 
-TEST_CASE("a module's text that is cut, twice or missing is not worked with", "[diagnose][dump]") {
+TEST_CASE("a module's text that is cut, twice or missing is not worked with", "[program][dump]") {
   Files files = Fitting();
   const std::string text = files[kOptimized];
   for (const std::string& damaged : {Cut(text, 20), Cut(text, 90), text + "\n" + text}) {
@@ -151,7 +151,7 @@ TEST_CASE("a module's text that is cut, twice or missing is not worked with", "[
   CHECK(Says(read, kBefore, "cut short or damaged"));
 }
 
-TEST_CASE("files of another compile are told by what the others say", "[diagnose][dump]") {
+TEST_CASE("files of another compile are told by what the others say", "[program][dump]") {
   const auto with = [](const std::string& kind, const std::string& text) {
     Files files = Fitting();
     files[kind] = text;
@@ -175,7 +175,7 @@ TEST_CASE("files of another compile are told by what the others say", "[diagnose
   CHECK(Says(before, kBefore, "of another compile"));
 }
 
-TEST_CASE("the same function for another batch is another compile", "[diagnose][dump]") {
+TEST_CASE("the same function for another batch is another compile", "[program][dump]") {
   Files files = Fitting();
   std::string& text = files[kOptimized];
   for (std::size_t at = text.find("[16,1024"); at != std::string::npos; at = text.find("[16,1024", at + 1))
@@ -184,7 +184,7 @@ TEST_CASE("the same function for another batch is another compile", "[diagnose][
   CHECK(Says(Read(files), kOptimized, "of another compile"));
 }
 
-TEST_CASE("a failed module of an earlier run is no failure of a program that fits", "[diagnose][dump]") {
+TEST_CASE("a failed module of an earlier run is no failure of a program that fits", "[program][dump]") {
   Files files = Fitting();
   files[kFailed] = Failing()[kFailed];
   const DumpFiles read = Read(files);
@@ -205,7 +205,7 @@ TEST_CASE("a failed module of an earlier run is no failure of a program that fit
   CHECK(told.problems.size() == 1);
 }
 
-TEST_CASE("each failed compile of a name is told, and a log's own is found", "[diagnose][dump]") {
+TEST_CASE("each failed compile of a name is told, and a log's own is found", "[program][dump]") {
   const ScratchFolder scratch;
   XlaDump dump;
   // 10000 is later than 9999, whatever the order of the letters.
@@ -236,7 +236,7 @@ TEST_CASE("each failed compile of a name is told, and a log's own is found", "[d
   CHECK(from.find("of another compile than the log's") != std::string::npos);
 }
 
-TEST_CASE("a module without buffer assignment is noted", "[diagnose][dump]") {
+TEST_CASE("a module without buffer assignment is noted", "[program][dump]") {
   for (Files files : {Fitting(), Failing()}) {
     files.erase(kAssignment);
     const ScratchFolder scratch;
@@ -255,7 +255,7 @@ TEST_CASE("a module without buffer assignment is noted", "[diagnose][dump]") {
   CHECK(Report(dump).problems.empty());
 }
 
-TEST_CASE("a program as it was written is only taken from its own compile", "[diagnose][dump]") {
+TEST_CASE("a program as it was written is only taken from its own compile", "[program][dump]") {
   Files files = Fitting();
   for (const bool is_own : {true, false}) {
     if (!is_own) files[kBefore] = ReadFolder("programs/three-programs/dump", "jit_forward")[kBefore];

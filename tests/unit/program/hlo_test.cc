@@ -298,7 +298,7 @@ TEST_CASE("a module that is cut anywhere gives what there is", "[program]") {
   }
 }
 
-TEST_CASE("any byte may be wrong", "[program]") {
+TEST_CASE("any byte may be wrong", "[program][slow]") {
   std::string text = kModule;
   for (std::size_t at = 0; at < text.size(); ++at) {
     for (const char wrong : {'\0', '"', '{', ')', '\n', '%', '9'}) {

@@ -85,7 +85,7 @@ TEST_CASE("sizes that no device has can be added up", "[program]") {
   CHECK(sum == std::int64_t{1} << 57);
 }
 
-TEST_CASE("of a program that is too large to be gone through no layout counts", "[program]") {
+TEST_CASE("of a program that is too large to be gone through no layout counts", "[program][slow]") {
   std::string many = "(f32[2]";
   for (int i = 0; i < 20000; ++i) many += ",f32[2]";
   many += ")";

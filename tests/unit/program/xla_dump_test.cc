@@ -61,7 +61,7 @@ MemoryAllocation Temporaries(bool with_ranges) {
 
 }  // namespace
 
-TEST_CASE("what is live at the peak comes once for each place in memory", "[diagnose]") {
+TEST_CASE("what is live at the peak comes once for each place in memory", "[program]") {
   // early (12 MiB) lives alone; late and the loop's value, 8 MiB each, live together, and fusion.7 is in the loop's
   // place.
   CHECK(Names(LiveAtPeak(Temporaries(true))) == std::vector<std::string>{"late", "while.5{1}"});
@@ -69,7 +69,7 @@ TEST_CASE("what is live at the peak comes once for each place in memory", "[diag
   CHECK(Names(LiveAtPeak(Temporaries(false))) == std::vector<std::string>{"early", "while.5{1}"});
 }
 
-TEST_CASE("instructions lead to op names and the user's own line", "[diagnose]") {
+TEST_CASE("instructions lead to op names and the user's own line", "[program]") {
   const std::string text = R"(HloModule jit_step, is_scheduled=true
 
 FileNames
@@ -111,7 +111,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
   CHECK(UserLine(module, transfers[0]).line == 41);
 }
 
-TEST_CASE("a module is found by its name, and only a failed one", "[diagnose]") {
+TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   const ScratchFolder scratch;
   XlaDump dump;
   const auto add = [&](const std::string& name, const std::string& text) { dump.AddFile(scratch.Write(name, text)); };
@@ -146,7 +146,7 @@ TEST_CASE("a module is found by its name, and only a failed one", "[diagnose]") 
   CHECK(more.Get("module") == Value(std::string("jit_step")));
 }
 
-TEST_CASE("names of dump files", "[diagnose]") {
+TEST_CASE("names of dump files", "[program]") {
   CHECK(XlaDump::IsDumpFile("/d/module_0012.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt"));
   CHECK(XlaDump::IsDumpFile("module_0012.jit__lambda_.after_optimizations.txt"));
   CHECK(XlaDump::IsDumpFile("module_0012.jit_step.cl_1.before_optimizations.txt"));

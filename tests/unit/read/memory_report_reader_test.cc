@@ -95,14 +95,14 @@ void CheckReport(const Read& read) {
 
 }  // namespace
 
-TEST_CASE("a whole report is read", "[diagnose]") {
+TEST_CASE("a whole report is read", "[read]") {
   const Read read = ReadReport(kReport);
   CheckReport(read);
   CHECK(read.rows[0].place.line == 14);
   CHECK(read.facts.Find("program_bytes")->place.line == 3);
 }
 
-TEST_CASE("other output between the lines changes nothing", "[diagnose]") {
+TEST_CASE("other output between the lines changes nothing", "[read]") {
   std::vector<std::string> noisy;
   for (const std::string& line : kReport) {
     noisy.push_back(line);
@@ -112,13 +112,13 @@ TEST_CASE("other output between the lines changes nothing", "[diagnose]") {
   CheckReport(ReadReport(noisy));
 }
 
-TEST_CASE("a report flattened into one line is read", "[diagnose]") {
+TEST_CASE("a report flattened into one line is read", "[read]") {
   std::string flat;
   for (const std::string& line : kReport) flat += line + " ";
   CheckReport(ReadReport({flat}));
 }
 
-TEST_CASE("lost line breaks do not hide a label", "[diagnose]") {
+TEST_CASE("lost line breaks do not hide a label", "[read]") {
   const Read read = ReadReport(
       {"Total hbm usage >= 20.25G:", "    reserved 258.00M", "    program 20.00G",
        "    arguments 0BOutput size 64.00M; shares 0B with arguments.Program hbm requirement 20.00G:",
@@ -128,7 +128,7 @@ TEST_CASE("lost line breaks do not hide a label", "[diagnose]") {
   CHECK(read.Number("program_hbm_bytes") == 20.0 * (1 << 30));
 }
 
-TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[diagnose]") {
+TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[read]") {
   const std::string row =
       "    HLO temp         22.76G (2.7% utilization: Unpadded (640.83M) Padded (22.75G), 0.1% fragmentation (12.00M))";
   for (std::size_t cut = row.find('(') + 1; cut < row.size(); ++cut) {
@@ -142,7 +142,7 @@ TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[di
   }
 }
 
-TEST_CASE("wrapped values go on in the next line", "[diagnose]") {
+TEST_CASE("wrapped values go on in the next line", "[read]") {
   const Read read =
       ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
                   "long name\" source_file=\"a.py\" source_line=7", "Shape: f32[512,1024,", "1024]{2,1,0:T(8,128)}",
@@ -154,7 +154,7 @@ TEST_CASE("wrapped values go on in the next line", "[diagnose]") {
   CHECK(read.rows[0].xla_label == "fusion.1 = fusion(param.1, param.2), kind=kLoop");
 }
 
-TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[diagnose]") {
+TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[read]") {
   const Read read =
       ReadReport({"Largest program allocations in hbm:", "Size: 2.32G", "Shape: bf16[8,128]{1,0:T(8,128)(2,1)}",
                   "1\\. Size: 2.00G", "Allocation type: HLO temp", "3. Size: 1.00G", "Operator: op_name=\"jit(f)/cut"});
@@ -165,7 +165,7 @@ TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[diagnose]
   CHECK(ReadReport({"Total hbm usage >= 2.00G:"}).facts.Find("listed") == nullptr);
 }
 
-TEST_CASE("other memories' blocks are not HBM's", "[diagnose]") {
+TEST_CASE("other memories' blocks are not HBM's", "[read]") {
   const Read read =
       ReadReport({"Total hbm usage >= 1.00G:", "    program 1.00G", "Total host usage >= 5.00G:", "    program 5.00G",
                   "    arguments 4.00G", "Program vmem requirement 29.95M:", "    scoped 29.95M"});
@@ -174,7 +174,7 @@ TEST_CASE("other memories' blocks are not HBM's", "[diagnose]") {
   CHECK(read.facts.Find("scoped_bytes") == nullptr);
 }
 
-TEST_CASE("a second report ends the first", "[diagnose]") {
+TEST_CASE("a second report ends the first", "[read]") {
   std::vector<std::string> twice = kReport;
   for (const std::string& line : kReport) twice.push_back(line);
   const Read read = ReadReport(twice);
@@ -182,7 +182,7 @@ TEST_CASE("a second report ends the first", "[diagnose]") {
   CHECK(read.rows.size() == 2);
 }
 
-TEST_CASE("the reading ends when nothing more comes", "[diagnose]") {
+TEST_CASE("the reading ends when nothing more comes", "[read]") {
   std::vector<std::string> lines = kReport;
   lines.insert(lines.end(), 200, "nothing to see");
   const Read read = ReadReport(lines);

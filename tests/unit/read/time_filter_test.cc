@@ -31,7 +31,7 @@ std::vector<std::string> Kept(const std::string& since, const std::string& until
 
 using Times = std::vector<std::string>;
 
-TEST_CASE("bounds are understood as people write them", "[diagnose]") {
+TEST_CASE("bounds are understood as people write them", "[read]") {
   CHECK(Bound("2026-11-20") == "2026-11-20T00:00:00");
   CHECK(Bound("2026-11-20 11:30") == "2026-11-20T11:30:00");
   CHECK(Bound("2026-11-20T11:30:05+01:00") == "2026-11-20T10:30:05Z");
@@ -46,7 +46,7 @@ TEST_CASE("bounds are understood as people write them", "[diagnose]") {
   }
 }
 
-TEST_CASE("a range holds its begin and not its end", "[diagnose]") {
+TEST_CASE("a range holds its begin and not its end", "[read]") {
   std::string note;
   const std::string noon = "2026-11-20T12:00:00Z";
   const std::string before = "2026-11-20T11:59:59.999999Z";
@@ -57,7 +57,7 @@ TEST_CASE("a range holds its begin and not its end", "[diagnose]") {
   CHECK(note.empty());
 }
 
-TEST_CASE("what cannot be compared with the range is kept and counted", "[diagnose]") {
+TEST_CASE("what cannot be compared with the range is kept and counted", "[read]") {
   std::string note;
   const std::string local = "2026-11-20T09:00:00";
   CHECK(Kept("2026-11-20T12:00:00Z", "", {"", local, "2026-11-20T09:00:00Z"}, &note) == Times{"", local});

@@ -26,7 +26,7 @@ std::string CallAfter(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-TEST_CASE("the innermost frame outside libraries is the user's", "[diagnose]") {
+TEST_CASE("the innermost frame outside libraries is the user's", "[read]") {
   const std::vector<std::string> lines = {
       "Traceback (most recent call last):",
       "  File \"/home/ada/train/run.py\", line 90, in <module>",
@@ -42,7 +42,7 @@ TEST_CASE("the innermost frame outside libraries is the user's", "[diagnose]") {
   CHECK(CallAfter(lines) == "loop.py:41 at 4");
 }
 
-TEST_CASE("a consequence without frames of the user's has those of its cause", "[diagnose]") {
+TEST_CASE("a consequence without frames of the user's has those of its cause", "[read]") {
   CHECK(CallAfter({"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f", "    g()",
                    "ValueError: x", "", "The above exception was the direct cause of the following exception:", "",
                    "Traceback (most recent call last):",
@@ -55,7 +55,7 @@ TEST_CASE("a consequence without frames of the user's has those of its cause", "
                    "RuntimeError: RESOURCE_EXHAUSTED"}) == "none");
 }
 
-TEST_CASE("a traceback counts only right before the error", "[diagnose]") {
+TEST_CASE("a traceback counts only right before the error", "[read]") {
   std::vector<std::string> lines = {"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f",
                                     "KeyError: 'x'"};
   CHECK(CallAfter(lines) == "a.py:3 at 2");
@@ -66,7 +66,7 @@ TEST_CASE("a traceback counts only right before the error", "[diagnose]") {
   CHECK(CallAfter({}) == "none");
 }
 
-TEST_CASE("frames of notebooks are read as well", "[diagnose]") {
+TEST_CASE("frames of notebooks are read as well", "[read]") {
   CHECK(CallAfter({"File ~/train/loop.py:41, in main(args)", "     40 x = 1", "---> 41 step(x)",
                    "File /opt/venv/lib/python3.11/site-packages/jax/_src/pjit.py:250, in cache_miss(*args)"}) ==
         "loop.py:41 at 1");
@@ -74,7 +74,7 @@ TEST_CASE("frames of notebooks are read as well", "[diagnose]") {
   CHECK(CallAfter({"  File \"/tmp/ipykernel_31/88.py\", line 7, in <module>"}) == "88.py:7 at 1");
 }
 
-TEST_CASE("gaps end a traceback", "[diagnose]") {
+TEST_CASE("gaps end a traceback", "[read]") {
   Traceback traceback;
   Line line;
   line.text = "  File \"/home/ada/a.py\", line 3, in f";
@@ -84,7 +84,7 @@ TEST_CASE("gaps end a traceback", "[diagnose]") {
   CHECK_FALSE(traceback.user_call());
 }
 
-TEST_CASE("what lies in a library", "[diagnose]") {
+TEST_CASE("what lies in a library", "[read]") {
   for (const char* path :
        {"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py", "/usr/lib/python3/dist-packages/absl/app.py",
         "/usr/lib/python3.11/runpy.py", "/opt/conda/lib64/python3.9/threading.py", "<frozen runpy>", "<string>",

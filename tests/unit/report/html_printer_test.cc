@@ -69,7 +69,7 @@ std::string FaultOf(std::string page) {
 
 }  // namespace
 
-TEST_CASE("a page is well-formed whatever its log holds", "[report]") {
+TEST_CASE("a page is well-formed whatever its log holds", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {0U, 1U, 2U, 4U, 60U}) {
@@ -104,7 +104,7 @@ TEST_CASE("the policy of a page lets it fetch nothing, and only those that need 
   CHECK(PageScript().find("innerHTML") == std::string_view::npos);
 }
 
-TEST_CASE("each row of a batch leads to its details, also where ids are equal or strange", "[report]") {
+TEST_CASE("each row of a batch leads to its details, also where ids are equal or strange", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   Report report = HostileReport(failure, remedy, 10);
@@ -118,7 +118,7 @@ TEST_CASE("each row of a batch leads to its details, also where ids are equal or
   CHECK(links == 10);
 }
 
-TEST_CASE("a page of very many failures stays below five megabytes", "[report]") {
+TEST_CASE("a page of very many failures stays below five megabytes", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   Report report = HostileReport(failure, remedy, 3000);

@@ -142,7 +142,7 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
   CHECK(text.find("Left out") == std::string::npos);
 }
 
-TEST_CASE("markdown is never larger than it may be, and says what it leaves out", "[report]") {
+TEST_CASE("markdown is never larger than it may be, and says what it leaves out", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {1U, 3U, 200U}) {

@@ -55,7 +55,7 @@ bool Holds(const std::string& page, const std::string& text) { return page.find(
 
 }  // namespace
 
-TEST_CASE("what fills the memory has names and shares of the whole", "[memory_view]") {
+TEST_CASE("what fills the memory has names and shares of the whole", "[report]") {
   const std::vector<MemoryShare> shares = SharesOf(MadeProspects("decoder/mlp"));
   REQUIRE(shares.size() == 3);  // a kilobyte is not worth a line
   CHECK(shares[0].name == "activations");
@@ -64,7 +64,7 @@ TEST_CASE("what fills the memory has names and shares of the whole", "[memory_vi
   CHECK(shares[1].name == "optimizer state");
 }
 
-TEST_CASE("room is told in sentences, and what is not known is not told", "[memory_view]") {
+TEST_CASE("room is told in sentences, and what is not known is not told", "[report]") {
   CHECK(RoomTexts({64, 24, 3, 4096, 1024}) == std::vector<std::string>{"largest batch that fits: 24 (now 64)",
                                                                        "or the whole batch in 3 micro-batches",
                                                                        "longest sequence that fits: 1024 (now 4096)"});
@@ -77,7 +77,7 @@ TEST_CASE("room is told in sentences, and what is not known is not told", "[memo
   CHECK(RoomTexts({64, 0, 0, 0, 0}).empty());
 }
 
-TEST_CASE("a diagnosis shows memory and room in every format for people", "[memory_view]") {
+TEST_CASE("a diagnosis shows memory and room in every format for people", "[report]") {
   const Failure failure = MadeFailure();
   Finding finding = MadeFinding(failure);
   finding.prospects = MadeProspects("decoder/mlp");
@@ -99,7 +99,7 @@ TEST_CASE("a diagnosis shows memory and room in every format for people", "[memo
   CHECK(Holds(html, "largest batch that fits: 24 (now 64)"));
 }
 
-TEST_CASE("programs stand apart from failures", "[memory_view]") {
+TEST_CASE("programs stand apart from failures", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({MadeFinding(failure)});
   report.programs = {MadeProgram("jit_eval", "decoder")};
@@ -113,7 +113,7 @@ TEST_CASE("programs stand apart from failures", "[memory_view]") {
   CHECK(Holds(PrintMarkdown(report), "No out-of-memory error found"));
 }
 
-TEST_CASE("many programs are bounded in every format", "[memory_view]") {
+TEST_CASE("many programs are bounded in every format", "[report]") {
   Report report = MadeReport({});
   for (int i = 0; i < 100; ++i) report.programs.push_back(MadeProgram("jit_" + std::to_string(i), "m"));
   report.programs_left_out = 7;
@@ -125,7 +125,7 @@ TEST_CASE("many programs are bounded in every format", "[memory_view]") {
   CHECK(Holds(PrintHtml(report), "more programs"));
 }
 
-TEST_CASE("hostile names in programs are text", "[memory_view][hostile]") {
+TEST_CASE("hostile names in programs are text", "[report][hostile]") {
   Report report = MadeReport({});
   report.programs = {MadeProgram(kHostileText, kHostileText)};
   const std::string text = PrintText(report, {80, false});
@@ -139,7 +139,7 @@ TEST_CASE("hostile names in programs are text", "[memory_view][hostile]") {
   CHECK(!Holds(markdown, "\n::"));
 }
 
-TEST_CASE("a program is read back as it was printed", "[memory_view][ndjson]") {
+TEST_CASE("a program is read back as it was printed", "[report][ndjson]") {
   const CompiledProgram program = MadeProgram("jit_eval", "decoder");
   const nlohmann::json json = nlohmann::json::parse(ProgramJson(program).dump());
   const std::optional<CompiledProgram> back = ReadProgram(json);

@@ -135,7 +135,7 @@ TEST_CASE("records are ASCII, and a name that is no text comes whole beside", "[
   CHECK(PrintNdjson(merged) == printed);
 }
 
-TEST_CASE("records are bounded, and say what they leave out", "[report]") {
+TEST_CASE("records are bounded, and say what they leave out", "[report][slow]") {
   std::string log = LongReport(3000, std::string(500, 'n') + "\xc3\xb6");
   for (int i = 0; i < 4000; ++i) log += fmt::format("[pod/name-{:0180}] {}", i, kBuffer);
   log +=
@@ -195,7 +195,7 @@ TEST_CASE("what was made with other rule data is passed over and told", "[report
   CHECK(merged.problems[0].what.find("2 lines are made with other rule data (00000000") == 0);
 }
 
-TEST_CASE("what a damaged record says is not believed, and never harms", "[report]") {
+TEST_CASE("what a damaged record says is not believed, and never harms", "[report][slow]") {
   const std::string good =
       PrintNdjson(Diagnose({{{"a.log", ""}, CaseLog("compile-padded-points")}, {{"b.log", ""}, "[r1] " + kBuffer}}));
   std::mt19937 random(5);
@@ -270,7 +270,7 @@ TEST_CASE("fields of the wrong kind make a record none", "[report]") {
   CHECK(again["last_time"] == timed["last_time"]);
 }
 
-TEST_CASE("of very many problems a report holds the first ones and counts the others", "[report]") {
+TEST_CASE("of very many problems a report holds the first ones and counts the others", "[report][slow]") {
   std::vector<std::string> parts;
   Readings whole;
   for (int part = 0; part < 3; ++part) {

@@ -216,7 +216,7 @@ TEST_CASE("SARIF stays within the limits of code scanning and says what is left 
   CHECK(Notifications(run)[1]["message"]["text"].get<std::string>().starts_with("86 more places"));
 }
 
-TEST_CASE("SARIF of text that does not pack is no larger than code scanning takes", "[report]") {
+TEST_CASE("SARIF of text that does not pack is no larger than code scanning takes", "[report][slow]") {
   const Failure failure = MadeFailure();
   Report report;
   std::uint32_t state = 1;

@@ -54,7 +54,7 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("a table that was printed and read back comes to the same report", "[report]") {
+TEST_CASE("a table that was printed and read back comes to the same report", "[report][slow]") {
   FindingTable whole(BuiltInRules());
   FindingTable again(BuiltInRules());
   for (const std::string& folder : CaseFolders()) {
@@ -76,7 +76,7 @@ TEST_CASE("a table that was printed and read back comes to the same report", "[r
   CHECK((Show(ThroughText(whole)) == Show(whole)));
 }
 
-TEST_CASE("lists and texts that a report would cut come back whole", "[report]") {
+TEST_CASE("lists and texts that a report would cut come back whole", "[report][slow]") {
   std::string log =
       "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of "
       "15.75G hbm. Exceeded hbm capacity by 4.25G.\n  Largest program allocations in hbm:\n";

@@ -99,7 +99,7 @@ TEST_CASE("json: a key twice", "[rules]") {
   CHECK(Show(document.PlaceOf("/a")) == "1:7");
 }
 
-TEST_CASE("json: hostile texts", "[rules]") {
+TEST_CASE("json: hostile texts", "[rules][slow]") {
   CHECK(Faults(std::string(100'000, '[')) == "1:65: nested more than 64 levels deep\n");
   CHECK(Faults(std::string(64, '[') + std::string(64, ']')).empty());
   CHECK(Faults("[1e999]") == "1:2: the number is too large or too small\n");

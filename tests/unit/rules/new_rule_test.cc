@@ -20,7 +20,7 @@ RuleSet Load(const std::string& text) {
   return rules;
 }
 
-TEST_CASE("a new rule passes its own test", "[rules]") {
+TEST_CASE("a new rule passes its own test", "[rules][slow]") {
   const std::vector<std::vector<std::string>> messages = {
       {"Pool 'weights' is full: wanted 12.50G (3 pieces), 10.00 GiB at 0xff00 (a+b) are left"},
       {"cannot map 4096 bytes of \"cache 7\" [shard]", "", "   high water mark: 1.62GiB of 2G"},

@@ -92,7 +92,7 @@ std::string RandomBytes(std::mt19937* random) {
   return bytes;
 }
 
-TEST_CASE("whatever comes in, lines are clean and lead back to it", "[text]") {
+TEST_CASE("whatever comes in, lines are clean and lead back to it", "[text][slow]") {
   std::mt19937 random(20261121);
   for (int round = 0; round < 20000; ++round) {
     const std::string bytes = RandomBytes(&random);

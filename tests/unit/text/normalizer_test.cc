@@ -304,7 +304,7 @@ TEST_CASE("bad rule data is refused", "[text]") {
   CHECK(lines[0].text == "[rank0] boom");
 }
 
-TEST_CASE("hostile lines cost no more than their length", "[text]") {
+TEST_CASE("hostile lines cost no more than their length", "[text][slow]") {
   std::vector<std::string> lines;
   for (const std::string unit : {"[",
                                  "\\",
