@@ -42,7 +42,7 @@ STUBS = {
 
 
 def documents():
-    found = [ROOT / "README.md"]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     for folder in ("docs", "rules", "integrations", "python", "testdata", "tests", "src"):
         found += sorted((ROOT / folder).rglob("*.md"))
     return [path for path in found if "node_modules" not in path.parts and CASES not in path.parents]
