@@ -19,6 +19,7 @@ class NameCheck {
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
   void Give(const std::string& owner, const std::string& fact);
+  std::set<std::string> FactsOf(const std::string& owner) const;
 
   // What this failure gives is not known in full (an unknown context, say): nothing is said about it.
   void Forgive(const std::string& owner);
@@ -33,6 +34,7 @@ class NameCheck {
     bool in_row = false;
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
+  void ReportInTerm(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;
   std::map<std::string, std::set<std::string>> facts_;
