@@ -44,11 +44,12 @@ const std::string kLarge = R"("is_large": "size_bytes > 0.5 * limit_bytes")";
 TEST_CASE("terms: a name means its expression", "[rules]") {
   CHECK(Saved(kLarge, "count_of(is_large)") == Value(1.0));
   CHECK(Saved(kLarge, "sum_of(size_bytes, not is_large)") == Value(1.0));
-  CHECK(Saved(kLarge + R"(, "has_large": "any_of(is_large)")", "if(has_large, used_bytes, 0)") == Value(30.0));
+  CHECK(Saved(kLarge + R"json(, "has_large": "any_of(is_large)")json", "if(has_large, used_bytes, 0)") == Value(30.0));
   // As if it stood in parentheses.
   CHECK(Saved(R"("over_bytes": "used_bytes - limit_bytes")", "used_bytes - 2 * over_bytes") == Value(-10.0));
   // What comes first in the file means nothing, and a term may stand in lines and pieces.
-  CHECK(Saved(R"("a_bytes": "z_bytes + 1", "z_bytes": ["used_bytes -", ["limit_", "bytes"]])", "a_bytes") == Value(21.0));
+  CHECK(Saved(R"("a_bytes": "z_bytes + 1", "z_bytes": ["used_bytes -", ["limit_", "bytes"]])", "a_bytes") ==
+        Value(21.0));
 }
 
 TEST_CASE("terms: sentences use them, too", "[rules]") {
@@ -105,7 +106,7 @@ TEST_CASE("terms: names that cannot be", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()},
              {{"a.json", File(kLarge, "1")}, {"b.json", R"({"format": "whyoom.rules/1", "terms": {)" + kLarge + "}}"}},
-             &set) == "b.json:1:41: the name 'is_large' is in use already (by a.json:2:12)\n");
+             &set) == "b.json:1:40: the name 'is_large' is in use already (by a.json:2:12)\n");
 }
 
 TEST_CASE("terms: a fact of the user's that is named like one that is built in", "[rules]") {
@@ -136,11 +137,12 @@ TEST_CASE("terms: what is wrong in one is said there, once", "[rules]") {
 
 TEST_CASE("terms: names are checked where a term is used", "[rules]") {
   CHECK(Faults(kLarge, "if(is_large, 1, 2)") ==
-        "user.json:5:16: the term 'is_large' is about 'size_bytes', a field of a row, and this is not said of a row "
+        "user.json:5:17: the term 'is_large' is about 'size_bytes', a field of a row, and this is not said of a row "
         "(write it "
         "in a function over the rows)\n");
-  CHECK(Faults(kLarge + R"(, "has_large": "any_of(is_large)")", "count_of(has_large)") ==
-        "user.json:5:22: the term 'has_large' is computed over the rows, and cannot stand inside a function over the rows "
+  CHECK(Faults(kLarge + R"json(, "has_large": "any_of(is_large)")json", "count_of(has_large)") ==
+        "user.json:5:23: the term 'has_large' is computed over the rows, and cannot stand inside a function over the "
+        "rows "
         "(compute it as a derived fact first)\n");
   // The other failure does not give it.
   const std::string other = R"({"format": "whyoom.rules/1", "terms": {"over_bytes": "used_bytes - 1"}, "failures": [{
