@@ -63,7 +63,7 @@ void NameCheck::Run() const {
   for (const Entry& entry : entries_) {
     if (forgiven_.contains(entry.owner)) continue;
     const std::string& name = entry.use.name;
-    const std::vector<std::string> candidates = Candidates(entry);
+    std::vector<std::string> candidates = Candidates(entry);
     if (Holds(candidates, name)) continue;
     const bool is_field = Holds(RowFields(), name);
     if (!entry.use.term.empty()) {
@@ -72,6 +72,7 @@ void NameCheck::Run() const {
       entry.at.ReportAt(entry.use.at, "'" + name + "' is a field of a row, and this is not said of a row",
                         "write largest." + name + ", or a function over the rows");
     } else {
+      candidates.insert(candidates.end(), terms_.begin(), terms_.end());
       entry.at.ReportAt(entry.use.at, "unknown name '" + name + "'", DidYouMean(name, candidates));
     }
   }

@@ -19,6 +19,9 @@ class NameCheck {
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
   void Give(const std::string& owner, const std::string& fact);
+  // Of terms, which whoever misspells a name may have meant.
+  void MayMean(const std::string& term) { terms_.push_back(term); }
+
   std::set<std::string> FactsOf(const std::string& owner) const;
 
   // What this failure gives is not known in full (an unknown context, say): nothing is said about it.
@@ -40,6 +43,7 @@ class NameCheck {
   std::map<std::string, std::set<std::string>> facts_;
   std::set<std::string> all_facts_;
   std::set<std::string> forgiven_;
+  std::vector<std::string> terms_;
 };
 
 }  // namespace whyoom

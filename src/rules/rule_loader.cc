@@ -163,7 +163,10 @@ void RuleSetBuilder::BuildTerms() {
   for (const auto& [name, node] : nodes) CheckTermName(name, node);
   terms_ = CompileTerms(nodes);
   // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
-  for (const auto& [name, node] : nodes) names_.Use("", node, terms_.at(name).name_uses(), true);
+  for (const auto& [name, node] : nodes) {
+    names_.Use("", node, terms_.at(name).name_uses(), true);
+    names_.MayMean(name);
+  }
 }
 
 void RuleSetBuilder::CheckTermName(const std::string& name, const RuleNode& node) {

@@ -144,6 +144,7 @@ TEST_CASE("terms: names are checked where a term is used", "[rules]") {
         "user.json:5:23: the term 'has_large' is computed over the rows, and cannot stand inside a function over the "
         "rows "
         "(compute it as a derived fact first)\n");
+  CHECK(Faults(kLarge, "any_of(is_lage)") == "user.json:5:21: unknown name 'is_lage' (did you mean 'is_large'?)\n");
   // The other failure does not give it.
   const std::string other = R"({"format": "whyoom.rules/1", "terms": {"over_bytes": "used_bytes - 1"}, "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", "heads": ["a long enough head"],
