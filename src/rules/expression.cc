@@ -26,6 +26,8 @@ class Evaluator {
         return node.literal;
       case NodeKind::kName:
         return Name(node.name);
+      case NodeKind::kTerm:
+        return row_ == nullptr ? node.term->Evaluate(scope_) : node.term->EvaluateInRow(scope_, *row_);
       case NodeKind::kOr:
         return Logic(node, true);
       case NodeKind::kAnd:
@@ -232,7 +234,12 @@ Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::si
 }
 
 void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses) {
-  if (node.kind == NodeKind::kName) uses->push_back({node.name, node.at, in_rows});
+  if (node.kind == NodeKind::kName) uses->push_back({node.name, node.at, in_rows, ""});
+  if (node.kind == NodeKind::kTerm) {
+    for (const NameUse& use : node.term->name_uses()) {
+      uses->push_back({use.name, node.at, in_rows || use.in_rows, node.name});
+    }
+  }
   const bool over_rows = node.kind == NodeKind::kCall && node.function >= Function::kCountOf;
   for (const auto& operand : node.operands) CollectNames(*operand, in_rows || over_rows, uses);
 }
@@ -241,11 +248,11 @@ void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>
 
 Expression::Expression() : source_(std::make_shared<const std::string>()) {}
 
-Expression Expression::Compile(std::string_view source, std::vector<SyntaxFault>* faults) {
+Expression Expression::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
   Expression expression;
   expression.source_ = std::make_shared<const std::string>(source);
-  std::unique_ptr<internal::ExpressionNode> tree = internal::ParseExpression(source, faults);
-  if (tree != nullptr) expression.root_ = std::make_shared<const Node>(Node{std::move(tree)});
+  internal::ParsedExpression parsed = internal::ParseExpression(source, terms, faults);
+  if (parsed.tree != nullptr) expression.root_ = std::make_shared<const Node>(Node{std::move(parsed)});
   return expression;
 }
 
@@ -270,5 +277,11 @@ std::vector<NameUse> Expression::name_uses() const {
   if (root_ != nullptr) internal::CollectNames(*root_->tree, false, &uses);
   return uses;
 }
+
+std::size_t Expression::size() const { return root_ == nullptr ? 0 : root_->size; }
+
+bool Expression::is_over_rows() const { return root_ != nullptr && root_->over_rows; }
+
+int Expression::term_levels() const { return root_ == nullptr ? 0 : root_->term_levels; }
 
 }  // namespace whyoom

@@ -7,7 +7,8 @@
 //
 // Grammar, loosest first: `or`; `and`; `not`; == != < <= > >= (not chained); + -; * /; unary -; a number
 // (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false, unknown,
-// a name (letters, digits, _ and dots), a call, parentheses.
+// a name (letters, digits, _ and dots), a call, parentheses. A name may be that of a term: an expression that is
+// written down once and stands for itself wherever its name does, as if in parentheses.
 //
 // Functions: known(x); default(x, y): x, or y where x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
 // round(x); matches(text, 'RE2') anywhere in the text; contains(text, part); over the rows of a report, `condition`
@@ -24,6 +25,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -55,7 +57,11 @@ struct NameUse {
   std::string name;
   std::size_t at = 0;    // byte offset into the source
   bool in_rows = false;  // inside a function over the rows
+  std::string term;      // the term that mentions it, whose name is what stands at `at`; empty: none
 };
+
+class Expression;
+using Terms = std::map<std::string, Expression, std::less<>>;  // by name
 
 class Expression {
  public:
@@ -65,7 +71,8 @@ class Expression {
 
   // Never throws; appends to `faults` everything wrong (unknown functions with a "did you mean", wrong
   // numbers of arguments, bad RE2 in matches) and returns an expression that is always unknown then.
-  static Expression Compile(std::string_view source, std::vector<SyntaxFault>* faults);
+  // A name that is in `terms` is that term.
+  static Expression Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {});
 
   Value Evaluate(const Scope& scope) const;
   Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
@@ -73,6 +80,12 @@ class Expression {
   const std::string& source() const;
   std::set<std::string> names() const;     // all names it mentions, for checks across the rule data
   std::vector<NameUse> name_uses() const;  // the same in order of the source, with places
+
+  // With the terms in it: how many parts it has (evaluation visits each), whether it holds a function over the rows,
+  // and how deep terms stand inside one another.
+  std::size_t size() const;
+  bool is_over_rows() const;
+  int term_levels() const;
 
  private:
   struct Node;
@@ -88,7 +101,7 @@ class Expression {
 // "{{" and "}}" are braces.
 class Template {
  public:
-  static Template Compile(std::string_view source, std::vector<SyntaxFault>* faults);
+  static Template Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {});
 
   // nullopt where a hole is unknown: what is not known is not said.
   std::optional<std::string> Fill(const Scope& scope) const;

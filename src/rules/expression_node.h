@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,9 @@ namespace whyoom::internal {
 enum class NodeKind {
   kLiteral,
   kName,
-  kOr,   // any number of operands: a chain must not become a deep tree
-  kAnd,  // the same
+  kTerm,  // a name that stands for an expression
+  kOr,    // any number of operands: a chain must not become a deep tree
+  kAnd,   // the same
   kNot,
   kCompare,  // two operands
   kSum,      // any number of operands, ops[i] in front of the i-th; ops[0] is always +
@@ -64,6 +66,7 @@ struct ExpressionNode {
   Value literal;
   std::string name;
   std::size_t at = 0;  // of a name, in the source
+  std::optional<Expression> term;
   Comparison comparison = Comparison::kEqual;
   Function function = Function::kKnown;
   std::string ops;
@@ -74,8 +77,17 @@ struct ExpressionNode {
   ~ExpressionNode();
 };
 
-// nullptr where anything was added to `faults`.
-std::unique_ptr<ExpressionNode> ParseExpression(std::string_view source, std::vector<SyntaxFault>* faults);
+struct ParsedExpression {
+  std::unique_ptr<ExpressionNode> tree;  // nullptr where anything was added to `faults`
+  std::size_t size = 0;                  // these as in Expression
+  bool over_rows = false;
+  int term_levels = 0;
+};
+
+ParsedExpression ParseExpression(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults);
+
+// Whether it is a word, a constant or a function of the language.
+bool IsReserved(std::string_view name);
 
 // `row` is nullptr outside of rows.
 Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::size_t* row);
@@ -86,8 +98,6 @@ void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>
 
 namespace whyoom {
 
-struct Expression::Node {
-  std::unique_ptr<internal::ExpressionNode> tree;
-};
+struct Expression::Node : internal::ParsedExpression {};
 
 }  // namespace whyoom

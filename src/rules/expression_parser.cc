@@ -1,6 +1,8 @@
 // Recursive descent, one function a level of the grammar.
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rules/expression_lexer.h"
@@ -13,14 +15,11 @@ namespace {
 // Parsing and evaluation recurse; no honest expression comes near these.
 constexpr int kMaxDepth = 100;
 constexpr std::size_t kMaxSource = 64 * 1024;
+// Terms that double one another would make evaluation take for ever.
+constexpr std::size_t kMaxSize = 64 * 1024;
+constexpr int kMaxTermLevels = 8;
 
 using NodePtr = std::unique_ptr<ExpressionNode>;
-
-NodePtr Make(NodeKind kind) {
-  NodePtr node = std::make_unique<ExpressionNode>();
-  node->kind = kind;
-  return node;
-}
 
 const FunctionInfo* FindFunction(std::string_view name) {
   for (const FunctionInfo& info : Functions()) {
@@ -37,17 +36,25 @@ std::vector<std::string> FunctionNames() {
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, std::vector<SyntaxFault>* faults) : tokens_(std::move(tokens)), faults_(faults) {}
+  Parser(std::vector<Token> tokens, const Terms& terms, std::vector<SyntaxFault>* faults)
+      : tokens_(std::move(tokens)), terms_(terms), faults_(faults) {}
 
-  NodePtr Run() {
-    NodePtr node = Or();
-    if (node != nullptr && Peek().kind != TokenKind::kEnd) {
+  ParsedExpression Run() {
+    parsed_.tree = Or();
+    if (parsed_.tree != nullptr && Peek().kind != TokenKind::kEnd) {
       Fail(Peek().at, "expected an operator or the end, found " + Shown(Peek()), "");
     }
-    return node;
+    return std::move(parsed_);
   }
 
  private:
+  NodePtr Make(NodeKind kind) {
+    NodePtr node = std::make_unique<ExpressionNode>();
+    node->kind = kind;
+    ++parsed_.size;
+    return node;
+  }
+
   // Each of these gives nullptr once a syntax fault is reported: what follows it would be guesswork.
 
   NodePtr Or() { return Chain(NodeKind::kOr, "or", &Parser::And); }
@@ -143,10 +150,34 @@ class Parser {
   NodePtr Name(const Token& token) {
     if (token.text == "true" || token.text == "false") return Literal(token.text == "true");
     if (token.text == "unknown") return Literal(Unknown{});
-    NodePtr node = Make(NodeKind::kName);
+    const auto term = terms_.find(token.text);
+    NodePtr node = Make(term == terms_.end() ? NodeKind::kName : NodeKind::kTerm);
     node->name = token.text;
     node->at = token.at;
-    return node;
+    if (term == terms_.end()) return node;
+    node->term = term->second;
+    return Term(token, term->second) ? std::move(node) : nullptr;
+  }
+
+  bool Term(const Token& token, const Expression& term) {
+    if (in_rows_ && term.is_over_rows()) {
+      Report(
+          token.at,
+          "the term '" + token.text + "' is computed over the rows, and cannot stand inside a function over the rows",
+          "compute it as a derived fact first");
+    }
+    parsed_.over_rows = parsed_.over_rows || term.is_over_rows();
+    parsed_.term_levels = std::max(parsed_.term_levels, term.term_levels() + 1);
+    parsed_.size += term.size();
+    if (parsed_.term_levels > kMaxTermLevels) {
+      Fail(token.at, "terms stand inside one another more than " + std::to_string(kMaxTermLevels) + " deep", "");
+      return false;
+    }
+    if (parsed_.size > kMaxSize) {
+      Fail(token.at, "with its terms the expression has more than " + std::to_string(kMaxSize) + " parts", "");
+      return false;
+    }
+    return true;
   }
 
   NodePtr Parenthesis() {
@@ -167,6 +198,7 @@ class Parser {
       Report(name.at, "'" + name.text + "' cannot stand inside another function over the rows",
              "compute it as a derived fact first");
     }
+    parsed_.over_rows = parsed_.over_rows || over_rows;
     NodePtr node = Make(NodeKind::kCall);
     const bool outer = std::exchange(in_rows_, in_rows_ || over_rows);
     node = Nested([&] { return Arguments(name, node.get()) ? std::move(node) : NodePtr(); });
@@ -282,7 +314,9 @@ class Parser {
   }
 
   std::vector<Token> tokens_;
+  const Terms& terms_;
   std::vector<SyntaxFault>* faults_;
+  ParsedExpression parsed_;
   std::size_t next_ = 0;
   std::size_t argument_at_ = 0;  // where the last argument of the call in hand begins
   int depth_ = 0;
@@ -308,16 +342,21 @@ const std::vector<FunctionInfo>& Functions() {
   return functions;
 }
 
-std::unique_ptr<ExpressionNode> ParseExpression(std::string_view source, std::vector<SyntaxFault>* faults) {
+bool IsReserved(std::string_view name) {
+  constexpr std::string_view kWords[] = {"or", "and", "not", "true", "false", "unknown"};
+  return FindFunction(name) != nullptr || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+}
+
+ParsedExpression ParseExpression(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults) {
   const std::size_t faults_before = faults->size();
   if (source.size() > kMaxSource) {
     faults->push_back({0, "the expression is longer than " + std::to_string(kMaxSource) + " bytes", ""});
-    return nullptr;
+    return {};
   }
   std::vector<Token> tokens = Tokenize(source, faults);
-  if (faults->size() != faults_before) return nullptr;
-  std::unique_ptr<ExpressionNode> node = Parser(std::move(tokens), faults).Run();
-  return faults->size() == faults_before ? std::move(node) : nullptr;
+  if (faults->size() != faults_before) return {};
+  ParsedExpression parsed = Parser(std::move(tokens), terms, faults).Run();
+  return faults->size() == faults_before ? std::move(parsed) : ParsedExpression();
 }
 
 }  // namespace whyoom::internal

@@ -58,6 +58,15 @@ std::optional<std::uint32_t> HexUnit(std::string_view text, std::size_t at) {
   return unit;
 }
 
+// Of a string, or of strings that are glued.
+std::size_t TextLength(const nlohmann::json& text) {
+  if (text.is_string()) return text.get_ref<const std::string&>().size();
+  std::size_t length = 0;
+  if (!text.is_array()) return length;
+  for (const nlohmann::json& piece : text) length += piece.is_string() ? piece.get_ref<const std::string&>().size() : 0;
+  return length;
+}
+
 // What stands at the backslash `at` of a JSON string: its length in the text and what it means.
 struct Escape {
   std::size_t length = 0;  // 0: not an escape
@@ -325,17 +334,21 @@ JsonPlace JsonDocument::PlaceOf(const std::string& pointer) const { return Place
 
 JsonPlace JsonDocument::PlaceOfKey(const std::string& pointer) const { return PlaceAt(Find(pointer).key); }
 
-JsonPlace JsonDocument::PlaceInText(const std::string& pointer, std::size_t at) const {
+// `joint` is how many bytes stand between the strings of an array.
+JsonPlace JsonDocument::PlaceInPieces(const std::string& pointer, std::size_t at, std::size_t joint) const {
   std::size_t offset = Find(pointer).value;
   if (offset < text_.size() && text_[offset] == '[') {
-    for (std::size_t piece = 0;; ++piece) {
-      const std::string element = pointer + "/" + std::to_string(piece);
-      if (!offsets_.contains(element)) return PlaceAt(offset);
-      const nlohmann::json& text = value_.at(nlohmann::json::json_pointer(element));
-      const std::size_t length = text.is_string() ? text.get_ref<const std::string&>().size() : 0;
-      if (at <= length) return PlaceInText(element, at);
-      at -= length + 1;
+    const nlohmann::json& pieces = value_.at(nlohmann::json::json_pointer(pointer));
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::size_t length = TextLength(pieces[i]);
+      const bool is_last = i + 1 == pieces.size();
+      // Nothing stands between glued pieces: what follows one begins the next.
+      if (at < length + joint || (is_last && at == length)) {
+        return PlaceInPieces(pointer + "/" + std::to_string(i), at, 0);
+      }
+      at -= length + joint;
     }
+    return PlaceAt(offset);
   }
   if (offset >= text_.size() || text_[offset] != '"') return PlaceAt(offset);
   ++offset;
@@ -346,6 +359,10 @@ JsonPlace JsonDocument::PlaceInText(const std::string& pointer, std::size_t at) 
     offset += escape.length;
   }
   return PlaceAt(offset);
+}
+
+JsonPlace JsonDocument::PlaceInText(const std::string& pointer, std::size_t at) const {
+  return PlaceInPieces(pointer, at, 1);
 }
 
 std::string PointerToken(std::string_view key) {

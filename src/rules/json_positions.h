@@ -45,7 +45,7 @@ class JsonDocument {
   JsonPlace PlaceOfKey(const std::string& pointer) const;
 
   // Of byte `at` of the string at `pointer`; of an array of strings, of their text joined by one byte
-  // each. Escapes are accounted for.
+  // each; of an array in it, of its strings joined by nothing. Escapes are accounted for.
   JsonPlace PlaceInText(const std::string& pointer, std::size_t at) const;
 
  private:
@@ -55,6 +55,7 @@ class JsonDocument {
     std::size_t value = 0;
   };
   const Offsets& Find(std::string pointer) const;
+  JsonPlace PlaceInPieces(const std::string& pointer, std::size_t at, std::size_t joint) const;
 
   std::string text_;
   nlohmann::json value_;

@@ -20,12 +20,17 @@ void NameCheck::Use(const std::string& owner, const RuleNode& at, const std::vec
 
 void NameCheck::UseFact(const std::string& owner, const RuleNode& at) {
   const std::string name = at.Text();
-  if (!name.empty()) entries_.push_back({owner, at, {name, 0, false}, false});
+  if (!name.empty()) entries_.push_back({owner, at, {name, 0, false, ""}, false});
 }
 
 void NameCheck::Give(const std::string& owner, const std::string& fact) {
   facts_[owner].insert(fact);
   all_facts_.insert(fact);
+}
+
+std::set<std::string> NameCheck::FactsOf(const std::string& owner) const {
+  const auto found = facts_.find(owner);
+  return found != facts_.end() ? found->second : std::set<std::string>();
 }
 
 void NameCheck::Forgive(const std::string& owner) {
@@ -34,27 +39,40 @@ void NameCheck::Forgive(const std::string& owner) {
 }
 
 std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
-  std::set<std::string> facts = all_facts_;
-  if (!entry.owner.empty()) {
-    const auto found = facts_.find(entry.owner);
-    facts = found != facts_.end() ? found->second : std::set<std::string>();
-  }
+  const std::set<std::string> facts = entry.owner.empty() ? all_facts_ : FactsOf(entry.owner);
   std::vector<std::string> names(facts.begin(), facts.end());
   names.insert(names.end(), BuiltInNames().begin(), BuiltInNames().end());
   if (entry.in_row) names.insert(names.end(), RowFields().begin(), RowFields().end());
   return names;
 }
 
+void NameCheck::ReportInTerm(const Entry& entry, bool is_field) const {
+  const std::string& name = entry.use.name;
+  // A name that nothing gives is said where the term is written down.
+  if (!is_field && !all_facts_.contains(name)) return;
+  const std::string what = "the term '" + entry.use.term + "' is about '" + name + "', ";
+  if (is_field) {
+    entry.at.ReportAt(entry.use.at, what + "a field of a row, and this is not said of a row",
+                      "write it in a function over the rows");
+  } else {
+    entry.at.ReportAt(entry.use.at, what + "which '" + entry.owner + "' does not give", "");
+  }
+}
+
 void NameCheck::Run() const {
   for (const Entry& entry : entries_) {
     if (forgiven_.contains(entry.owner)) continue;
     const std::string& name = entry.use.name;
-    const std::vector<std::string> candidates = Candidates(entry);
+    std::vector<std::string> candidates = Candidates(entry);
     if (Holds(candidates, name)) continue;
-    if (!entry.in_row && Holds(RowFields(), name)) {
+    const bool is_field = Holds(RowFields(), name);
+    if (!entry.use.term.empty()) {
+      ReportInTerm(entry, is_field);
+    } else if (!entry.in_row && is_field) {
       entry.at.ReportAt(entry.use.at, "'" + name + "' is a field of a row, and this is not said of a row",
                         "write largest." + name + ", or a function over the rows");
     } else {
+      candidates.insert(candidates.end(), terms_.begin(), terms_.end());
       entry.at.ReportAt(entry.use.at, "unknown name '" + name + "'", DidYouMean(name, candidates));
     }
   }

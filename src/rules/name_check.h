@@ -19,6 +19,10 @@ class NameCheck {
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
   void Give(const std::string& owner, const std::string& fact);
+  // Of terms, which whoever misspells a name may have meant.
+  void MayMean(const std::string& term) { terms_.push_back(term); }
+
+  std::set<std::string> FactsOf(const std::string& owner) const;
 
   // What this failure gives is not known in full (an unknown context, say): nothing is said about it.
   void Forgive(const std::string& owner);
@@ -33,11 +37,13 @@ class NameCheck {
     bool in_row = false;
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
+  void ReportInTerm(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;
   std::map<std::string, std::set<std::string>> facts_;
   std::set<std::string> all_facts_;
   std::set<std::string> forgiven_;
+  std::vector<std::string> terms_;
 };
 
 }  // namespace whyoom

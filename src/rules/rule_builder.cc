@@ -56,7 +56,7 @@ void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::stri
 }  // namespace
 
 Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
-  Expression expression = node.AsExpression();
+  Expression expression = node.AsExpression(terms_);
   names_.Use(owner, node, expression.name_uses(), in_row);
   return expression;
 }
@@ -73,7 +73,7 @@ Sentence RuleSetBuilder::BuildSentence(const std::string& owner, const RuleNode&
   sentence.row = UseOptionalExpression(owner, node["row"], true);
   sentence.at = node["at"].Text();
   names_.UseFact(owner, node["at"]);
-  sentence.text = node["text"].AsTemplate();
+  sentence.text = node["text"].AsTemplate(terms_);
   names_.Use(owner, node["text"], sentence.text.name_uses(), in_row);
   return sentence;
 }
@@ -215,7 +215,7 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   for (const auto& [framework, steps] : node["how"].Members()) {
     std::vector<Template>& how = remedy.how[framework == "jax" ? "" : framework];
     for (const RuleNode& step : steps.Items()) {
-      how.push_back(step.AsTemplate());
+      how.push_back(step.AsTemplate(terms_));
       names_.Use("", step, how.back().name_uses(), false);
     }
   }

@@ -4,10 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "rules/compile_terms.h"
+#include "rules/expression_node.h"
 #include "rules/names.h"
 #include "rules/schema_check.h"
 #include "rules/sha256.h"
 #include "rules/suggest.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -25,6 +28,9 @@ struct SectionInfo {
 constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},
                                      {"frameworks", "id"}, {"chips", "id"},    {"quotations", "id"},
                                      {"affixes", "id"}};
+// An object, not an array: its keys are the ids.
+constexpr const char* kTerms = "terms";
+constexpr const char* kNoIdKey = "";
 
 // A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
 // one is left whole, and each is still rare.
@@ -38,6 +44,10 @@ std::vector<std::string> Parts(const std::string& literal) {
   }
   parts.push_back(literal.substr(begin));
   return parts;
+}
+
+std::string Shown(const LoadedFile& file, JsonPlace place) {
+  return file.name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
 template <typename Map>
@@ -62,6 +72,7 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
   builder.Read(schema, built_in, files, trusted);
   builder.Merge();
+  builder.BuildTerms();
   for (const auto& [id, node] : builder.sections_["contexts"]) builder.BuildContext(node);
   for (const auto& [id, node] : builder.sections_["failures"]) builder.BuildFailure(node);
   for (const auto& [id, node] : builder.sections_["remedies"]) builder.BuildRemedy(node);
@@ -111,26 +122,64 @@ void RuleSetBuilder::Merge() {
   for (const LoadedFile& file : files_) {
     const RuleNode root = RuleNode::Root(&file, &sink_);
     for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
+    for (const auto& [name, node] : root[kTerms].Members()) MergeEntry(kTerms, kNoIdKey, name, node);
     AddJsonKeys(root["json_logs"]);
   }
 }
 
 void RuleSetBuilder::MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key) {
-  Section& entries = sections_[section];
   for (const RuleNode& node : root[section].Items()) {
-    const RuleNode id_node = node[id_key];
-    const std::string id = id_node.Text();
-    if (id.empty()) continue;
-    const auto [found, is_new] = entries.emplace(id, node);
-    if (is_new) continue;
-    if (found->second.file().built_in != node.file().built_in) {
-      found->second = node;
-      continue;
-    }
-    const JsonPlace first = found->second[id_key].place();
-    id_node.Report(
-        "the " + id_key + " '" + id + "' is in use already",
-        "by " + found->second.file().name + ":" + std::to_string(first.line) + ":" + std::to_string(first.column));
+    const std::string id = node[id_key].Text();
+    if (!id.empty()) MergeEntry(section, id_key, id, node);
+  }
+}
+
+void RuleSetBuilder::MergeEntry(const std::string& section, const std::string& id_key, const std::string& id,
+                                const RuleNode& node) {
+  const auto [found, is_new] = sections_[section].emplace(id, node);
+  if (is_new) return;
+  if (found->second.file().built_in != node.file().built_in) {
+    found->second = node;
+    return;
+  }
+  ReportId(node, id_key, "the " + (id_key == kNoIdKey ? "name" : id_key) + " '" + id + "' is in use already",
+           "by " + Shown(found->second.file(), IdPlace(found->second, id_key)));
+}
+
+JsonPlace RuleSetBuilder::IdPlace(const RuleNode& node, const std::string& id_key) {
+  return id_key == kNoIdKey ? node.key_place() : node[id_key].place();
+}
+
+void RuleSetBuilder::ReportId(const RuleNode& node, const std::string& id_key, std::string what, std::string hint) {
+  if (id_key == kNoIdKey) {
+    node.ReportKey(std::move(what), std::move(hint));
+  } else {
+    node[id_key].Report(std::move(what), std::move(hint));
+  }
+}
+
+void RuleSetBuilder::BuildTerms() {
+  const Section& nodes = sections_[kTerms];
+  for (const auto& [name, node] : nodes) CheckTermName(name, node);
+  terms_ = CompileTerms(nodes);
+  // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
+  for (const auto& [name, node] : nodes) {
+    names_.Use("", node, terms_.at(name).name_uses(), true);
+    names_.MayMean(name);
+  }
+}
+
+void RuleSetBuilder::CheckTermName(const std::string& name, const RuleNode& node) {
+  const auto holds = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
+      (name[0] >= '0' && name[0] <= '9')) {
+    node.ReportKey("'" + Printable(name) + "' cannot be the name of a term", "write it in small letters, digits and _");
+  } else if (internal::IsReserved(name)) {
+    node.ReportKey("'" + name + "' is a word of the expressions", "give the term another name");
+  } else if (holds(RowFields()) || holds(BuiltInNames())) {
+    node.ReportKey("'" + name + "' is a field already", "give the term another name");
   }
 }
 
@@ -180,7 +229,29 @@ void RuleSetBuilder::CheckReferences() {
   }
   CheckCodes();
   GiveFacts();
+  CheckTermsAreNoFacts();
   names_.Run();
+}
+
+void RuleSetBuilder::CheckTermsAreNoFacts() {
+  std::set<std::string> said;
+  const auto check = [&](const RuleNode& giver, const char* id_key, const std::string& owner) {
+    const std::string id = giver[id_key].Text();
+    for (const std::string& fact : names_.FactsOf(owner)) {
+      const auto term = sections_[kTerms].find(fact);
+      if (term == sections_[kTerms].end() || !said.insert(fact).second) continue;
+      // Whichever of the two is the user's can be named otherwise.
+      if (term->second.file().built_in && !giver.file().built_in) {
+        giver[id_key].Report("a fact of '" + id + "' has the name of the term '" + fact + "'",
+                             "the term is in " + Shown(term->second.file(), term->second.key_place()));
+      } else {
+        term->second.ReportKey("'" + fact + "' is a fact already", "of '" + id + "'");
+      }
+    }
+  };
+  // Contexts first: what they give is given by the failures, too, that name them.
+  for (const auto& [id, node] : sections_["contexts"]) check(node, "id", ContextOwner(id));
+  for (const auto& [code, node] : sections_["failures"]) check(node, "code", code);
 }
 
 void RuleSetBuilder::CheckCodes() {

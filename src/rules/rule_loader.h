@@ -29,7 +29,10 @@ class RuleSetBuilder {
             bool trusted);
   void Merge();
   void MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key);
+  void MergeEntry(const std::string& section, const std::string& id_key, const std::string& id, const RuleNode& node);
   void AddJsonKeys(const RuleNode& node);
+  void BuildTerms();
+  static void CheckTermName(const std::string& name, const RuleNode& node);
 
   void BuildFailure(const RuleNode& node);
   void BuildHeads(const RuleNode& node, Failure* failure);
@@ -47,6 +50,10 @@ class RuleSetBuilder {
   // Whose facts the expressions of a context use, apart from codes.
   static std::string ContextOwner(const std::string& id) { return "context " + id; }
 
+  // Where an entry of a section says what its id is.
+  static JsonPlace IdPlace(const RuleNode& node, const std::string& id_key);
+  static void ReportId(const RuleNode& node, const std::string& id_key, std::string what, std::string hint);
+
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   std::optional<Expression> UseOptionalExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Sentence BuildSentence(const std::string& owner, const RuleNode& node);
@@ -57,6 +64,7 @@ class RuleSetBuilder {
 
   void CheckReferences();
   void CheckCodes();
+  void CheckTermsAreNoFacts();
   void GiveFacts();
   void ReduceLiterals();
   void Fingerprint();
@@ -66,6 +74,7 @@ class RuleSetBuilder {
   bool all_read_ = true;  // else what refers to another entry cannot be judged
   std::map<std::string, Section> sections_;
   NameCheck names_;
+  Terms terms_;
   // What refers to entries that may come later.
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;

@@ -67,6 +67,9 @@ std::string RuleNode::Joined(char separator) const {
   for (const RuleNode& item : Items()) {
     if (!std::exchange(first, false)) joined += separator;
     if (item.value_->is_string()) joined += item.value_->get_ref<const std::string&>();
+    for (const RuleNode& piece : item.Items()) {
+      if (piece.value_->is_string()) joined += piece.value_->get_ref<const std::string&>();
+    }
   }
   return joined;
 }
@@ -112,22 +115,18 @@ void RuleNode::ReportAll(const std::vector<SyntaxFault>& faults) const {
   for (const SyntaxFault& fault : faults) ReportAt(fault.at, fault.what, fault.hint);
 }
 
-Expression RuleNode::AsExpression() const {
+Expression RuleNode::AsExpression(const Terms& terms) const {
   const std::string source = Text();
   if (source.empty()) return Expression();
   std::vector<SyntaxFault> faults;
-  Expression expression = Expression::Compile(source, &faults);
+  Expression expression = Expression::Compile(source, &faults, terms);
   ReportAll(faults);
   return expression;
 }
 
-std::optional<Expression> RuleNode::AsOptionalExpression() const {
-  return exists() ? std::optional<Expression>(AsExpression()) : std::nullopt;
-}
-
-Template RuleNode::AsTemplate() const {
+Template RuleNode::AsTemplate(const Terms& terms) const {
   std::vector<SyntaxFault> faults;
-  Template text = Template::Compile(Text(), &faults);
+  Template text = Template::Compile(Text(), &faults, terms);
   ReportAll(faults);
   return text;
 }
@@ -143,6 +142,10 @@ Pattern RuleNode::AsPattern() const {
 
 void RuleNode::Report(std::string what, std::string hint) const {
   sink_->Add(*file_, place(), std::move(what), std::move(hint));
+}
+
+void RuleNode::ReportKey(std::string what, std::string hint) const {
+  sink_->Add(*file_, key_place(), std::move(what), std::move(hint));
 }
 
 void RuleNode::ReportAt(std::size_t byte_of_text, std::string what, std::string hint) const {

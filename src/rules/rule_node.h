@@ -46,11 +46,13 @@ class RuleNode {
   bool is_object() const { return exists() && value_->is_object(); }
   bool is_null() const { return exists() && value_->is_null(); }
   JsonPlace place() const { return file_->document.PlaceOf(pointer_); }
+  JsonPlace key_place() const { return file_->document.PlaceOfKey(pointer_); }
 
   RuleNode operator[](const std::string& key) const;              // may not exist
   std::vector<RuleNode> Items() const;                            // of an array
   std::vector<std::pair<std::string, RuleNode>> Members() const;  // of an object
 
+  // Where strings are joined, one may be an array itself: of its pieces, which nothing is put between.
   std::string Text() const;   // a string, or strings joined with one blank
   std::string Lines() const;  // a string, or strings joined with line breaks
   std::vector<std::string> Words() const;
@@ -58,12 +60,12 @@ class RuleNode {
   int Int(int otherwise) const;
   Value Scalar() const;
 
-  Expression AsExpression() const;
-  std::optional<Expression> AsOptionalExpression() const;
-  Template AsTemplate() const;
+  Expression AsExpression(const Terms& terms) const;
+  Template AsTemplate(const Terms& terms) const;
   Pattern AsPattern() const;
 
   void Report(std::string what, std::string hint = "") const;
+  void ReportKey(std::string what, std::string hint = "") const;  // at the key that it is the value of
   void ReportAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
 
  private:

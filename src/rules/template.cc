@@ -115,7 +115,7 @@ std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<S
 
 }  // namespace
 
-Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* faults) {
+Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
   Template result;
   result.source_ = source;
   Piece literal;
@@ -138,7 +138,7 @@ Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* fa
     hole.is_hole = true;
     hole.hole_at = i + 1;
     const std::size_t faults_before = faults->size();
-    hole.hole = Expression::Compile(source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1), faults);
+    hole.hole = Expression::Compile(source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1), faults, terms);
     for (std::size_t f = faults_before; f < faults->size(); ++f) (*faults)[f].at += hole.hole_at;
     hole.format = bounds.bar == std::string_view::npos
                       ? "text"

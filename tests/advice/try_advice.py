@@ -41,6 +41,10 @@ PACKAGES = {"jax": "jax", "jnp": "jax.numpy", "optax": "optax", "nn": "flax.line
 XLA_FLAGS_ONLY = {"xla_dump_to"}
 
 
+def joined(value):
+    return value if isinstance(value, str) else " ".join("".join(line) for line in value)
+
+
 def texts_of(remedy):
     """(where, text) of all that is advice in a remedy; arrays of strings are joined as the loader joins them."""
     for field in ADVICE:
@@ -48,9 +52,9 @@ def texts_of(remedy):
         if field == "how":
             for framework, steps in value.items():
                 for step in steps:
-                    yield f"{remedy['id']}, {framework}", framework, "".join(step) if isinstance(step, str) else " ".join(step)
+                    yield f"{remedy['id']}, {framework}", framework, joined(step)
         else:
-            yield f"{remedy['id']}, {field}", "", value if isinstance(value, str) else " ".join(value)
+            yield f"{remedy['id']}, {field}", "", joined(value)
 
 
 def without_holes(text):

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catch.h"
@@ -9,6 +10,7 @@
 #include "diagnose/rule_test.h"
 #include "read/message.h"
 #include "read/session.h"
+#include "rules/builtin.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -78,6 +80,22 @@ TEST_CASE("a literal is near the begin of each head", "[rules]") {
     }
   }
   CHECK(heads > 100);
+}
+
+TEST_CASE("no line of a rule file is longer than 160 characters", "[rules]") {
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < file.text.size();) {
+      const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
+      const std::string_view line = file.text.substr(begin, end - begin);
+      INFO(file.name << ":" << ++number << ": lay it out with tools/format_rules.py: " << line.substr(0, 80));
+      // Of a character's bytes only the first is none of 10xxxxxx.
+      CHECK(std::count_if(line.begin(), line.end(),
+                          [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }) <= 160);
+      begin = end + 1;
+    }
+    CHECK(number > 10);
+  }
 }
 
 TEST_CASE("the built-in rules hold what their examples say", "[rules]") {

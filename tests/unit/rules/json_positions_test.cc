@@ -90,6 +90,19 @@ TEST_CASE("json: faults of syntax say what was expected", "[rules]") {
   CHECK(Faults("\xEF\xBB\xBF{}") == "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n");
 }
 
+TEST_CASE("json: places in lines that stand in pieces", "[rules]") {
+  // "ab", "c" + "" + "de", "f"
+  const JsonDocument document = JsonDocument::Parse(R"({"t": ["ab",
+ ["c", "",
+  "de"],
+ "f"]})");
+  const char* places[] = {"1:9", "1:10", "1:11", "2:4", "3:4", "3:5", "3:6", "4:3", "4:4", "4:4"};
+  for (std::size_t at = 0; at < 8; ++at) {
+    INFO(at);
+    CHECK(Show(document.PlaceInText("/t", at)) == places[at]);
+  }
+}
+
 TEST_CASE("json: a key twice", "[rules]") {
   const JsonDocument document = JsonDocument::Parse("{\"a\": 1,\n \"b\": {\"a\": 2}, \"a\": 3}");
   REQUIRE(document.faults().size() == 1);

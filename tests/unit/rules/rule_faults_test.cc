@@ -111,7 +111,7 @@ TEST_CASE("rule faults: the form", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
         "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
         "user.json:1:43: unknown key 'zzz' (keys are $schema, affixes, chips, contexts, failures, format, frameworks, "
-        "json_logs, quotations, remedies)\n"
+        "json_logs, quotations, remedies, terms)\n"
         "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],
@@ -159,9 +159,8 @@ TEST_CASE("rule faults: hostile files are faults", "[rules]") {
     "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
   const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
   CHECK(nested ==
-        "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 a local change without effect on "
-        "results, 2 slower steps, 3 lasting slowness or uncertain, 4 precision, 5 other training or another task, 6 "
-        "another model.)\n"
+        "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 results stay, 2 slower steps, 3 "
+        "lasting slowness or uncertain, 4 precision, 5 other training, 6 another model.)\n"
         "user.json:3:184: nested more than 100 levels deep\n");
   // A large file full of faults is not a large output.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";

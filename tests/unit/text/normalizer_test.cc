@@ -58,9 +58,9 @@ TEST_CASE("each affix of the rule data strips its examples", "[text]") {
     REQUIRE_FALSE(affix["examples"].empty());
     REQUIRE(affix["examples"].size() == affix["leaves"].size());
     for (std::size_t i = 0; i < affix["examples"].size(); ++i) {
-      const std::string example = affix["examples"][i];
+      const std::string example = JoinedText(affix["examples"][i]);
       CAPTURE(example);
-      CHECK(Text(example) == affix["leaves"][i].get<std::string>());
+      CHECK(Text(example) == JoinedText(affix["leaves"][i]));
     }
   }
 }

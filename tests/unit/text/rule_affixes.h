@@ -15,12 +15,25 @@ inline const nlohmann::json& AffixData() {
   return data;
 }
 
+// As the loader reads a text: strings joined with a blank, each a string or its pieces.
+inline std::string JoinedText(const nlohmann::json& value) {
+  if (value.is_string()) return value;
+  std::string joined;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    joined += i > 0 ? " " : "";
+    if (value[i].is_string()) joined += value[i].get<std::string>();
+    if (!value[i].is_array()) continue;
+    for (const auto& piece : value[i]) joined += piece.get<std::string>();
+  }
+  return joined;
+}
+
 inline const Normalizer& RuleNormalizer() {
   static const Normalizer normalizer = [] {
     std::vector<Affix> affixes;
     for (const auto& entry : AffixData()["affixes"]) {
       const auto place = entry["place"] == "prefix" ? Affix::Place::kPrefix : Affix::Place::kSuffix;
-      affixes.push_back({entry["id"], place, entry["pattern"]});
+      affixes.push_back({entry["id"], place, JoinedText(entry["pattern"])});
     }
     const auto& logs = AffixData()["json_logs"];
     return Normalizer(affixes, {logs["text"], logs["reporter"], logs["time"]});

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Lays out the rule files alike: what fits stands on one line, no line is longer than 160 characters.
+
+  tools/format_rules.py [--check] [FILE ...]     (rules/*.json without FILE)
+
+Texts, patterns and expressions that are longer become arrays, which the loader joins with a blank or a line break, and what
+has no blank to part at, an array in pieces (rules/schema.json says where that is allowed). What is loaded stays the same.
+With --check nothing is written: exit status 1 where a file is laid out otherwise, or a line cannot be made to fit.
+"""
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WIDTH = 160
+STEP = 2
+
+
+def flat(value):
+    return json.dumps(value, ensure_ascii=False)
+
+
+def glued(item):
+    return item if isinstance(item, str) else "".join(item)
+
+
+class Layout:
+    def __init__(self, schema):
+        self.schema = schema
+
+    def resolve(self, rule):
+        while rule and "$ref" in rule:
+            rule = self.schema["definitions"][rule["$ref"].rsplit("/", 1)[1]]
+        return rule or {}
+
+    def of_key(self, rule, key):
+        rule = self.resolve(rule)
+        inner = rule.get("properties", {}).get(key, rule.get("additionalProperties"))
+        return inner if isinstance(inner, dict) else {}
+
+    def joint(self, rule):
+        """What an array of strings here is joined with; None where it is no one text."""
+        rule = self.resolve(rule)
+        pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
+        return None if not pieces else "\n" if "line breaks" in rule["description"] else " "
+
+    def write(self, value, rule, indent, lead="", trail=""):
+        """`lead` is what stands before the value on its line ('"key": '), `trail` what follows it (',')."""
+        joint = self.joint(rule)
+        if joint is not None and isinstance(value, list):
+            lines = [glued(item) for item in value]
+            value = joint.join(lines) if joint == " " else lines  # wrapped anew below
+        if indent + len(lead) + len(flat(value)) + len(trail) <= WIDTH:
+            return [" " * indent + lead + flat(value) + trail]
+        if joint is not None and isinstance(value, str):
+            value = self.wrapped(value, indent) if joint == " " else [value]
+        if isinstance(value, dict):
+            items = [(flat(key) + ": ", item, self.of_key(rule, key)) for key, item in value.items()]
+            brackets = "{}"
+        elif isinstance(value, list):
+            items = [("", self.pieces(item, indent, " ," if joint == "\n" else "|)") if joint else item, self.resolve(rule).get("items", {})) for item in value]
+            brackets = "[]"
+        else:
+            return [" " * indent + lead + flat(value) + trail]
+        lines = [" " * indent + lead + brackets[0]]
+        for i, (key, item, inner) in enumerate(items):
+            lines += self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else "")
+        return lines + [" " * indent + brackets[1] + trail]
+
+    def wrapped(self, text, indent):
+        """`text` in parts that fit, cut at blanks; not at one that an operator of a pattern belongs to."""
+        parts = []
+        for word in re.split(r"(?<![(\[|: ]) (?![?*+|)\] ,]|\{\d)", text):
+            longer = parts[-1] + " " + word if parts else word
+            if parts and indent + STEP + len(flat(longer)) + 1 <= WIDTH:
+                parts[-1] = longer
+            else:
+                parts.append(word)
+        return parts
+
+    def pieces(self, text, indent, marks):
+        """`text` itself where it fits, else in pieces; cut behind the first of `marks` that there is."""
+        if indent + STEP + len(flat(text)) + 1 <= WIDTH:
+            return text
+        room = WIDTH - indent - 2 * STEP - len(',')
+        pieces = []
+        while text:
+            end = len(text)
+            while len(flat(text[:end])) > room:
+                end -= 1
+            if end < len(text):
+                end = next((at + 1 for at in (text.rfind(mark, 0, end) for mark in marks) if at > 0), end)
+            pieces.append(text[:end])
+            text = text[end:]
+        return pieces
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("files", type=pathlib.Path, nargs="*")
+    args = parser.parse_args()
+    schema = json.loads((ROOT / "rules/schema.json").read_text())
+    files = args.files or sorted(path for path in (ROOT / "rules").glob("*.json") if path.name != "schema.json")
+    wrong = 0
+    for path in files:
+        text = path.read_text()
+        lines = Layout(schema).write(json.loads(text), schema, 0)
+        laid_out = "\n".join(lines) + "\n"
+        for number, line in enumerate(lines, 1):
+            if len(line) > WIDTH:
+                print(f"{path.name}:{number}: {len(line)} characters: {line.strip()[:80]}")
+                wrong += 1
+        if laid_out == text:
+            continue
+        if args.check:
+            print(f"{path.name}: not laid out; run tools/format_rules.py")
+            wrong += 1
+        else:
+            path.write_text(laid_out)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
