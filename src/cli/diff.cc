@@ -38,21 +38,17 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
               std::vector<Problem>* problems) {
   Side side;
   side.path = path;
-  const auto tell = [&](const Problem& problem) { problems->push_back(problem); };
-  if (!dump_folder.empty())
-    Walk(
-        {dump_folder}, [&](const Artifact& artifact) { side.dump.AddFile(artifact.path); }, tell);
-  if (!dump_folder.empty() && side.dump.empty()) tell({dump_folder, "", "it holds no XLA dump"});
+  if (!dump_folder.empty()) {
+    side.dump.AddFolder(dump_folder, problems);
+    if (side.dump.empty()) problems->push_back({dump_folder, "", "it holds no XLA dump"});
+  }
   Readings readings;
-  Walk(
-      {path},
-      [&](const Artifact& artifact) {
-        side.read = true;
-        side.dump.AddFile(artifact.path);
-        if (XlaDump::IsDumpFile(artifact.path) || IsOfModule(artifact.path)) return;
-        readings.Join(ReadInput(engine, artifact, limits));
-      },
-      tell);
+  for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
+    side.read = true;
+    side.dump.AddFile(artifact->path);
+    if (XlaDump::IsDumpFile(artifact->path) || IsOfModule(artifact->path)) continue;
+    readings.Join(ReadInput(engine, *artifact, limits));
+  }
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
   if (readings.table) side.findings = readings.table->Finish(side.dump, problems);
   return side;

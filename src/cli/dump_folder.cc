@@ -106,13 +106,11 @@ XlaDump DumpFolder::Read() const {
   struct stat info {};
   // "-" dumps to standard output, and gs:// is not here.
   if (path_.empty() || stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
-  Walk(
-      {path_},
-      [&](const Artifact& artifact) {
-        if (stat(artifact.path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack))
-          dump.AddFile(artifact.path);
-      },
-      [](const Problem&) {});
+  std::vector<Problem> not_told;
+  for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&not_told);) {
+    if (stat(artifact->path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack))
+      dump.AddFile(artifact->path);
+  }
   return dump;
 }
 

@@ -1,7 +1,9 @@
 #include "cli/merge.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "input/members.h"
 #include "input/walk.h"
@@ -20,19 +22,18 @@ bool IsBesideParts(const std::string& path) {
 
 Readings ReadReports(const RuleSet& rules, const Options& options, const OutputFiles& outputs) {
   ReportReader reader(rules);
-  const auto tell = [&](const Problem& problem) { reader.Tell(problem); };
-  Walk(
-      options.paths,
-      [&](const Artifact& artifact) {
-        const std::string& path = artifact.path;
-        outputs.Keep(path);
-        const bool named = std::find(options.paths.begin(), options.paths.end(), path) != options.paths.end();
-        if (!named && IsBesideParts(path)) return;
-        ReadMembers(
-            artifact, path == "-" ? OpenStandardInput() : OpenFile(path), options.limits,
-            [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
-      },
-      tell);
+  std::vector<Problem> problems;
+  const auto tell = [&](const Problem& problem) { problems.push_back(problem); };
+  for (Walk walk(options.paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
+    const std::string& path = artifact->path;
+    outputs.Keep(path);
+    const bool named = std::find(options.paths.begin(), options.paths.end(), path) != options.paths.end();
+    if (!named && IsBesideParts(path)) continue;
+    ReadMembers(
+        *artifact, path == "-" ? OpenStandardInput() : OpenFile(path), options.limits,
+        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
+  }
+  for (const Problem& problem : problems) reader.Tell(problem);
   return reader.Take();
 }
 

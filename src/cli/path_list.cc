@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -40,84 +38,6 @@ std::optional<std::string> PercentDecoded(std::string_view text) {
   return decoded;
 }
 
-class ListReader {
- public:
-  ListReader(const std::string& path, PathListForm form, const std::function<bool(const std::string&)>& visit)
-      : path_(path), form_(form), visit_(visit) {}
-
-  void Read(ByteSource& source) {
-    const char end = form_ == PathListForm::kNull ? '\0' : '\n';
-    std::array<char, 65536> buffer;
-    while (std::size_t count = source.Read(buffer.data(), buffer.size())) {
-      for (std::string_view rest(buffer.data(), count); !rest.empty();) {
-        const std::size_t at = rest.find(end);
-        Append(rest.substr(0, at));
-        if (at == rest.npos) break;
-        if (!TakeEntry()) return;
-        rest.remove_prefix(at + 1);
-      }
-    }
-    if (!entry_.empty()) TakeEntry();
-  }
-
-  std::uint64_t entries() const { return number_; }
-
-  void Tell(const std::function<void(const Problem&)>& problem) const {
-    for (const auto& [what, fault] : faults_) {
-      const std::string others = fault.count == 1 ? "" : fmt::format(" and {} more", fault.count - 1);
-      problem({path_, "", fmt::format("entry {}{}: {}", fault.first, others, what)});
-    }
-  }
-
- private:
-  struct Fault {
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-  };
-
-  void Append(std::string_view piece) {
-    entry_ += piece.substr(0, kLongestEntry + 1 - std::min(entry_.size(), kLongestEntry + 1));
-  }
-
-  // False where no more is wanted.
-  bool TakeEntry() {
-    if (++number_ == 1 && form_ != PathListForm::kNull && entry_.starts_with(kByteOrderMark))
-      entry_.erase(0, kByteOrderMark.size());
-    if (form_ != PathListForm::kNull && entry_.ends_with('\r')) entry_.pop_back();
-    std::string name;
-    const char* fault = entry_.size() > kLongestEntry ? "too long for a path" : NameOf(entry_, &name);
-    entry_.clear();
-    if (fault != nullptr) {
-      Fault& told = faults_[fault];
-      if (told.count++ == 0) told.first = number_;
-      return true;
-    }
-    if (name == "-") name = "./-";
-    return name.empty() || visit_(name);
-  }
-
-  // What is wrong with the entry; null where nothing is.
-  const char* NameOf(const std::string& entry, std::string* name) const {
-    *name = entry;
-    if (form_ == PathListForm::kNull || entry.empty()) return nullptr;
-    if (form_ == PathListForm::kJsonl) {
-      const nlohmann::json json = nlohmann::json::parse(entry, nullptr, false);
-      const auto* text = json.get_ptr<const std::string*>();
-      if (text == nullptr) return "no JSON string";
-      *name = *text;
-    }
-    if (!DecodeFileUri(std::string(*name), name)) return "a file: URI of another machine or with a bad escape";
-    return name->find('\0') == name->npos ? nullptr : "no path has a NUL in it";
-  }
-
-  const std::string& path_;
-  const PathListForm form_;
-  const std::function<bool(const std::string&)>& visit_;
-  std::string entry_;  // as far as it was read
-  std::uint64_t number_ = 0;
-  std::map<std::string, Fault> faults_;
-};
-
 }  // namespace
 
 bool DecodeFileUri(std::string_view text, std::string* path) {
@@ -139,17 +59,73 @@ bool DecodeFileUri(std::string_view text, std::string* path) {
   return true;
 }
 
-void ReadPathList(const std::string& path, ByteSource& source, PathListForm form,
-                  const std::function<bool(const std::string&)>& visit,
-                  const std::function<void(const Problem&)>& problem) {
-  ListReader reader(path, form, visit);
-  reader.Read(source);
-  if (!source.problem().empty()) {
-    // Without any name there is nothing to go on with.
-    if (reader.entries() == 0) throw Error(fmt::format("{}: {}", Printable(path), source.problem()));
-    problem({path, "", std::string(source.problem())});
+// The next entry into entry_, of a longer one only so much that it is known to be too long. False at the end.
+bool PathList::ReadEntry() {
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  entry_.clear();
+  while (true) {
+    if (at_ == block_.size()) {
+      block_.resize(kBlock);
+      block_.resize(source_->Read(block_.data(), block_.size()));
+      at_ = 0;
+      if (block_.empty()) return !entry_.empty();
+    }
+    const std::size_t end = block_.find(form_ == PathListForm::kNull ? '\0' : '\n', at_);
+    const std::string_view piece = std::string_view(block_).substr(at_, end - at_);
+    entry_ += piece.substr(0, kLongestEntry + 1 - std::min(entry_.size(), kLongestEntry + 1));
+    at_ += piece.size();
+    if (end == std::string::npos) continue;
+    ++at_;
+    return true;
   }
-  reader.Tell(problem);
+}
+
+// The name that the entry gives; empty where it gives none.
+std::string PathList::TakeEntry() {
+  if (++number_ == 1 && form_ != PathListForm::kNull && entry_.starts_with(kByteOrderMark))
+    entry_.erase(0, kByteOrderMark.size());
+  if (form_ != PathListForm::kNull && entry_.ends_with('\r')) entry_.pop_back();
+  std::string name;
+  const char* fault = entry_.size() > kLongestEntry ? "too long for a path" : NameOf(entry_, &name);
+  if (fault == nullptr) return name == "-" ? "./-" : name;
+  Fault& told = faults_[fault];
+  if (told.count++ == 0) told.first = number_;
+  return {};
+}
+
+// What is wrong with the entry; null where nothing is.
+const char* PathList::NameOf(const std::string& entry, std::string* name) const {
+  *name = entry;
+  if (form_ == PathListForm::kNull || entry.empty()) return nullptr;
+  if (form_ == PathListForm::kJsonl) {
+    const nlohmann::json json = nlohmann::json::parse(entry, nullptr, false);
+    const auto* text = json.get_ptr<const std::string*>();
+    if (text == nullptr) return "no JSON string";
+    *name = *text;
+  }
+  if (!DecodeFileUri(std::string(*name), name)) return "a file: URI of another machine or with a bad escape";
+  return name->find('\0') == name->npos ? nullptr : "no path has a NUL in it";
+}
+
+std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
+  while (!ended_ && ReadEntry()) {
+    if (std::string name = TakeEntry(); !name.empty()) return name;
+  }
+  if (!ended_) TellFaults(problems);
+  ended_ = true;
+  return std::nullopt;
+}
+
+void PathList::TellFaults(std::vector<Problem>* problems) {
+  if (!source_->problem().empty()) {
+    // Without any name there is nothing to go on with.
+    if (number_ == 0) throw Error(fmt::format("{}: {}", Printable(path_), source_->problem()));
+    problems->push_back({path_, "", std::string(source_->problem())});
+  }
+  for (const auto& [what, fault] : faults_) {
+    const std::string others = fault.count == 1 ? "" : fmt::format(" and {} more", fault.count - 1);
+    problems->push_back({path_, "", fmt::format("entry {}{}: {}", fault.first, others, what)});
+  }
 }
 
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <memory>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,14 +14,10 @@
 
 #include "cli/batch.h"
 #include "cli/file_stamp.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
-#include "cli/path_list.h"
 #include "cli/progress.h"
 #include "cli/resume_state.h"
-#include "input/error.h"
-#include "input/problems.h"
-#include "input/stoppable_input.h"
-#include "input/walk.h"
 
 namespace whyoom {
 namespace {
@@ -41,9 +37,6 @@ std::string Settings(const RuleSource& rules, const Options& options) {
                      time(options.range.until));
 }
 
-// Thrown from the visit of a walk, which has no other way to end early.
-struct Stopped {};
-
 class BatchReader {
  public:
   BatchReader(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
@@ -59,9 +52,8 @@ class BatchReader {
   BatchResult Read();
 
  private:
-  void List(Batch* batch);
-  void Take(const Artifact& input, Batch* batch);
-  void Tell(const Problem& problem);
+  void List(Inputs* inputs, Batch* batch);
+  bool Take(const Artifact& input);
   Readings ReadOne(const Artifact& input, std::size_t threads);
   void CountDone(const FileStamp& stamp, const Readings& readings, bool reused);
   std::string InterruptText(int signal) const;
@@ -76,74 +68,56 @@ class BatchReader {
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
-  std::vector<Problem> problems_;            // of those that could not be listed
-  std::uint64_t problems_left_out_ = 0;
 };
 
 BatchResult BatchReader::Read() {
   BatchResult result;
+  Inputs inputs(options_, control_);
   {
     const Interrupt interrupt(&control_.stop);
     const Progress progress(options_.progress, counts_, control_);
     Batch batch(Jobs(options_), [this](const Artifact& input, std::size_t threads) { return ReadOne(input, threads); });
-    List(&batch);
+    List(&inputs, &batch);
     result.readings = batch.Finish();
     result.signal = Interrupt::signal();
   }
+  std::vector<Problem> problems = inputs.TakeProblems(&result.readings.problems_left_out);
   if (state_) {
-    if (std::optional<Problem> problem = state_->Close()) problems_.push_back(*std::move(problem));
+    if (std::optional<Problem> problem = state_->Close()) problems.push_back(*std::move(problem));
   }
   const bool incomplete = not_read_ + cut_short_ > 0 || !counts_.listed;
-  if (result.signal != 0 && incomplete) problems_.push_back({"the rest", "", InterruptText(result.signal)});
-  result.readings.problems_left_out += problems_left_out_;
-  result.readings.problems.insert(result.readings.problems.end(), problems_.begin(), problems_.end());
+  if (result.signal != 0 && incomplete) problems.push_back({"the rest", "", InterruptText(result.signal)});
+  std::move(problems.begin(), problems.end(), std::back_inserter(result.readings.problems));
   return result;
 }
 
-// Calls Take for each input there is, in an order that depends on the names only.
-void BatchReader::List(Batch* batch) {
-  const auto visit = [&](const Artifact& input) { Take(input, batch); };
-  const auto tell = [&](const Problem& problem) { Tell(problem); };
-  try {
-    Walk(options_.paths, visit, tell);
-    if (const std::string& list = options_.files_from; !list.empty()) {
-      bool may_wait = false;
-      const std::unique_ptr<ByteSource> source = OpenStoppable(list, control_, Limits(), &may_wait);
-      const auto take_name = [&](const std::string& name) {
-        Walk({name}, visit, tell);
-        return !control_.stopped();
-      };
-      ReadPathList(list, *source, options_.files_form, take_name, tell);
+// Hands out the inputs to read as they are listed.
+void BatchReader::List(Inputs* inputs, Batch* batch) {
+  while (const std::optional<Artifact> input = inputs->Next()) {
+    if (!Take(*input)) continue;
+    ++counts_.files_known;
+    if (control_.stopped()) {
+      ++not_read_;
+      return;
     }
-    // A list may have ended because of an interrupt.
-    counts_.listed = options_.files_from.empty() || !control_.stopped();
-  } catch (const Stopped&) {
+    batch->Add(*input);
   }
+  // A list may have ended because of an interrupt.
+  counts_.listed = options_.files_from.empty() || inputs->all_listed();
 }
 
-void BatchReader::Take(const Artifact& input, Batch* batch) {
+// Whether it is to be read here.
+bool BatchReader::Take(const Artifact& input) {
   outputs_.Keep(input.path);
   // All modules of a folder are judged together, so they are one shard's.
   dump_.AddFile(input.path, options_.shard.Takes(input.path.substr(0, input.path.rfind('/') + 1)));
-  if (XlaDump::IsDumpFile(input.path) || !options_.shard.Takes(input.path)) return;
+  if (XlaDump::IsDumpFile(input.path) || !options_.shard.Takes(input.path)) return false;
   if (wants_sizes_) {
     const FileStamp stamp = StampOf(input.path);
     counts_.size_known += stamp.size;
     if (!stamp.regular) counts_.size_unknown = true;
   }
-  ++counts_.files_known;
-  if (control_.stopped()) {
-    ++not_read_;
-    throw Stopped();
-  }
-  batch->Add(input);
-}
-
-// Of all shards one tells it.
-void BatchReader::Tell(const Problem& problem) {
-  if (!options_.shard.Takes(problem.path)) return;
-  problems_.push_back(problem);
-  BoundProblems(&problems_, &problems_left_out_);
+  return true;
 }
 
 Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
@@ -199,8 +173,6 @@ std::string BatchReader::InterruptText(int signal) const {
 
 BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
                       XlaDump* dump) {
-  if (options.files_from == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
-    throw Error("standard input cannot be both the list of --files-from and an input");
   return BatchReader(engine, rules, options, outputs, dump).Read();
 }
 

@@ -12,6 +12,7 @@
 
 #include "cli/complete.h"
 #include "cli/diff.h"
+#include "cli/exit_status.h"
 #include "cli/follow.h"
 #include "cli/man_page.h"
 #include "cli/merge.h"
@@ -19,65 +20,21 @@
 #include "cli/output_files.h"
 #include "cli/print_report.h"
 #include "cli/read_batch.h"
+#include "cli/rules_command.h"
 #include "cli/run_command.h"
 #include "cli/shell_scripts.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"
-#include "diagnose/rule_test.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
 #include "report/explain_printer.h"
-#include "rules/new_rule.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
-
-constexpr int kNothing = 0;
-constexpr int kFound = 1;
-constexpr int kCouldNotRun = 2;
-constexpr int kNotAllRead = 3;
-constexpr int kSignalled = 128;  // and the signal
-
-std::vector<RuleFile> RuleFiles(const Options& options) {
-  std::vector<RuleFile> files;
-  for (const std::string& path : options.rules) {
-    std::vector<RuleFile> more = RuleSet::ReadFiles(path);
-    files.insert(files.end(), more.begin(), more.end());
-  }
-  return files;
-}
-
-std::string Listing(const std::vector<Fault>& faults) {
-  std::string text;
-  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n";
-  return text;
-}
-
-// Throws Error that lists every fault.
-RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSet::BuiltInData::kTrusted) {
-  std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load(RuleFiles(options), &faults, built_in);
-  if (!faults.empty())
-    throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
-                            Listing(faults)));
-  return rules;
-}
-
-std::string ReadUpTo(ByteSource& source, std::size_t most) {
-  std::string text(most, '\0');
-  std::size_t size = 0;
-  while (size < most) {
-    const std::size_t got = source.Read(text.data() + size, most - size);
-    if (got == 0) break;
-    size += got;
-  }
-  text.resize(size);
-  return text;
-}
 
 TextOptions ForText(const Options& options) {
   const bool to_file = !options.output.empty();
@@ -139,17 +96,12 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) {
-    Walk(
-        {options.xla_dump},
-        [&](const Artifact& artifact) {
-          outputs.Keep(artifact.path);
-          dump.AddFile(artifact.path);
-        },
-        [&](const Problem& problem) {
-          // Told once of all shards.
-          if (options.shard.Takes(problem.path)) problems.push_back(problem);
-        });
+    for (Walk walk({options.xla_dump}); const std::optional<Artifact> file = walk.Next(&problems);) {
+      outputs.Keep(file->path);
+      dump.AddFile(file->path);
+    }
   }
+  std::erase_if(problems, [&](const Problem& problem) { return !options.shard.Takes(problem.path); });  // told once
   BatchResult batch = ReadBatch(engine, rules, options, outputs, &dump);
   std::move(problems.begin(), problems.end(), std::back_inserter(batch.readings.problems));
   AddDumps(rules, limit, dump, &batch.readings);
@@ -187,54 +139,6 @@ int RunExplain(const Options& options) {
   return kNothing;
 }
 
-int RunRulesCheck(const Options& options) {
-  std::vector<Fault> faults;
-  RuleSet::Load(RuleFiles(options), &faults, RuleSet::BuiltInData::kChecked);
-  if (faults.empty()) {
-    WriteOutput("The rule data is in order. `whyoom rules test` runs its examples.\n", options.output);
-    return kNothing;
-  }
-  WriteOutput(Listing(faults), options.output);
-  return kCouldNotRun;
-}
-
-int RunRulesNew(const Options& options) {
-  std::vector<std::string> message(options.new_rule.begin() + 1, options.new_rule.end());
-  if (message.empty()) {
-    if (InputIsTerminal()) throw Error("rules new: give the lines of the message, or pipe them in");
-    constexpr std::size_t kMost = std::size_t{64} << 10;  // a message, not a log
-    const std::string text = ReadUpTo(*OpenStandardInput(), kMost);
-    for (std::size_t begin = 0; begin < text.size(); begin = std::min(text.find('\n', begin), text.size()) + 1)
-      message.push_back(text.substr(begin, text.find('\n', begin) - begin));
-  }
-  for (std::string& line : message) line = Printable(line);
-  if (LoadRules(options).FindFailure(options.new_rule[0]) != nullptr)
-    throw Error(Printable(options.new_rule[0]) + " is there already: choose a code of your own");
-  const std::string rule = NewRule(options.new_rule[0], message);
-  std::vector<Fault> faults;
-  std::vector<RuleFile> files = RuleFiles(options);
-  files.push_back({"the new rule", rule});
-  RuleSet::Load(files, &faults, RuleSet::BuiltInData::kTrusted);
-  if (!faults.empty()) throw Error("no rule can be made of this message:\n" + Listing(faults));
-  WriteOutput(rule, options.output);
-  return kNothing;
-}
-
-int RunRulesTest(const Options& options) {
-  const RuleTestResult result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
-  std::string text;
-  for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
-  const int examples = result.reported + result.validated + result.noisy + result.missing;
-  text += result.ok() ? fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples,
-                                    result.reported, result.validated)
-                      : fmt::format(
-                            "{} examples: {} reported, {} validated, {} noisy (match and must not), {} missing (do not "
-                            "match as they say)\n",
-                            examples, result.reported, result.validated, result.noisy, result.missing);
-  WriteOutput(text, options.output);
-  return result.ok() ? kNothing : kFound;
-}
-
 int RunComplete(const Options& options) {
   const auto topics = [&] {
     std::vector<Word> words;
@@ -257,20 +161,12 @@ int Dispatch(const Options& options) {
     case Command::kMerge:
       return RunMerge(options, outputs);
     case Command::kRulesList:
-      WriteOutput(ListTopics(LoadRules(options), ForText(options)), options.output);
-      return kNothing;
     case Command::kRulesCheck:
-      return RunRulesCheck(options);
     case Command::kRulesTest:
-      return RunRulesTest(options);
     case Command::kRulesLiterals:
-      WriteOutput(ListLiterals(LoadRules(options)), options.output);
-      return kNothing;
     case Command::kRulesNew:
-      return RunRulesNew(options);
     case Command::kRulesSchema:
-      WriteOutput(RuleSet::SchemaText(), options.output);
-      return kNothing;
+      return RunRules(options, ForText(options));
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);
       return kNothing;

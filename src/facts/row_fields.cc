@@ -223,4 +223,10 @@ Value RowField(const Allocation& row, std::string_view name) {
   return field == Fields().end() ? Value{Unknown{}} : field->second(row);
 }
 
+std::vector<std::string_view> RowFieldsOfOneRow() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, field] : Fields()) names.push_back(name);
+  return names;
+}
+
 }  // namespace whyoom

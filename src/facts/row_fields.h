@@ -1,14 +1,18 @@
 // What follows from one row of a report alone: the fields of a row that rule data may name. Each is a small function of
-// the row, listed with its meaning in rules/README.md.
+// the row; what each means stands in rules/names.cc.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "facts/allocation.h"
 #include "rules/value.h"
 
 namespace whyoom {
+
+// Those that a row gives by itself; with what needs all rows (same_size_count) they are those of rules/names.h.
+std::vector<std::string_view> RowFieldsOfOneRow();
 
 // Unknown for a name that is no field, and for a field that this row does not give.
 Value RowField(const Allocation& row, std::string_view name);

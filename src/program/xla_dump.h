@@ -30,6 +30,8 @@ class XlaDump {
   // Takes note of a file; others than those of dumps are passed over. `is_input`: it is to be reported by itself, and
   // not only to say more about a failure of a log.
   void AddFile(const std::string& path, bool is_input = false);
+  // The same of all files below; what stands in the way is a problem.
+  void AddFolder(const std::string& path, std::vector<Problem>* problems);
 
   bool empty() const { return modules_.empty(); }
   bool has_inputs() const { return has_inputs_; }

@@ -2,58 +2,73 @@
 
 namespace whyoom {
 
-const std::vector<std::string>& RowFields() {
-  static const std::vector<std::string> fields = {
-      "rank",
-      "size_bytes",
-      "unpadded_bytes",
-      "padding_bytes",
-      "padding_factor",
-      "shape",
-      "layout",
-      "dtype",
-      "elements",
-      "dims",
-      "minor_dim",
-      "second_minor_dim",
-      "tile_minor",
-      "tile_second_minor",
-      "op_name",
-      "source",
-      "library_source",
-      "source_file",
-      "source_line",
-      "xla_label",
-      "kind",
-      "name",
-      "element_bits",
-      "longest_axis",
-      "longest_dim",
-      "is_float32",
-      "is_bf16",
-      "in_backward",
-      "in_gradient",
-      "is_argument",
-      "is_callback",
-      "is_stacked",
-      "is_constant",
-      "replicated",
-      "same_size_count",
-      "bf16_bytes",
-      "best_layout_bytes",
-      "is_forward",
-      "is_saved",
-      "is_loop_residual",
-      "is_rematted",
-      "is_collective",
-      "is_all_gather",
-      "is_convert",
-      "is_plain_argument",
-      "called",
-      "from",
-      "is_named",
+const std::vector<NamedField>& RowFieldTable() {
+  static const std::vector<NamedField> fields = {
+      {"rank", "1 is the largest row, as printed"},
+      {"size_bytes", "with padding, as printed"},
+      {"unpadded_bytes", "as printed"},
+      {"padding_bytes", "as printed; 0 where none is printed"},
+      {"padding_factor", "32 of `32.0x expansion`"},
+      {"shape", "`f32[16,128]`, of a tuple all of them; without layout"},
+      {"layout", "`{1,0:T(8,128)}`"},
+      {"dtype", "`f32`; like all that comes from the Shape line, unknown for a tuple"},
+      {"elements", "their number"},
+      {"dims", "the number of dimensions"},
+      {"minor_dim", "the length of the dimension that varies fastest, by the layout"},
+      {"second_minor_dim", "of the next"},
+      {"tile_minor", "what the layout pads `minor_dim` to a multiple of"},
+      {"tile_second_minor", "the same of `second_minor_dim`"},
+      {"op_name", "of the operation, as JAX or another framework named it"},
+      {"source",
+       "`file.py:19`, the user's line; where a library made the array, the user's line of another array in the same "
+       "scope of the program"},
+      {"library_source", "`flax/linen/linear.py:251` where a library made the array"},
+      {"source_file", "as printed"},
+      {"source_line", "as printed"},
+      {"xla_label", "the compiler's instruction"},
+      {"kind", "`HLO temp`, `parameter`, `global`, `scoped`, …"},
+      {"name", "the shortest name that a reader knows it by; its shape where only the compiler has named it"},
+      {"called", "name and shape, or the shape alone"},
+      {"from", "`, from NAME`, or nothing where it has none"},
+      {"is_named", "it has a name of its user's"},
+      {"element_bits", "32 for f32"},
+      {"longest_axis", "the first of the longest dimensions in the user's order; 0 is the first"},
+      {"longest_dim", "how long that is"},
+      {"is_float32", "of the dtype"},
+      {"is_bf16", "of the dtype"},
+      {"in_gradient", "op_name holds `jvp(`, `transpose(`, `rematted`, `checkpoint`, `gradients/` or `backward`"},
+      {"in_backward", "op_name holds `transpose(`"},
+      {"is_forward", "made in the forward pass of a gradient: `in_gradient`, not `in_backward`"},
+      {"is_stacked", "what a loop fills step by step: an `AllocateBuffer`, or zeros of the compiler's own"},
+      {"is_loop_residual",
+       "what a loop keeps of each step for the backward pass: `is_stacked`, or a `dynamic-update-slice` of the forward "
+       "pass"},
+      {"is_saved", "what may wait for the backward pass: `is_stacked` or `is_forward`"},
+      {"is_rematted", "the program recomputes it already: op_name says `checkpoint` or `rematted`"},
+      {"is_argument", "a parameter or a copy of one: op_name is a bare name"},
+      {"is_plain_argument", "`is_argument`, and no copy of one"},
+      {"is_constant", "the label says constant, or `kind` is global"},
+      {"is_convert", "a copy in another element type"},
+      {"is_callback",
+       "a debug print or host callback: op_name or label holds `debug_callback`, `io_callback`, `pure_callback`, "
+       "`outside_call`, `host_callback`, or a host transfer"},
+      {"is_collective", "the label is of an instruction between chips"},
+      {"is_all_gather", "the label is of an all-gather"},
+      {"replicated", "the label says `sharding={replicated}` or holds `maximal device`"},
+      {"same_size_count", "rows of this size and shape, this one included"},
+      {"bf16_bytes", "size_bytes if the elements took two bytes each, tile and padding taken into account"},
+      {"best_layout_bytes", "size_bytes if the dimensions were ordered so that padding is least"},
   };
   return fields;
+}
+
+const std::vector<std::string>& RowFields() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const NamedField& field : RowFieldTable()) all.emplace_back(field.name);
+    return all;
+  }();
+  return names;
 }
 
 const std::vector<std::string>& BuiltInNames() {

@@ -7,7 +7,13 @@
 
 namespace whyoom {
 
-// Fields of a row of a report; also as largest.FIELD.
+struct NamedField {
+  const char* name;
+  const char* about;  // Markdown, for rules/README.md
+};
+
+// Fields of a row of a report; also as largest.FIELD. Here they are named and explained, facts/row_fields.h gives them.
+const std::vector<NamedField>& RowFieldTable();
 const std::vector<std::string>& RowFields();
 
 // Known whatever the failure: code, scenario, …, largest.FIELD.

@@ -2,6 +2,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rules/names.h"
@@ -34,6 +35,11 @@ std::vector<Example> BuildAllExamples(const RuleNode& node) {
   std::vector<Example> examples;
   for (const RuleNode& item : node.Items()) examples.push_back(BuildExample(item));
   return examples;
+}
+
+template <typename Item>
+void Append(std::vector<Item> more, std::vector<Item>* to) {
+  to->insert(to->end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 // An entry that is a pattern, or an object with one.
@@ -115,6 +121,7 @@ void RuleSetBuilder::BuildFailure(const RuleNode& node) {
   }
   BuildHeads(node, &failure);
   BuildFacts(node, &failure);
+  BuildReader(node, &failure);
   BuildScenarios(node, &failure);
   failure.why = BuildSentences(failure.code, node["why"]);
   failure.remedies = BuildRemedyUses(node["remedies"]);
@@ -124,6 +131,7 @@ void RuleSetBuilder::BuildFailure(const RuleNode& node) {
 
 void RuleSetBuilder::BuildHeads(const RuleNode& node, Failure* failure) {
   std::set<std::string> ids;
+  for (const Head& head : failure->heads) ids.insert(head.id);
   for (const RuleNode& item : node["heads"].Items()) {
     Head head;
     head.id = item["id"].Text();
@@ -141,6 +149,12 @@ void RuleSetBuilder::BuildFacts(const RuleNode& node, Failure* failure) {
     failure->facts.push_back(PatternNode(item).AsPattern());
     CollectLiterals(failure->facts.back());
   }
+  Append(node["contexts"].Words(), &failure->contexts);
+  for (const RuleNode& item : node["contexts"].Items()) context_references_[failure->code].push_back(item);
+  Append(BuildDerived(failure->code, node["derived"]), &failure->derived);
+}
+
+void RuleSetBuilder::BuildReader(const RuleNode& node, Failure* failure) {
   failure->reader = node["reader"].Text();
   const std::vector<std::string>& readers = ReaderNames();
   if (!failure->reader.empty() && std::find(readers.begin(), readers.end(), failure->reader) == readers.end()) {
@@ -150,9 +164,6 @@ void RuleSetBuilder::BuildFacts(const RuleNode& node, Failure* failure) {
     names_.Forgive(failure->code);
   }
   failure->of_dump = node["of_dump"].Bool();
-  failure->contexts = node["contexts"].Words();
-  for (const RuleNode& item : node["contexts"].Items()) context_references_[failure->code].push_back(item);
-  failure->derived = BuildDerived(failure->code, node["derived"]);
 }
 
 std::vector<DerivedFact> RuleSetBuilder::BuildDerived(const std::string& owner, const RuleNode& node) {
@@ -186,8 +197,8 @@ void RuleSetBuilder::BuildScenarios(const RuleNode& node, Failure* failure) {
 }
 
 void RuleSetBuilder::BuildExamples(const RuleNode& node, Failure* failure) {
-  failure->match = BuildAllExamples(node["match"]);
-  failure->no_match = BuildAllExamples(node["no_match"]);
+  Append(BuildAllExamples(node["match"]), &failure->match);
+  Append(BuildAllExamples(node["no_match"]), &failure->no_match);
   std::vector<std::string> ids;
   for (const Scenario& scenario : failure->scenarios) ids.push_back(scenario.id);
   for (const RuleNode& item : node["match"].Items()) {
@@ -212,23 +223,73 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.gain = node["gain"].Text();
   remedy.telltale = node["telltale"].Text();
   remedy.note = node["note"].Text();
+  AddAdvice(node, &remedy);
+  remedy.change = node["change"].Text();
+  remedy.trace = node["trace"].exists() ? node["trace"].Text() : remedy.change;
+  remedy.spread_percent = node["spread_percent"].Int(0);
+  remedy.saves = UseOptionalExpression("", node["saves"], false);
+  set_.remedies_.emplace(remedy.id, remedy);
+}
+
+// What an extension may add to.
+void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
   for (const auto& [framework, steps] : node["how"].Members()) {
-    std::vector<Template>& how = remedy.how[framework == "jax" ? "" : framework];
+    std::vector<Template>& how = remedy->how[framework == "jax" ? "" : framework];
     for (const RuleNode& step : steps.Items()) {
       how.push_back(step.AsTemplate(terms_));
       names_.Use("", step, how.back().name_uses(), false);
     }
   }
-  remedy.links = BuildLinks(node["links"]);
-  remedy.evidence = BuildSentences("", node["evidence"]);
-  remedy.ruled_out = BuildSentences("", node["ruled_out"]);
-  remedy.change = node["change"].Text();
-  remedy.trace = node["trace"].exists() ? node["trace"].Text() : remedy.change;
-  remedy.spread_percent = node["spread_percent"].Int(0);
-  remedy.saves = UseOptionalExpression("", node["saves"], false);
-  remedy.with = node["with"].Words();
+  Append(BuildLinks(node["links"]), &remedy->links);
+  Append(BuildSentences("", node["evidence"]), &remedy->evidence);
+  Append(BuildSentences("", node["ruled_out"]), &remedy->ruled_out);
+  Append(node["with"].Words(), &remedy->with);
   for (const RuleNode& item : node["with"].Items()) remedy_references_.push_back(item);
-  set_.remedies_.emplace(remedy.id, remedy);
+}
+
+void RuleSetBuilder::BuildExtension(const RuleNode& node) {
+  const std::string name = node["extends"].Text();
+  if (name.empty()) return;
+  const auto failure = std::find_if(set_.failures_.begin(), set_.failures_.end(), [&](const Failure& one) {
+    return one.code == name || std::find(one.aliases.begin(), one.aliases.end(), name) != one.aliases.end();
+  });
+  const auto remedy = set_.remedies_.find(name);
+  if (failure == set_.failures_.end() && remedy == set_.remedies_.end()) {
+    std::vector<std::string> known;
+    for (const Failure& one : set_.failures_) known.push_back(one.code);
+    for (const auto& [id, one] : set_.remedies_) known.push_back(id);
+    node["extends"].Report("there is no failure and no remedy '" + name + "'", DidYouMean(name, known));
+    return;
+  }
+  const bool of_failure = failure != set_.failures_.end();
+  const std::vector<std::string> others =
+      of_failure ? std::vector<std::string>{"how", "evidence", "ruled_out", "with"}
+                 : std::vector<std::string>{"heads", "facts", "contexts", "derived", "why", "remedies", "examples"};
+  for (const std::string& key : others) {
+    if (node[key].exists())
+      node[key].ReportKey("'" + key + "' is of " + (of_failure ? "remedies" : "failures") + ", and '" + name +
+                          "' is a " + (of_failure ? "failure" : "remedy"));
+  }
+  if (of_failure) {
+    ExtendFailure(node, &*failure);
+  } else {
+    AddAdvice(node, &remedy->second);
+  }
+}
+
+void RuleSetBuilder::ExtendFailure(const RuleNode& node, Failure* failure) {
+  BuildHeads(node, failure);
+  BuildFacts(node, failure);
+  Append(BuildSentences(failure->code, node["why"]), &failure->why);
+  Append(BuildLinks(node["links"]), &failure->links);
+  // A remedy is offered whatever the scenario: its own evidence says where it helps.
+  for (const RemedyUse& use : BuildRemedyUses(node["remedies"])) {
+    failure->remedies.push_back(use);
+    for (Scenario& scenario : failure->scenarios) {
+      if (!scenario.remedies.empty()) scenario.remedies.push_back(use);
+    }
+  }
+  BuildExamples(node["examples"], failure);
 }
 
 void RuleSetBuilder::BuildContext(const RuleNode& node) {

@@ -76,6 +76,7 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const auto& [id, node] : builder.sections_["contexts"]) builder.BuildContext(node);
   for (const auto& [id, node] : builder.sections_["failures"]) builder.BuildFailure(node);
   for (const auto& [id, node] : builder.sections_["remedies"]) builder.BuildRemedy(node);
+  for (const RuleNode& node : builder.extensions_) builder.BuildExtension(node);
   for (const auto& [id, node] : builder.sections_["frameworks"]) builder.BuildFramework(node);
   for (const auto& [id, node] : builder.sections_["chips"]) builder.BuildChip(node);
   for (const auto& [id, node] : builder.sections_["quotations"]) builder.BuildQuotation(node);
@@ -123,6 +124,7 @@ void RuleSetBuilder::Merge() {
     const RuleNode root = RuleNode::Root(&file, &sink_);
     for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
     for (const auto& [name, node] : root[kTerms].Members()) MergeEntry(kTerms, kNoIdKey, name, node);
+    for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
     AddJsonKeys(root["json_logs"]);
   }
 }
@@ -335,6 +337,7 @@ void RuleSetBuilder::Fingerprint() {
   }
   all["json_logs"] = {
       {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}, {"time", set_.json_keys_.time}};
+  for (const RuleNode& node : extensions_) all["extensions"].push_back(node.json());
   set_.fingerprint_ = Sha256Hex(all.dump());
 }
 

@@ -37,10 +37,14 @@ class RuleSetBuilder {
   void BuildFailure(const RuleNode& node);
   void BuildHeads(const RuleNode& node, Failure* failure);
   void BuildFacts(const RuleNode& node, Failure* failure);
+  void BuildReader(const RuleNode& node, Failure* failure);
   std::vector<DerivedFact> BuildDerived(const std::string& owner, const RuleNode& node);
   void BuildScenarios(const RuleNode& node, Failure* failure);
   void BuildExamples(const RuleNode& node, Failure* failure);
   void BuildRemedy(const RuleNode& node);
+  void AddAdvice(const RuleNode& node, Remedy* remedy);
+  void BuildExtension(const RuleNode& node);
+  void ExtendFailure(const RuleNode& node, Failure* failure);
   void BuildContext(const RuleNode& node);
   void BuildFramework(const RuleNode& node);
   void BuildChip(const RuleNode& node);
@@ -73,6 +77,7 @@ class RuleSetBuilder {
   std::vector<LoadedFile> files_;
   bool all_read_ = true;  // else what refers to another entry cannot be judged
   std::map<std::string, Section> sections_;
+  std::vector<RuleNode> extensions_;  // in the order of the files
   NameCheck names_;
   Terms terms_;
   // What refers to entries that may come later.

@@ -1,5 +1,9 @@
 // The rule data that comes with the program: whole, consistent, and right about its own examples.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,9 +12,12 @@
 #include "catch.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/rule_test.h"
+#include "facts/row_fields.h"
+#include "process.h"
 #include "read/message.h"
 #include "read/session.h"
 #include "rules/builtin.h"
+#include "rules/names.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -63,6 +70,27 @@ const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "defragment"};
 
 }  // namespace
+
+TEST_CASE("the fields of a row that rules may name are those there are, and the README lists them", "[rules]") {
+  std::vector<std::string> given = {"same_size_count"};
+  for (const std::string_view name : RowFieldsOfOneRow()) given.emplace_back(name);
+  std::vector<std::string> named = RowFields();
+  std::sort(given.begin(), given.end());
+  std::sort(named.begin(), named.end());
+  CHECK(given == named);
+
+  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/rules/README.md";
+  const std::string head = "| field | what it is |\n|---|---|\n";
+  std::string table = head;
+  for (const NamedField& field : RowFieldTable()) table += fmt::format("| `{}` | {} |\n", field.name, field.about);
+  const std::string readme = ReadText(path);
+  const std::size_t begin = readme.find(head);
+  REQUIRE(begin != std::string::npos);
+  const std::size_t end = std::min(readme.find("\n\n", begin), readme.size() - 1) + 1;
+  if (std::getenv("WHYOOM_BLESS") != nullptr)
+    std::ofstream(path, std::ios::binary) << readme.substr(0, begin) + table + readme.substr(end);
+  CHECK(ReadText(path).substr(begin, table.size()) == table);
+}
 
 TEST_CASE("a literal is near the begin of each head", "[rules]") {
   const Prefilter prefilter(BuiltIn().literals());

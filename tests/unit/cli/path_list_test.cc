@@ -20,12 +20,10 @@ struct Listed {
 
 Listed Read(const std::string& text, PathListForm form, std::size_t chunk = std::string::npos) {
   Listed listed;
-  const auto visit = [&](const std::string& name) {
-    listed.names.push_back(name);
-    return true;
-  };
-  const auto tell = [&](const Problem& problem) { listed.problems.push_back(problem.what); };
-  ReadPathList("list", *OpenMemory(text, chunk), form, visit, tell);
+  std::vector<Problem> problems;
+  PathList list("list", OpenMemory(text, chunk), form);
+  while (const std::optional<std::string> name = list.Next(&problems)) listed.names.push_back(*name);
+  for (const Problem& problem : problems) listed.problems.push_back(problem.what);
   return listed;
 }
 
@@ -67,14 +65,8 @@ TEST_CASE("what is no name is told once for each kind, and loses nothing else", 
   CHECK(listed.problems[1] == "entry 5: too long for a path");
 }
 
-TEST_CASE("a list ends where no more is wanted, and must exist", "[cli]") {
-  Names names;
-  const auto visit = [&](const std::string& name) {
-    names.push_back(name);
-    return names.size() < 2;
-  };
-  const auto tell = [](const Problem& /*problem*/) { FAIL("no problem was expected"); };
-  ReadPathList("list", *OpenMemory("a\nb\nc\n"), PathListForm::kLines, visit, tell);
-  CHECK(names == Names{"a", "b"});
-  CHECK_THROWS_AS(ReadPathList("gone", *OpenFile("/no/such/list"), PathListForm::kLines, visit, tell), Error);
+TEST_CASE("a list must exist", "[cli]") {
+  std::vector<Problem> problems;
+  PathList list("gone", OpenFile("/no/such/list"), PathListForm::kLines);
+  CHECK_THROWS_AS(list.Next(&problems), Error);
 }

@@ -84,12 +84,10 @@ struct Walked {
 Walked WalkAll(const Scratch& scratch, const std::vector<std::string>& paths) {
   const std::size_t skip = scratch.path.string().size() + 1;
   Walked walked;
-  Walk(
-      paths,
-      [&](const Artifact& artifact) {
-        walked.artifacts.push_back(artifact.path == "-" ? "-" : artifact.path.substr(skip));
-      },
-      [&](const Problem& problem) { walked.problems.push_back(problem.path.substr(skip) + ": " + problem.what); });
+  std::vector<Problem> problems;
+  for (Walk walk(paths); const std::optional<Artifact> artifact = walk.Next(&problems);)
+    walked.artifacts.push_back(artifact->path == "-" ? "-" : artifact->path.substr(skip));
+  for (const Problem& problem : problems) walked.problems.push_back(problem.path.substr(skip) + ": " + problem.what);
   return walked;
 }
 

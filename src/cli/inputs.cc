@@ -1,0 +1,49 @@
+#include "cli/inputs.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "input/error.h"
+#include "input/problems.h"
+#include "input/stoppable_input.h"
+
+namespace whyoom {
+
+Inputs::Inputs(const Options& options, const ReadControl& control)
+    : options_(options), control_(control), walk_(options.paths) {
+  if (options.files_from == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
+    throw Error("standard input cannot be both the list of --files-from and an input");
+}
+
+std::optional<Artifact> Inputs::Next() {
+  std::vector<Problem> problems;
+  std::optional<Artifact> input = walk_.Next(&problems);
+  while (!input && !ended_) {
+    if (!list_ && !options_.files_from.empty()) {
+      bool may_wait = false;
+      list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
+                    options_.files_form);
+    }
+    std::optional<std::string> name = list_ && !control_.stopped() ? list_->Next(&problems) : std::nullopt;
+    if (!name) {
+      ended_ = true;
+    } else {
+      walk_ = Walk({*std::move(name)});
+      input = walk_.Next(&problems);
+    }
+  }
+  for (Problem& problem : problems) {
+    if (!options_.shard.Takes(problem.path)) continue;  // told once of all shards
+    problems_.push_back(std::move(problem));
+    BoundProblems(&problems_, &problems_left_out_);
+  }
+  return input;
+}
+
+std::vector<Problem> Inputs::TakeProblems(std::uint64_t* left_out) {
+  *left_out += problems_left_out_;
+  return std::move(problems_);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,16 @@
+// The rule data that a run works with, and `whyoom rules …`, which shows, checks and tries it.
+#pragma once
+
+#include "cli/options.h"
+#include "report/text_printer.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// The built-in data and the files of `options`. Throws Error that lists every fault.
+RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSet::BuiltInData::kTrusted);
+
+// Gives the exit status.
+int RunRules(const Options& options, const TextOptions& text);
+
+}  // namespace whyoom

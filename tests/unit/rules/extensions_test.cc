@@ -1,0 +1,80 @@
+// A team adds a wording, a remedy or a step to what is there, in a few lines.
+#include <algorithm>
+#include <string>
+
+#include "catch.h"
+#include "rules/rule_set.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+RuleFile File(const std::string& extensions) {
+  return {"ours.json", R"({"format": "whyoom.rules/1", "extensions": [)" + extensions + "]}"};
+}
+
+const Failure& E1000(const RuleSet& set) { return *set.FindFailure("E1000"); }
+
+TEST_CASE("an extension adds a wording with its example, and leaves the rest", "[rules]") {
+  RuleSet base;
+  CHECK(Load({BaseRules()}, {}, &base) == "");
+  RuleSet set;
+  CHECK(Load({BaseRules()}, {File(R"({"extends": "E1000",
+                       "heads": [{"id": "ours", "pattern": "launcher: program needs %{size:used_bytes} of memory"}],
+                       "examples": {"match": [{"text": "launcher: program needs 2G of memory"}]}})")},
+             &set) == "");
+  CHECK(E1000(set).heads.size() == E1000(base).heads.size() + 1);
+  CHECK(E1000(set).heads.back().id == "ours");
+  CHECK(E1000(set).match.size() == E1000(base).match.size() + 1);
+  CHECK(E1000(set).title == E1000(base).title);
+  CHECK(set.fingerprint() != base.fingerprint());
+  const auto& literals = set.literals();
+  CHECK(std::any_of(literals.begin(), literals.end(),
+                    [](const std::string& literal) { return literal.find("launcher") != std::string::npos; }));
+}
+
+TEST_CASE("an extension offers a remedy in every scenario", "[rules]") {
+  RuleSet base;
+  CHECK(Load({BaseRules()}, {}, &base) == "");
+  const std::string remedy = base.remedies().begin()->first;
+  RuleSet set;
+  CHECK(
+      Load({BaseRules()},
+           {File(R"({"extends": "E1000", "remedies": [{"id": ")" + remedy + R"(", "section": "ours", "prior": 1}]})")},
+           &set) == "");
+  CHECK(E1000(set).remedies.back().section == "ours");
+  REQUIRE_FALSE(E1000(set).scenarios.empty());
+  for (const Scenario& scenario : E1000(set).scenarios) CHECK(scenario.remedies.back().section == "ours");
+}
+
+TEST_CASE("an extension adds a step to a remedy", "[rules]") {
+  RuleSet base;
+  CHECK(Load({BaseRules()}, {}, &base) == "");
+  const std::string remedy = base.remedies().begin()->first;
+  RuleSet set;
+  CHECK(Load({BaseRules()},
+             {File(R"({"extends": ")" + remedy + R"(", "how": {"jax": ["Ours."], "new": ["Theirs."]}})")}, &set) == "");
+  const auto& how = set.remedies().at(remedy).how;
+  CHECK(how.at("").size() == base.remedies().at(remedy).how.at("").size() + 1);
+  CHECK(how.at("").back().source() == "Ours.");
+  CHECK(how.at("new").size() == 1);
+}
+
+TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
+  const auto faults = [](const std::string& extension) {
+    RuleSet set;
+    return Load({BaseRules()}, {File(extension)}, &set);
+  };
+  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure and no remedy 'E1001x'") !=
+        std::string::npos);
+  CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})")
+            .find("'how' is of remedies, and 'E1000' is a failure") != std::string::npos);
+  CHECK(faults(R"({"extends": "E1000", "title": "Other"})").find("title") != std::string::npos);
+  CHECK(faults(R"({"extends": "E1000", "heads": [{"id": "short", "pattern": "abc"}]})").find("literal") !=
+        std::string::npos);
+  CHECK(faults(R"({"extends": "E1000", "why": [{"text": "{no_such_fact}"}]})").find("no_such_fact") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace whyoom
