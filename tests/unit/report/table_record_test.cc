@@ -22,7 +22,8 @@ namespace {
 
 FindingTable TableOf(const std::string& log, const std::string& path) {
   static const Engine engine(BuiltInRules());
-  return *ReadArtifact(engine, {path, ""}, *OpenMemory(log)).table;
+  Readings readings = ReadArtifact(engine, {path, ""}, *OpenMemory(log));
+  return readings.table ? *std::move(readings.table) : FindingTable(BuiltInRules());
 }
 
 FindingTable ThroughText(const FindingTable& table) {
