@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lays out the rule files alike: what fits stands on one line, no line is longer than 160 characters.
+"""Lays out the rule files alike: what fits stands on one line, no line is longer than 160 bytes.
 
   tools/format_rules.py [--check] [FILE ...]     (rules/*.json without FILE)
 
@@ -20,6 +20,11 @@ STEP = 2
 
 def flat(value):
     return json.dumps(value, ensure_ascii=False)
+
+
+def size(text):
+    """Bytes, so that every tool counts the same."""
+    return len(text.encode())
 
 
 def glued(item):
@@ -52,7 +57,7 @@ class Layout:
         if joint is not None and isinstance(value, list):
             lines = [glued(item) for item in value]
             value = joint.join(lines) if joint == " " else lines  # wrapped anew below
-        if indent + len(lead) + len(flat(value)) + len(trail) <= WIDTH:
+        if indent + size(lead) + size(flat(value)) + size(trail) <= WIDTH:
             return [" " * indent + lead + flat(value) + trail]
         if joint is not None and isinstance(value, str):
             value = self.wrapped(value, indent) if joint == " " else [value]
@@ -74,7 +79,7 @@ class Layout:
         parts = []
         for word in re.split(r"(?<![(\[|: ]) (?![?*+|)\] ,]|\{\d)", text):
             longer = parts[-1] + " " + word if parts else word
-            if parts and indent + STEP + len(flat(longer)) + 1 <= WIDTH:
+            if parts and indent + STEP + size(flat(longer)) + 1 <= WIDTH:
                 parts[-1] = longer
             else:
                 parts.append(word)
@@ -82,13 +87,13 @@ class Layout:
 
     def pieces(self, text, indent, marks):
         """`text` itself where it fits, else in pieces; cut behind the first of `marks` that there is."""
-        if indent + STEP + len(flat(text)) + 1 <= WIDTH:
+        if indent + STEP + size(flat(text)) + 1 <= WIDTH:
             return text
         room = WIDTH - indent - 2 * STEP - len(',')
         pieces = []
         while text:
             end = len(text)
-            while len(flat(text[:end])) > room:
+            while size(flat(text[:end])) > room:
                 end -= 1
             if end < len(text):
                 end = next((at + 1 for at in (text.rfind(mark, 0, end) for mark in marks) if at > 0), end)
@@ -110,8 +115,8 @@ def main():
         lines = Layout(schema).write(json.loads(text), schema, 0)
         laid_out = "\n".join(lines) + "\n"
         for number, line in enumerate(lines, 1):
-            if len(line) > WIDTH:
-                print(f"{path.name}:{number}: {len(line)} characters: {line.strip()[:80]}")
+            if size(line) > WIDTH:
+                print(f"{path.name}:{number}: {size(line)} bytes: {line.strip()[:80]}")
                 wrong += 1
         if laid_out == text:
             continue
