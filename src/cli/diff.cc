@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/diff_runs.h"
+#include "cli/exit_status.h"
 #include "cli/terminal.h"
 #include "compare/compare.h"
 #include "diagnose/finding_table.h"
@@ -113,8 +114,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),
               options.output);
-  if (!diff.problems.empty()) return 3;
-  return diff.after.failed ? 1 : 0;
+  if (!diff.problems.empty()) return kNotAllRead;
+  return diff.after.failed ? kFound : kNothing;
 }
 
 }  // namespace whyoom

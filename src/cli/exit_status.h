@@ -1,4 +1,4 @@
-// What whyoom ends with, see docs; a signal adds its number to kSignalled.
+// What whyoom ends with, as the README lists it; a signal adds its number to kSignalled.
 #pragma once
 
 namespace whyoom {

@@ -10,8 +10,8 @@
 namespace whyoom {
 
 // Follows options.paths until each pipe is closed and `control` says stop (a file never ends). In the text format each
-// diagnosis is written when it is complete; what comes back is what all of them came to. Throws Error
-// where a folder is named.
+// diagnosis is written when it is complete; what comes back is what all of them came to. Throws Error where a
+// folder is named.
 Readings Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control);
 
 }  // namespace whyoom

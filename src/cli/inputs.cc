@@ -17,28 +17,34 @@ Inputs::Inputs(const Options& options, const ReadControl& control)
 }
 
 std::optional<Artifact> Inputs::Next() {
-  std::vector<Problem> problems;
-  std::optional<Artifact> input = walk_.Next(&problems);
-  while (!input && !ended_) {
-    if (!list_ && !options_.files_from.empty()) {
-      bool may_wait = false;
-      list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
-                    options_.files_form);
-    }
-    std::optional<std::string> name = list_ && !control_.stopped() ? list_->Next(&problems) : std::nullopt;
-    if (!name) {
-      ended_ = true;
-    } else {
-      walk_ = Walk({*std::move(name)});
-      input = walk_.Next(&problems);
-    }
+  while (true) {
+    std::vector<Problem> problems;
+    std::optional<Artifact> input = walk_.Next(&problems);
+    if (!input && !ended_) ended_ = !OpenNextName(&problems);
+    Keep(std::move(problems));  // of each name, since a list may be longer than memory
+    if (input || ended_) return input;
   }
+}
+
+// Whether the list gave another name to walk.
+bool Inputs::OpenNextName(std::vector<Problem>* problems) {
+  if (options_.files_from.empty()) return false;
+  if (!list_) {
+    bool may_wait = false;
+    list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
+                  options_.files_form);
+  }
+  std::optional<std::string> name = control_.stopped() ? std::nullopt : list_->Next(problems);
+  if (name) walk_ = Walk({*std::move(name)});
+  return name.has_value();
+}
+
+void Inputs::Keep(std::vector<Problem> problems) {
   for (Problem& problem : problems) {
     if (!options_.shard.Takes(problem.path)) continue;  // told once of all shards
     problems_.push_back(std::move(problem));
     BoundProblems(&problems_, &problems_left_out_);
   }
-  return input;
 }
 
 std::vector<Problem> Inputs::TakeProblems(std::uint64_t* left_out) {

@@ -24,13 +24,14 @@ class Inputs {
   std::optional<Artifact> Next();
 
   // Whether all there are were given.
-  bool all_listed() const { return ended_ && !control_.stopped(); }
+  bool all_listed() const { return ended_ && (!list_ || !control_.stopped()); }
 
   // What stood in the way, of this shard's share. Call once, at the end.
   std::vector<Problem> TakeProblems(std::uint64_t* left_out);
 
  private:
-  std::optional<Artifact> FromList();
+  bool OpenNextName(std::vector<Problem>* problems);
+  void Keep(std::vector<Problem> problems);
 
   const Options& options_;
   const ReadControl& control_;

@@ -102,8 +102,7 @@ void BatchReader::List(Inputs* inputs, Batch* batch) {
     }
     batch->Add(*input);
   }
-  // A list may have ended because of an interrupt.
-  counts_.listed = options_.files_from.empty() || inputs->all_listed();
+  counts_.listed = inputs->all_listed();  // a list may have ended because of an interrupt
 }
 
 // Whether it is to be read here.

@@ -29,13 +29,7 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
   return static_cast<std::int64_t>(*number);
 }
 
-bool CountsTemporariesOnly(const Run& run) {
-  const auto number = [&](std::string_view name) { return run.facts.Number(name); };
-  const auto temporaries = number("hlo_temp_bytes");
-  const auto limit = number("limit_bytes");
-  return run.failed && temporaries && limit && *temporaries > *limit && number("arguments_bytes") == 0 &&
-         number("output_bytes") == 0;
-}
+bool CountsTemporariesOnly(const Run& run) { return run.failed && CountsTemporariesOnly(run.facts); }
 
 TotalChange Padding(const Run& before, const Run& after) {
   TotalChange total{"padding_bytes", "padding", Bytes(before, "hlo_temp_padding_bytes"),

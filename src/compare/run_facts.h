@@ -17,8 +17,7 @@ inline constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 // known, whatever it prints.
 std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);
 
-// Whether the report counts the temporaries only, because these alone are over the limit: it prints arguments and
-// outputs as 0, and what is needed is more than it says.
+// The same of a run that failed, see facts/evidence.h.
 bool CountsTemporariesOnly(const Run& run);
 
 // Padding of both, from the same kind of figure where there is one that both have.

@@ -51,11 +51,6 @@ const Prospect* FindListed(const std::vector<Prospect>& listed, const Remedy& re
   return found == listed.end() ? nullptr : &*found;
 }
 
-// The compiler stops counting where the temporaries alone are too much.
-bool CountsTemporariesOnly(const Finding& finding) {
-  return finding.facts.Number("arguments_bytes") == 0 && MostExcess(finding).value_or(0) > 0;
-}
-
 bool Saves(const Prospect* prospect) { return prospect != nullptr && prospect->saves_bytes > 0; }
 
 void Take(const Prospect& prospect, RankedRemedy* ranked) {
@@ -94,7 +89,7 @@ void Estimate(const Finding& finding, const FindingScope& scope, const std::vect
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
   // Of a need that is not wholly known, what is left is not either.
-  if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(finding)))
+  if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(finding.facts)))
     ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 

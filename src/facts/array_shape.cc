@@ -230,6 +230,22 @@ std::optional<std::int64_t> PaddedBytes(const ArrayShape& shape) {
   return BitsToBytes(TiledElements(MinorFirst(shape), shape.tiles[0]), *bits);
 }
 
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims) {
+  ArrayShape changed = shape;
+  changed.dims = dims;
+  const std::optional<std::int64_t> before = PaddedBytes(shape);
+  const std::optional<std::int64_t> same_layout = PaddedBytes(changed);
+  const std::optional<std::int64_t> best = BestLayoutBytes(changed);
+  if (!before || !same_layout || !best || *before <= 0) return size;
+  const double share =
+      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
+  const double proportional = static_cast<double>(*before) * share;
+  const double after =
+      std::max(proportional,
+               static_cast<double>(std::min(*same_layout, std::max(*best, static_cast<std::int64_t>(proportional)))));
+  return static_cast<std::int64_t>(static_cast<double>(size) * after / static_cast<double>(*before));
+}
+
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
   if (!ElementBits(shape.dtype)) return std::nullopt;
   if (shape.tiles.empty() || shape.minor_to_major.empty()) return BitsToBytes(ElementCount(shape), bits);

@@ -45,6 +45,11 @@ std::int64_t ElementCount(const ArrayShape& shape);  // saturates at the range o
 std::optional<std::int64_t> PaddedBytes(const ArrayShape& shape);
 std::optional<std::int64_t> UnpaddedBytes(const ArrayShape& shape);
 
+// What the `size` bytes of an array come to if its dimensions were others; what the compiler rounds stays in
+// proportion. Where a dimension gets too short for its tile, the compiler chooses another layout. `size` itself where
+// the shape does not tell.
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims);
+
 // Bytes if the elements took `bits` each, in the tile the compiler uses for that width: same lanes, and rows as before
 // (at least as many as fit one 32-bit word).
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);

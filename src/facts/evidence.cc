@@ -32,4 +32,11 @@ std::string Evidence::Text(std::string_view name) const {
   return text == nullptr ? std::string() : *text;
 }
 
+bool CountsTemporariesOnly(const Evidence& facts) {
+  const std::optional<double> temporaries = facts.Number("hlo_temp_bytes");
+  const std::optional<double> limit = facts.Number("limit_bytes");
+  return temporaries && limit && *temporaries > *limit && facts.Number("arguments_bytes") == 0 &&
+         facts.Number("output_bytes") == 0;
+}
+
 }  // namespace whyoom

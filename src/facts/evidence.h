@@ -39,4 +39,8 @@ class Evidence {
   std::map<std::string, Fact, std::less<>> facts_;
 };
 
+// Whether a compiler's report counts the temporaries only, because these alone are over the limit: it prints arguments
+// and outputs as 0, and what is needed is more than it says.
+bool CountsTemporariesOnly(const Evidence& facts);
+
 }  // namespace whyoom

@@ -8,28 +8,6 @@
 #include <set>
 
 namespace whyoom {
-namespace {
-
-// Bytes of a value when its dimensions are others; what the compiler rounds stays in proportion. Where a dimension gets
-// too short for its tile, the compiler chooses another layout.
-std::int64_t Resized(const ProgramValue& value, const ArrayShape& shape, const std::vector<std::int64_t>& dims) {
-  ArrayShape changed = shape;
-  changed.dims = dims;
-  const std::optional<std::int64_t> before = PaddedBytes(shape);
-  const std::optional<std::int64_t> same_layout = PaddedBytes(changed);
-  const std::optional<std::int64_t> best = BestLayoutBytes(changed);
-  if (!before || !same_layout || !best || *before <= 0) return value.size;
-  const double share =
-      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
-  const double proportional = static_cast<double>(*before) * share;
-  const double after =
-      std::max(proportional,
-               static_cast<double>(std::min(*same_layout, std::max(*best, static_cast<std::int64_t>(proportional)))));
-  return static_cast<std::int64_t>(static_cast<double>(value.size) * after / static_cast<double>(*before));
-}
-
-}  // namespace
-
 Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes)
     : program_(program), meaning_(meaning), limit_(limit_bytes), compiled_(program, false), roomy_(program, true) {
   need_ = compiled_.Need(compiled_.SizesAsTheyAre());
@@ -63,7 +41,7 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
     dims[dim] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(length)));
     if (once) break;  // of two dimensions that are one axis only one can be split over the same devices
   }
-  return Resized(value, shape, dims);
+  return BytesWithDims(shape, value.size, dims);
 }
 
 Variant Changes::AsItIs() const { return {compiled_.SizesAsTheyAre(), 0, {}}; }

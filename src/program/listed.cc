@@ -7,12 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "program/prospect.h"
+
 namespace whyoom {
 namespace {
 
 constexpr std::int64_t kMostLayers = 128;  // a loop of more steps goes through a sequence
 constexpr std::int64_t kShortest = 16;     // of a sequence
-constexpr std::int64_t kMicroBatches = 4;  // as in prospect.cc
 constexpr std::int64_t kNoCarry = 200;     // what is smaller than this part of the largest is no layer's input
 constexpr std::int64_t kMostlyNarrow = 4;  // bf16 beside four times as much f32 is there on purpose
 
@@ -110,16 +111,6 @@ class ListReader {
     sequence_ = 0;
   }
 
-  static std::int64_t Resized(const ListedValue& value, const Dims& dims) {
-    ArrayShape shape = value.shape;
-    const std::optional<std::int64_t> before = PaddedBytes(shape);
-    shape.dims = dims;
-    const std::optional<std::int64_t> after = PaddedBytes(shape);
-    if (!before || !after || *before <= 0) return value.size;
-    return static_cast<std::int64_t>(static_cast<double>(value.size) * static_cast<double>(*after) /
-                                     static_cast<double>(*before));
-  }
-
   Prospect Saving(double bytes) const {
     Prospect made;
     const double with_gaps = bytes * (1 + gaps_);
@@ -157,7 +148,7 @@ class ListReader {
       if (!found && first < dims.size() && dims[first] > batch_ && dims[first] % batch_ == 0 &&
           !InWeights(dims[first]) && value.part != ListedPart::kBackward)
         dims[first] = Shorter(dims[first], parts);
-      return Resized(value, dims);
+      return BytesWithDims(value.shape, value.size, dims);
     });
     made.parts = parts;
     return made;
@@ -170,7 +161,7 @@ class ListReader {
       for (std::size_t i = of_steps_ ? 0 : First(value); i < dims.size(); ++i) {
         if (dims[i] == sequence_) dims[i] = Shorter(dims[i], 2);
       }
-      return Resized(value, dims);
+      return BytesWithDims(value.shape, value.size, dims);
     });
   }
 

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int64_t kDevices = 4;  // of a host of most TPU types, where the program does not say how many
 constexpr std::int64_t kPieces = 16;
-constexpr std::int64_t kMicroBatches = 4;
 constexpr std::int64_t kChunks = 8;
 constexpr std::int64_t kLeastOfPair = 2;  // per cent of the limit: what saves less helps no other over it
 

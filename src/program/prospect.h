@@ -17,6 +17,8 @@
 
 namespace whyoom {
 
+inline constexpr std::int64_t kMicroBatches = 4;  // that the change is made with
+
 // Whether there is a change of this name.
 bool IsChange(std::string_view name);
 
