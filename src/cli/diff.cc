@@ -25,7 +25,7 @@ namespace {
 struct Side {
   std::string path;
   XlaDump dump;
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   bool read = false;  // anything at all
 };
 
@@ -67,16 +67,15 @@ Run ToRun(const Side& side, std::optional<std::size_t> finding) {
 void TakeDump(const Side& side, const std::string& module, Run* run, std::vector<Problem>* problems) {
   if (run->failed || side.dump.empty()) return;
   Problem problem;
-  bool failed = false;
-  if (!side.dump.ReadAny(module, &failed, &run->facts, &run->allocations, &problem)) {
-    if (problem.path == "XLA dump") problem.path = side.path;
-    problems->push_back(problem);
-    return;
-  }
+  std::optional<DumpReading> reading = side.dump.ReadAny(module, &problem);
+  if (problem.path == "XLA dump") problem.path = side.path;
   if (!problem.what.empty()) problems->push_back(problem);
+  if (!reading) return;
+  run->facts.Add(reading->facts);
+  run->allocations = std::move(reading->rows);
   run->compiles = true;
-  run->failed = failed;
-  run->measured = !failed;
+  run->failed = reading->failed;
+  run->measured = !reading->failed;
 }
 
 void TakeProgram(const Side& side, Run* run, std::vector<Problem>* problems) {

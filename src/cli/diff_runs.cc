@@ -2,7 +2,7 @@
 
 namespace whyoom {
 
-Run MakeRun(const std::string& path, const Finding& finding) {
+Run MakeRun(const std::string& path, const Diagnosis& finding) {
   Run run;
   run.path = path;
   run.failed = true;
@@ -14,7 +14,7 @@ Run MakeRun(const std::string& path, const Finding& finding) {
   return run;
 }
 
-FindingPair MatchFindings(const std::vector<Finding>& before, const std::vector<Finding>& after) {
+FindingPair MatchFindings(const std::vector<Diagnosis>& before, const std::vector<Diagnosis>& after) {
   FindingPair best;
   if (!before.empty()) best.before = 0;
   if (!after.empty()) best.after = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compare/compare.h"
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 namespace whyoom {
 
@@ -17,9 +17,9 @@ struct FindingPair {
   std::optional<std::size_t> before;
   std::optional<std::size_t> after;
 };
-FindingPair MatchFindings(const std::vector<Finding>& before, const std::vector<Finding>& after);
+FindingPair MatchFindings(const std::vector<Diagnosis>& before, const std::vector<Diagnosis>& after);
 
 // A run that failed in this way.
-Run MakeRun(const std::string& path, const Finding& finding);
+Run MakeRun(const std::string& path, const Diagnosis& finding);
 
 }  // namespace whyoom

@@ -32,9 +32,9 @@ class Told {
     if (options_.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
-    std::vector<Finding> findings = reader.SoFar().Finish(XlaDump(), &report.problems);
+    std::vector<Diagnosis> findings = reader.SoFar().Finish(XlaDump(), &report.problems);
     const std::lock_guard lock(mutex_);
-    for (Finding& finding : findings) {
+    for (Diagnosis& finding : findings) {
       if (told_.insert(finding.id).second) report.findings.push_back(std::move(finding));
     }
     if (report.findings.empty()) return;

@@ -149,7 +149,7 @@ void BatchReader::CountDone(const FileStamp& stamp, const Readings& readings, bo
   if (reused) ++counts_.files_reused;
   (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
   if (!reused) counts_.bytes_done += readings.bytes;
-  if (readings.table) counts_.findings += readings.table->findings().size();
+  if (readings.table) counts_.findings += readings.table->entries().size();
   ++counts_.files_done;
 }
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "diagnose/conclude.h"
+#include "diagnose/finding_scope.h"
+#include "facts/derive.h"
 #include "rules/sha256.h"
 
 namespace whyoom {
@@ -24,27 +25,30 @@ std::string Text(const Value& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-// The identity facts that are known, "name=value" a line; empty where none is.
-std::string IdentityText(const Finding& finding) {
+// Those of the named facts that are known: read, or following from what was read.
+Evidence Known(const Finding& finding, const std::vector<std::string>& names) {
+  Evidence known;
+  const std::vector<DerivedFact>& derived = finding.failure->derived;
+  const auto adds = [&](const DerivedFact& one) {
+    const bool is_named = std::find(names.begin(), names.end(), one.name) != names.end();
+    return is_named && (one.replace || finding.facts.Find(one.name) == nullptr);
+  };
+  if (std::any_of(derived.begin(), derived.end(), adds)) known = Derive(derived, FindingScope(finding));
+  Evidence named;
+  for (const std::string& name : names) {
+    const Fact* fact = known.Find(name) != nullptr ? known.Find(name) : finding.facts.Find(name);
+    if (fact != nullptr) named.Set(name, fact->value, fact->place);
+  }
+  return named;
+}
+
+// "name=value" a line, in the order of the rule data: ids depend on it. Empty where nothing is known.
+std::string IdentityText(const Failure& failure, const Evidence& identity) {
   std::string text;
-  for (const std::string& name : finding.failure->identity) {
-    if (const Fact* fact = finding.facts.Find(name)) text += name + "=" + Text(fact->value) + "\n";
+  for (const std::string& name : failure.identity) {
+    if (const Fact* fact = identity.Find(name)) text += name + "=" + Text(fact->value) + "\n";
   }
   return text;
-}
-
-std::string Id(const Finding& finding) {
-  const std::string identity = IdentityText(finding);
-  const std::string text = finding.failure->code + "\n" + (identity.empty() ? finding.message : identity);
-  return Sha256Hex(text).substr(0, 16);
-}
-
-bool Differ(const Finding& a, const Finding& b) {
-  return std::any_of(a.failure->identity.begin(), a.failure->identity.end(), [&](const std::string& name) {
-    const Fact* one = a.facts.Find(name);
-    const Fact* other = b.facts.Find(name);
-    return one != nullptr && other != nullptr && one->value != other->value;
-  });
 }
 
 }  // namespace
@@ -64,17 +68,19 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
     finding.fullness.whole = !sighting.fragment;
     finding.where = {artifact_, sighting.head.line, std::max(sighting.head.line, sighting.last_line),
                      sighting.head.offset};
-    DeriveFacts(*rules_, &finding);
     OfCode& of_code = by_code_[finding.failure->code];
-    const std::string identity = IdentityText(finding);
-    if (Entry* same = FindSame(of_code, finding, identity)) {
+    const Evidence identity = Known(finding, finding.failure->identity);
+    if (Entry* same = FindSame(of_code, *finding.failure, identity)) {
       Count(sighting, finding, same);
+      same->identity.Add(identity);
       Join(std::move(finding), same);
     } else if (of_code.entries.size() >= FindingTable::kMostOfCode) {
       ++of_code.left_out;
     } else {
       Entry& entry = of_code.entries.emplace_back();
-      if (!identity.empty()) of_code.by_identity.emplace(identity, of_code.entries.size() - 1);
+      if (const std::string text = IdentityText(*finding.failure, identity); !text.empty())
+        of_code.by_identity.emplace(text, of_code.entries.size() - 1);
+      entry.identity = identity;
       Count(sighting, finding, &entry);
       finding.tally = std::move(entry.finding.tally);
       entry.finding = std::move(finding);
@@ -94,15 +100,14 @@ void ArtifactFindings::KeepRows(Finding* finding) {
   }
 }
 
-ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Finding& finding,
-                                                    const std::string& identity) {
+ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity) {
   std::vector<Entry>& entries = of_code.entries;
-  const auto known = of_code.by_identity.find(identity);
+  const auto known = of_code.by_identity.find(IdentityText(failure, identity));
   if (known != of_code.by_identity.end()) return &entries[known->second];
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
     // Also a report without any identifying number: it says only that it happened again.
-    if (!Differ(entries[i].finding, finding)) return &entries[i];
+    if (!AreContrary(entries[i].identity, identity, failure.identity)) return &entries[i];
   }
   return nullptr;
 }
@@ -143,18 +148,17 @@ void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
 }
 
 // Sets what the table goes by. From the log alone: what a dump adds to a finding must not make it another one.
-void ArtifactFindings::Identify(Finding* finding) const {
-  const Failure& failure = *finding->failure;
-  finding->framework = framework_;
-  finding->fullness.row_bytes = RowBytes(*finding);
-  finding->fullness.facts = finding->facts.all().size() + (framework_.empty() ? 0 : 1);
-  Evidence as_read = finding->facts;
-  DeriveFacts(*rules_, finding);
-  finding->fullness.numbers = static_cast<std::uint64_t>(
-      std::count_if(failure.numbers.begin(), failure.numbers.end(),
-                    [&](const std::string& name) { return finding->facts.Find(name) != nullptr; }));
-  finding->id = Id(*finding);
-  finding->facts = std::move(as_read);
+void ArtifactFindings::Identify(Entry* entry) const {
+  Finding& finding = entry->finding;
+  const Failure& failure = *finding.failure;
+  finding.framework = framework_;
+  finding.fullness.row_bytes = RowBytes(finding);
+  finding.fullness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
+  finding.fullness.numbers = Known(finding, failure.numbers).all().size();
+  // Partial reports may come to know together what none of them did.
+  entry->identity.Add(Known(finding, failure.identity));
+  const std::string identity = IdentityText(failure, entry->identity);
+  finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
 }
 
 FindingTable ArtifactFindings::Take() {
@@ -163,7 +167,7 @@ FindingTable ArtifactFindings::Take() {
   for (auto& [code, of_code] : by_code_) {
     if (of_code.left_out > 0) table.LeaveOut(code, of_code.left_out);
     for (Entry& entry : of_code.entries) {
-      Identify(&entry.finding);
+      Identify(&entry);
       auto [same, is_new] = by_id.try_emplace(entry.finding.id);
       if (is_new) {
         same->second = std::move(entry);

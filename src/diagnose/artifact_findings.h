@@ -31,6 +31,7 @@ class ArtifactFindings {
  private:
   struct Entry {
     Finding finding;
+    Evidence identity;               // the facts that tell it from other failures of its code
     bool named = false;              // a report names its reporter
     std::set<std::string> replicas;  // "replica 0 partition 34", where no prefix names the reporter
   };
@@ -39,11 +40,11 @@ class ArtifactFindings {
     std::map<std::string, std::size_t> by_identity;  // of entries that were whole when they came
     std::uint64_t left_out = 0;                      // reports of different ones beyond the limit
   };
-  static Entry* FindSame(OfCode& of_code, const Finding& finding, const std::string& identity);
+  static Entry* FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity);
   static void Count(const Sighting& sighting, const Finding& finding, Entry* entry);
   void Join(Finding&& finding, Entry* entry);
   void KeepRows(Finding* finding);
-  void Identify(Finding* finding) const;
+  void Identify(Entry* entry) const;
 
   const RuleSet* rules_;
   Artifact artifact_;

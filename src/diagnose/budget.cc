@@ -38,16 +38,16 @@ void ForEachSet(const Steps& all, std::size_t from, Steps* chosen, const Visit& 
 }
 
 // What the first two steps leave together, where the program was changed by both.
-std::optional<double> LeftByFirstTwo(const Steps& steps, const Finding& finding) {
-  if (steps.size() < 2 || !finding.prospects) return std::nullopt;
-  const PairProspect* pair = finding.prospects->Find(steps[0]->remedy->change, steps[1]->remedy->change);
+std::optional<double> LeftByFirstTwo(const Steps& steps, const Diagnosis& diagnosis) {
+  if (steps.size() < 2 || !diagnosis.prospects) return std::nullopt;
+  const PairProspect* pair = diagnosis.prospects->Find(steps[0]->remedy->change, steps[1]->remedy->change);
   return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));
 }
 
-Budget Add(const Steps& steps, const Finding& finding, double excess, double need) {
+Budget Add(const Steps& steps, const Diagnosis& diagnosis, double excess, double need) {
   Budget budget;
   budget.excess_bytes = static_cast<std::int64_t>(excess);
-  const std::optional<double> left_by_two = LeftByFirstTwo(steps, finding);
+  const std::optional<double> left_by_two = LeftByFirstTwo(steps, diagnosis);
   double left = 1;  // share of the need that the steps so far leave
   double saved = 0;
   for (const RankedRemedy* step : steps) {
@@ -87,19 +87,19 @@ auto Key(const Budget& budget, const Steps& steps) {
 
 }  // namespace
 
-std::optional<double> MostExcess(const Finding& finding) {
-  const std::optional<double> excess = finding.facts.Number("excess_bytes");
-  return excess ? excess : finding.facts.Number("excess_below_bytes");
+std::optional<double> MostExcess(const Diagnosis& diagnosis) {
+  const std::optional<double> excess = diagnosis.facts.Number("excess_bytes");
+  return excess ? excess : diagnosis.facts.Number("excess_below_bytes");
 }
 
-std::optional<Budget> MakeBudget(const Finding& finding) {
-  const std::optional<double> excess = MostExcess(finding);
+std::optional<Budget> MakeBudget(const Diagnosis& diagnosis) {
+  const std::optional<double> excess = MostExcess(diagnosis);
   if (!excess || !(*excess > 0) || *excess > kMostBytes) return std::nullopt;
   const double need =
-      std::max(finding.facts.Number("need_bytes").value_or(0),
-               finding.facts.Number("limit_bytes").value_or(0) + *excess);  // one may be printed, rounded
+      std::max(diagnosis.facts.Number("need_bytes").value_or(0),
+               diagnosis.facts.Number("limit_bytes").value_or(0) + *excess);  // one may be printed, rounded
   Steps all;
-  for (const RankedRemedy& ranked : finding.remedies) {
+  for (const RankedRemedy& ranked : diagnosis.remedies) {
     if (ranked.remedy->inquiry || !ranked.saves_bytes) continue;
     if (static_cast<double>(*ranked.saves_bytes) >= kLeastShare * *excess) all.push_back(&ranked);
   }
@@ -108,7 +108,7 @@ std::optional<Budget> MakeBudget(const Finding& finding) {
   Steps best_steps;
   Steps chosen;
   ForEachSet(all, 0, &chosen, [&](const Steps& steps) {
-    Budget budget = Add(steps, finding, *excess, need);
+    Budget budget = Add(steps, diagnosis, *excess, need);
     if (best_steps.empty() || Key(budget, steps) < Key(best, best_steps)) {
       best = std::move(budget);
       best_steps = steps;
@@ -116,7 +116,7 @@ std::optional<Budget> MakeBudget(const Finding& finding) {
   });
   const bool glimpse = std::any_of(all.begin(), all.end(), [](const RankedRemedy* ranked) { return ranked->at_least; });
   if (glimpse && !best.covered) return std::nullopt;
-  best.at_most = finding.facts.Find("excess_bytes") == nullptr;
+  best.at_most = diagnosis.facts.Find("excess_bytes") == nullptr;
   return best;
 }
 

@@ -13,15 +13,15 @@
 
 #include <optional>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 namespace whyoom {
 
 // What is over, or where sizes are rounded to the same figure, what it is less than (the fact excess_below_bytes).
-std::optional<double> MostExcess(const Finding& finding);
+std::optional<double> MostExcess(const Diagnosis& diagnosis);
 
 // From the facts and the ranked remedies. nullopt where the excess is not known or there is none, and where what is
 // listed covers too little of the need to say what is left.
-std::optional<Budget> MakeBudget(const Finding& finding);
+std::optional<Budget> MakeBudget(const Diagnosis& diagnosis);
 
 }  // namespace whyoom

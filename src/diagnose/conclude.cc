@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "diagnose/finding_scope.h"
+#include "diagnose/rank.h"
+#include "facts/derive.h"
 
 namespace whyoom {
 namespace {
@@ -12,22 +15,22 @@ namespace {
 // Limits are printed with two decimals of a GiB, and compilers of different years round the same limit up or down.
 constexpr double kLimitTolerance = 0.0051 * (1 << 30);
 
-void NameChip(const RuleSet& rules, Finding* finding) {
-  const Fact* limit = finding->facts.Find("limit_bytes");
+void NameChip(const RuleSet& rules, Evidence* facts) {
+  const Fact* limit = facts->Find("limit_bytes");
   if (limit == nullptr) return;
   const std::optional<double> bytes = AsNumber(limit->value);
   if (!bytes) return;
   for (const Chip& chip : rules.chips()) {
     for (const double usable : chip.limits) {
       if (std::abs(*bytes - usable) <= kLimitTolerance) {
-        finding->facts.Set("chip", chip.id, limit->place);
+        facts->Set("chip", chip.id, limit->place);
         return;
       }
     }
   }
 }
 
-std::optional<Reason> Say(const Sentence& sentence, const Finding& finding, const FindingScope& scope) {
+std::optional<Reason> Say(const Sentence& sentence, const Evidence& facts, const FindingScope& scope) {
   if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) return std::nullopt;
   if (sentence.row) {
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
@@ -40,58 +43,55 @@ std::optional<Reason> Say(const Sentence& sentence, const Finding& finding, cons
   }
   std::optional<std::string> text = sentence.text.Fill(scope);
   if (!text) return std::nullopt;
-  const Fact* fact = finding.facts.Find(sentence.at);
+  const Fact* fact = facts.Find(sentence.at);
   return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line};
+}
+
+// The scenario, or the candidates where the log cannot tell.
+void FindScenario(Diagnosis* diagnosis) {
+  const FindingScope scope(*diagnosis);
+  for (const Scenario& scenario : diagnosis->failure->scenarios) {
+    const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
+    if (holds == true && (diagnosis->scenario == nullptr || scenario.priority > diagnosis->scenario->priority))
+      diagnosis->scenario = &scenario;
+    if (!holds) diagnosis->candidates.push_back(&scenario);
+  }
+  if (diagnosis->scenario != nullptr) diagnosis->candidates.clear();
+}
+
+Confidence ConfidenceOf(const Diagnosis& diagnosis) {
+  const std::vector<std::string>& numbers = diagnosis.failure->numbers;
+  const auto known = std::count_if(numbers.begin(), numbers.end(),
+                                   [&](const std::string& name) { return diagnosis.facts.Find(name) != nullptr; });
+  // What a dump tells is no fragment, also where it does not tell the limit.
+  const bool from_dump = diagnosis.facts.Find("dump") != nullptr;
+  if (!diagnosis.fullness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
+  return known == std::ssize(numbers) ? Confidence::kHigh : Confidence::kMedium;
 }
 
 }  // namespace
 
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Finding& finding) {
-  const FindingScope scope(finding);
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Diagnosis& diagnosis) {
+  const FindingScope scope(diagnosis);
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
-    if (std::optional<Reason> reason = Say(sentence, finding, scope)) reasons.push_back(*std::move(reason));
+    if (std::optional<Reason> reason = Say(sentence, diagnosis.facts, scope)) reasons.push_back(*std::move(reason));
   }
   return reasons;
 }
 
-void DeriveFacts(const RuleSet& rules, Finding* finding) {
-  for (const DerivedFact& derived : finding->failure->derived) {
-    const FindingScope scope(*finding);
-    if (derived.when && AsBool(derived.when->Evaluate(scope)) != true) continue;
-    finding->facts.Set(derived.name, derived.from.Evaluate(scope), {}, derived.replace);
-  }
-  NameChip(rules, finding);
-}
-
-void Classify(bool fragment, Finding* finding) {
-  finding->scenario = nullptr;
-  finding->candidates.clear();
-  const Failure& failure = *finding->failure;
-  {
-    const FindingScope scope(*finding);
-    for (const Scenario& scenario : failure.scenarios) {
-      const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
-      if (holds == true && (finding->scenario == nullptr || scenario.priority > finding->scenario->priority))
-        finding->scenario = &scenario;
-      if (!holds) finding->candidates.push_back(&scenario);
-    }
-  }
-  if (finding->scenario != nullptr) finding->candidates.clear();
-
-  const auto known = std::count_if(failure.numbers.begin(), failure.numbers.end(),
-                                   [&](const std::string& name) { return finding->facts.Find(name) != nullptr; });
-  // What a dump tells is no fragment, also where it does not tell the limit.
-  const bool from_dump = finding->facts.Find("dump") != nullptr;
-  finding->confidence = fragment || (known == 0 && !failure.numbers.empty() && !from_dump) ? Confidence::kLow
-                        : known == static_cast<long>(failure.numbers.size())               ? Confidence::kHigh
-                                                                                           : Confidence::kMedium;
-  finding->why = Reasons(failure.why, *finding);
-  if (finding->scenario != nullptr) {
-    std::vector<Reason> more = Reasons(finding->scenario->why, *finding);
-    finding->why.insert(finding->why.begin(), std::make_move_iterator(more.begin()),
-                        std::make_move_iterator(more.end()));
-  }
+Diagnosis Conclude(const RuleSet& rules, Finding finding) {
+  Diagnosis diagnosis{std::move(finding)};
+  const Failure& failure = *diagnosis.failure;
+  AddDerived(failure.derived, FindingScope(diagnosis), &diagnosis.facts);
+  NameChip(rules, &diagnosis.facts);
+  FindScenario(&diagnosis);
+  diagnosis.confidence = ConfidenceOf(diagnosis);
+  if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, diagnosis);
+  std::vector<Reason> always = Reasons(failure.why, diagnosis);
+  std::move(always.begin(), always.end(), std::back_inserter(diagnosis.why));
+  RankRemedies(rules, &diagnosis);
+  return diagnosis;
 }
 
 }  // namespace whyoom

@@ -1,21 +1,22 @@
-// From facts to a verdict: derived facts, the scenario, the confidence. Only here is a scenario named, and only by the
-// predicates of the rule data.
+// From facts to a verdict. Only here is a scenario named, and only by the predicates of the rule data.
 #pragma once
 
-#include "diagnose/finding.h"
+#include <vector>
+
+#include "diagnose/diagnosis.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// Adds what follows from the facts by the rule data: the failure's derived facts, and the chip by its limit.
-void DeriveFacts(const RuleSet& rules, Finding* finding);
+// All that follows from a finding:
+//   1. the failure's derived facts, and the chip by its limit;
+//   2. the scenario: of those whose condition is true the one with the highest priority; where none is, those whose
+//      condition is not false are the candidates;
+//   3. the confidence, and the reasons, those of the scenario first;
+//   4. the remedies in order, see diagnose/rank.h.
+Diagnosis Conclude(const RuleSet& rules, Finding finding);
 
-// Sets the scenario, or the candidates where the log cannot tell; the reasons; the confidence.
-// A scenario holds where its condition is true. Where several hold, the highest priority wins. Where none holds, those
-// whose condition is not false are the candidates.
-void Classify(bool fragment, Finding* finding);
-
-// The sentences that hold for this finding, filled, each with the line that proves it.
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Finding& finding);
+// The sentences that hold here, filled, each with the line that proves it.
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Diagnosis& diagnosis);
 
 }  // namespace whyoom

@@ -108,20 +108,16 @@ class DumpReporter {
     return told;
   }
 
-  // Whether it is known what the module needs. `failed` becomes false where it turns out not to have failed.
-  bool Read(const Given& module, Sighting* sighting, bool* failed, Problem* problem) {
-    sources_.clear();
+  // What the module needs against the usable memory, where that is known, which then is a fact, too.
+  std::optional<DumpReading> Read(const Given& module, Problem* problem) {
     std::optional<Usable> usable;
     if (limit_) usable = Usable{*limit_, ""};
     if (!usable) usable = LimitOf(module, rules_);
-    if (usable) sighting->facts.Set("limit_bytes", usable->bytes, {});
-    if (usable && !usable->chip.empty()) sighting->facts.Set("chip", usable->chip, {});
-    Prospects prospects;
-    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, failed, &sighting->facts, &sighting->rows, &prospects,
-                         &sources_, problem))
-      return false;
-    if (!prospects.memory.empty()) sighting->prospects = std::move(prospects);
-    return true;
+    std::optional<DumpReading> reading = dump_.ReadGiven(module, usable ? usable->bytes : 0, problem);
+    if (!reading || !usable) return reading;
+    reading->facts.Set("limit_bytes", usable->bytes, {});
+    if (!usable->chip.empty()) reading->facts.Set("chip", usable->chip, {});
+    return reading;
   }
 
   void Tell(Problem problem) {
@@ -130,20 +126,23 @@ class DumpReporter {
 
   // False where it did not fail, after all.
   bool ReportFailed(const Given& module) {
+    Problem problem = {module.path, "", XlaDump::kNoAssignment};
+    std::optional<DumpReading> reading;
+    if (!module.assignment.empty()) reading = Read(module, &problem);
+    if (reading && !reading->failed) return false;
+    Tell(std::move(problem));
+    if (!reading || failure_ == nullptr) return true;
     Sighting sighting;
     sighting.failure = failure_;
     sighting.head.line = 1;
-    Problem problem = {module.path, "", XlaDump::kNoAssignment};
-    bool failed = true;
-    const bool known = !module.assignment.empty() && Read(module, &sighting, &failed, &problem);
-    if (known && !failed) return false;
-    Tell(std::move(problem));
-    if (!known || failure_ == nullptr) return true;
+    sighting.facts = std::move(reading->facts);
     sighting.facts.Set("used_bytes", sighting.facts.Get("program_need_bytes"), {});
+    sighting.rows = std::move(reading->rows);
+    if (!reading->prospects.memory.empty()) sighting.prospects = std::move(reading->prospects);
     ArtifactFindings found(rules_, {module.path, ""});
     std::vector<Sighting> sightings;
     sightings.push_back(std::move(sighting));
-    found.Add(std::move(sightings), FrameworkOf(rules_.frameworks(), sources_, ""));
+    found.Add(std::move(sightings), FrameworkOf(rules_.frameworks(), reading->sources, ""));
     table_.Join(found.Take());
     return true;
   }
@@ -174,22 +173,20 @@ class DumpReporter {
   }
 
   void ReportProgram(const Given& module, std::int64_t need) {
-    Sighting sighting;
     Problem problem;
-    bool failed = false;
-    const bool known = Read(module, &sighting, &failed, &problem);
+    std::optional<DumpReading> reading = Read(module, &problem);
     Tell(std::move(problem));
-    if (!known) return;
+    if (!reading) return;
     CompiledProgram program;
     program.basis = "dump";
     program.where = {{BoundedPath(module.assignment), ""}, 1, 1, 0};
-    for (const auto& [name, fact] : sighting.facts.all()) {
+    for (const auto& [name, fact] : reading->facts.all()) {
       if (name != "dump" && name != "listed" && name != "list_seen") program.facts.Set(name, fact.value, {});
     }
     program.facts.Set("need_bytes", static_cast<double>(need), {});
-    program.allocations = std::move(sighting.rows);
+    program.allocations = std::move(reading->rows);
     if (program.allocations.size() > kMostRows) program.allocations.resize(kMostRows);
-    program.prospects = std::move(sighting.prospects);
+    if (!reading->prospects.memory.empty()) program.prospects = std::move(reading->prospects);
     Identify(&program);
     table_.programs().Add(std::move(program));
   }
@@ -199,7 +196,6 @@ class DumpReporter {
   const std::optional<double>& limit_;
   FindingTable& table_;
   std::vector<Problem>& problems_;
-  std::vector<std::string> sources_;  // of the module read last: the files that its operations name
   const Failure* failure_ = nullptr;
 };
 

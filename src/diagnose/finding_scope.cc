@@ -37,6 +37,10 @@ FindingScope::FindingScope(const Finding& finding) : finding_(finding), order_(f
   for (const auto& key : keys) same_size_count_.push_back(counts[key]);
 }
 
+FindingScope::FindingScope(const Diagnosis& diagnosis) : FindingScope(static_cast<const Finding&>(diagnosis)) {
+  scenario_ = diagnosis.scenario;
+}
+
 Value FindingScope::Get(std::string_view name) const {
   constexpr std::string_view kLargest = "largest.";
   if (name.substr(0, kLargest.size()) == kLargest) {
@@ -50,7 +54,7 @@ Value FindingScope::Get(std::string_view name) const {
     return finding_.prospects ? AxisField(finding_.prospects->room.sequence_axis, name.substr(kSequence.size()))
                               : Unknown{};
   if (name == "code") return finding_.failure->code;
-  if (name == "scenario") return finding_.scenario == nullptr ? Value{Unknown{}} : Value(finding_.scenario->id);
+  if (name == "scenario") return scenario_ == nullptr ? Value{Unknown{}} : Value(scenario_->id);
   if (name == "framework") return finding_.framework.empty() ? Value{Unknown{}} : Value(finding_.framework);
   return finding_.facts.Get(name);
 }

@@ -7,15 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "rules/expression.h"
 
 namespace whyoom {
 
 class FindingScope : public Scope {
  public:
-  // Borrows the finding, which must not change while the scope is in use.
+  // Borrows the finding, whose rows must not change while the scope is in use. Of a finding alone no scenario is known.
   explicit FindingScope(const Finding& finding);
+  explicit FindingScope(const Diagnosis& diagnosis);
 
   Value Get(std::string_view name) const override;
   std::size_t row_count() const override { return order_.size(); }
@@ -28,6 +29,7 @@ class FindingScope : public Scope {
   Value SourceInScopeOf(std::size_t row) const;
 
   const Finding& finding_;
+  const Scenario* scenario_ = nullptr;
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by place in order_
 };

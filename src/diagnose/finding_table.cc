@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
-#include "diagnose/rank.h"
 #include "read/framework_signs.h"
 
 namespace whyoom {
@@ -41,55 +40,52 @@ void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
-  std::vector<Allocation> rows;
   Problem problem;
-  const std::optional<double> limit = finding->facts.Number("limit_bytes");
-  Prospects prospects;
-  std::vector<std::string> sources;
-  if (!dump.Read(finding->facts.Text("module"), limit.value_or(0), &finding->facts, &rows, &prospects, &sources,
-                 &problem)) {
-    problem.of_report = true;
-    finding->dump_problem = std::move(problem);
-    return;
-  }
+  const Evidence& facts = finding->facts;
+  std::optional<DumpReading> reading =
+      dump.Read(facts.Text("module"), facts.Number("used_bytes"), facts.Number("limit_bytes").value_or(0), &problem);
   if (!problem.what.empty()) {
     problem.of_report = true;
     finding->dump_problem = std::move(problem);
   }
-  finding->allocations = std::move(rows);
-  finding->framework = FrameworkOf(rules.frameworks(), sources, finding->framework);
-  if (!prospects.changes.empty()) finding->prospects = std::move(prospects);
+  if (!reading) return;
+  finding->facts.Add(reading->facts);
+  finding->allocations = std::move(reading->rows);
+  finding->framework = FrameworkOf(rules.frameworks(), reading->sources, finding->framework);
+  if (!reading->prospects.changes.empty()) finding->prospects = std::move(reading->prospects);
 }
 
-void Conclude(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
-  if (finding->concluded) return;
-  TakeDump(rules, dump, finding);
-  DeriveFacts(rules, finding);
-  Classify(!finding->fullness.whole, finding);
-  RankRemedies(rules, finding);
-  finding->concluded = true;
+// As JoinFindings; the verdict of an entry goes with it.
+void JoinEntries(FindingTable::Entry entry, FindingTable::Entry* kept) {
+  if (IsBetter(FindingOf(entry), FindingOf(*kept))) std::swap(entry, *kept);
+  std::visit([&](Finding& finding) { finding.tally.Join(FindingOf(entry).tally); }, *kept);
 }
 
-std::string PlaceName(const Finding& finding) {
-  return finding.where.artifact.path + "\n" + finding.where.artifact.member;
+Diagnosis ToDiagnosis(const RuleSet& rules, FindingTable::Entry entry) {
+  if (auto* diagnosis = std::get_if<Diagnosis>(&entry)) return std::move(*diagnosis);
+  return Conclude(rules, std::get<Finding>(std::move(entry)));
+}
+
+std::string PlaceName(const Diagnosis& diagnosis) {
+  return diagnosis.where.artifact.path + "\n" + diagnosis.where.artifact.member;
 }
 
 // By place; but what is known to follow from another failure comes behind it. Within one log the order of the lines
 // says what came first: that is the root cause.
-void SortByCause(std::vector<Finding>* findings) {
-  std::sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
+void SortByCause(std::vector<Diagnosis>* diagnoses) {
+  std::sort(diagnoses->begin(), diagnoses->end(), [](const Diagnosis& a, const Diagnosis& b) {
     const int order = Order(a.where, b.where);
     return order != 0 ? order < 0 : std::tie(a.failure->code, a.id) < std::tie(b.failure->code, b.id);
   });
   std::map<std::string, std::set<std::string>> codes_by_artifact;
   std::set<std::string> codes;
-  for (const Finding& finding : *findings) {
-    codes.insert(finding.failure->code);
-    codes_by_artifact[PlaceName(finding)].insert(finding.failure->code);
+  for (const Diagnosis& diagnosis : *diagnoses) {
+    codes.insert(diagnosis.failure->code);
+    codes_by_artifact[PlaceName(diagnosis)].insert(diagnosis.failure->code);
   }
-  std::stable_partition(findings->begin(), findings->end(), [&](const Finding& finding) {
-    const std::vector<std::string>& causes = finding.failure->consequence_of;
-    const std::set<std::string>& here = codes_by_artifact.at(PlaceName(finding));
+  std::stable_partition(diagnoses->begin(), diagnoses->end(), [&](const Diagnosis& diagnosis) {
+    const std::vector<std::string>& causes = diagnosis.failure->consequence_of;
+    const std::set<std::string>& here = codes_by_artifact.at(PlaceName(diagnosis));
     return std::none_of(causes.begin(), causes.end(),
                         [&](const std::string& code) { return codes.contains(code) && !here.contains(code); });
   });
@@ -97,18 +93,18 @@ void SortByCause(std::vector<Finding>* findings) {
 
 // Takes out what dumps said by themselves and a log tells of, too: the log that took its list from the dump, or has one
 // of its own and names the module. Here, so that the parts of a batch come to the same as the whole.
-void DropTold(std::vector<Finding>* findings) {
+void DropTold(std::vector<Diagnosis>* diagnoses) {
   std::set<std::string> dumps;
   std::set<std::string> modules;
-  const auto is_of_dump = [](const Finding& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); };
-  for (const Finding& finding : *findings) {
-    if (is_of_dump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") continue;
-    const std::string dump = finding.facts.Text("dump");
-    (dump.empty() ? modules : dumps).insert(dump.empty() ? finding.facts.Text("module") : dump);
+  const auto is_of_dump = [](const Diagnosis& diagnosis) { return XlaDump::IsDumpFile(diagnosis.where.artifact.path); };
+  for (const Diagnosis& diagnosis : *diagnoses) {
+    if (is_of_dump(diagnosis) || diagnosis.failure->reader.empty() || diagnosis.failure->phase != "compile") continue;
+    const std::string dump = diagnosis.facts.Text("dump");
+    (dump.empty() ? modules : dumps).insert(dump.empty() ? diagnosis.facts.Text("module") : dump);
   }
-  std::erase_if(*findings, [&](const Finding& finding) {
-    return is_of_dump(finding) &&
-           (dumps.contains(finding.facts.Text("dump")) || modules.contains(finding.facts.Text("module")));
+  std::erase_if(*diagnoses, [&](const Diagnosis& diagnosis) {
+    return is_of_dump(diagnosis) &&
+           (dumps.contains(diagnosis.facts.Text("dump")) || modules.contains(diagnosis.facts.Text("module")));
   });
 }
 
@@ -123,23 +119,29 @@ std::uint64_t RowBytes(const Finding& finding) {
   return bytes;
 }
 
+const Finding& FindingOf(const FindingTable::Entry& entry) {
+  return std::visit([](const Finding& finding) -> const Finding& { return finding; }, entry);
+}
+
 void JoinFindings(Finding finding, Finding* kept) {
   if (IsBetter(finding, *kept)) std::swap(finding, *kept);
   kept->tally.Join(finding.tally);
 }
 
-void FindingTable::Add(Finding finding) {
-  OfCode& of_code = by_code_[finding.failure->code];
+void FindingTable::Add(Entry entry) {
+  const Finding& finding = FindingOf(entry);
+  const std::string& code = finding.failure->code;
+  OfCode& of_code = by_code_[code];
   of_code.row_bytes += finding.allocations.empty() ? 0 : finding.fullness.row_bytes;
   const auto same = of_code.by_id.find(finding.id);
   if (same != of_code.by_id.end()) {
-    JoinFindings(std::move(finding), &same->second);
+    JoinEntries(std::move(entry), &same->second);
   } else {
     const std::string id = finding.id;
-    of_code.by_id.emplace(id, std::move(finding));
+    of_code.by_id.emplace(id, std::move(entry));
     if (of_code.by_id.size() > kMostOfCode) {
       const auto last = std::prev(of_code.by_id.end());
-      LeaveOut(last->second.failure->code, last->second.tally.reports);
+      LeaveOut(code, FindingOf(last->second).tally.reports);
       of_code.by_id.erase(last);
     }
   }
@@ -151,18 +153,20 @@ void FindingTable::LeaveOut(const std::string& code, std::uint64_t reports) {
   count += std::min(reports, std::numeric_limits<std::uint64_t>::max() - count);
 }
 
-// Keeps the lists of the findings with the smallest ids. A list that does not fit now will not later: findings before
-// it only come to be more and fuller. What follows from it is concluded before it goes, so that it does not matter
-// when.
+// Keeps the lists of the findings with the smallest ids. A list that does not fit now will not fit later either: the
+// findings before it only grow in number and in size. The diagnosis is made before the list goes, so that the result
+// does not depend on when that happens.
 void FindingTable::DropRows(OfCode* of_code) const {
   std::uint64_t before = 0;
   of_code->row_bytes = 0;
-  for (auto& [id, finding] : of_code->by_id) {
-    if (before > kMaxRowBytes && !finding.allocations.empty()) {
-      Conclude(*rules_, XlaDump(), &finding);
-      finding.allocations_left_out += finding.allocations.size();
-      finding.allocations.clear();
+  for (auto& [id, entry] : of_code->by_id) {
+    if (before > kMaxRowBytes && !FindingOf(entry).allocations.empty()) {
+      Diagnosis diagnosis = ToDiagnosis(*rules_, std::move(entry));
+      diagnosis.allocations_left_out += diagnosis.allocations.size();
+      diagnosis.allocations.clear();
+      entry = std::move(diagnosis);
     }
+    const Finding& finding = FindingOf(entry);
     before += finding.fullness.row_bytes;
     of_code->row_bytes += finding.allocations.empty() ? 0 : finding.fullness.row_bytes;
   }
@@ -171,27 +175,27 @@ void FindingTable::DropRows(OfCode* of_code) const {
 void FindingTable::Join(FindingTable other) {
   for (const auto& [code, reports] : other.left_out_) LeaveOut(code, reports);
   for (auto& [code, of_code] : other.by_code_) {
-    for (auto& [id, finding] : of_code.by_id) Add(std::move(finding));
+    for (auto& [id, entry] : of_code.by_id) Add(std::move(entry));
   }
   programs_.Join(std::move(other.programs_));
 }
 
-std::vector<const Finding*> FindingTable::findings() const {
-  std::vector<const Finding*> all;
+std::vector<const FindingTable::Entry*> FindingTable::entries() const {
+  std::vector<const Entry*> all;
   for (const auto& [code, of_code] : by_code_) {
-    for (const auto& [id, finding] : of_code.by_id) all.push_back(&finding);
+    for (const auto& [id, entry] : of_code.by_id) all.push_back(&entry);
   }
   return all;
 }
 
-void FindingTable::TellLimits(const std::vector<Finding>& findings, std::vector<Problem>* problems) const {
+void FindingTable::TellLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const {
   for (const auto& [code, reports] : left_out_) {
     problems->push_back(
         {code, "", fmt::format("more than {} different failures; {} more reports are left out", kMostOfCode, reports),
          true});
   }
-  const bool rows_left_out = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.allocations.empty() && finding.allocations_left_out > 0;
+  const bool rows_left_out = std::any_of(diagnoses.begin(), diagnoses.end(), [](const Diagnosis& diagnosis) {
+    return diagnosis.allocations.empty() && diagnosis.allocations_left_out > 0;
   });
   if (rows_left_out) {
     problems->push_back(
@@ -199,23 +203,25 @@ void FindingTable::TellLimits(const std::vector<Finding>& findings, std::vector<
   }
 }
 
-std::vector<Finding> FindingTable::Finish(const XlaDump& dump, std::vector<Problem>* problems) {
-  std::vector<Finding> findings;
+std::vector<Diagnosis> FindingTable::Finish(const XlaDump& dump, std::vector<Problem>* problems) {
+  std::vector<Diagnosis> diagnoses;
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
-    for (auto& [id, finding] : of_code.by_id) findings.push_back(std::move(finding));
+    for (auto& [id, entry] : of_code.by_id) {
+      if (auto* finding = std::get_if<Finding>(&entry)) TakeDump(*rules_, dump, finding);
+      diagnoses.push_back(ToDiagnosis(*rules_, std::move(entry)));
+    }
   }
   by_code_.clear();
-  SortByCause(&findings);
-  std::set<std::string> told;  // of one dump many findings may lack the same
-  for (Finding& finding : findings) {
-    Conclude(*rules_, dump, &finding);
-    if (finding.dump_problem && told.insert(finding.dump_problem->path + "\n" + finding.dump_problem->what).second)
-      problems->push_back(*finding.dump_problem);
+  SortByCause(&diagnoses);
+  std::set<std::string> told;  // several findings may lack the same of one dump
+  for (const Diagnosis& diagnosis : diagnoses) {
+    const std::optional<Problem>& problem = diagnosis.dump_problem;
+    if (problem && told.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
   }
-  DropTold(&findings);
-  TellLimits(findings, problems);
-  return findings;
+  DropTold(&diagnoses);
+  TellLimits(diagnoses, problems);
+  return diagnoses;
 }
 
 }  // namespace whyoom

@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
@@ -24,8 +25,11 @@ class FindingTable {
   // Borrows the rules.
   explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}
 
+  // A finding; or its diagnosis, where that was made already: what it was made of had to go, or was never here.
+  using Entry = std::variant<Finding, Diagnosis>;
+
   // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
-  void Add(Finding finding);
+  void Add(Entry entry);
 
   // Counts reports of failures that are not kept.
   void LeaveOut(const std::string& code, std::uint64_t reports);
@@ -33,12 +37,12 @@ class FindingTable {
   // Commutative and associative; an empty table is neutral.
   void Join(FindingTable other);
 
-  // All findings, concluded and ranked, root causes first; those that lack a list take it from `dump`, and what a dump
-  // says by itself of the same failure goes. To `problems`: what of it cannot be read, limits. Call once, at the end.
-  std::vector<Finding> Finish(const XlaDump& dump, std::vector<Problem>* problems);
+  // What follows from all of it, root causes first; findings that lack a list take it from `dump`, and what a dump says
+  // by itself of the same failure goes. To `problems`: what of it cannot be read, limits. Call once, at the end.
+  std::vector<Diagnosis> Finish(const XlaDump& dump, std::vector<Problem>* problems);
 
-  // All findings as they are now, by code and id. Borrowed until the table changes.
-  std::vector<const Finding*> findings() const;
+  // All as they are now, by code and id. Borrowed until the table changes.
+  std::vector<const Entry*> entries() const;
 
   // What was found of programs that were compiled, failure or not; joined as the findings are.
   ProgramTable& programs() { return programs_; }
@@ -49,17 +53,20 @@ class FindingTable {
 
  private:
   struct OfCode {
-    std::map<std::string, Finding> by_id;
+    std::map<std::string, Entry> by_id;
     std::uint64_t row_bytes = 0;  // held; at least
   };
   void DropRows(OfCode* of_code) const;
-  void TellLimits(const std::vector<Finding>& findings, std::vector<Problem>* problems) const;
+  void TellLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
 
   const RuleSet* rules_;
   std::map<std::string, OfCode> by_code_;
   std::map<std::string, std::uint64_t> left_out_;
   ProgramTable programs_;
 };
+
+// What is known of an entry without its verdict.
+const Finding& FindingOf(const FindingTable::Entry& entry);
 
 // Makes one finding of two with the same id: the fuller one is kept whole, of equally full ones the one that stands
 // first by path, member and offset; their tallies are joined.

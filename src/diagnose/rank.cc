@@ -22,27 +22,27 @@ struct Candidate {
 // The names that are of one remedy as it was worked out on the program.
 class RemedyScope : public Scope {
  public:
-  RemedyScope(const Scope& finding, const Prospect* made) : finding_(finding), made_(made) {}
+  RemedyScope(const Scope& diagnosis, const Prospect* made) : diagnosis_(diagnosis), made_(made) {}
 
   Value Get(std::string_view name) const override {
     constexpr std::string_view kMade = "made.";
-    if (!name.starts_with(kMade)) return finding_.Get(name);
+    if (!name.starts_with(kMade)) return diagnosis_.Get(name);
     if (made_ == nullptr || made_->parts == 0) return Unknown{};
     name.remove_prefix(kMade.size());
     if (name == "parts") return static_cast<double>(made_->parts);
     if (name == "of_state") return made_->of_state;
     return AxisField(made_->axis, name);
   }
-  std::size_t row_count() const override { return finding_.row_count(); }
-  Value GetInRow(std::size_t row, std::string_view name) const override { return finding_.GetInRow(row, name); }
+  std::size_t row_count() const override { return diagnosis_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return diagnosis_.GetInRow(row, name); }
 
  private:
-  const Scope& finding_;
+  const Scope& diagnosis_;
   const Prospect* made_;
 };
 
-const Prospect* FindProspect(const Finding& finding, const Remedy& remedy) {
-  return finding.prospects && !remedy.change.empty() ? finding.prospects->Find(remedy.change) : nullptr;
+const Prospect* FindProspect(const Diagnosis& diagnosis, const Remedy& remedy) {
+  return diagnosis.prospects && !remedy.change.empty() ? diagnosis.prospects->Find(remedy.change) : nullptr;
 }
 
 const Prospect* FindListed(const std::vector<Prospect>& listed, const Remedy& remedy) {
@@ -64,11 +64,11 @@ void Take(const Prospect& prospect, RankedRemedy* ranked) {
 }
 
 // What the remedy gains: worked out on the program where that can be done, else on the list.
-void Estimate(const Finding& finding, const FindingScope& scope, const std::vector<Prospect>& listed,
+void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<Prospect>& listed,
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
-  const bool glimpse = finding.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  if (const Prospect* prospect = FindProspect(finding, remedy)) {
+  const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
+  if (const Prospect* prospect = FindProspect(diagnosis, remedy)) {
     ranked->basis = "program";
     Take(*prospect, ranked);
   } else if (const Prospect* shown = FindListed(listed, remedy)) {
@@ -85,19 +85,19 @@ void Estimate(const Finding& finding, const FindingScope& scope, const std::vect
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // Beside a program, a list's "not enough" says only that the list does not show it.
-  if (covers || (!ranked->at_least && (ranked->basis == "program" || !finding.prospects))) ranked->enough = covers;
+  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.prospects))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
   // Of a need that is not wholly known, what is left is not either.
-  if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(finding.facts)))
+  if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(diagnosis.facts)))
     ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 
 // A change that the program was tried with and that leaves it as it is.
-bool GainsNothing(const Finding& finding, const Remedy& remedy) {
+bool GainsNothing(const Diagnosis& diagnosis, const Remedy& remedy) {
   constexpr std::int64_t kLeast = 200;  // a half of a hundredth of the need
-  const Prospect* prospect = FindProspect(finding, remedy);
-  return prospect != nullptr && prospect->saves_bytes < finding.prospects->need_bytes / kLeast;
+  const Prospect* prospect = FindProspect(diagnosis, remedy);
+  return prospect != nullptr && prospect->saves_bytes < diagnosis.prospects->need_bytes / kLeast;
 }
 
 std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const Scope& scope) {
@@ -142,7 +142,7 @@ auto Key(const Candidate& candidate, bool scenario_known, bool worked_out) {
 
 // Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes
 // twice. What was made together on the program counts, not the sum.
-void PairUp(const Finding& finding, double excess, std::vector<Candidate>* candidates) {
+void PairUp(const Diagnosis& diagnosis, double excess, std::vector<Candidate>* candidates) {
   const auto alone_too_little = [](const Candidate& c) {
     return c.ranked.saves_bytes && c.ranked.enough == false && *c.ranked.saves_bytes > 0;
   };
@@ -152,9 +152,10 @@ void PairUp(const Finding& finding, double excess, std::vector<Candidate>* candi
       const std::vector<std::string>& with = one.ranked.remedy->with;
       if (!alone_too_little(other) || std::find(with.begin(), with.end(), other.ranked.remedy->id) == with.end())
         continue;
-      const PairProspect* made =
-          finding.prospects ? finding.prospects->Find(one.ranked.remedy->change, other.ranked.remedy->change) : nullptr;
-      const std::int64_t saved = made != nullptr ? finding.prospects->need_bytes - made->left_bytes
+      const PairProspect* made = diagnosis.prospects
+                                     ? diagnosis.prospects->Find(one.ranked.remedy->change, other.ranked.remedy->change)
+                                     : nullptr;
+      const std::int64_t saved = made != nullptr ? diagnosis.prospects->need_bytes - made->left_bytes
                                                  : *one.ranked.saves_bytes + *other.ranked.saves_bytes;
       if (static_cast<double>(saved) >= excess) one.ranked.enough_with.push_back(other.ranked.remedy->id);
     }
@@ -163,28 +164,28 @@ void PairUp(const Finding& finding, double excess, std::vector<Candidate>* candi
 
 }  // namespace
 
-void RankRemedies(const RuleSet& rules, Finding* finding) {
-  const FindingScope scope(*finding);
-  const bool own = finding->scenario != nullptr && !finding->scenario->remedies.empty();
-  const std::vector<RemedyUse>& uses = own ? finding->scenario->remedies : finding->failure->remedies;
-  const std::optional<double> excess = MostExcess(*finding);
+void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis) {
+  const FindingScope scope(*diagnosis);
+  const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
+  const std::vector<RemedyUse>& uses = own ? diagnosis->scenario->remedies : diagnosis->failure->remedies;
+  const std::optional<double> excess = MostExcess(*diagnosis);
 
   const std::vector<Prospect> listed =
-      finding->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*finding, scope));
+      diagnosis->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*diagnosis, scope));
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
   for (const RemedyUse& use : uses) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it
     // What was tried on the program need not be guessed from a list.
-    if (GainsNothing(*finding, *remedy)) {
-      const bool needs_gradients = FindProspect(*finding, *remedy)->needs_gradients;
+    if (GainsNothing(*diagnosis, *remedy)) {
+      const bool needs_gradients = FindProspect(*diagnosis, *remedy)->needs_gradients;
       ruled_out.push_back({remedy, needs_gradients ? "the program computes no gradients"
                                                    : "worked out on this program, it saves next to nothing"});
       continue;
     }
-    const Prospect* made = FindProspect(*finding, *remedy);
-    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
+    const Prospect* made = FindProspect(*diagnosis, *remedy);
+    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *diagnosis);
     // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
     if (Saves(FindListed(listed, *remedy)))
       std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
@@ -196,30 +197,30 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     ranked.remedy = remedy;
     ranked.section = use.section;
     SetSafety(scope, &ranked);
-    ranked.why = Reasons(remedy->evidence, *finding);
-    ranked.how = Steps(*remedy, finding->framework, RemedyScope(scope, made));
+    ranked.why = Reasons(remedy->evidence, *diagnosis);
+    ranked.how = Steps(*remedy, diagnosis->framework, RemedyScope(scope, made));
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
-    Estimate(*finding, scope, listed, excess, &ranked);
+    Estimate(*diagnosis, scope, listed, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }
-  if (excess) PairUp(*finding, *excess, &candidates);
+  if (excess) PairUp(*diagnosis, *excess, &candidates);
   // With a cure that is estimated to be enough there is nothing to find out first.
-  const bool known = finding->scenario != nullptr || finding->failure->scenarios.empty() ||
+  const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
-  const bool worked_out = finding->prospects.has_value() || !listed.empty();
+  const bool worked_out = diagnosis->prospects.has_value() || !listed.empty();
   std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
     return Key(a, known, worked_out) < Key(b, known, worked_out);
   });
 
-  finding->remedies.clear();
+  diagnosis->remedies.clear();
   for (Candidate& candidate : candidates) {
-    candidate.ranked.rank = static_cast<int>(finding->remedies.size()) + 1;
-    finding->remedies.push_back(std::move(candidate.ranked));
+    candidate.ranked.rank = static_cast<int>(diagnosis->remedies.size()) + 1;
+    diagnosis->remedies.push_back(std::move(candidate.ranked));
   }
-  finding->ruled_out = std::move(ruled_out);
-  finding->budget = MakeBudget(*finding);
+  diagnosis->ruled_out = std::move(ruled_out);
+  diagnosis->budget = MakeBudget(*diagnosis);
 }
 
 }  // namespace whyoom

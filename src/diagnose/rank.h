@@ -1,4 +1,4 @@
-// Orders the remedies that the rule data allows for a finding. The estimates come from the rule data; the order from
+// Orders the remedies that the rule data allows for a diagnosis. The estimates come from the rule data; the order from
 // here alone.
 //
 // What ranks higher, in this order of importance:
@@ -12,15 +12,15 @@
 //      an estimate that covers the excess before none, and one that covers it with its spread before one that may not;
 //   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;
 //   6. the id, so that the order is total.
-// A remedy whose `ruled_out` holds is not offered at all; the finding keeps the reason.
+// A remedy whose `ruled_out` holds is not offered at all; the diagnosis keeps the reason.
 #pragma once
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// Sets remedies, ruled_out and the budget. Call after Classify.
-void RankRemedies(const RuleSet& rules, Finding* finding);
+// Sets remedies, ruled_out and the budget of a diagnosis whose scenario is set.
+void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis);
 
 }  // namespace whyoom

@@ -15,10 +15,10 @@ Readings Read(const Engine& engine, const std::string& text) {
   return ReadArtifact(engine, {"example", ""}, *OpenMemory(text));
 }
 
-std::vector<Finding> Diagnose(const Engine& engine, const std::string& text) {
+std::vector<Diagnosis> Diagnose(const Engine& engine, const std::string& text) {
   Readings readings = Read(engine, text);
   std::vector<Problem> problems;
-  return readings.table ? readings.table->Finish({}, &problems) : std::vector<Finding>();
+  return readings.table ? readings.table->Finish({}, &problems) : std::vector<Diagnosis>();
 }
 
 std::string Show(const Value& value) {
@@ -34,16 +34,16 @@ bool Same(const Value& got, const Value& want) {
   return a && b ? std::abs(*a - *b) < 1 : got == want;  // a size has fractions of a byte
 }
 
-std::string Codes(const std::vector<Finding>& findings) {
+std::string Codes(const std::vector<Diagnosis>& findings) {
   std::string codes;
-  for (const Finding& finding : findings) codes += (codes.empty() ? "" : ", ") + finding.failure->code;
+  for (const Diagnosis& finding : findings) codes += (codes.empty() ? "" : ", ") + finding.failure->code;
   return codes.empty() ? "nothing" : codes;
 }
 
 // What is wrong with the findings of an example that must match; empty where nothing is.
-std::string Complaint(const Failure& failure, const Example& example, const std::vector<Finding>& findings) {
+std::string Complaint(const Failure& failure, const Example& example, const std::vector<Diagnosis>& findings) {
   if (findings.size() != 1 || findings[0].failure != &failure) return "gives " + Codes(findings);
-  const Finding& finding = findings[0];
+  const Diagnosis& finding = findings[0];
   for (const auto& [name, want] : example.facts) {
     const Value got = finding.facts.Get(name);
     if (!Same(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
@@ -72,7 +72,7 @@ void TestFailure(const Engine& engine, const Failure& failure, RuleTestResult* r
   }
   for (const Example& example : failure.no_match) {
     bool noisy = false;
-    for (const Finding& finding : Diagnose(engine, example.text)) noisy = noisy || finding.failure == &failure;
+    for (const Diagnosis& finding : Diagnose(engine, example.text)) noisy = noisy || finding.failure == &failure;
     ++(noisy ? result->noisy : result->validated);
     if (noisy)
       result->failures.push_back(

@@ -1,5 +1,6 @@
 #include "facts/evidence.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace whyoom {
@@ -30,6 +31,14 @@ std::string Evidence::Text(std::string_view name) const {
   const Fact* fact = Find(name);
   const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
   return text == nullptr ? std::string() : *text;
+}
+
+bool AreContrary(const Evidence& a, const Evidence& b, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const Fact* one = a.Find(name);
+    const Fact* other = b.Find(name);
+    return one != nullptr && other != nullptr && one->value != other->value;
+  });
 }
 
 bool CountsTemporariesOnly(const Evidence& facts) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/value.h"
 
@@ -38,6 +39,9 @@ class Evidence {
  private:
   std::map<std::string, Fact, std::less<>> facts_;
 };
+
+// Whether one of the named facts is known to both and not the same.
+bool AreContrary(const Evidence& a, const Evidence& b, const std::vector<std::string>& names);
 
 // Whether a compiler's report counts the temporaries only, because these alone are over the limit: it prints arguments
 // and outputs as 0, and what is needed is more than it says.

@@ -255,47 +255,41 @@ Problem XlaDump::NotFound(const std::string& name) const {
   return {name, "", "the XLA dump holds no failed compile of this module"};
 }
 
-bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-                   Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const {
-  const std::optional<double> used = facts->Number("used_bytes");
+std::optional<DumpReading> XlaDump::Read(const std::string& name, std::optional<double> used, double limit_bytes,
+                                         Problem* problem) const {
   const Module* module = Find(name, used);
   if (module == nullptr) {
     *problem = NotFound(name);
-    return false;
+    return std::nullopt;
   }
-  Evidence read;
-  std::vector<Allocation> live;
-  bool failed = false;
-  if (!ReadModule(*module, limit_bytes, &failed, &read, &live, prospects, sources, problem)) return false;
-  const double need = AsNumber(read.Get("program_need_bytes")).value_or(0);
-  if (!failed || (used && !AreSameNeed(need, *used))) {
-    *problem = {module->paths.buffer_assignment, "",
-                "of another compile than the log's: it takes " + FormatSize(static_cast<std::int64_t>(need))};
-    *prospects = {};
-    return false;
-  }
-  facts->Add(read);
-  rows->insert(rows->end(), live.begin(), live.end());
-  if (name.empty()) facts->Set("module", module->name, {});
-  return true;
+  std::optional<DumpReading> reading = ReadModule(*module, limit_bytes, true, problem);
+  if (!reading) return std::nullopt;
+  const double need = reading->facts.Number("program_need_bytes").value_or(0);
+  if (reading->failed && (!used || AreSameNeed(need, *used))) return reading;
+  *problem = {module->paths.buffer_assignment, "",
+              "of another compile than the log's: it takes " + FormatSize(static_cast<std::int64_t>(need))};
+  return std::nullopt;
 }
 
-bool XlaDump::ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
-                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
-                         Problem* problem) {
-  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, prospects != nullptr);
+std::optional<DumpReading> XlaDump::ReadModule(const Module& module, double limit_bytes, bool work_out,
+                                               Problem* problem) {
+  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, work_out);
   *problem = std::move(files.problem);
-  if (!files.usable) return false;
-  *failed = files.failed;
-  AddRows(files, rows);
-  if (sources != nullptr) *sources = SourceFiles(files.text);
-  SetTotals(files.memory.allocations, facts);
-  facts->Set("program_need_bytes", static_cast<double>(files.memory.need_bytes), {});
-  facts->Set("dump", module.paths.buffer_assignment, {});
-  facts->Set("listed", static_cast<double>(rows->size()), {});
-  facts->Set("list_seen", true, {});
-  if (prospects != nullptr) WorkOut(std::move(files), limit_bytes, prospects, problem);
-  return true;
+  if (!files.usable) return std::nullopt;
+  DumpReading reading;
+  reading.failed = files.failed;
+  reading.host_bytes = files.memory.host_bytes;
+  AddRows(files, &reading.rows);
+  SetTotals(files.memory.allocations, &reading.facts);
+  reading.facts.Set("program_need_bytes", static_cast<double>(files.memory.need_bytes), {});
+  reading.facts.Set("module", module.name, {});
+  reading.facts.Set("dump", module.paths.buffer_assignment, {});
+  reading.facts.Set("listed", static_cast<double>(reading.rows.size()), {});
+  reading.facts.Set("list_seen", true, {});
+  if (!work_out) return reading;
+  reading.sources = SourceFiles(files.text);
+  WorkOut(std::move(files), limit_bytes, &reading.prospects, problem);
+  return reading;
 }
 
 const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
@@ -317,19 +311,17 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   return found == nullptr && !name.empty() ? FindAny("") : found;
 }
 
-bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
-                      Problem* problem) const {
+std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* problem) const {
   const Module* module = FindAny(name);
   if (module == nullptr) {
     *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
-    return false;
+    return std::nullopt;
   }
-  if (!ReadModule(*module, 0, failed, facts, rows, nullptr, nullptr, problem)) return false;
-  facts->Set("module", module->name, {});
-  const ModuleMemory memory = ReadMemory(*OpenFile(module->paths.buffer_assignment), nullptr, kLimits);
-  facts->Set("need_bytes", static_cast<double>(memory.need_bytes), {});
-  facts->Set("host_bytes", static_cast<double>(memory.host_bytes), {});
-  return true;
+  std::optional<DumpReading> reading = ReadModule(*module, 0, false, problem);
+  if (!reading) return std::nullopt;
+  reading->facts.Set("need_bytes", reading->facts.Get("program_need_bytes"), {});
+  reading->facts.Set("host_bytes", static_cast<double>(reading->host_bytes), {});
+  return reading;
 }
 
 std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, Problem* problem) const {
@@ -377,12 +369,8 @@ std::vector<XlaDump::Given> XlaDump::GivenModules() const {
 
 std::int64_t XlaDump::NeedOf(const Given& module) const { return NeedOfFile(module.assignment); }
 
-bool XlaDump::ReadGiven(const Given& given, double limit_bytes, bool* failed, Evidence* facts,
-                        std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
-                        Problem* problem) const {
-  if (!ReadModule(modules_.at(given.key), limit_bytes, failed, facts, rows, prospects, sources, problem)) return false;
-  facts->Set("module", given.name, {});
-  return true;
+std::optional<DumpReading> XlaDump::ReadGiven(const Given& given, double limit_bytes, Problem* problem) const {
+  return ReadModule(modules_.at(given.key), limit_bytes, true, problem);
 }
 
 }  // namespace whyoom

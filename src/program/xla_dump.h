@@ -22,6 +22,18 @@
 
 namespace whyoom {
 
+// What one compile came to, as its dump tells.
+struct DumpReading {
+  bool failed = false;
+  // arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, program_need_bytes (all of it), module, and
+  // where it was read: dump.
+  Evidence facts;
+  std::int64_t host_bytes = 0;       // what it takes of the host's memory
+  std::vector<Allocation> rows;      // what is live at the peak, largest first
+  Prospects prospects;               // what the whole program tells; nothing where its HLO is not there or too damaged
+  std::vector<std::string> sources;  // files of source code that the program's operations name, each once
+};
+
 class XlaDump {
  public:
   // Whether a file of this name belongs to a dump, whether it is read or not; none of these is a log.
@@ -54,35 +66,27 @@ class XlaDump {
   // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read.
   std::int64_t NeedOf(const Given& module) const;
 
-  // As Read. Of a module that did not fail there are no changes among the prospects. `failed`: whether it did, after
-  // all; the module that a failure leaves may be of an earlier run. `problem` may also say what of the files cannot be
-  // relied on, and what cannot be told then, where the rest can be read.
-  bool ReadGiven(const Given& module, double limit_bytes, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
-                 Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+  // A module's reading against a limit of so many bytes (0: not known); nullopt where its files cannot be read. Of one
+  // that did not fail there are no changes among the prospects; whether it did is told anew, since the file that a
+  // failure leaves may be of an earlier run. `problem` says why nothing is read, or what of the files cannot be relied
+  // on, and what cannot be told then, where the rest can be read.
+  std::optional<DumpReading> ReadGiven(const Given& module, double limit_bytes, Problem* problem) const;
 
   // What is to be said of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
       "no buffer assignment is beside it (after_optimizations-buffer-assignment.txt): what the program takes cannot be "
       "told";
 
-  // The failed module's memory: facts (arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes,
-  // program_need_bytes: all of it, dump) and what is live at the peak, largest first. `module` is the name that the
-  // error gives; empty: the only one that ran out of memory. Of several compiles of the module the one that takes the
-  // used_bytes of `facts`, else the last. False where there is no such module, or its files cannot be read or are of
-  // another compile; `problem` says why then, or what of the files cannot be relied on.
-  //
-  // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its
-  // HLO is not there or too damaged.
-  // `sources` gets the files of source code that the program's operations name, each once.
-  bool Read(const std::string& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-            Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+  // As ReadGiven, of the failed compile that an error tells of: `module` is the name that the error gives, empty: the
+  // only one that ran out of memory. Of several compiles of the module the one that takes `used_bytes`, where that is
+  // known, else the last. nullopt also where there is no such module, or what is there is of another compile.
+  std::optional<DumpReading> Read(const std::string& module, std::optional<double> used_bytes, double limit_bytes,
+                                  Problem* problem) const;
 
-  // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
-  // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
-  // also need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding), host_bytes and
-  // module.
-  bool ReadAny(const std::string& module, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
-               Problem* problem) const;
+  // Of a compile that failed or, where none did, that fitted, without prospects and sources. Of several modules of the
+  // name the one that takes most; a name that the dump does not know, or none: of all modules. Facts are also
+  // need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding) and host_bytes.
+  std::optional<DumpReading> ReadAny(const std::string& module, Problem* problem) const;
 
   // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
   // Null where its text is not there, or cannot be relied on; `problem` says that.
@@ -101,10 +105,8 @@ class XlaDump {
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  // `prospects` may be null: then nothing is simulated; and so may `sources`.
-  static bool ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
-                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
-                         Problem* problem);
+  static std::optional<DumpReading> ReadModule(const Module& module, double limit_bytes, bool work_out,
+                                               Problem* problem);
 
   bool has_inputs_ = false;
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart

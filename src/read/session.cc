@@ -16,14 +16,6 @@ constexpr int kWantedInReport = 24;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMostLine = std::size_t{1} << 20;
 
-bool Conflict(const Failure& failure, const Evidence& a, const Evidence& b) {
-  return std::any_of(failure.identity.begin(), failure.identity.end(), [&](const std::string& name) {
-    const Fact* first = a.Find(name);
-    const Fact* second = b.Find(name);
-    return first != nullptr && second != nullptr && first->value != second->value;
-  });
-}
-
 bool Holds(const std::vector<std::string>& codes, const std::string& code) {
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
@@ -180,7 +172,7 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
   for (OpenSighting& open : open_) {
     if (open.message_end < ordinal_) continue;
     Sighting& sighting = open.sighting;
-    if (sighting.failure == head.failure && !Conflict(*head.failure, sighting.facts, facts)) {
+    if (sighting.failure == head.failure && !AreContrary(sighting.facts, facts, head.failure->identity)) {
       sighting.facts.Add(facts);
       sighting.fragment = sighting.fragment && head.head->fragment;
       SetHeadEnd(joined, head, &open);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "facts/derive.h"
 #include "rules/expression.h"
 #include "text/numbers.h"
 
@@ -31,11 +32,7 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
   program.where.offset = place.offset;
   for (const Capture& capture : found.match.captures)
     program.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
-  for (const DerivedFact& derived : found.context->derived) {
-    const FactScope scope(program.facts);
-    if (derived.when && AsBool(derived.when->Evaluate(scope)) != true) continue;
-    program.facts.Set(derived.name, derived.from.Evaluate(scope), {}, derived.replace);
-  }
+  AddDerived(found.context->derived, FactScope(program.facts), &program.facts);
   const double need = program.facts.Number("need_bytes").value_or(0);
   if (!(need > 0) || need > kMostBytes) return std::nullopt;
   program.first_time = program.last_time = time;

@@ -61,14 +61,14 @@ class Table {
 // Behind the longest scenario of any.
 std::size_t ScenarioColumn(const Report& report) {
   std::size_t column = 0;
-  for (const Finding& finding : report.findings) column = std::max(column, ScenarioName(finding).size());
+  for (const Diagnosis& finding : report.findings) column = std::max(column, ScenarioName(finding).size());
   return std::min<std::size_t>(column, 24) + 2;
 }
 
 // What each scenario is called.
 std::map<std::string, std::string> ScenarioTitles(const Report& report) {
   std::map<std::string, std::string> titles;
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
     titles.emplace(ScenarioName(finding), open                          ? "the log cannot tell which scenario"
                                           : finding.scenario != nullptr ? finding.scenario->title
@@ -91,7 +91,7 @@ void AddScenarios(const Report& report, const Summary& summary, Table* table) {
 
 void AddRemedies(const Report& report, const Summary& summary, Table* table) {
   std::map<std::string, std::string> titles;
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     if (const Remedy* remedy = FirstRemedy(finding)) titles.emplace(remedy->id, remedy->title);
   }
   if (titles.empty()) return;
@@ -116,14 +116,14 @@ std::string Period(const std::optional<Timestamp>& first, const std::optional<Ti
   return *first == *last ? ToString(*first) : ToString(*first) + " to " + ToString(*last);
 }
 
-std::string PlaceOf(const Finding& finding) {
+std::string PlaceOf(const Diagnosis& finding) {
   const Artifact& artifact = finding.where.artifact;
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member)) +
          fmt::format(":{}", finding.where.line);
 }
 
 // "E1000.2  jit_step · 5.02 GiB too much · "; what is known beside the scenario begins behind `column`.
-std::string ShortText(const Finding& finding, std::size_t column) {
+std::string ShortText(const Diagnosis& finding, std::size_t column) {
   std::string text = Fit(ScenarioName(finding), column);
   if (const std::string program = ProgramOf(finding); !program.empty()) text += Shorten(program, 30) + " · ";
   const std::optional<double> excess = finding.facts.Number("excess_bytes");
@@ -131,7 +131,7 @@ std::string ShortText(const Finding& finding, std::size_t column) {
   return text;
 }
 
-std::string OneLine(const Finding& finding, std::size_t column) {
+std::string OneLine(const Diagnosis& finding, std::size_t column) {
   return ShortText(finding, column) + PlaceOf(finding);
 }
 
@@ -139,7 +139,7 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
   if (summary.recurring.empty()) return;
   table->Head("recurring in more than one input or process", "inputs", "processes");
   for (std::size_t i = 0; i < std::min(summary.recurring.size(), kRecurring); ++i) {
-    const Finding& finding = *summary.recurring[i];
+    const Diagnosis& finding = *summary.recurring[i];
     const Tally& tally = finding.tally;
     std::string text = ShortText(finding, column);
     if (text.ends_with(" · ")) text.resize(text.size() - std::string_view(" · ").size());
@@ -157,9 +157,9 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
 
 bool IsBatch(const Report& report) { return report.findings.size() > kSmallBatch; }
 
-std::vector<const Finding*> ShownWhole(const Report& report) {
-  std::vector<const Finding*> shown;
-  for (const Finding& finding : report.findings) shown.push_back(&finding);
+std::vector<const Diagnosis*> ShownWhole(const Report& report) {
+  std::vector<const Diagnosis*> shown;
+  for (const Diagnosis& finding : report.findings) shown.push_back(&finding);
   if (shown.size() <= kLargeBatch) return shown;
   shown = MostFrequentFirst(report);
   shown.resize(kWholeOfLarge);
@@ -185,14 +185,14 @@ std::string OverviewText(const Report& report, std::size_t width, const Style& s
   return text + table.Take();
 }
 
-std::string OthersText(const Report& report, const std::vector<const Finding*>& whole, std::size_t width,
+std::string OthersText(const Report& report, const std::vector<const Diagnosis*>& whole, std::size_t width,
                        const Style& style) {
   if (whole.size() == report.findings.size()) return {};
-  const std::set<const Finding*> known(whole.begin(), whole.end());
+  const std::set<const Diagnosis*> known(whole.begin(), whole.end());
   std::string text = style.Label(fmt::format("The other {}", report.findings.size() - whole.size())) + "\n";
   const std::size_t column = ScenarioColumn(report);
   std::size_t listed = 0;
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     if (known.contains(&finding)) continue;
     if (listed++ < kOthers) text += Shorten(OneLine(finding, column), width) + "\n";
   }

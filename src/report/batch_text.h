@@ -16,13 +16,13 @@ bool IsBatch(const Report& report);
 
 // The findings that are worth to be shown whole, in the order to show them: all of a small batch; of a large one the
 // most frequent. Borrows the report.
-std::vector<const Finding*> ShownWhole(const Report& report);
+std::vector<const Diagnosis*> ShownWhole(const Report& report);
 
 // Counts by scenario, first remedy and program, and what recurs; lines of at most `width` columns.
 std::string OverviewText(const Report& report, std::size_t width, const Style& style);
 
 // The findings but for the ones shown whole, one a line; empty where there are none.
-std::string OthersText(const Report& report, const std::vector<const Finding*>& whole, std::size_t width,
+std::string OthersText(const Report& report, const std::vector<const Diagnosis*>& whole, std::size_t width,
                        const Style& style);
 
 }  // namespace whyoom

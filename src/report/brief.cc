@@ -25,7 +25,7 @@ constexpr std::size_t kLongestRemedy = 550;
 constexpr std::size_t kLongestPlace = 500;
 
 // "20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much"; empty where one of them is not known.
-std::string Numbers(const Finding& finding) {
+std::string Numbers(const Diagnosis& finding) {
   const std::optional<Need> need = NeedOf(finding);
   if (!need) return {};
   std::string text =
@@ -40,7 +40,7 @@ std::string Sentence(std::string text) {
   return text;
 }
 
-std::string VerdictParagraph(const Finding& finding) {
+std::string VerdictParagraph(const Diagnosis& finding) {
   std::string text = Sentence(Verdict(finding));
   if (const std::string numbers = Numbers(finding); !numbers.empty()) text += " " + numbers + ".";
   if (const std::string program = ProgramOf(finding); !program.empty()) text += " Program: " + program + ".";
@@ -48,7 +48,7 @@ std::string VerdictParagraph(const Finding& finding) {
   return CutBytes(text, kLongestVerdict);
 }
 
-std::string WhyParagraph(const Finding& finding) {
+std::string WhyParagraph(const Diagnosis& finding) {
   if (finding.why.empty()) return CutBytes(Printable(finding.message), kLongestReason);
   std::string text;
   for (std::size_t i = 0; i < std::min(finding.why.size(), kReasons); ++i)
@@ -65,14 +65,14 @@ std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
   return CutBytes(text, kLongestRemedy);
 }
 
-std::string RemedyParagraph(const Finding& finding) {
+std::string RemedyParagraph(const Diagnosis& finding) {
   std::string text;
   for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
     text += (i == 0 ? "Do first: " : i == 1 ? " Then: " : " ") + RemedyText(finding.remedies[i], i == 0);
   return text;
 }
 
-std::string PlaceParagraph(const Finding& finding) {
+std::string PlaceParagraph(const Diagnosis& finding) {
   std::string text = "Reported at " + PlaceText(finding.where);
   const std::uint64_t occurrences = finding.tally.occurrences();
   if (occurrences > 1)
@@ -82,7 +82,7 @@ std::string PlaceParagraph(const Finding& finding) {
 
 }  // namespace
 
-std::string Verdict(const Finding& finding) {
+std::string Verdict(const Diagnosis& finding) {
   std::string text = finding.failure->title;
   if (finding.scenario != nullptr) {
     text += " – " + finding.scenario->title;
@@ -103,7 +103,7 @@ std::string ProblemText(const Problem& problem) {
   return problem.path.empty() ? what : ArtifactText({problem.path, problem.member}) + ": " + what;
 }
 
-std::string BriefText(const Finding& finding) {
+std::string BriefText(const Diagnosis& finding) {
   std::string text = VerdictParagraph(finding);
   for (const std::string& paragraph : {WhyParagraph(finding), RemedyParagraph(finding), PlaceParagraph(finding)}) {
     if (!paragraph.empty()) text += "\n\n" + paragraph;

@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 namespace whyoom {
 
 // "compile time: HBM out of memory – one allocation far too large".
-std::string Verdict(const Finding& finding);
+std::string Verdict(const Diagnosis& finding);
 
 // "logs.tar › train.log:41"; a name beyond 500 bytes is cut.
 std::string PlaceText(const Where& where);
@@ -19,6 +19,6 @@ std::string ProblemText(const Problem& problem);
 
 // The verdict, the numbers, why, the first remedies, and where it was reported; a paragraph each, parted by an empty
 // line. At most 4000 bytes, whatever the log holds.
-std::string BriefText(const Finding& finding);
+std::string BriefText(const Diagnosis& finding);
 
 }  // namespace whyoom

@@ -263,7 +263,7 @@ const Scenario* FindScenario(const Failure& failure, const std::string& id, Reco
   return nullptr;
 }
 
-void ReadVerdict(RecordFields& fields, const RuleSet& rules, Finding* finding, bool* faulty) {
+void ReadVerdict(RecordFields& fields, const RuleSet& rules, Diagnosis* finding, bool* faulty) {
   if (const json& scenario = fields.Object("scenario"); !scenario.empty())
     finding->scenario = FindScenario(*finding->failure, RecordFields(scenario).NeedText("id"), &fields);
   for (const json& element : fields.Array("scenario_candidates")) {
@@ -288,16 +288,15 @@ void ReadVerdict(RecordFields& fields, const RuleSet& rules, Finding* finding, b
   if (!fields.Array("memory").empty()) finding->prospects = ReadProspects(fields, faulty);
   if (const json& budget = fields.Object("budget"); !budget.empty())
     finding->budget = ReadBudget(budget, rules, faulty);
-  finding->concluded = true;
 }
 
 }  // namespace
 
-std::optional<Finding> ReadFinding(const json& record, const RuleSet& rules) {
+std::optional<Diagnosis> ReadFinding(const json& record, const RuleSet& rules) {
   RecordFields fields(record);
   RecordFields merge(fields.Object("merge"));
   bool faulty = false;
-  Finding finding;
+  Diagnosis finding;
   finding.id = fields.NeedText("id");
   const std::string code = fields.NeedText("code");
   finding.failure = rules.FindFailure(code);

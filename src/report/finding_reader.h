@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
 #include "rules/rule_set.h"
@@ -13,7 +13,7 @@ namespace whyoom {
 
 // nullopt where anything does not have the form that PrintNdjson gives it: nothing is believed of a damaged record.
 // The finding borrows the rules; what was left out of the record stays left out.
-std::optional<Finding> ReadFinding(const nlohmann::json& record, const RuleSet& rules);
+std::optional<Diagnosis> ReadFinding(const nlohmann::json& record, const RuleSet& rules);
 
 // The same for a program.
 std::optional<CompiledProgram> ReadProgram(const nlohmann::json& record);

@@ -17,9 +17,9 @@ constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that
 
 }  // namespace
 
-std::optional<double> NumberFact(const Finding& finding, std::string_view name) { return finding.facts.Number(name); }
+std::optional<double> NumberFact(const Diagnosis& finding, std::string_view name) { return finding.facts.Number(name); }
 
-std::optional<std::string> TextFact(const Finding& finding, std::string_view name) {
+std::optional<std::string> TextFact(const Diagnosis& finding, std::string_view name) {
   const std::string text = finding.facts.Text(name);
   return text.empty() ? std::nullopt : std::optional(Printable(text));
 }
@@ -30,7 +30,7 @@ std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
 }
 
-std::string ScenarioText(const Finding& finding) {
+std::string ScenarioText(const Diagnosis& finding) {
   if (finding.scenario != nullptr) {
     const std::string& id = finding.scenario->id;
     const bool numbered = !id.empty() && std::isdigit(static_cast<unsigned char>(id[0])) != 0;
@@ -43,7 +43,7 @@ std::string ScenarioText(const Finding& finding) {
                                         : "The log cannot tell which: " + list + ".";
 }
 
-std::optional<Need> NeedOf(const Finding& finding) {
+std::optional<Need> NeedOf(const Diagnosis& finding) {
   const auto need = NumberFact(finding, "need_bytes");
   const auto have = NumberFact(finding, "have_bytes");
   if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
@@ -102,7 +102,7 @@ std::string EffectText(const RankedRemedy& ranked) {
   return text + (ranked.remedy->inquiry ? "finds out more" : SafetyText(ranked.safety));
 }
 
-std::vector<std::string> RuledOutTexts(const Finding& finding) {
+std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
   std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
   for (const RuledOut& ruled_out : finding.ruled_out) {
     const auto same =
@@ -136,7 +136,7 @@ std::string BudgetText(const Budget& budget) {
          SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
 }
 
-std::vector<AllocationGroup> GroupsOf(const Finding& finding) {
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
   std::vector<AllocationGroup> groups;
   for (const Allocation& row : finding.allocations) {
     if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
@@ -161,7 +161,7 @@ std::string SourceText(const Allocation& row) {
   return Printable(BaseName(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
 }
 
-std::vector<std::string> AlsoTexts(const Finding& finding) {
+std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
   std::vector<std::string> places;
   for (const Where& where : finding.Also()) {
     const bool same =
@@ -172,12 +172,12 @@ std::vector<std::string> AlsoTexts(const Finding& finding) {
   return places;
 }
 
-std::string RuleId(const Finding& finding) {
+std::string RuleId(const Diagnosis& finding) {
   const std::string& code = finding.failure->code;
   return finding.scenario == nullptr ? code : code + "." + finding.scenario->id;
 }
 
-std::string ExplainCommand(const Finding& finding) { return "whyoom explain " + RuleId(finding); }
+std::string ExplainCommand(const Diagnosis& finding) { return "whyoom explain " + RuleId(finding); }
 
 std::string Counted(std::uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);

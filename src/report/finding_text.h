@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 namespace whyoom {
 
-std::optional<double> NumberFact(const Finding& finding, std::string_view name);
-std::optional<std::string> TextFact(const Finding& finding, std::string_view name);
+std::optional<double> NumberFact(const Diagnosis& finding, std::string_view name);
+std::optional<std::string> TextFact(const Diagnosis& finding, std::string_view name);
 
 // FormatSize of any number, also one that no 64 bits hold.
 std::string SizeText(double bytes);
@@ -23,7 +23,7 @@ std::string ArtifactText(const Artifact& artifact);
 
 // "scenario 2: one allocation far too large"; where the log cannot tell, a sentence on what it leaves open; empty where
 // the failure has no scenarios.
-std::string ScenarioText(const Finding& finding);
+std::string ScenarioText(const Diagnosis& finding);
 
 // What was needed and what there was, in bytes.
 struct Need {
@@ -36,7 +36,7 @@ struct Need {
 };
 
 // nullopt where one of them is not known or no memory has that much.
-std::optional<Need> NeedOf(const Finding& finding);
+std::optional<Need> NeedOf(const Diagnosis& finding);
 
 // "5.02 GiB too much"; empty where it is not.
 std::string ExcessText(const Need& need);
@@ -55,7 +55,7 @@ std::string VerdictText(const RankedRemedy& ranked);
 std::string EffectText(const RankedRemedy& ranked);
 
 // What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
-std::vector<std::string> RuledOutTexts(const Finding& finding);
+std::vector<std::string> RuledOutTexts(const Diagnosis& finding);
 
 // Whether one remedy covers the excess alone, so that the remedy itself says as much as the sum.
 bool IsOneRemedy(const Budget& budget);
@@ -71,20 +71,20 @@ struct AllocationGroup {
 };
 
 // The largest first; rows below a mebibyte, and of more different ones than a compiler lists the last, are left out.
-std::vector<AllocationGroup> GroupsOf(const Finding& finding);
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding);
 
 // "train.py:41"; empty where the row names no source.
 std::string SourceText(const Allocation& row);
 
 // Where the same failure was reported beside `where`: "line 90" in the same artifact, else "b.log:7".
-std::vector<std::string> AlsoTexts(const Finding& finding);
+std::vector<std::string> AlsoTexts(const Diagnosis& finding);
 
 // What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
 // `whyoom explain`.
-std::string RuleId(const Finding& finding);
+std::string RuleId(const Diagnosis& finding);
 
 // "whyoom explain E1000.2".
-std::string ExplainCommand(const Finding& finding);
+std::string ExplainCommand(const Diagnosis& finding);
 
 // "1 input", "2 inputs".
 std::string Counted(std::uint64_t count, const char* one, const char* many);

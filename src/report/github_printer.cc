@@ -57,7 +57,7 @@ std::string Command(const Annotation& annotation) {
                      EscapeMessage(CutBytes(annotation.message, kLongestMessage)));
 }
 
-std::optional<SourcePlace> SourceBelow(const std::string& root, const Finding& finding) {
+std::optional<SourcePlace> SourceBelow(const std::string& root, const Diagnosis& finding) {
   std::optional<SourcePlace> source = UserSource(finding);
   if (!source || source->line > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   std::optional<std::string> path = RelativeTo(root, source->path);
@@ -76,7 +76,7 @@ std::string FindingCommands(const Report& report, const std::string& source_root
   std::string text;
   const std::size_t shown = ShownOf(report.findings.size(), false);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& finding = report.findings[i];
+    const Diagnosis& finding = report.findings[i];
     std::string title = RuleId(finding) + " " + Printable(finding.failure->title);
     if (const std::string program = ProgramOf(finding); !program.empty()) title += " (" + program + ")";
     text += Command({"error", title, BriefText(finding), SourceBelow(source_root, finding)});

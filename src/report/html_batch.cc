@@ -20,7 +20,7 @@ constexpr std::size_t kShares = 12;
 constexpr std::size_t kFailures = 2000;  // rows
 constexpr std::size_t kName = 80;        // columns
 
-std::string TitleOf(const Finding& finding) {
+std::string TitleOf(const Diagnosis& finding) {
   if (finding.scenario != nullptr) return finding.scenario->title;
   return finding.failure->scenarios.empty() ? finding.failure->title : "the log cannot tell which scenario";
 }
@@ -87,7 +87,7 @@ void NumberCell(double value, const std::string& text, HtmlWriter* html) {
   html->Element("td", text, {{"class", "number"}, {"data-v", fmt::format("{:.0f}", value)}});
 }
 
-void AddFailure(const Finding& finding, const Anchors& anchors, HtmlWriter* html) {
+void AddFailure(const Diagnosis& finding, const Anchors& anchors, HtmlWriter* html) {
   html->Open("tr");
   html->Open("th", {{"scope", "row"}});
   const auto anchor = anchors.find(&finding);
@@ -130,7 +130,7 @@ void AddOverview(const Report& report, HtmlWriter* html) {
   std::map<std::string, std::string> scenarios;
   std::map<std::string, std::string> remedies;
   std::vector<Timestamp> times;
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     scenarios.emplace(ScenarioName(finding), " " + TitleOf(finding));
     if (const Remedy* remedy = FirstRemedy(finding)) remedies.emplace(remedy->id, remedy->title);
     if (finding.tally.first_time) times.push_back(*finding.tally.first_time);
@@ -153,7 +153,7 @@ void AddOverview(const Report& report, HtmlWriter* html) {
   }
 }
 
-void AddFailureTable(const std::vector<const Finding*>& findings, const Anchors& anchors, HtmlWriter* html) {
+void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchors& anchors, HtmlWriter* html) {
   html->Element("h2", "All failures", {{"id", "failures-title"}});
   html->Open("p", {{"class", "search"}, {"id", "search"}, {"hidden", "hidden"}});
   html->Element("label", "Search", {{"for", "words"}});

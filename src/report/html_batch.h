@@ -12,7 +12,7 @@
 namespace whyoom {
 
 // Names of places in the page, by finding; those without details are missing.
-using Anchors = std::map<const Finding*, std::string>;
+using Anchors = std::map<const Diagnosis*, std::string>;
 
 // "3 different failures in 40 inputs".
 std::string BatchTitle(const Report& report);
@@ -20,6 +20,6 @@ std::string BatchTitle(const Report& report);
 void AddOverview(const Report& report, HtmlWriter* html);
 
 // The failures in the order given; beyond a few thousand, how many there are more.
-void AddFailureTable(const std::vector<const Finding*>& findings, const Anchors& anchors, HtmlWriter* html);
+void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchors& anchors, HtmlWriter* html);
 
 }  // namespace whyoom

@@ -27,7 +27,7 @@ std::string Percent(double part) {
 }
 
 // The parts that the report itemises, and the rest of the need.
-std::vector<BarPart> PartsOfNeed(const Finding& finding, const Need& need) {
+std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
   const auto fact = [&](const char* name) { return std::max(0.0, NumberFact(finding, name).value_or(0)); };
   std::vector<BarPart> parts;
   double left = need.need;
@@ -56,7 +56,7 @@ std::vector<BarPart> PartsOfNeed(const Finding& finding, const Need& need) {
 }
 
 // The whole of what is free, where the trouble is that it lies in pieces.
-std::vector<BarPart> PartsOfFree(const Finding& finding, const Need& need) {
+std::vector<BarPart> PartsOfFree(const Diagnosis& finding, const Need& need) {
   const double free = NumberFact(finding, "free_bytes").value_or(0);
   if (finding.failure->phase == "compile" || free < need.have) return {};
   std::vector<BarPart> parts = {{need.have, "free", "free in one piece", false}};
@@ -86,7 +86,7 @@ std::vector<BarPart> PartsOfRows(const std::vector<AllocationGroup>& groups, std
 
 // Where the listed allocations begin: a report lists those of the program, which lie beside the arguments; a dump lists
 // all.
-double BeginOfRows(const Finding& finding, const Need& need, double rows) {
+double BeginOfRows(const Diagnosis& finding, const Need& need, double rows) {
   const double arguments = NumberFact(finding, "arguments_bytes").value_or(0);
   const bool of_program = finding.facts.Find("dump") == nullptr && arguments > 0 && arguments + rows <= need.need;
   return of_program ? arguments : 0;
@@ -141,7 +141,7 @@ void AddPartRow(const BarPart& part, double need, HtmlWriter* html) {
   html->Close();
 }
 
-void AddPartsTable(const Finding& finding, const std::vector<BarPart>& parts, const std::vector<BarPart>& free,
+void AddPartsTable(const Diagnosis& finding, const std::vector<BarPart>& parts, const std::vector<BarPart>& free,
                    const Need& need, HtmlWriter* html) {
   html->Open("table", {{"class", "parts"}});
   html->Element("caption", "The parts in numbers", {{"class", "unseen"}});
@@ -238,7 +238,7 @@ void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html) 
   html->Close();
 }
 
-void DrawMemory(const Finding& finding, std::size_t most_rows, HtmlWriter* html) {
+void DrawMemory(const Diagnosis& finding, std::size_t most_rows, HtmlWriter* html) {
   const std::optional<Need> need = NeedOf(finding);
   if (!need) return;
   const std::vector<BarPart> parts = PartsOfNeed(finding, *need);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "report/finding_text.h"
 #include "report/html_writer.h"
 #include "text/timestamp.h"
@@ -40,7 +40,7 @@ void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html);
 
 // What fills the memory: the parts of the need, the listed allocations below, the limit through both, and a table of
 // the parts. At most `most_rows` allocations. Only what the log tells; nothing is drawn where it tells no need.
-void DrawMemory(const Finding& finding, std::size_t most_rows, HtmlWriter* html);
+void DrawMemory(const Diagnosis& finding, std::size_t most_rows, HtmlWriter* html);
 
 // How many of `times` fall into which span, as columns; nothing where there are less than two different ones.
 void DrawTimes(const std::vector<Timestamp>& times, HtmlWriter* html);

@@ -34,7 +34,7 @@ const char* HeadingElement(int level) {
 
 class FindingHtml {
  public:
-  FindingHtml(const Finding& finding, const FindingLayout& layout, HtmlWriter* html)
+  FindingHtml(const Diagnosis& finding, const FindingLayout& layout, HtmlWriter* html)
       : finding_(finding), layout_(layout), html_(*html), need_(NeedOf(finding)) {}
 
   void Add() {
@@ -67,7 +67,7 @@ class FindingHtml {
   void AddRuledOut();
   void AddOrigin();
 
-  const Finding& finding_;
+  const Diagnosis& finding_;
   const FindingLayout& layout_;
   HtmlWriter& html_;
   std::optional<Need> need_;
@@ -361,7 +361,7 @@ void FindingHtml::AddOrigin() {
 
 }  // namespace
 
-void AddFinding(const Finding& finding, const FindingLayout& layout, HtmlWriter* html) {
+void AddFinding(const Diagnosis& finding, const FindingLayout& layout, HtmlWriter* html) {
   FindingHtml(finding, layout, html).Add();
 }
 
@@ -380,7 +380,7 @@ void AddRemedyNotes(const std::set<const Remedy*>& remedies, HtmlWriter* html) {
   }
 }
 
-std::string PlaceText(const Finding& finding) {
+std::string PlaceText(const Diagnosis& finding) {
   return ArtifactText(finding.where.artifact) + fmt::format(":{}", finding.where.line);
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "report/html_writer.h"
 
 namespace whyoom {
@@ -16,12 +16,12 @@ struct FindingLayout {
   bool remedies_elsewhere = false;  // what is true of a remedy in general stands once on the page, see AddRemedyNotes
 };
 
-void AddFinding(const Finding& finding, const FindingLayout& layout, HtmlWriter* html);
+void AddFinding(const Diagnosis& finding, const FindingLayout& layout, HtmlWriter* html);
 
 // What is true of these remedies whatever the log, in order of their titles; the diagnoses point there.
 void AddRemedyNotes(const std::set<const Remedy*>& remedies, HtmlWriter* html);
 
 // "train.log:41".
-std::string PlaceText(const Finding& finding);
+std::string PlaceText(const Diagnosis& finding);
 
 }  // namespace whyoom

@@ -120,13 +120,13 @@ void AddFooter(const Report& report, HtmlWriter* html) {
 }
 
 // In the page's address, so nothing but letters and digits; an id that was read back may be anything.
-std::string AnchorOf(const Finding& finding) {
+std::string AnchorOf(const Diagnosis& finding) {
   const bool plain = !finding.id.empty() && finding.id.size() <= 64 &&
                      finding.id.find_first_not_of("0123456789abcdef") == std::string::npos;
   return "f-" + (plain ? finding.id : Sha256Hex(finding.id).substr(0, 16));
 }
 
-std::string SummaryOf(const Finding& finding) {
+std::string SummaryOf(const Diagnosis& finding) {
   std::string text = ScenarioName(finding);
   const std::string program = ProgramOf(finding);
   text += " · " + (program.empty() ? finding.failure->title : Shorten(program, 60));
@@ -134,7 +134,7 @@ std::string SummaryOf(const Finding& finding) {
   return text + " · " + Shorten(PlaceText(finding), 100);
 }
 
-std::string FoldedFinding(const Finding& finding, const std::string& anchor, bool in_short) {
+std::string FoldedFinding(const Diagnosis& finding, const std::string& anchor, bool in_short) {
   FindingLayout layout = {.level = 3, .remedies_elsewhere = true};
   if (in_short) {
     layout.allocations = 5;
@@ -155,12 +155,12 @@ std::string FoldedFinding(const Finding& finding, const std::string& anchor, boo
 }
 
 void AddBatch(const Report& report, HtmlWriter* html) {
-  const std::vector<const Finding*> findings = MostFrequentFirst(report);
+  const std::vector<const Diagnosis*> findings = MostFrequentFirst(report);
   Anchors anchors;
   std::set<std::string> taken;
   std::set<const Remedy*> remedies;
   std::string details;
-  for (const Finding* finding : findings) {
+  for (const Diagnosis* finding : findings) {
     std::string anchor = AnchorOf(*finding);
     while (!taken.insert(anchor).second) anchor += 'x';  // what was read back may say one id twice
     const std::string folded = FoldedFinding(*finding, anchor, findings.size() > kLargeBatch);
@@ -193,7 +193,7 @@ void AddFew(const Report& report, HtmlWriter* html) {
     html->Element("p", "In " + Counted(report.artifacts, "input", "inputs") + " (" +
                            SizeText(static_cast<double>(report.bytes)) + ").");
   }
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     html->Open("article");
     AddFinding(finding, {.level = one ? 1 : 2}, html);
     html->Close();

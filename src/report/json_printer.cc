@@ -6,7 +6,7 @@ namespace whyoom {
 
 std::string PrintJson(const Report& report) {
   Json json = {{"schema", kReportSchema}, {"tool", ToolJson(report)}, {"diagnoses", Json::array()}};
-  for (const Finding& finding : report.findings) json["diagnoses"].push_back(FindingJson(finding));
+  for (const Diagnosis& finding : report.findings) json["diagnoses"].push_back(FindingJson(finding));
   if (!report.programs.empty()) {
     json["programs"] = Json::array();
     for (const CompiledProgram& program : report.programs) json["programs"].push_back(ProgramJson(program));

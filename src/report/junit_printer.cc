@@ -72,7 +72,7 @@ std::string Element(const Test& test) {
          "    </testcase>\n";
 }
 
-Test FailedTest(const Finding& finding, bool with_text) {
+Test FailedTest(const Diagnosis& finding, bool with_text) {
   const std::string program = ProgramOf(finding);
   Test test;
   test.class_name = RuleId(finding);
@@ -103,7 +103,7 @@ Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
 
 std::vector<Test> TestsOf(const Report& report) {
   std::vector<Test> tests;
-  for (const Finding& finding : report.findings) tests.push_back(FailedTest(finding, tests.size() < kMostTexts));
+  for (const Diagnosis& finding : report.findings) tests.push_back(FailedTest(finding, tests.size() < kMostTexts));
   std::set<std::string> names;
   for (const Problem& problem : report.problems) tests.push_back(ErrorTest(problem, &names));
   if (report.problems_left_out > 0) {

@@ -50,12 +50,12 @@ std::string Folded(const std::string& summary, const std::string& content) {
   return "<details>\n<summary>" + summary + "</summary>\n\n" + content + "\n</details>\n";
 }
 
-std::string Place(const Finding& finding) {
+std::string Place(const Diagnosis& finding) {
   return ArtifactText(finding.where.artifact) + fmt::format(":{}", finding.where.line);
 }
 
 // What is known of where it happened, in one line.
-std::string Circumstances(const Finding& finding) {
+std::string Circumstances(const Diagnosis& finding) {
   std::string text = Code(Place(finding));
   for (const std::string_view name : {"module", "program", "device", "chip"}) {
     if (const auto fact = TextFact(finding, name)) text += " · " + Code(*fact);
@@ -67,7 +67,7 @@ std::string Circumstances(const Finding& finding) {
   return text + "\n";
 }
 
-std::string Verdict(const Finding& finding) {
+std::string Verdict(const Diagnosis& finding) {
   std::string text = "### " + Code(finding.failure->code) + " " + Sentence(finding.failure->title);
   const std::string scenario = ScenarioText(finding);
   if (finding.scenario != nullptr) text += " — " + Sentence(scenario);
@@ -78,7 +78,7 @@ std::string Verdict(const Finding& finding) {
   return text;
 }
 
-std::string Numbers(const Finding& finding) {
+std::string Numbers(const Diagnosis& finding) {
   const std::optional<Need> need = NeedOf(finding);
   if (!need) return {};
   const bool over = need->excess > 0;
@@ -87,7 +87,7 @@ std::string Numbers(const Finding& finding) {
                      over ? fmt::format(" **{}{}** |", need->at_most ? "less than " : "", SizeText(need->excess)) : "");
 }
 
-std::string Why(const Finding& finding) {
+std::string Why(const Diagnosis& finding) {
   if (finding.why.empty()) {
     if (finding.message.empty()) return {};
     return "\n**The log says**\n\n" + MarkdownBlock(CutBytes(Printable(finding.message), kMessage));
@@ -115,7 +115,7 @@ std::string AllocationRow(const Allocation& row, const std::string& shape, std::
 constexpr const char* kAllocationHead = "| size | padding | shape | what | source |";
 constexpr const char* kAllocationRule = "|---:|---:|---|---|---|";
 
-std::string Largest(const Finding& finding) {
+std::string Largest(const Diagnosis& finding) {
   const std::vector<AllocationGroup> groups = GroupsOf(finding);
   if (groups.empty()) return {};
   std::string text = fmt::format("\n**Largest allocations**\n\n{}\n{}\n", kAllocationHead, kAllocationRule);
@@ -135,7 +135,7 @@ std::string RemedyLine(const RankedRemedy& ranked) {
   return fmt::format("{}. **{}** — {}\n", ranked.rank, Sentence(ranked.remedy->title), Sentence(EffectText(ranked)));
 }
 
-std::string Remedies(const Finding& finding) {
+std::string Remedies(const Diagnosis& finding) {
   if (finding.remedies.empty()) return {};
   std::string text = "\n**What to do**\n\n";
   for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
@@ -149,7 +149,7 @@ std::string Remedies(const Finding& finding) {
   return text;
 }
 
-std::string OtherSteps(const Finding& finding) {
+std::string OtherSteps(const Diagnosis& finding) {
   std::string text;
   for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
     const RankedRemedy& ranked = finding.remedies[i];
@@ -168,7 +168,7 @@ std::string Url(const std::string& url) {
   return plain && Printable(url) == url ? "<" + url + ">" : Code(url);
 }
 
-std::string Origin(const Finding& finding) {
+std::string Origin(const Diagnosis& finding) {
   std::string text;
   if (!finding.message.empty()) text = MarkdownBlock(CutBytes(Printable(finding.message), kMessage)) + "\n";
   text += fmt::format("- {}, lines {} to {}\n", Code(ArtifactText(finding.where.artifact)), finding.where.line,
@@ -181,14 +181,14 @@ std::string Origin(const Finding& finding) {
   return text;
 }
 
-std::string RuledOutRemedies(const Finding& finding) {
+std::string RuledOutRemedies(const Diagnosis& finding) {
   std::string text;
   for (const RuledOut& out : finding.ruled_out)
     text += "- " + Sentence(out.remedy->title) + ": " + Sentence(out.why) + "\n";
   return text;
 }
 
-std::string AllAllocations(const Finding& finding) {
+std::string AllAllocations(const Diagnosis& finding) {
   std::string text = fmt::format("{} log line |\n{}---:|\n", kAllocationHead, kAllocationRule);
   const std::size_t shown = std::min(finding.allocations.size(), kAllRows);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -201,7 +201,7 @@ std::string AllAllocations(const Finding& finding) {
   return text;
 }
 
-std::vector<std::string> FoldedSections(const Finding& finding) {
+std::vector<std::string> FoldedSections(const Diagnosis& finding) {
   std::vector<std::string> sections;
   if (const std::string steps = OtherSteps(finding); !steps.empty())
     sections.push_back(Folded("More on each remedy", steps));
@@ -213,15 +213,15 @@ std::vector<std::string> FoldedSections(const Finding& finding) {
   return sections;
 }
 
-MarkdownPart Diagnosis(const Finding& finding) {
+MarkdownPart WholeDiagnosis(const Diagnosis& finding) {
   const std::string memory = finding.prospects ? MarkdownMemory(*finding.prospects) : "";
   return {Verdict(finding) + Numbers(finding) + Why(finding) + Largest(finding) + memory + Remedies(finding),
           FoldedSections(finding), ""};
 }
 
 // The same folded, under a line that tells it from the others.
-MarkdownPart FoldedDiagnosis(const Finding& finding) {
-  MarkdownPart part = Diagnosis(finding);
+MarkdownPart FoldedDiagnosis(const Diagnosis& finding) {
+  MarkdownPart part = WholeDiagnosis(finding);
   std::string summary = HtmlCode(ScenarioName(finding)) + " ";
   const std::string program = ProgramOf(finding);
   summary += program.empty() ? HtmlSentence(finding.failure->title) : HtmlCode(Shorten(program, kShortName));
@@ -248,11 +248,11 @@ std::string SharesTable(const std::string& head, const std::map<std::string, Sha
 }
 
 // One line each, so that everybody finds his own; in at most `most_bytes` or so.
-std::string Names(const std::vector<const Finding*>& findings, std::size_t most_bytes) {
+std::string Names(const std::vector<const Diagnosis*>& findings, std::size_t most_bytes) {
   std::string text = "| failure | program | too much | processes | where |\n|---|---|---:|---:|---|\n";
   std::size_t named = 0;
   while (named < std::min(findings.size(), kNames) && text.size() < most_bytes) {
-    const Finding& finding = *findings[named++];
+    const Diagnosis& finding = *findings[named++];
     const auto need = NeedOf(finding);
     text +=
         fmt::format("| {} | {} | {} | {} | {} |\n", Code(ScenarioName(finding)), Code(ProgramOf(finding), kShortName),
@@ -263,11 +263,11 @@ std::string Names(const std::vector<const Finding*>& findings, std::size_t most_
   return Folded("The failures by name", text);
 }
 
-std::string Overview(const Report& report, const std::vector<const Finding*>& findings, std::size_t most_bytes) {
+std::string Overview(const Report& report, const std::vector<const Diagnosis*>& findings, std::size_t most_bytes) {
   const Summary summary = Summarize(report);
   std::map<std::string, std::string> scenarios;
   std::map<std::string, std::string> remedies;
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     const std::string title = finding.scenario != nullptr          ? finding.scenario->title
                               : finding.failure->scenarios.empty() ? finding.failure->title
                                                                    : "the log cannot tell which scenario";
@@ -326,11 +326,11 @@ std::string Footer(const Report& report) {
 std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
   std::vector<MarkdownPart> parts;
   if (IsBatch(report)) {
-    const std::vector<const Finding*> findings = MostFrequentFirst(report);
+    const std::vector<const Diagnosis*> findings = MostFrequentFirst(report);
     parts.push_back({Overview(report, findings, most_bytes), {}, ""});
-    for (const Finding* finding : findings) parts.push_back(FoldedDiagnosis(*finding));
+    for (const Diagnosis* finding : findings) parts.push_back(FoldedDiagnosis(*finding));
   } else {
-    for (const Finding& finding : report.findings) parts.push_back(Diagnosis(finding));
+    for (const Diagnosis& finding : report.findings) parts.push_back(WholeDiagnosis(finding));
   }
   if (parts.empty()) parts.push_back({NothingFound(report), {}, ""});
   for (MarkdownPart& program : MarkdownPrograms(report)) parts.push_back(std::move(program));

@@ -57,7 +57,7 @@ std::string PrintNdjson(const Report& report) {
   std::string text;
   const auto print = [&](const char* type, const Json& fields) { text += Dump(Typed(type, fields)) + "\n"; };
   print("header", {{"schema", kReportSchema}, {"tool", ToolJson(report)}});
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     Json json = FindingJson(finding);
     CutTexts(json);
     CutRows(json);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "diagnose/readings.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
@@ -18,7 +18,7 @@ namespace whyoom {
 struct Report {
   std::string version;                    // of the program
   std::string rules_fingerprint;          // of the rule data
-  std::vector<Finding> findings;          // root causes first
+  std::vector<Diagnosis> findings;        // root causes first
   std::vector<CompiledProgram> programs;  // no failures; the one that needs most first
   std::uint64_t programs_left_out = 0;    // beyond what a report holds
   std::uint64_t artifacts = 0;            // read, also in part

@@ -164,7 +164,7 @@ void SetProspects(const Prospects& prospects, Json& json) {
   if (!room.empty()) json["room"] = std::move(room);
 }
 
-void SetScenario(const Finding& finding, Json& json) {
+void SetScenario(const Diagnosis& finding, Json& json) {
   if (finding.scenario != nullptr) {
     std::string why;
     for (const Reason& reason : finding.why) why += (why.empty() ? "" : " ") + reason.text;
@@ -206,7 +206,7 @@ Json SharesJson(const std::map<std::string, Share>& shares) {
   return json;
 }
 
-Json RecurringJson(const Finding& finding) {
+Json RecurringJson(const Diagnosis& finding) {
   Json json = {{"id", finding.id}, {"code", finding.failure->code}};
   SetText(json, "program", ProgramOf(finding));
   json["occurrences"] = finding.tally.occurrences();
@@ -226,7 +226,7 @@ Json FactsJson(const Evidence& facts) {
 
 }  // namespace
 
-Json FindingJson(const Finding& finding) {
+Json FindingJson(const Diagnosis& finding) {
   const Failure& failure = *finding.failure;
   Json json = {{"id", finding.id}, {"code", failure.code}};
   if (!failure.aliases.empty()) json["aliases"] = failure.aliases;
@@ -285,7 +285,7 @@ Json ProblemJson(const Problem& problem) {
   return json;
 }
 
-Json MergeJson(const Finding& finding, const std::string& rules) {
+Json MergeJson(const Diagnosis& finding, const std::string& rules) {
   const Tally& tally = finding.tally;
   Json lines = Json::object();
   for (const auto& [name, fact] : finding.facts.all()) {
@@ -319,7 +319,7 @@ Json SummaryJson(const Report& report) {
   if (summary.by_program.size() > kMostShares) json["programs_left_out"] = summary.by_program.size() - kMostShares;
   json["by_remedy"] = SharesJson(summary.by_remedy);
   json["recurring"] = Json::array();
-  for (const Finding* finding : summary.recurring) {
+  for (const Diagnosis* finding : summary.recurring) {
     if (json["recurring"].size() < kMostRecurring) json["recurring"].push_back(RecurringJson(*finding));
   }
   SetTime(json, "first_time", summary.first_time);

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "report/report.h"
 #include "report/summary.h"
 
@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kReportSchema = "whyoom.report/1";
 
-Json FindingJson(const Finding& finding);
+Json FindingJson(const Diagnosis& finding);
 
 Json ProgramJson(const CompiledProgram& program);
 
@@ -23,7 +23,7 @@ Json ProblemJson(const Problem& problem);
 
 // What a reader needs beside the fields for people, so that merging comes to what reading the logs at once would have.
 // `rules` is the fingerprint of the rule data.
-Json MergeJson(const Finding& finding, const std::string& rules);
+Json MergeJson(const Diagnosis& finding, const std::string& rules);
 
 // Without the problems themselves; of long lists the most frequent.
 Json SummaryJson(const Report& report);

@@ -74,7 +74,7 @@ std::string ReportReader::OtherRules(const json& record) const {
 
 std::string ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
   if (std::string other = OtherRules(record); !other.empty()) return other;
-  std::optional<Finding> finding = ReadFinding(record, rules_);
+  std::optional<Diagnosis> finding = ReadFinding(record, rules_);
   if (!finding) return kNoRecord;
   ++counts->diagnoses;
   table_.Add(*std::move(finding));

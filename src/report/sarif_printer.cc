@@ -86,8 +86,8 @@ class SarifRun {
   Json Make();
 
  private:
-  Json Result(const Finding& finding, std::size_t most_related);
-  void SetLocations(const Finding& finding, std::size_t most_related, Json* result);
+  Json Result(const Diagnosis& finding, std::size_t most_related);
+  void SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result);
   void AddResults();
   void Notify(const char* level, const std::string& text, Json locations = Json::array());
   void AddProblems();
@@ -103,7 +103,7 @@ class SarifRun {
 
 // Code scanning wants the one location where an alert stands to be in the sources, so a log is first only where nothing
 // better is known.
-void SarifRun::SetLocations(const Finding& finding, std::size_t most_related, Json* result) {
+void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result) {
   const Json log = LogLocation(finding.where, source_root_);
   const std::optional<SourcePlace> source = UserSource(finding);
   const bool in_sources = source && RelativeTo(source_root_, source->path);
@@ -125,7 +125,7 @@ void SarifRun::SetLocations(const Finding& finding, std::size_t most_related, Js
   if (!related.empty()) (*result)["relatedLocations"] = std::move(related);
 }
 
-Json SarifRun::Result(const Finding& finding, std::size_t most_related) {
+Json SarifRun::Result(const Diagnosis& finding, std::size_t most_related) {
   Json result = {{"ruleId", RuleId(finding)},
                  {"ruleIndex", rules_.IndexOf(finding)},
                  {"level", "error"},

@@ -46,7 +46,7 @@ class HelpText {
   std::string text_;
 };
 
-const std::vector<RemedyUse>& UsesOf(const Finding& finding) {
+const std::vector<RemedyUse>& UsesOf(const Diagnosis& finding) {
   const bool own = finding.scenario != nullptr && !finding.scenario->remedies.empty();
   return own ? finding.scenario->remedies : finding.failure->remedies;
 }
@@ -54,19 +54,19 @@ const std::vector<RemedyUse>& UsesOf(const Finding& finding) {
 }  // namespace
 
 SarifRules::SarifRules(const Report& report) {
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     for (const RankedRemedy& ranked : finding.remedies) remedies_.emplace(ranked.remedy->id, ranked.remedy);
     for (const RuledOut& ruled_out : finding.ruled_out) remedies_.emplace(ruled_out.remedy->id, ruled_out.remedy);
   }
 }
 
-std::size_t SarifRules::IndexOf(const Finding& finding) {
+std::size_t SarifRules::IndexOf(const Diagnosis& finding) {
   const auto [entry, is_new] = index_.emplace(RuleId(finding), index_.size());
   if (is_new) rules_.push_back(Describe(finding));
   return entry->second;
 }
 
-std::string SarifRules::Help(const Finding& finding, bool markdown) const {
+std::string SarifRules::Help(const Diagnosis& finding, bool markdown) const {
   HelpText help(markdown);
   for (const std::string& paragraph : finding.failure->about) help.Paragraph(paragraph);
   if (finding.scenario != nullptr) {
@@ -87,7 +87,7 @@ std::string SarifRules::Help(const Finding& finding, bool markdown) const {
 }
 
 // Of two findings under one rule either gives the same: nothing here depends on their logs.
-Json SarifRules::Describe(const Finding& finding) const {
+Json SarifRules::Describe(const Diagnosis& finding) const {
   const Failure& failure = *finding.failure;
   const bool has_scenario = finding.scenario != nullptr;
   std::string what = has_scenario ? finding.scenario->about : "";

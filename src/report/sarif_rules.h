@@ -16,13 +16,13 @@ class SarifRules {
   explicit SarifRules(const Report& report);
 
   // The index of the rule that `finding` falls under, which is added where it is new.
-  std::size_t IndexOf(const Finding& finding);
+  std::size_t IndexOf(const Diagnosis& finding);
 
   Json Take() { return std::move(rules_); }
 
  private:
-  Json Describe(const Finding& finding) const;
-  std::string Help(const Finding& finding, bool markdown) const;
+  Json Describe(const Diagnosis& finding) const;
+  std::string Help(const Diagnosis& finding, bool markdown) const;
 
   std::map<std::string, const Remedy*> remedies_;  // by id
   std::map<std::string, std::size_t> index_;       // by id of the rule

@@ -8,7 +8,7 @@
 #include "text/utf8.h"
 
 namespace whyoom {
-std::optional<SourcePlace> UserSource(const Finding& finding) {
+std::optional<SourcePlace> UserSource(const Diagnosis& finding) {
   const Allocation* largest = nullptr;
   for (const Allocation& row : finding.allocations) {
     if (largest == nullptr || row.size_bytes.value_or(0) > largest->size_bytes.value_or(0)) largest = &row;

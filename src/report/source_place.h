@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 namespace whyoom {
 
@@ -16,7 +16,7 @@ struct SourcePlace {
 
 // The line that makes the largest allocation, as the report says; where it names none, or one in a library, the
 // innermost call outside of libraries in the traceback above the failure. nullopt where neither is known.
-std::optional<SourcePlace> UserSource(const Finding& finding);
+std::optional<SourcePlace> UserSource(const Diagnosis& finding);
 
 // `path` relative to the folder `root` where it lies below it; else a path that is relative already, without "./".
 // nullopt for what lies elsewhere, or climbs out of its folder, or is no file ("Cell In[3]").

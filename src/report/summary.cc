@@ -19,23 +19,23 @@ void Count(const std::string& name, std::uint64_t occurrences, std::map<std::str
   share.occurrences = AddBounded(share.occurrences, occurrences);
 }
 
-void SortByFrequency(std::vector<const Finding*>* findings) {
-  const auto key = [](const Finding* finding) {
+void SortByFrequency(std::vector<const Diagnosis*>* findings) {
+  const auto key = [](const Diagnosis* finding) {
     return std::pair(finding->tally.occurrences(), finding->tally.artifacts);
   };
   std::stable_sort(findings->begin(), findings->end(),
-                   [&](const Finding* a, const Finding* b) { return key(a) > key(b); });
+                   [&](const Diagnosis* a, const Diagnosis* b) { return key(a) > key(b); });
 }
 
 }  // namespace
 
-std::string ScenarioName(const Finding& finding) {
+std::string ScenarioName(const Diagnosis& finding) {
   const Failure& failure = *finding.failure;
   if (finding.scenario != nullptr) return failure.code + "." + finding.scenario->id;
   return failure.scenarios.empty() ? failure.code : failure.code + ".?";
 }
 
-std::string ProgramOf(const Finding& finding) {
+std::string ProgramOf(const Diagnosis& finding) {
   for (const char* name : {"module", "program"}) {
     const Fact* fact = finding.facts.Find(name);
     const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
@@ -44,7 +44,7 @@ std::string ProgramOf(const Finding& finding) {
   return {};
 }
 
-const Remedy* FirstRemedy(const Finding& finding) {
+const Remedy* FirstRemedy(const Diagnosis& finding) {
   for (const RankedRemedy& ranked : finding.remedies) {
     if (!ranked.remedy->inquiry) return ranked.remedy;
   }
@@ -56,7 +56,7 @@ Summary Summarize(const Report& report) {
   summary.diagnoses = report.findings.size();
   summary.problems = AddBounded(report.problems.size(), report.problems_left_out);
   Tally times;
-  for (const Finding& finding : report.findings) {
+  for (const Diagnosis& finding : report.findings) {
     const std::uint64_t occurrences = finding.tally.occurrences();
     summary.occurrences = AddBounded(summary.occurrences, occurrences);
     Count(finding.failure->code, occurrences, &summary.by_code);
@@ -74,9 +74,9 @@ Summary Summarize(const Report& report) {
   return summary;
 }
 
-std::vector<const Finding*> MostFrequentFirst(const Report& report) {
-  std::vector<const Finding*> findings;
-  for (const Finding& finding : report.findings) findings.push_back(&finding);
+std::vector<const Diagnosis*> MostFrequentFirst(const Report& report) {
+  std::vector<const Diagnosis*> findings;
+  for (const Diagnosis& finding : report.findings) findings.push_back(&finding);
   SortByFrequency(&findings);
   return findings;
 }

@@ -29,7 +29,7 @@ struct Summary {
   std::map<std::string, Share> by_remedy;    // id of the first that is a cure; where none is, the first
   // Failures that were reported more than once or in more than one artifact, the most frequent first, equal
   // ones in the order of the report.
-  std::vector<const Finding*> recurring;
+  std::vector<const Diagnosis*> recurring;
   std::optional<Timestamp> first_time;  // of any report
   std::optional<Timestamp> last_time;
 };
@@ -41,15 +41,15 @@ Summary Summarize(const Report& report);
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
 
 // The findings with the most occurrences first, equal ones in the order of the report. Borrows them.
-std::vector<const Finding*> MostFrequentFirst(const Report& report);
+std::vector<const Diagnosis*> MostFrequentFirst(const Report& report);
 
 // "E1000.2"; "E1000.?" where the log cannot tell which scenario; "gpu.oom" where there are none.
-std::string ScenarioName(const Finding& finding);
+std::string ScenarioName(const Diagnosis& finding);
 
 // The program that failed, as its log names it; empty where it does not.
-std::string ProgramOf(const Finding& finding);
+std::string ProgramOf(const Diagnosis& finding);
 
 // What to do first: the first remedy that is a cure, else the first. Null where there is none.
-const Remedy* FirstRemedy(const Finding& finding);
+const Remedy* FirstRemedy(const Diagnosis& finding);
 
 }  // namespace whyoom

@@ -34,23 +34,27 @@ bool ReadShapes(const json& shapes, Finding* finding) {
   return true;
 }
 
-std::optional<Finding> ReadKept(const json& record, const RuleSet& rules) {
+std::optional<FindingTable::Entry> ReadEntry(const json& record, const RuleSet& rules) {
   RecordFields fields(record);
-  std::optional<Finding> finding = ReadFinding(fields.Object("diagnosis"), rules);
-  if (!finding || !ReadShapes(fields.Array("shapes"), &*finding)) return std::nullopt;
-  finding->concluded = fields.NeedTruth("concluded");
-  return fields.faulty() ? std::nullopt : std::move(finding);
+  std::optional<Diagnosis> diagnosis = ReadFinding(fields.Object("diagnosis"), rules);
+  if (!diagnosis || !ReadShapes(fields.Array("shapes"), &*diagnosis)) return std::nullopt;
+  const bool concluded = fields.NeedTruth("concluded");
+  if (fields.faulty()) return std::nullopt;
+  if (concluded) return *std::move(diagnosis);
+  return Finding(*std::move(diagnosis));
 }
 
 }  // namespace
 
 std::string PrintTable(const FindingTable& table, const std::string& rules_fingerprint) {
   Json findings = Json::array();
-  for (const Finding* finding : table.findings()) {
-    Json diagnosis = FindingJson(*finding);
-    diagnosis["merge"] = MergeJson(*finding, rules_fingerprint);
+  for (const FindingTable::Entry* entry : table.entries()) {
+    const auto* concluded = std::get_if<Diagnosis>(entry);
+    const Diagnosis diagnosis = concluded != nullptr ? *concluded : Diagnosis{FindingOf(*entry)};
+    Json json = FindingJson(diagnosis);
+    json["merge"] = MergeJson(diagnosis, rules_fingerprint);
     findings.push_back(
-        {{"diagnosis", std::move(diagnosis)}, {"shapes", ShapesJson(*finding)}, {"concluded", finding->concluded}});
+        {{"diagnosis", std::move(json)}, {"shapes", ShapesJson(diagnosis)}, {"concluded", concluded != nullptr}});
   }
   Json programs = Json::array();
   for (const CompiledProgram* program : table.programs().programs()) programs.push_back(ProgramJson(*program));
@@ -68,9 +72,9 @@ std::optional<FindingTable> ReadTable(std::string_view text, const RuleSet& rule
   if (fields.NeedText("rules") != rules.fingerprint()) return std::nullopt;
   FindingTable table(rules);
   for (const json& element : fields.Array("findings")) {
-    std::optional<Finding> finding = ReadKept(element, rules);
-    if (!finding) return std::nullopt;
-    table.Add(*std::move(finding));
+    std::optional<FindingTable::Entry> entry = ReadEntry(element, rules);
+    if (!entry) return std::nullopt;
+    table.Add(*std::move(entry));
   }
   for (const json& element : fields.Array("programs")) {
     std::optional<CompiledProgram> program = ReadProgram(element);

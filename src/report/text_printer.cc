@@ -31,9 +31,9 @@ class Page {
   explicit Page(const TextOptions& options)
       : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
 
-  void PrintFinding(const Finding& finding);
+  void PrintFinding(const Diagnosis& finding);
   void PrintOverview(const Report& report, std::size_t shown_whole);
-  void PrintOthers(const Report& report, const std::vector<const Finding*>& whole);
+  void PrintOthers(const Report& report, const std::vector<const Diagnosis*>& whole);
   void PrintPrograms(const Report& report);
   void PrintClosing(const Report& report);
   // Between what stands on the page already and what comes.
@@ -63,22 +63,22 @@ class Page {
   void List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most,
             std::uint64_t beyond = 0);
 
-  void PrintVerdict(const Finding& finding);
-  void PrintBudget(const Finding& finding);
-  void PrintWhy(const Finding& finding);
-  void PrintAllocations(const Finding& finding);
-  void PrintMemory(const Finding& finding);
-  void PrintRemedies(const Finding& finding);
+  void PrintVerdict(const Diagnosis& finding);
+  void PrintBudget(const Diagnosis& finding);
+  void PrintWhy(const Diagnosis& finding);
+  void PrintAllocations(const Diagnosis& finding);
+  void PrintMemory(const Diagnosis& finding);
+  void PrintRemedies(const Diagnosis& finding);
   void PrintRemedy(const RankedRemedy& ranked);
-  void PrintSum(const Finding& finding);
-  void PrintMore(const Finding& finding);
+  void PrintSum(const Diagnosis& finding);
+  void PrintMore(const Diagnosis& finding);
 
   std::size_t width_;
   Style style_;
   std::string out_;
 };
 
-void Page::PrintVerdict(const Finding& finding) {
+void Page::PrintVerdict(const Diagnosis& finding) {
   const Failure& failure = *finding.failure;
   const std::string code = failure.code;
   out_ += style_.Error(code) + "  " + style_.Strong(failure.title) + "\n";
@@ -102,7 +102,7 @@ void Page::PrintVerdict(const Finding& finding) {
   Indented(0, facts);
 }
 
-void Page::PrintBudget(const Finding& finding) {
+void Page::PrintBudget(const Diagnosis& finding) {
   const std::optional<Need> known = NeedOf(finding);
   if (!known) return;
   const auto& [need, have, excess, at_most, need_word, have_word] = *known;
@@ -130,7 +130,7 @@ std::string WholeSentences(const std::string& text, std::size_t columns) {
   return end == std::string::npos || end < columns / 4 ? Shorten(text, columns) : text.substr(0, end + 1) + " …";
 }
 
-void Page::PrintWhy(const Finding& finding) {
+void Page::PrintWhy(const Diagnosis& finding) {
   if (finding.why.empty() && !finding.message.empty()) {
     Blank();
     Beside("says", WholeSentences(Printable(finding.message), 240));
@@ -158,7 +158,7 @@ std::string Describe(const AllocationGroup& group, std::size_t columns) {
   return shape + "  " + Shorten(from, columns - taken);
 }
 
-void Page::PrintAllocations(const Finding& finding) {
+void Page::PrintAllocations(const Diagnosis& finding) {
   const std::vector<AllocationGroup> groups = GroupsOf(finding);
   if (groups.empty()) return;
   Blank();
@@ -180,7 +180,7 @@ void Page::PrintAllocations(const Finding& finding) {
   if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
 }
 
-void Page::PrintMemory(const Finding& finding) {
+void Page::PrintMemory(const Diagnosis& finding) {
   const std::string text = finding.prospects ? MemoryText(*finding.prospects, width_, style_) : "";
   if (!text.empty()) out_ += "\n" + text;
 }
@@ -202,7 +202,7 @@ void Page::PrintRemedy(const RankedRemedy& ranked) {
     out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(ranked.how[i]), width_);
 }
 
-void Page::PrintRemedies(const Finding& finding) {
+void Page::PrintRemedies(const Diagnosis& finding) {
   if (finding.remedies.empty()) return;
   Blank();
   out_ += style_.Label("do") + "\n";
@@ -223,7 +223,7 @@ void Page::PrintRemedies(const Finding& finding) {
 }
 
 // What is over, and which remedies together are estimated to cover it.
-void Page::PrintSum(const Finding& finding) {
+void Page::PrintSum(const Diagnosis& finding) {
   if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return;
   Beside("sum", BudgetText(*finding.budget));
 }
@@ -237,7 +237,7 @@ void Page::List(std::string_view label, std::string text, const std::vector<std:
   Beside(label, text);
 }
 
-void Page::PrintMore(const Finding& finding) {
+void Page::PrintMore(const Diagnosis& finding) {
   Blank();
   std::string text = ExplainCommand(finding);
   if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
@@ -247,7 +247,7 @@ void Page::PrintMore(const Finding& finding) {
   List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));
 }
 
-void Page::PrintFinding(const Finding& finding) {
+void Page::PrintFinding(const Diagnosis& finding) {
   PrintVerdict(finding);
   PrintBudget(finding);
   PrintWhy(finding);
@@ -267,7 +267,7 @@ void Page::PrintOverview(const Report& report, std::size_t shown_whole) {
   }
 }
 
-void Page::PrintOthers(const Report& report, const std::vector<const Finding*>& whole) {
+void Page::PrintOthers(const Report& report, const std::vector<const Diagnosis*>& whole) {
   const std::string others = OthersText(report, whole, width_, style_);
   if (others.empty()) return;
   Separator();
@@ -313,9 +313,9 @@ void Page::PrintClosing(const Report& report) {
 
 std::string PrintText(const Report& report, const TextOptions& options) {
   Page page(options);
-  const std::vector<const Finding*> whole = ShownWhole(report);
+  const std::vector<const Diagnosis*> whole = ShownWhole(report);
   page.PrintOverview(report, whole.size());
-  for (const Finding* finding : whole) {
+  for (const Diagnosis* finding : whole) {
     page.Separator();
     page.PrintFinding(*finding);
   }
@@ -325,7 +325,7 @@ std::string PrintText(const Report& report, const TextOptions& options) {
   return WithoutCommands(page.Take());
 }
 
-std::string PrintFinding(const Finding& finding, const TextOptions& options) {
+std::string PrintFinding(const Diagnosis& finding, const TextOptions& options) {
   Page page(options);
   page.PrintFinding(finding);
   return page.Take();

@@ -15,6 +15,6 @@ struct TextOptions {
 std::string PrintText(const Report& report, const TextOptions& options);
 
 // One diagnosis of a report, whole.
-std::string PrintFinding(const Finding& finding, const TextOptions& options);
+std::string PrintFinding(const Diagnosis& finding, const TextOptions& options);
 
 }  // namespace whyoom

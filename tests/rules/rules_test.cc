@@ -178,7 +178,7 @@ TEST_CASE("the codes of the mission and their neighbours are known, with their p
 }
 
 TEST_CASE("a remedy that is offered says what to do, whatever the log tells", "[rules]") {
-  Finding finding;  // of which nothing is known
+  Diagnosis finding;  // of which nothing is known
   finding.failure = BuiltIn().FindFailure("E1000");
   const FindingScope scope(finding);
   for (const auto& [id, remedy] : BuiltIn().remedies()) {

@@ -222,7 +222,7 @@ TEST_CASE("findings that belong together are compared", "[compare]") {
   Failure run;
   run.code = "0100";
   const auto finding = [](const Failure& failure, const std::string& module) {
-    Finding made;
+    Diagnosis made;
     made.failure = &failure;
     if (!module.empty()) made.facts.Set("module", module, {});
     return made;

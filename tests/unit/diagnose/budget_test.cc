@@ -41,11 +41,11 @@ class Case {
       text += " " + step.remedy->id + " " + std::to_string((step.saves_bytes + kGiB / 2) / kGiB);
     return text;
   }
-  Finding& finding() { return finding_; }
+  Diagnosis& finding() { return finding_; }
 
  private:
   std::list<Remedy> remedies_;
-  Finding finding_;
+  Diagnosis finding_;
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include "diagnose/conclude.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/rank.h"
 
 using namespace whyoom;
 
@@ -60,7 +60,7 @@ const RuleSet& Rules() {
   return rules;
 }
 
-Finding MakeFinding(double need, double limit, const std::string& shape = "", std::int64_t size = 0) {
+Diagnosis MakeDiagnosis(double need, double limit, const std::string& shape = "", std::int64_t size = 0) {
   Finding finding;
   finding.failure = Rules().FindFailure("T1");
   REQUIRE(finding.failure != nullptr);
@@ -75,13 +75,10 @@ Finding MakeFinding(double need, double limit, const std::string& shape = "", st
     row.place = {7, 70};
     finding.allocations.push_back(row);
   }
-  DeriveFacts(Rules(), &finding);
-  Classify(false, &finding);
-  RankRemedies(Rules(), &finding);
-  return finding;
+  return Conclude(Rules(), std::move(finding));
 }
 
-std::vector<std::string> Ids(const Finding& finding) {
+std::vector<std::string> Ids(const Diagnosis& finding) {
   std::vector<std::string> ids;
   for (const RankedRemedy& ranked : finding.remedies) ids.push_back(ranked.remedy->id);
   return ids;
@@ -90,35 +87,35 @@ std::vector<std::string> Ids(const Finding& finding) {
 }  // namespace
 
 TEST_CASE("derived facts follow from known ones only", "[diagnose]") {
-  CHECK(MakeFinding(300, 100).facts.Get("excess_bytes") == Value(200.0));
-  CHECK(MakeFinding(300, 100).facts.Get("twice_bytes") == Value(400.0));
-  CHECK(MakeFinding(150, 100).facts.Get("twice_bytes") == Value(Unknown{}));
-  CHECK(MakeFinding(150, 0).facts.Get("excess_bytes") == Value(Unknown{}));
+  CHECK(MakeDiagnosis(300, 100).facts.Get("excess_bytes") == Value(200.0));
+  CHECK(MakeDiagnosis(300, 100).facts.Get("twice_bytes") == Value(400.0));
+  CHECK(MakeDiagnosis(150, 100).facts.Get("twice_bytes") == Value(Unknown{}));
+  CHECK(MakeDiagnosis(150, 0).facts.Get("excess_bytes") == Value(Unknown{}));
 }
 
 TEST_CASE("the scenario is the highest of those that hold; else those not excluded are candidates", "[diagnose]") {
-  const Finding big = MakeFinding(300, 100, "f32[30]{0}", 60);
+  const Diagnosis big = MakeDiagnosis(300, 100, "f32[30]{0}", 60);
   REQUIRE(big.scenario != nullptr);
   CHECK(big.scenario->id == "big");
   REQUIRE(big.why.size() == 1);
   CHECK(big.why[0].text == "f32[30] takes 60 B");
   CHECK(big.why[0].line == 7);
-  CHECK(MakeFinding(300, 100, "f32[30]{0}", 50).scenario->id == "any");
-  const Finding unknown = MakeFinding(300, 100);
+  CHECK(MakeDiagnosis(300, 100, "f32[30]{0}", 50).scenario->id == "any");
+  const Diagnosis unknown = MakeDiagnosis(300, 100);
   CHECK(unknown.scenario == nullptr);
   REQUIRE(unknown.candidates.size() == 3);  // "never" is excluded by the numbers
   CHECK(unknown.candidates[0]->id == "big");
 }
 
 TEST_CASE("confidence is in the numbers", "[diagnose]") {
-  CHECK(MakeFinding(300, 100).confidence == Confidence::kHigh);
-  CHECK(MakeFinding(300, 0).confidence == Confidence::kMedium);
-  CHECK(MakeFinding(0, 0).confidence == Confidence::kLow);
+  CHECK(MakeDiagnosis(300, 100).confidence == Confidence::kHigh);
+  CHECK(MakeDiagnosis(300, 0).confidence == Confidence::kMedium);
+  CHECK(MakeDiagnosis(0, 0).confidence == Confidence::kLow);
 }
 
 TEST_CASE("evidence, then sufficiency, then cost order the remedies; beside listed values none is gambled on",
           "[diagnose]") {
-  const Finding finding = MakeFinding(300, 100, "f32[30]{0}", 60);
+  const Diagnosis finding = MakeDiagnosis(300, 100, "f32[30]{0}", 60);
   CHECK(Ids(finding) ==
         std::vector<std::string>{"free_lunch", "costly", "impossible", "too_little", "also_little", "no_evidence"});
   const RankedRemedy& first = finding.remedies[0];
@@ -136,7 +133,7 @@ TEST_CASE("evidence, then sufficiency, then cost order the remedies; beside list
 }
 
 TEST_CASE("what cannot help is not offered, and the reason is kept", "[diagnose]") {
-  const Finding finding = MakeFinding(300, 100, "bf16[30]{0}", 60);
+  const Diagnosis finding = MakeDiagnosis(300, 100, "bf16[30]{0}", 60);
   CHECK(Ids(finding) == std::vector<std::string>{"free_lunch", "costly", "too_little", "also_little", "no_evidence"});
   REQUIRE(finding.ruled_out.size() == 1);
   CHECK(finding.ruled_out[0].remedy->id == "impossible");
@@ -144,5 +141,5 @@ TEST_CASE("what cannot help is not offered, and the reason is kept", "[diagnose]
 }
 
 TEST_CASE("where the scenario is not known, finding it out comes first", "[diagnose]") {
-  CHECK(Ids(MakeFinding(300, 100)) == std::vector<std::string>{"look", "no_evidence"});
+  CHECK(Ids(MakeDiagnosis(300, 100)) == std::vector<std::string>{"look", "no_evidence"});
 }

@@ -12,12 +12,12 @@
 #include "program/xla_dump.h"
 #include "read/engine.h"
 
-inline whyoom::Finding Diagnose(const std::string& log, const whyoom::XlaDump& dump = {}) {
+inline whyoom::Diagnosis Diagnose(const std::string& log, const whyoom::XlaDump& dump = {}) {
   static const whyoom::Engine engine(BuiltInRules());
   whyoom::Readings readings = ReadArtifact(engine, {"job.log", ""}, *whyoom::OpenMemory(log));
   REQUIRE(readings.table);
   std::vector<whyoom::Problem> problems;
-  std::vector<whyoom::Finding> findings = readings.table->Finish(dump, &problems);
+  std::vector<whyoom::Diagnosis> findings = readings.table->Finish(dump, &problems);
   INFO(log);
   REQUIRE(findings.size() == 1);
   return findings[0];

@@ -36,9 +36,9 @@ Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_by
   return finding;
 }
 
-std::string Show(std::vector<Finding> findings, const std::vector<Problem>& problems) {
+std::string Show(const std::vector<Diagnosis>& findings, const std::vector<Problem>& problems) {
   std::string text;
-  for (const Finding& finding : findings) {
+  for (const Diagnosis& finding : findings) {
     text += fmt::format("{} {} {}:{} rows {} left {} reports {} occurrences {} also {} remedies {} scenario {}\n",
                         finding.id, finding.message, finding.where.artifact.path, finding.where.offset,
                         finding.allocations.size(), finding.allocations_left_out, finding.tally.reports,
@@ -51,8 +51,7 @@ std::string Show(std::vector<Finding> findings, const std::vector<Problem>& prob
 
 std::string Finish(FindingTable table) {
   std::vector<Problem> problems;
-  std::vector<Finding> findings = table.Finish({}, &problems);
-  return Show(std::move(findings), problems);
+  return Show(table.Finish({}, &problems), problems);
 }
 
 void CheckAnyGrouping(std::vector<Finding> findings) {
@@ -84,13 +83,13 @@ TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
   FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
-  const std::vector<Finding> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish({}, &problems);
   REQUIRE(found.size() == 5);
-  for (const Finding& finding : found) {
+  for (const Diagnosis& finding : found) {
     CHECK(finding.tally.artifacts == 200);
     CHECK(finding.tally.occurrences() == 200);
     CHECK(finding.where.artifact.path == "log-00000");
-    CHECK(finding.concluded);
+    CHECK_FALSE(finding.remedies.empty());
   }
   CHECK(problems.empty());
   CheckAnyGrouping(findings);
@@ -105,7 +104,7 @@ TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
   fragment.fullness.whole = false;
   table.Add(fragment);
   std::vector<Problem> problems;
-  const std::vector<Finding> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish({}, &problems);
   REQUIRE(found.size() == 1);
   CHECK(found[0].where.artifact.path == "log-00002");
   CHECK(found[0].allocations.size() == 1);
@@ -120,10 +119,10 @@ TEST_CASE("of too many different failures the same ones are kept, and all report
   FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
-  const std::vector<Finding> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish({}, &problems);
   CHECK(found.size() == FindingTable::kMostOfCode);
   std::uint64_t reports = table.left_out().at("E1000");
-  for (const Finding& finding : found) reports += finding.tally.reports;
+  for (const Diagnosis& finding : found) reports += finding.tally.reports;
   CHECK(reports == findings.size());
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].of_report);
@@ -139,13 +138,13 @@ TEST_CASE("lists of allocations that take too much are left out alike, after the
   FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
-  const std::vector<Finding> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish({}, &problems);
   const auto without =
-      std::count_if(found.begin(), found.end(), [](const Finding& f) { return f.allocations.empty(); });
+      std::count_if(found.begin(), found.end(), [](const Diagnosis& f) { return f.allocations.empty(); });
   CHECK(without > 5);
   CHECK(without < 25);
   CHECK(problems.size() == 1);
-  for (const Finding& finding : found) {
+  for (const Diagnosis& finding : found) {
     REQUIRE(finding.scenario != nullptr);
     CHECK(finding.scenario->id == "2");
   }
@@ -167,7 +166,7 @@ TEST_CASE("what follows from a failure elsewhere comes behind it, else the place
   for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
   table.Add(Make("0100", 1, 1));  // a run that fails after a compile did
   std::vector<Problem> problems;
-  const std::vector<Finding> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish({}, &problems);
   REQUIRE(found.size() == 4);
   CHECK(found[0].where.artifact.path == "log-00004");
   CHECK(found[2].where.artifact.path == "log-00009");

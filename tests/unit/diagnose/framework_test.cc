@@ -12,7 +12,7 @@ using namespace whyoom;
 namespace {
 
 // The steps of a remedy as one text; "not offered: why" or "not known" where it is not offered.
-std::string How(const Finding& finding, const std::string& remedy) {
+std::string How(const Diagnosis& finding, const std::string& remedy) {
   for (const RankedRemedy& ranked : finding.remedies) {
     if (ranked.remedy->id != remedy) continue;
     std::string text;
@@ -25,7 +25,7 @@ std::string How(const Finding& finding, const std::string& remedy) {
   return "not known";
 }
 
-std::string Why(const Finding& finding, const std::string& remedy) {
+std::string Why(const Diagnosis& finding, const std::string& remedy) {
   std::string text;
   for (const RankedRemedy& ranked : finding.remedies) {
     if (ranked.remedy->id != remedy) continue;
@@ -34,7 +34,7 @@ std::string Why(const Finding& finding, const std::string& remedy) {
   return text;
 }
 
-std::string Why(const Finding& finding) {
+std::string Why(const Diagnosis& finding) {
   std::string text;
   for (const Reason& reason : finding.why) text += reason.text + "\n";
   return text;
@@ -78,7 +78,7 @@ std::string LoadFailure(const std::string& program) {
 }  // namespace
 
 TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "I0317 09:59:16.242547 125344476638336 pyconfig.py:413] Config param dtype: bfloat16\n"
       "I0317 09:59:16.242560 125344476638336 pyconfig.py:413] Config param gradient_accumulation_steps: 1\n"
       "I0317 09:59:16.242571 125344476638336 pyconfig.py:413] Config param ici_fsdp_parallelism: 16\n"
@@ -104,7 +104,7 @@ TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
 }
 
 TEST_CASE("MaxText: the command line will do, and so does a traceback without values", "[diagnose]") {
-  const Finding commanded = Diagnose(
+  const Diagnosis commanded = Diagnose(
       "+ python3 -m maxtext.trainers.pre_train.train base.yml per_device_batch_size=1 remat_policy=minimal "
       "max_target_length=4096\n" +
       kShort);
@@ -113,7 +113,7 @@ TEST_CASE("MaxText: the command line will do, and so does a traceback without va
   CHECK(How(commanded, "micro_batch") == "not offered: per_device_batch_size is 1: there is no batch to split");
   CHECK(Holds(How(commanded, "jax_checkpoint"), "remat_policy is minimal: try full"));
 
-  const Finding traced = Diagnose("  File \"/app/src/MaxText/train.py\", line 812, in train_loop\n" + kShort);
+  const Diagnosis traced = Diagnose("  File \"/app/src/MaxText/train.py\", line 812, in train_loop\n" + kShort);
   CHECK(traced.framework == "maxtext");
   CHECK(Holds(How(traced, "reduce_batch"), "Lower per_device_batch_size."));
   CHECK(Holds(How(traced, "jax_checkpoint"), "remat_policy is full by default"));
@@ -121,7 +121,7 @@ TEST_CASE("MaxText: the command line will do, and so does a traceback without va
 }
 
 TEST_CASE("MaxText: what is on is advised where the report shows that it is not", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "Config param per_device_batch_size: 4\nConfig param dtype: bfloat16\nConfig param weight_dtype: bfloat16\n" +
       TrainingReport(" source_file=\"/app/src/MaxText/layers/models.py\" source_line=77"));
   CHECK(Holds(How(finding, "donate_buffers"), "outputs do not share it"));
@@ -132,13 +132,13 @@ TEST_CASE("a config line counts however far before the error it stands, and of w
   std::string log = "[rank0]: Config param per_device_batch_size: 6\n";
   for (int i = 0; i < 50000; ++i)
     log += "[rank1]: completed step: " + std::to_string(i) + ", seconds: 2.311, TFLOP/s/device: 180.2\n";
-  const Finding finding = Diagnose(log + "[rank1]: " + kShort);
+  const Diagnosis finding = Diagnose(log + "[rank1]: " + kShort);
   CHECK(finding.framework == "maxtext");
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 6: try 3."));
 }
 
 TEST_CASE("of several config lines the newest counts", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "Config param per_device_batch_size: 6\nConfig param remat_policy: minimal\nConfig param per_device_batch_size: "
       "8\n" +
       kShort);
@@ -147,7 +147,7 @@ TEST_CASE("of several config lines the newest counts", "[diagnose]") {
 }
 
 TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "(APIServer pid=31) INFO 06-02 08:10:01 [api_server.py:1839] vLLM API server version 0.11.0\n"
       "(APIServer pid=31) INFO 06-02 08:10:01 [utils.py:233] non-default args: {'model': 'org/model-8b', "
       "'max_model_len': 16384, "
@@ -177,7 +177,7 @@ TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[dia
 }
 
 TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]") {
-  const Finding finding =
+  const Diagnosis finding =
       Diagnose("  File \"/workspace/tpu_inference/runner/tpu_runner.py\", line 300, in load_model\n" +
                LoadFailure("jit_step_fun"));
   CHECK(finding.framework == "vllm");
@@ -185,13 +185,14 @@ TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]")
   CHECK(Holds(How(finding, "fewer_programs"), "Lower --gpu-memory-utilization"));
   CHECK(Holds(How(finding, "shorten_sequence"), "Lower --max-model-len."));
   // While compiling, the share of the cache changes nothing.
-  const Finding compile = Diagnose("+ vllm serve org/model --max-num-seqs 32 --gpu-memory-utilization 0.9\n" + kShort);
+  const Diagnosis compile =
+      Diagnose("+ vllm serve org/model --max-num-seqs 32 --gpu-memory-utilization 0.9\n" + kShort);
   CHECK(Holds(How(compile, "reduce_batch"), "--max-num-seqs is 32: try 16."));
   CHECK_FALSE(Holds(How(compile, "reduce_batch"), "utilization"));
 }
 
 TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
-  const Finding levanter = Diagnose(
+  const Diagnosis levanter = Diagnose(
       "+ python -m levanter.main.train_lm --config_path c.yaml --trainer.train_batch_size 512 "
       "--trainer.per_device_parallelism 16 "
       "--model.gradient_checkpointing true\n" +
@@ -202,7 +203,7 @@ TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
   CHECK(Holds(How(levanter, "micro_batch"), "trainer.per_device_parallelism is 16: try 4"));
   CHECK(How(levanter, "jax_checkpoint") == "not offered: gradient_checkpointing is true already");
 
-  const Finding easydel =
+  const Diagnosis easydel =
       Diagnose("INFO EasyDeL: TrainingArguments(total_batch_size=32, gradient_accumulation_steps=2)\n" + kShort);
   CHECK(easydel.framework == "easydel");
   CHECK(Holds(How(easydel, "reduce_batch"), "total_batch_size is 32: try 16"));
@@ -211,7 +212,7 @@ TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
 }
 
 TEST_CASE("Keras on JAX is Keras, and its fit updates in place", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "Traceback (most recent call last):\n"
       "  File \"/home/ada/classify.py\", line 58, in <module>\n"
       "    model.fit(images, labels, batch_size=512, epochs=3)\n"
@@ -239,7 +240,7 @@ TEST_CASE("PyTorch/XLA: what the last graph reused speaks for donation or agains
            output + " GB\nPost Compilation Analysis: Aliased Input size: " + aliased +
            " GB\nPost Compilation Analysis: Intermediate tensor size: 2.000000 GB\n";
   };
-  const Finding unshared = Diagnose(analysis("6.000000", "0.500000") + head);
+  const Diagnosis unshared = Diagnose(analysis("6.000000", "0.500000") + head);
   CHECK(unshared.framework == "pytorch_xla");
   CHECK(
       Why(unshared, "donate_buffers") ==
@@ -247,17 +248,17 @@ TEST_CASE("PyTorch/XLA: what the last graph reused speaks for donation or agains
   CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() aliases them by itself"));
   CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
 
-  const Finding shared = Diagnose(analysis("6.000000", "5.990000") + head);
+  const Diagnosis shared = Diagnose(analysis("6.000000", "5.990000") + head);
   CHECK(How(shared, "donate_buffers") ==
         "not offered: the last graph that was compiled reuses its inputs' memory already");
 
-  const Finding held = Diagnose(analysis("40.000000", "5.990000") + head);
+  const Diagnosis held = Diagnose(analysis("40.000000", "5.990000") + head);
   CHECK(Holds(Why(held, "free_references"),
               "made 40.00 GiB from 6.00 GiB of inputs: each tensor that Python still holds"));
 }
 
 TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "+ python3 run_pretraining.py --use_tpu=True --train_batch_size=1024\n"
       "ERROR:tensorflow:Error recorded from training_loop: From /job:worker/replica:0/task:0:\n"
       "Compilation failure: Ran out of memory in memory space hbm. Used 11.25G of 8.00G hbm. Exceeded hbm capacity by "
@@ -268,7 +269,7 @@ TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
 }
 
 TEST_CASE("C++ files that bear TensorFlow's name are JAX's own", "[diagnose]") {
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "2022-03-07 18:41:42.980600: E "
       "external/org_tensorflow/tensorflow/compiler/xla/pjrt/pjrt_stream_executor_client.cc:2141] Execution "
       "of replica 0 failed\n"
@@ -312,7 +313,7 @@ TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]")
       "    state = train_step(state, batch)\n"
       "  File \"/opt/venv/lib/python3.11/site-packages/flax/linen/module.py\", line 1058, in _call_wrapped_method\n"
       "    y = run_fun(self, *args)\n";
-  const Finding finding = Diagnose(traceback + TrainingReport(library));
+  const Diagnosis finding = Diagnose(traceback + TrainingReport(library));
   CHECK(finding.framework == "flax");
   CHECK(AsText(finding.facts.Get("user_source")) != nullptr);
   CHECK(*AsText(finding.facts.Get("user_source")) == "loop.py:41");
@@ -324,7 +325,7 @@ TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]")
 }
 
 TEST_CASE("JAX: a row's own line in user code stays as it is", "[diagnose]") {
-  const Finding finding = Diagnose(TrainingReport(" source_file=\"/home/ada/train/model.py\" source_line=19"));
+  const Diagnosis finding = Diagnose(TrainingReport(" source_file=\"/home/ada/train/model.py\" source_line=19"));
   CHECK(finding.framework == "jax");
   CHECK(Holds(How(finding, "shard_tensor"), "is made at model.py:19."));
   CHECK_FALSE(Holds(Why(finding), "in your code"));
@@ -334,7 +335,7 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
           "[diagnose]") {
   const std::string library = " source_file=\"/opt/venv/lib/python3.11/site-packages/optax/losses.py\" source_line=12";
   const std::string report = TrainingReport(library);
-  const Finding alone = Diagnose("  File \"/home/ada/loop.py\", line 41, in main\n    step(x)\n" + report);
+  const Diagnosis alone = Diagnose("  File \"/home/ada/loop.py\", line 41, in main\n    step(x)\n" + report);
   CHECK(Holds(How(alone, "shard_tensor"), "optax/losses.py:12 makes the largest, in your call at loop.py:41."));
 
   // The second row, renamed into the first one's scope, is the user's.
@@ -346,7 +347,7 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
 }
 
 TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") {
-  const auto safety = [](const Finding& finding, const std::string& remedy) {
+  const auto safety = [](const Diagnosis& finding, const std::string& remedy) {
     for (const RankedRemedy& ranked : finding.remedies) {
       if (ranked.remedy->id == remedy) return ranked.safety;
     }
@@ -360,7 +361,7 @@ TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") 
 
 TEST_CASE("the share of memory of a serving engine is advice for serving only", "[diagnose]") {
   CHECK(How(Diagnose(kShort), "serving_memory") == "not known");
-  const Finding finding = Diagnose(
+  const Diagnosis finding = Diagnose(
       "INFO 05-02 11:19:02 [utils.py:233] non-default args: {'model': 'org/model', 'gpu_memory_utilization': 0.93}\n"
       "  File \"/opt/venv/lib/python3.12/site-packages/vllm/v1/engine/core.py\", line 702, in run\n" +
       kShort);

@@ -62,7 +62,7 @@ XlaDump DumpWith(const ScratchFolder& scratch, const std::string& size, const st
 }  // namespace
 
 TEST_CASE("a list of less than half of the need gives no verdict of not enough", "[diagnose]") {
-  const Finding part = Diagnose(Report(2));
+  const Diagnosis part = Diagnose(Report(2));
   REQUIRE_FALSE(part.remedies.empty());
   CHECK(std::none_of(part.remedies.begin(), part.remedies.end(),
                      [](const RankedRemedy& ranked) { return ranked.enough == false; }));
@@ -74,21 +74,21 @@ TEST_CASE("a list of less than half of the need gives no verdict of not enough",
   CHECK(Says(part.why, "The list covers only 8.00 GiB, 20 % of the 40.00 GiB needed"));
   CHECK_FALSE((part.budget && !part.budget->covered));
 
-  const Finding most = Diagnose(Report(6));
+  const Diagnosis most = Diagnose(Report(6));
   CHECK(std::none_of(most.remedies.begin(), most.remedies.end(),
                      [](const RankedRemedy& ranked) { return ranked.at_least; }));
   CHECK_FALSE(Says(most.why, "The list covers only"));
 }
 
 TEST_CASE("sizes that are rounded to the same figure are not nothing too much", "[diagnose]") {
-  const Finding rounded = Diagnose(kRounded);
+  const Diagnosis rounded = Diagnose(kRounded);
   CHECK_FALSE(rounded.facts.Find("excess_bytes"));
   REQUIRE(NeedOf(rounded));
   CHECK(ExcessText(*NeedOf(rounded)) == "less than 10.24 MiB too much (sizes are rounded)");
   CHECK(rounded.confidence == Confidence::kHigh);
 
   const ScratchFolder scratch;
-  const Finding exact = Diagnose(kRounded, DumpWith(scratch, "16917620327", "/home/user/train.py"));
+  const Diagnosis exact = Diagnose(kRounded, DumpWith(scratch, "16917620327", "/home/user/train.py"));
   CHECK(exact.facts.Get("excess_bytes") == Value(6186599.0));
   CHECK(ExcessText(*NeedOf(exact)) == "5.90 MiB too much");
 }

@@ -25,7 +25,7 @@ ProgramTable Read(const std::string& log, std::size_t* failures = nullptr) {
   }();
   static const Engine engine(rules);
   Readings readings = ReadArtifact(engine, {"", ""}, *OpenMemory(log));
-  if (failures != nullptr) *failures = readings.table ? readings.table->findings().size() : 0;
+  if (failures != nullptr) *failures = readings.table ? readings.table->entries().size() : 0;
   return readings.table ? std::move(readings.table->programs()) : ProgramTable();
 }
 

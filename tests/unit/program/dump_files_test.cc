@@ -66,7 +66,7 @@ void Write(const ScratchFolder& scratch, const std::string& stem, const Files& f
 }
 
 struct Told {
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   std::vector<CompiledProgram> programs;
   std::vector<Problem> problems;
 };
@@ -217,15 +217,10 @@ TEST_CASE("each failed compile of a name is told, and a log's own is found", "[p
   CHECK(told.problems.empty());
   REQUIRE(told.findings.size() == 2);
   const auto taken = [&](std::optional<double> used, std::string* from) {
-    Evidence facts;
-    if (used) facts.Set("used_bytes", *used, {});
-    std::vector<Allocation> rows;
-    Prospects prospects;
     Problem problem;
-    const bool read = dump.Read("jit_train_step", 0, &facts, &rows, &prospects, nullptr, &problem);
-    const Value path = facts.Get("dump");
-    *from = read ? *AsText(path) : problem.what;
-    return read;
+    const std::optional<DumpReading> reading = dump.Read("jit_train_step", used, 0, &problem);
+    *from = reading ? reading->facts.Text("dump") : problem.what;
+    return reading.has_value();
   };
   std::string from;
   CHECK(taken(std::nullopt, &from));

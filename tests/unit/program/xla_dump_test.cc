@@ -118,17 +118,17 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   add("module_0000.jit_step.cl_7.after_optimizations-buffer-assignment.txt", kAssignment);
   add("module_0000.jit_step.cl_7.after_optimizations-live-range.txt", kRanges);
   add("unrelated.txt", "nothing");
-  Evidence facts;
-  std::vector<Allocation> rows;
-  Prospects prospects;
   Problem problem;
-  CHECK_FALSE(dump.Read("jit_step", 0, &facts, &rows, &prospects, nullptr, &problem));  // it fitted
+  CHECK_FALSE(dump.Read("jit_step", std::nullopt, 0, &problem));  // it fitted
   add("module_0000.jit_step.cl_7.oom_intermediate_module.txt",
       "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), "
       "metadata={op_name=\"jit(step)/late\"}\n}\n");
-  CHECK_FALSE(dump.Read("jit_other", 0, &facts, &rows, &prospects, nullptr, &problem));
+  CHECK_FALSE(dump.Read("jit_other", std::nullopt, 0, &problem));
   CHECK(problem.what.find("no failed compile") != std::string::npos);
-  REQUIRE(dump.Read("jit_step", 0, &facts, &rows, &prospects, nullptr, &problem));
+  const std::optional<DumpReading> reading = dump.Read("jit_step", std::nullopt, 0, &problem);
+  REQUIRE(reading);
+  const Evidence& facts = reading->facts;
+  const std::vector<Allocation>& rows = reading->rows;
   CHECK(facts.Get("arguments_bytes") == Value(6.0 * kMiB));
   CHECK(facts.Get("output_bytes") == Value(5.0 * kMiB));
   CHECK(facts.Get("shared_output_bytes") == Value(4.0 * kMiB));
@@ -140,10 +140,9 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   CHECK(rows[2].kind == "parameter");
   CHECK(rows[4].rank == 5);
   // Without a name the only failed module is meant.
-  rows.clear();
-  Evidence more;
-  CHECK(dump.Read("", 0, &more, &rows, &prospects, nullptr, &problem));
-  CHECK(more.Get("module") == Value(std::string("jit_step")));
+  const std::optional<DumpReading> nameless = dump.Read("", std::nullopt, 0, &problem);
+  REQUIRE(nameless);
+  CHECK(nameless->facts.Text("module") == "jit_step");
 }
 
 TEST_CASE("names of dump files", "[program]") {

@@ -47,7 +47,7 @@ TEST_CASE("the model of the runner obeys what a log must not print", "[report]")
 
 TEST_CASE("a diagnosis annotates the user's line, and the report is in the log of the step", "[report]") {
   const Failure failure = MadeFailure();
-  Finding finding = MadeFinding(failure);
+  Diagnosis finding = MadeFinding(failure);
   finding.message = "50 % more,\nor so: it fails";
   SetSource("/home/user/job/a, b: 100%.py", 41, &finding);
   const Report report = MadeReport({finding});
@@ -65,7 +65,7 @@ TEST_CASE("a diagnosis annotates the user's line, and the report is in the log o
 TEST_CASE("what is no file below the sources is not annotated", "[report]") {
   const Failure failure = MadeFailure();
   const auto properties = [&](const std::string& source, std::int64_t line, const std::string& root) {
-    Finding finding = MadeFinding(failure);
+    Diagnosis finding = MadeFinding(failure);
     SetSource(source, line, &finding);
     return CommandsOf(MadeReport({finding}), root).at(0).properties;
   };
@@ -103,7 +103,7 @@ TEST_CASE("the token that ends the report is not in it and follows from it", "[r
   CHECK(one.find(token(one), one.find(token(one)) + 1) == one.find("::" + token(one) + "::\n") + 2);
 
   // A log that holds the token of the report before cannot end this one with it.
-  Finding knowing = MadeFinding(failure);
+  Diagnosis knowing = MadeFinding(failure);
   knowing.message = "##[" + token(one) + "] ::error::x";
   CHECK(token(PrintGithub(MadeReport({knowing}), "")) != token(one));
   CHECK(NamesOf(CommandsOf(MadeReport({knowing}))) == std::vector<std::string>{"error", "group", "endgroup"});
@@ -111,7 +111,7 @@ TEST_CASE("the token that ends the report is not in it and follows from it", "[r
 
 TEST_CASE("annotations stay within what is shown of a step", "[report]") {
   const Failure failure = MadeFailure();
-  Report report = MadeReport(std::vector<Finding>(10, MadeFinding(failure)));
+  Report report = MadeReport(std::vector<Diagnosis>(10, MadeFinding(failure)));
   CHECK(CountOf(CommandsOf(report), "error") == 10);
   report.findings.push_back(MadeFinding(failure));
   report.problems = std::vector<Problem>(10, Problem{"a.log", "", "cut short"});
@@ -125,7 +125,7 @@ TEST_CASE("annotations stay within what is shown of a step", "[report]") {
   CHECK(CountOf(commands, "warning") == 10);
   CHECK(commands[19].data == "8 more problems");
 
-  Finding wordy = MadeFinding(failure);
+  Diagnosis wordy = MadeFinding(failure);
   wordy.message = std::string(100000, '%');
   wordy.facts.Set("module", std::string(100000, 'm'), {}, true);
   wordy.where.artifact.path = std::string(4096, 'p');

@@ -38,8 +38,8 @@ inline whyoom::Remedy HostileRemedy() {
 }
 
 // Borrows the rules.
-inline whyoom::Finding HostileFinding(const whyoom::Failure& failure, const whyoom::Remedy& remedy) {
-  whyoom::Finding finding;
+inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure, const whyoom::Remedy& remedy) {
+  whyoom::Diagnosis finding;
   finding.failure = &failure;
   finding.scenario = &failure.scenarios[0];
   finding.id = Hostile();

@@ -131,7 +131,7 @@ TEST_CASE("the parts of a need are what the log itemises, and nothing is drawn o
   Failure failure;
   failure.code = "T1";
   failure.phase = "compile";
-  Finding finding;
+  Diagnosis finding;
   finding.failure = &failure;
   const auto drawn = [&] {
     HtmlWriter html;

@@ -29,8 +29,8 @@ inline whyoom::Failure MadeFailure() {
   return failure;
 }
 
-inline whyoom::Finding MadeFinding(const whyoom::Failure& failure, std::string id = "0123456789abcdef") {
-  whyoom::Finding finding;
+inline whyoom::Diagnosis MadeFinding(const whyoom::Failure& failure, std::string id = "0123456789abcdef") {
+  whyoom::Diagnosis finding;
   finding.failure = &failure;
   finding.scenario = &failure.scenarios.front();
   finding.id = std::move(id);
@@ -44,7 +44,7 @@ inline whyoom::Finding MadeFinding(const whyoom::Failure& failure, std::string i
   return finding;
 }
 
-inline void SetSource(const std::string& path, std::int64_t line, whyoom::Finding* finding) {
+inline void SetSource(const std::string& path, std::int64_t line, whyoom::Diagnosis* finding) {
   whyoom::Allocation row;
   row.rank = 1;
   row.size_bytes = 2147483648;
@@ -53,8 +53,8 @@ inline void SetSource(const std::string& path, std::int64_t line, whyoom::Findin
   finding->allocations.push_back(std::move(row));
 }
 
-inline whyoom::Finding HostileFinding(const whyoom::Failure& failure) {
-  whyoom::Finding finding = MadeFinding(failure);
+inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure) {
+  whyoom::Diagnosis finding = MadeFinding(failure);
   finding.id = "fedcba9876543210";
   finding.message = kHostileText;
   finding.where = {{kHostileText, kHostileText}, 1, 1, 0};
@@ -67,7 +67,7 @@ inline whyoom::Finding HostileFinding(const whyoom::Failure& failure) {
   return finding;
 }
 
-inline whyoom::Report MadeReport(const std::vector<whyoom::Finding>& findings) {
+inline whyoom::Report MadeReport(const std::vector<whyoom::Diagnosis>& findings) {
   whyoom::Report report;
   report.version = "1.2.3";
   report.rules_fingerprint = "abc";

@@ -116,7 +116,7 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
   report.version = "1.2.3";
   report.rules_fingerprint = "0123456789abcdef";
   report.findings.emplace_back();
-  Finding& finding = report.findings[0];
+  Diagnosis& finding = report.findings[0];
   finding.failure = &failure;
   finding.confidence = Confidence::kHigh;
   finding.where = {{"a|b.log", ""}, 7, 9, 0};

@@ -79,7 +79,7 @@ TEST_CASE("room is told in sentences, and what is not known is not told", "[repo
 
 TEST_CASE("a diagnosis shows memory and room in every format for people", "[report]") {
   const Failure failure = MadeFailure();
-  Finding finding = MadeFinding(failure);
+  Diagnosis finding = MadeFinding(failure);
   finding.prospects = MadeProspects("decoder/mlp");
   const Report report = MadeReport({finding});
   for (const std::size_t width : {80, 120}) {

@@ -27,8 +27,8 @@ Failure MakeFailure() {
   return failure;
 }
 
-Finding MakeFinding(const Failure& failure) {
-  Finding finding;
+Diagnosis MakeFinding(const Failure& failure) {
+  Diagnosis finding;
   finding.failure = &failure;
   finding.id = "0123456789abcdef";
   finding.message = kHostile;

@@ -49,7 +49,7 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
   Remedy away = smaller;
   away.id = "away";
   away.title = "Take it away";
-  Finding finding = MadeFinding(failure);
+  Diagnosis finding = MadeFinding(failure);
   RankedRemedy halve;
   halve.rank = 1;
   halve.remedy = &smaller;
@@ -91,7 +91,7 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
 
 TEST_CASE("what the log cannot tell has a rule of its own", "[report]") {
   const Failure failure = MadeFailure();
-  Finding open = MadeFinding(failure);
+  Diagnosis open = MadeFinding(failure);
   open.scenario = nullptr;
   open.candidates = {&failure.scenarios.front()};
   const json run = RunOf(MadeReport({MadeFinding(failure), open}));
@@ -104,7 +104,7 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
   const Failure failure = MadeFailure();
   const json log = {{"artifactLocation", {{"uri", "logs/train.log"}}}, {"region", {{"startLine", 7}, {"endLine", 9}}}};
   const auto result = [&](const std::string& source, const std::string& root) {
-    Finding finding = MadeFinding(failure);
+    Diagnosis finding = MadeFinding(failure);
     SetSource(source, 41, &finding);
     return RunOf(MadeReport({finding}), root)["results"][0];
   };
@@ -131,7 +131,7 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
 
 TEST_CASE("places in logs, in archives and on standard input", "[report]") {
   const Failure failure = MadeFailure();
-  Finding finding = MadeFinding(failure);
+  Diagnosis finding = MadeFinding(failure);
   finding.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};
   for (const Where& where : {finding.where, Where{{"-", ""}, 3, 3, 0}, Where{{"./a b", ""}, 5, 5, 0}})
     finding.tally.places.Add(where);
@@ -221,7 +221,7 @@ TEST_CASE("SARIF of text that does not pack is no larger than code scanning take
   Report report;
   std::uint32_t state = 1;
   for (int i = 0; i < 5000; ++i) {
-    Finding finding = MadeFinding(failure, std::to_string(i));
+    Diagnosis finding = MadeFinding(failure, std::to_string(i));
     std::string noise;
     for (int j = 0; j < 4000; ++j)
       noise += static_cast<char>('0' + (state = state * 1664525 + 1013904223) % 2654435761 % 75);

@@ -91,7 +91,7 @@ TEST_CASE("lists and texts that a report would cut come back whole", "[report][s
            ".00M. That was not possible. There are 5.00M free.\n";
   }
   const FindingTable table = TableOf(log, "log");
-  REQUIRE(table.findings().size() > 1000);
+  REQUIRE(table.entries().size() > 1000);
   CHECK_FALSE(table.left_out().empty());
   CHECK((Show(ThroughText(table)) == Show(table)));
 }
@@ -100,10 +100,10 @@ TEST_CASE("what was concluded already stays so", "[report]") {
   FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   std::vector<Problem> problems;
   FindingTable concluded(BuiltInRules());
-  for (Finding& finding : table.Finish({}, &problems)) concluded.Add(std::move(finding));
-  REQUIRE_FALSE(concluded.findings().empty());
+  for (Diagnosis& diagnosis : table.Finish({}, &problems)) concluded.Add(std::move(diagnosis));
+  REQUIRE_FALSE(concluded.entries().empty());
   const FindingTable read = ThroughText(concluded);
-  CHECK(read.findings().front()->concluded);
+  CHECK(std::holds_alternative<Diagnosis>(*read.entries().front()));
   CHECK((Show(read) == Show(concluded)));
 }
 

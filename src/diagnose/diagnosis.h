@@ -1,0 +1,78 @@
+// A failure and what follows from it: the scenario, the reasons, and the remedies in order. Only Conclude
+// (diagnose/conclude.h) makes one of a finding.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnose/finding.h"
+#include "facts/prospects.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+enum class Confidence { kLow, kMedium, kHigh };
+
+// A sentence about this log, and the line that proves it.
+struct Reason {
+  std::string text;
+  std::uint64_t line = 0;  // 0: no one line
+};
+
+struct RankedRemedy {
+  int rank = 0;
+  const Remedy* remedy = nullptr;
+  std::string section;
+  std::optional<std::int64_t> saves_bytes;
+  std::optional<std::int64_t> left_bytes;    // what the program then needs, and
+  std::optional<std::int64_t> spread_bytes;  // how far off that may be; only where the program tells
+  std::string basis;                         // of the figures: "program", "list"; empty where there are none
+  std::int64_t parts = 0;                    // devices, steps or pieces that they are for, and
+  std::optional<AxisPlace> axis;             // what is cut into them; only where the program tells
+  bool at_least = false;                     // saves_bytes is of what is listed, and most of the need is not
+  std::optional<bool> enough;                // alone
+  bool borderline = false;                   // the spread reaches past what would be enough, or up to it
+  std::vector<std::string> enough_with;
+  std::vector<Reason> why;
+  std::vector<std::string> how;  // for the framework of the log, holes filled
+  std::string safety;            // the remedy's, or what this log makes of it
+  std::string safe_why;
+};
+
+struct RuledOut {
+  const Remedy* remedy = nullptr;
+  std::string why;
+};
+
+// What to do together so that it fits, see diagnose/budget.h.
+struct BudgetStep {
+  const Remedy* remedy = nullptr;
+  std::int64_t saves_bytes = 0;  // of what the steps before leave; the steps add up
+};
+
+struct Budget {
+  std::int64_t excess_bytes = 0;
+  bool at_most = false;           // the excess is less than that; sizes are rounded
+  std::vector<BudgetStep> steps;  // in the order of rank; empty where nothing can be estimated
+  bool covered = false;           // the steps are estimated to save the excess
+};
+
+// Of the finding it is made of, `facts` also hold what follows from them by the rule data.
+struct Diagnosis : Finding {
+  Diagnosis() = default;
+  // Of a finding of which nothing is concluded yet.
+  explicit Diagnosis(Finding finding) : Finding(std::move(finding)) {}
+
+  const Scenario* scenario = nullptr;       // null where the log cannot tell; borrowed, as are all rules below
+  std::vector<const Scenario*> candidates;  // then: those it leaves open
+  Confidence confidence = Confidence::kLow;
+  std::vector<Reason> why;
+  std::vector<RankedRemedy> remedies;
+  std::vector<RuledOut> ruled_out;
+  std::optional<Budget> budget;  // where the excess is known
+};
+
+}  // namespace whyoom

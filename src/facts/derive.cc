@@ -1,0 +1,41 @@
+#include "facts/derive.h"
+
+namespace whyoom {
+namespace {
+
+// What follows so far, before what was read: a formula may replace that.
+class DerivedScope : public Scope {
+ public:
+  DerivedScope(const Evidence& follows, const Scope& read) : follows_(follows), read_(read) {}
+
+  Value Get(std::string_view name) const override {
+    const Fact* fact = follows_.Find(name);
+    return fact == nullptr ? read_.Get(name) : fact->value;
+  }
+  std::size_t row_count() const override { return read_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return read_.GetInRow(row, name); }
+
+ private:
+  const Evidence& follows_;
+  const Scope& read_;
+};
+
+}  // namespace
+
+Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
+  Evidence follows;
+  const DerivedScope scope(follows, read);
+  for (const DerivedFact& one : derived) {
+    if (!one.replace && IsKnown(scope.Get(one.name))) continue;
+    if (one.when && AsBool(one.when->Evaluate(scope)) != true) continue;
+    follows.Set(one.name, one.from.Evaluate(scope), {}, one.replace);
+  }
+  return follows;
+}
+
+void AddDerived(const std::vector<DerivedFact>& derived, const Scope& read, Evidence* facts) {
+  const Evidence follows = Derive(derived, read);
+  for (const auto& [name, fact] : follows.all()) facts->Set(name, fact.value, fact.place, true);
+}
+
+}  // namespace whyoom
