@@ -6,8 +6,10 @@
 //                  ("none", "cannot tell"), "- first: shard_tensor"; of what fits "- programs: 1", "- batch: 64" of the
 //                  first
 // testdata/programs holds the same without a log: dump/ is read by itself.
-//   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
-// The right answer is checked against the output on its own, so that blessing a wrong one fails.
+//   expected.txt, expected.json   what the program prints by rule data without words (neutral_rules.h), so that they
+//                  change only where it decides otherwise; WHYOOM_BLESS=1 writes them anew
+// The right answer is checked against the output on its own, so that blessing a wrong one fails. How whole pages read
+// in the words of the rule data is in testdata/pages.txt, and nowhere else.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "neutral_rules.h"
 #include "process.h"
 
 namespace {
@@ -89,8 +92,15 @@ void CheckRightAnswer(const std::string& source, const json& report) {
   }
 }
 
+const std::string& NeutralRulesFile() {
+  static const ScratchFolder scratch;
+  static const std::string path = scratch.Write("neutral.json", NeutralRules());
+  return path;
+}
+
 void CheckFolder(const fs::path& folder, std::vector<std::string> arguments) {
   INFO(folder);
+  arguments.insert(arguments.end(), {"--rules", NeutralRulesFile()});
   const ProcessResult text = RunWhyoom(arguments, "", folder.string());
   arguments.insert(arguments.end(), {"--format", "json"});
   const ProcessResult data = RunWhyoom(arguments, "", folder.string());
@@ -121,4 +131,17 @@ TEST_CASE("real dumps say by themselves what their programs take", "[golden]") {
   const std::vector<fs::path> programs = FoldersOf("programs");
   REQUIRE(programs.size() >= 2);
   for (const fs::path& folder : programs) CheckFolder(folder, {"dump"});
+}
+
+// Of each kind one: what a person reads. The rest of the cases is about what is decided, not how it is put.
+TEST_CASE("whole pages read as they did", "[golden]") {
+  std::string pages;
+  for (const char* name : {"compile-adam-state", "compile-padded-points", "compile-sparsecore", "buffer-fragmented",
+                           "program-too-large", "dump-unrolled-layers", "neighbour-vmem"}) {
+    const fs::path folder = fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases" / name;
+    std::vector<std::string> arguments = {"log"};
+    if (fs::exists(folder / "dump")) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
+    pages += "== " + std::string(name) + "\n\n" + RunWhyoom(arguments, "", folder.string()).out + "\n";
+  }
+  CheckAgainst(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "pages.txt", pages);
 }

@@ -1,0 +1,97 @@
+#include "neutral_rules.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <vector>
+
+#include "process.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Joined(const Json& text) {
+  if (text.is_string()) return text.get<std::string>();
+  std::string all;
+  for (const Json& piece : text) all += (all.empty() ? "" : " ") + piece.get<std::string>();
+  return all;
+}
+
+// "[place] {hole} {hole}"; two braces are one that is written out.
+std::string Neutral(const std::string& place, const Json& text) {
+  static const std::regex hole(R"(\{[^{}]*\})");
+  static const std::regex written_out(R"(\{\{|\}\})");
+  const std::string all = std::regex_replace(Joined(text), written_out, "");
+  std::string neutral = "[" + place + "]";
+  for (std::sregex_iterator match(all.begin(), all.end(), hole); match != std::sregex_iterator(); ++match)
+    neutral += " " + match->str();
+  return neutral;
+}
+
+void Replace(const std::string& place, const std::vector<std::string>& keys, Json* entry) {
+  for (const std::string& key : keys) {
+    if (entry->contains(key)) (*entry)[key] = Neutral(place + " " + key, (*entry)[key]);
+  }
+}
+
+// A list of sentences, each with its `key`; one without says nothing, which is meant.
+void ReplaceEach(const std::string& place, const std::string& list, const std::string& key, Json* entry) {
+  if (!entry->contains(list)) return;
+  int number = 0;
+  for (Json& sentence : (*entry)[list]) {
+    ++number;
+    if (sentence.contains(key))
+      sentence[key] = Neutral(place + " " + list + " " + std::to_string(number), sentence[key]);
+  }
+}
+
+void ReplaceRemedy(Json* remedy) {
+  const auto id = (*remedy)["id"].get<std::string>();
+  (*remedy)["title"] = "[" + id + "]";
+  Replace(id, {"gain", "note", "telltale", "safe_why"}, remedy);
+  ReplaceEach(id, "evidence", "text", remedy);
+  ReplaceEach(id, "ruled_out", "text", remedy);
+  ReplaceEach(id, "safety_when", "safe_why", remedy);
+  if (!remedy->contains("how")) return;
+  for (auto& [framework, steps] : (*remedy)["how"].items()) {
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      steps[i] = Neutral(id + " " + framework + " " + std::to_string(i + 1), steps[i]);
+  }
+}
+
+void ReplaceFailure(Json* failure) {
+  const auto code = (*failure)["code"].get<std::string>();
+  (*failure)["title"] = "[" + code + "]";
+  ReplaceEach(code, "why", "text", failure);
+  if (!failure->contains("scenarios")) return;
+  for (Json& scenario : (*failure)["scenarios"]) {
+    const std::string place = code + "." + scenario["id"].get<std::string>();
+    scenario["title"] = "[" + place + "]";
+    ReplaceEach(place, "why", "text", &scenario);
+  }
+}
+
+}  // namespace
+
+std::string NeutralRules() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/rules")) {
+    if (entry.path().extension() == ".json" && entry.path().filename() != "schema.json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  Json all = {{"format", "whyoom.rules/1"}, {"failures", Json::array()}, {"remedies", Json::array()}};
+  for (const auto& file : files) {
+    Json rules = Json::parse(ReadText(file.string()));
+    for (Json& failure : rules.value("failures", Json::array())) {
+      ReplaceFailure(&failure);
+      all["failures"].push_back(std::move(failure));
+    }
+    for (Json& remedy : rules.value("remedies", Json::array())) {
+      ReplaceRemedy(&remedy);
+      all["remedies"].push_back(std::move(remedy));
+    }
+  }
+  return all.dump(1);
+}

@@ -1,0 +1,9 @@
+// The rule data without its words, so that a golden of what whyoom decides does not change with how advice is put.
+#pragma once
+
+#include <string>
+
+// The text of a rule file to be given as --rules: each failure and remedy of rules/ with every sentence for people
+// replaced by its place ("[bf16 evidence 2]") and the holes that it fills from the log. Conditions, patterns, estimates
+// and examples are as they are.
+std::string NeutralRules();
