@@ -4,7 +4,8 @@
 //                   "- seems: bf16" (all ids that are named, in order; "none"), "- changes: reduce_batch 64 48" (what
 //                   was changed, with the lengths where there are any; "dimension" where it has no name; absent:
 //                   nothing)
-//   expected.txt, expected.json   what the program prints; WHYOOM_BLESS=1 writes them anew
+//   expected.txt, expected.json   what the program prints by rule data without words (neutral_rules.h); WHYOOM_BLESS=1
+//                  writes them anew
 // The right answer is checked against the output on its own, so that blessing a wrong one fails.
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "neutral_rules.h"
 #include "process.h"
 
 namespace {
@@ -62,8 +64,10 @@ TEST_CASE("two runs are compared rightly", "[golden]") {
   REQUIRE(cases.size() >= 10);
   for (const fs::path& folder : cases) {
     INFO(folder);
-    const ProcessResult text = RunWhyoom({"diff", "before", "after"}, "", folder.string());
-    const ProcessResult data = RunWhyoom({"diff", "--format", "json", "before", "after"}, "", folder.string());
+    const ProcessResult text =
+        RunWhyoom({"diff", "before", "after", "--rules", NeutralRulesFile()}, "", folder.string());
+    const ProcessResult data =
+        RunWhyoom({"diff", "--format", "json", "before", "after", "--rules", NeutralRulesFile()}, "", folder.string());
     CHECK(text.err.empty());
     CHECK(data.err.empty());
     const json diff = json::parse(data.out);

@@ -92,12 +92,6 @@ void CheckRightAnswer(const std::string& source, const json& report) {
   }
 }
 
-const std::string& NeutralRulesFile() {
-  static const ScratchFolder scratch;
-  static const std::string path = scratch.Write("neutral.json", NeutralRules());
-  return path;
-}
-
 void CheckFolder(const fs::path& folder, std::vector<std::string> arguments) {
   INFO(folder);
   arguments.insert(arguments.end(), {"--rules", NeutralRulesFile()});
@@ -143,5 +137,8 @@ TEST_CASE("whole pages read as they did", "[golden]") {
     if (fs::exists(folder / "dump")) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
     pages += "== " + std::string(name) + "\n\n" + RunWhyoom(arguments, "", folder.string()).out + "\n";
   }
+  const fs::path diffs = fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "diffs";
+  for (const char* name : {"batch-or-sharding", "dump-batch"})
+    pages += "== " + std::string(name) + "\n\n" + RunWhyoom({"diff", "before", "after"}, "", diffs / name).out + "\n";
   CheckAgainst(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "pages.txt", pages);
 }

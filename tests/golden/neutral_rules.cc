@@ -73,8 +73,6 @@ void ReplaceFailure(Json* failure) {
   }
 }
 
-}  // namespace
-
 std::string NeutralRules() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/rules")) {
@@ -94,4 +92,12 @@ std::string NeutralRules() {
     }
   }
   return all.dump(1);
+}
+
+}  // namespace
+
+const std::string& NeutralRulesFile() {
+  static const ScratchFolder scratch;
+  static const std::string path = scratch.Write("neutral.json", NeutralRules());
+  return path;
 }

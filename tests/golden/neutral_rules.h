@@ -3,7 +3,7 @@
 
 #include <string>
 
-// The text of a rule file to be given as --rules: each failure and remedy of rules/ with every sentence for people
+// A rule file to be given as --rules: each failure and remedy of rules/ with every sentence for people
 // replaced by its place ("[bf16 evidence 2]") and the holes that it fills from the log. Conditions, patterns, estimates
 // and examples are as they are.
-std::string NeutralRules();
+const std::string& NeutralRulesFile();
