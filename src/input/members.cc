@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "input/archive_reader.h"
-#include "input/decoder.h"
+#include "input/decompress.h"
 #include "input/packing.h"
 #include "input/peeked_source.h"
 #include "input/quota.h"
@@ -53,7 +53,6 @@ class Unpacker {
 
  private:
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
-  std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> source, Packing packing) const;
   void OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth);
   void TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
   void TakeMember(const Artifact& artifact, ArchiveReader& reader, const ArchiveMember& member, ByteSource& source,
@@ -107,7 +106,8 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   if (packing == Packing::kNone)
     return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPackingBytes));
   if (IsArchive(packing)) return OpenArchive(artifact, std::move(packed), packing, depth);
-  Take(artifact, quota_.Limit(ReadAhead(Decompress(std::move(packed), packing)), depth + 1), depth + 1);
+  std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
+  Take(artifact, quota_.Limit(std::move(unpacked), depth + 1), depth + 1);
 }
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
@@ -120,13 +120,6 @@ void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource>
   if (utf16) source = FromUtf16(std::move(source), little ? ByteOrder::kLittle : ByteOrder::kBig);
   read_(artifact, *source);
   Tell(artifact, source->problem());
-}
-
-std::unique_ptr<ByteSource> Unpacker::Decompress(std::unique_ptr<ByteSource> source, Packing packing) const {
-  if (packing == Packing::kGzip) return UnpackGzip(std::move(source));
-  if (packing == Packing::kZstd) return UnpackZstd(std::move(source), limits_.memory);
-  if (packing == Packing::kXz) return UnpackXz(std::move(source), limits_.memory);
-  return packing == Packing::kBzip2 ? UnpackBzip2(std::move(source)) : UnpackLz4(std::move(source));
 }
 
 void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth) {

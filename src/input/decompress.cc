@@ -1,0 +1,337 @@
+// libarchive knows these packings, too, but drops up to 64 KiB before damage or a cut, which is where a log ends that
+// its job could not close; it has no limit on the memory of xz, and does not tell what follows bzip2 data.
+#include "input/decompress.h"
+
+#include <bzlib.h>
+#include <fmt/format.h>
+#include <isa-l/igzip_lib.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "input/quota.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 16;
+
+class Decoder : public ByteSource {
+ public:
+  std::size_t Read(char* buffer, std::size_t capacity) final;
+
+  // Where the packed bytes could not be read whole, that is the cause of all that follows from it.
+  std::string_view problem() const final {
+    const std::string_view cause = packed_->problem();
+    return cause.empty() ? std::string_view(problem_) : cause;
+  }
+
+ protected:
+  struct Step {
+    std::size_t taken = 0;  // of the packed bytes
+    std::size_t given = 0;
+    bool ended = false;  // the stream
+  };
+
+  Decoder(std::unique_ptr<ByteSource> packed, Packing packing) : packed_(std::move(packed)), packing_(packing) {}
+
+  // A stream begins with `packed`. May Fail.
+  virtual void Begin(std::string_view /*packed*/) {}
+
+  // Unpacks some of `packed`, which is empty only at the end of all. May Fail, with what was unpacked before.
+  virtual Step Decode(std::string_view packed, char* buffer, std::size_t capacity) = 0;
+
+  std::uint64_t streams() const { return streams_; }  // read to their end
+
+  // What a failure is called in all packings.
+  void Fail(std::string problem) { problem_ = std::move(problem); }
+  void FailDamaged(std::string_view how = "") {
+    Fail(fmt::format("its {} data is damaged{}{}; what follows was not read", name(), how.empty() ? "" : ": ", how));
+  }
+  void FailMemory() { Fail(fmt::format("there is not enough memory to unpack its {} data", name())); }
+  void FailUnsupported() {
+    Fail(fmt::format("its {} data is of a kind that is not supported; it was not read", name()));
+  }
+
+  // Where a stream was to begin: behind another one, the packed data ended well, but other bytes follow.
+  void FailNoStream(std::string_view how = "") {
+    if (streams_ == 0) return FailDamaged(how);
+    Fail(fmt::format("other bytes follow its {} data and were not read", name()));
+  }
+
+  std::string_view name() const { return NameOf(packing_); }
+
+ private:
+  std::string_view Packed();
+
+  const std::unique_ptr<ByteSource> packed_;
+  const Packing packing_;
+  std::unique_ptr<char[]> block_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool in_stream_ = false;
+  std::uint64_t streams_ = 0;
+  bool ended_ = false;
+  std::string problem_;
+};
+
+std::size_t Decoder::Read(char* buffer, std::size_t capacity) {
+  while (!ended_ && problem_.empty() && capacity > 0) {
+    const std::string_view packed = Packed();
+    if (!in_stream_) {
+      ended_ = packed.empty();
+      if (ended_) return 0;
+      Begin(packed);
+      in_stream_ = true;
+      if (!problem_.empty()) return 0;
+    }
+    const Step step = Decode(packed, buffer, capacity);
+    begin_ += step.taken;
+    if (step.ended) {
+      in_stream_ = false;
+      ++streams_;
+    } else if (step.given == 0 && packed.empty() && problem_.empty()) {
+      Fail(fmt::format("its {} data ends too early", name()));
+    }
+    if (step.given > 0) return step.given;
+  }
+  return 0;
+}
+
+// The packed bytes at hand; empty only at their end. Zeros may stand between streams of gzip or xz, and behind the
+// last.
+std::string_view Decoder::Packed() {
+  const bool may_be_padded = packing_ == Packing::kGzip || packing_ == Packing::kXz;
+  if (block_ == nullptr) block_ = std::make_unique_for_overwrite<char[]>(kBlock);
+  while (true) {
+    if (begin_ == end_) {
+      begin_ = 0;
+      end_ = packed_->Read(block_.get(), kBlock);
+    }
+    const std::string_view packed(block_.get() + begin_, end_ - begin_);
+    if (in_stream_ || !may_be_padded || packed.empty() || packed[0] != '\0') return packed;
+    begin_ += std::min(packed.find_first_not_of('\0'), packed.size());
+  }
+}
+
+class GzipDecoder : public Decoder {
+ public:
+  explicit GzipDecoder(std::unique_ptr<ByteSource> packed)
+      : Decoder(std::move(packed), Packing::kGzip), state_(std::make_unique_for_overwrite<inflate_state>()) {
+    isal_inflate_init(state_.get());
+  }
+
+ private:
+  void Begin(std::string_view packed) override {
+    if (packed[0] != '\x1f') FailNoStream();
+    in_header_ = true;
+    isal_inflate_reset(state_.get());
+    state_->crc_flag = ISAL_GZIP_NO_HDR_VER;  // the header is read here, the sums at the end there
+    isal_gzip_header_init(&header_);
+  }
+
+  Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
+    state_->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(packed.data()));
+    state_->avail_in = static_cast<std::uint32_t>(packed.size());
+    Step step;
+    if (in_header_) {
+      const int result = packed.empty() ? ISAL_END_INPUT : isal_read_gzip_header(state_.get(), &header_);
+      if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) FailNoStream("its header is none");
+      in_header_ = result != ISAL_DECOMP_OK;
+    } else {
+      const auto room =
+          static_cast<std::uint32_t>(std::min<std::size_t>(capacity, std::numeric_limits<std::int32_t>::max()));
+      state_->next_out = reinterpret_cast<std::uint8_t*>(buffer);
+      state_->avail_out = room;
+      const int result = isal_inflate(state_.get());
+      if (result < 0) FailDamaged(result == ISAL_INCORRECT_CHECKSUM ? "wrong checksum" : "");
+      step.given = room - state_->avail_out;
+      step.ended = result >= 0 && state_->block_state == ISAL_BLOCK_FINISH;
+    }
+    step.taken = packed.size() - state_->avail_in;
+    return step;
+  }
+
+  std::unique_ptr<inflate_state> state_;  // some 90 KB
+  isal_gzip_header header_;
+  bool in_header_ = true;
+};
+
+class ZstdDecoder : public Decoder {
+ public:
+  ZstdDecoder(std::unique_ptr<ByteSource> packed, std::size_t memory)
+      : Decoder(std::move(packed), Packing::kZstd), memory_(memory), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
+    if (context_ == nullptr) throw std::bad_alloc();
+    // A window is nearly all that a decoder takes.
+    const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    const int log = static_cast<int>(std::bit_width(memory)) - 1;
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, std::clamp(log, bounds.lowerBound, bounds.upperBound));
+  }
+
+ private:
+  Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
+    ZSTD_outBuffer out = {buffer, capacity, 0};
+    ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
+    const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
+    if (ZSTD_isError(result) != 0) FailWith(ZSTD_getErrorCode(result));
+    return {in.pos, out.pos, result == 0};
+  }
+
+  void FailWith(ZSTD_ErrorCode error) {
+    if (error == ZSTD_error_frameParameter_windowTooLarge) {
+      Fail(TooMuchMemory(name(), 0, memory_));
+    } else if (error == ZSTD_error_memory_allocation) {
+      FailMemory();
+    } else if (error == ZSTD_error_prefix_unknown) {
+      FailNoStream();
+    } else {
+      FailDamaged(error == ZSTD_error_checksum_wrong ? "wrong checksum" : "");
+    }
+  }
+
+  const std::size_t memory_;
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
+};
+
+class XzDecoder : public Decoder {
+ public:
+  XzDecoder(std::unique_ptr<ByteSource> packed, std::size_t memory)
+      : Decoder(std::move(packed), Packing::kXz), memory_(memory) {}
+  ~XzDecoder() override { lzma_end(&stream_); }
+  XzDecoder(const XzDecoder&) = delete;
+  XzDecoder& operator=(const XzDecoder&) = delete;
+
+ private:
+  void Begin(std::string_view) override {
+    if (lzma_stream_decoder(&stream_, memory_, 0) != LZMA_OK) throw std::bad_alloc();
+  }
+
+  Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(buffer);
+    stream_.avail_out = capacity;
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(packed.data());
+    stream_.avail_in = packed.size();
+    const lzma_ret result = lzma_code(&stream_, packed.empty() ? LZMA_FINISH : LZMA_RUN);
+    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR) FailWith(result);
+    return {packed.size() - stream_.avail_in, capacity - stream_.avail_out, result == LZMA_STREAM_END};
+  }
+
+  void FailWith(lzma_ret error) {
+    if (error == LZMA_MEMLIMIT_ERROR) {
+      Fail(TooMuchMemory(name(), lzma_memusage(&stream_), memory_));
+    } else if (error == LZMA_MEM_ERROR) {
+      FailMemory();
+    } else if (error == LZMA_FORMAT_ERROR) {
+      FailNoStream("its header is none");
+    } else if (error == LZMA_OPTIONS_ERROR) {
+      FailUnsupported();
+    } else {
+      FailDamaged();
+    }
+  }
+
+  const std::size_t memory_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+class Bzip2Decoder : public Decoder {
+ public:
+  explicit Bzip2Decoder(std::unique_ptr<ByteSource> packed) : Decoder(std::move(packed), Packing::kBzip2) {}
+  ~Bzip2Decoder() override { BZ2_bzDecompressEnd(&stream_); }  // does nothing where none is open
+  Bzip2Decoder(const Bzip2Decoder&) = delete;
+  Bzip2Decoder& operator=(const Bzip2Decoder&) = delete;
+
+ private:
+  void Begin(std::string_view) override {
+    BZ2_bzDecompressEnd(&stream_);
+    stream_ = {};
+    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
+  }
+
+  Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
+    const auto room = static_cast<unsigned>(std::min<std::size_t>(capacity, std::numeric_limits<int>::max()));
+    stream_.next_in = const_cast<char*>(packed.data());
+    stream_.avail_in = static_cast<unsigned>(packed.size());
+    stream_.next_out = buffer;
+    stream_.avail_out = room;
+    const int result = BZ2_bzDecompress(&stream_);
+    if (result == BZ_MEM_ERROR) {
+      FailMemory();
+    } else if (result == BZ_DATA_ERROR_MAGIC) {
+      FailNoStream();
+    } else if (result < 0) {
+      FailDamaged();
+    }
+    return {packed.size() - stream_.avail_in, room - stream_.avail_out, result == BZ_STREAM_END};
+  }
+
+  bz_stream stream_ = {};
+};
+
+class Lz4Decoder : public Decoder {
+ public:
+  explicit Lz4Decoder(std::unique_ptr<ByteSource> packed) : Decoder(std::move(packed), Packing::kLz4) {
+    LZ4F_dctx* context = nullptr;
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) != 0) throw std::bad_alloc();
+    context_.reset(context);
+  }
+
+ private:
+  Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
+    Step step = {packed.size(), capacity, false};
+    const std::size_t result =
+        LZ4F_decompress(context_.get(), buffer, &step.given, packed.data(), &step.taken, nullptr);
+    if (LZ4F_isError(result) != 0) {
+      FailWith(LZ4F_getErrorName(result));
+      return {};
+    }
+    step.ended = result == 0;
+    return step;
+  }
+
+  void FailWith(std::string_view error) {
+    if (error == "ERROR_frameType_unknown" && streams() == 0) {
+      FailUnsupported();
+    } else if (error == "ERROR_frameType_unknown") {
+      FailNoStream();
+    } else {
+      FailDamaged(error.ends_with("hecksum_invalid") ? "wrong checksum" : "");
+    }
+  }
+
+  std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> context_{nullptr,
+                                                                                &LZ4F_freeDecompressionContext};
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> packed, Packing packing, std::size_t memory) {
+  switch (packing) {
+    case Packing::kGzip:
+      return std::make_unique<GzipDecoder>(std::move(packed));
+    case Packing::kZstd:
+      return std::make_unique<ZstdDecoder>(std::move(packed), memory);
+    case Packing::kXz:
+      return std::make_unique<XzDecoder>(std::move(packed), memory);
+    case Packing::kBzip2:
+      return std::make_unique<Bzip2Decoder>(std::move(packed));
+    default:
+      return std::make_unique<Lz4Decoder>(std::move(packed));
+  }
+}
+
+std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  const std::string amount = needed > 0 ? fmt::format("{} MiB", needed / kMiB + (needed % kMiB > 0 ? 1 : 0)) : "memory";
+  return fmt::format("unpacking its {} data needs {}, more than {} (--max-memory); it was not read", name, amount,
+                     WholeSize(limit));
+}
+
+}  // namespace whyoom
