@@ -25,10 +25,6 @@ struct Limits {
   std::uint64_t members = 1'000'000;          // of all archives, what has no content (folders, links) included
   double seconds = 0;                         // 0: no limit. Looked at between reads
   std::size_t memory = std::size_t{1} << 27;  // that one decoder may ask for: the xz dictionary, the zstd window
-
-  // A 7z can only be read from its end. One that comes through a pipe or lies in another archive is put into a
-  // temporary file, and this is how large that may become.
-  std::uint64_t spool_bytes = std::uint64_t{1} << 33;
 };
 
 }  // namespace whyoom

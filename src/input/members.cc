@@ -13,8 +13,7 @@
 #include "input/peeked_source.h"
 #include "input/quota.h"
 #include "input/read_ahead.h"
-#include "input/seven_zip_memory.h"
-#include "input/spool.h"
+#include "input/seven_zip_check.h"
 #include "input/utf16_source.h"
 
 namespace whyoom {
@@ -124,19 +123,13 @@ void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource>
 
 void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth) {
   last_told_.clear();
-  if (packing == Packing::kSevenZip && !source->Size()) {
-    std::string problem;
-    std::unique_ptr<ByteSource> kept = Spool(*source, limits_.spool_bytes, &problem);
-    // A 7z that is cut has nothing to read: what lies where is said at its end.
-    if (!source->problem().empty()) return Tell(artifact, source->problem());
-    if (kept == nullptr) return Tell(artifact, problem);
-    source = std::move(kept);
-  }
   if (packing == Packing::kSevenZip) {
-    const SevenZipMemory memory = MemoryOfSevenZip(*source, limits_.memory);
-    if (!memory.problem.empty()) return Tell(artifact, memory.problem);
-    if (memory.bytes > limits_.memory)
-      return Tell(artifact, TooMuchMemory(NameOf(packing), memory.bytes, limits_.memory));
+    if (!source->Size()) {
+      return Tell(artifact,
+                  "a 7z can be read from a file only, not from a pipe nor out of other packed data; unpack it first");
+    }
+    const std::string why_not = WhyNotReadSevenZip(*source, limits_.memory);
+    if (!why_not.empty()) return Tell(artifact, why_not);
   }
   TakeMembers(artifact, *source, packing, depth);
 }

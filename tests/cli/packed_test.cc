@@ -40,7 +40,9 @@ TEST_CASE("a packed log has the diagnosis of the log", "[cli]") {
     INFO(format);
     const std::string packed = Archive(format, {{"setup.log", "fine\n"}, {"job/worker.log", log}});
     const std::string path = scratch.Write("logs", packed);
-    for (const json& report : {Report({path}), Report({"-"}, packed)}) {
+    std::vector<json> reports = {Report({path})};
+    if (format != "7zip") reports.push_back(Report({"-"}, packed));  // which is read from a file only
+    for (const json& report : reports) {
       REQUIRE(report["diagnoses"].size() == 1);
       json found = report["diagnoses"][0];
       CHECK(found["where"]["member"] == "job/worker.log");
@@ -96,13 +98,14 @@ TEST_CASE("names of members cannot touch the terminal", "[cli]") {
 }
 
 TEST_CASE("names of members in any script are told", "[cli]") {
+  const ScratchFolder scratch;
   for (const char* format : {"gnutar", "zip", "7zip"}) {
     CAPTURE(format);
     // libarchive writes such names only in a locale that knows them; whyoom is to read them in any.
     const locale_t before = uselocale(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr));
     const std::string packed = Archive(format, {{"größe/日本.log", kFailure}});
     freelocale(uselocale(before));
-    CHECK(RunWhyoom({"-"}, packed).out.find("größe/日本.log") != std::string::npos);
+    CHECK(RunWhyoom({scratch.Write("packed", packed)}).out.find("größe/日本.log") != std::string::npos);
   }
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("each member of an archive comes with its name, in order", "[input]") 
     const std::string packed = Archive(format, files);
     for (const std::size_t chunk : {std::size_t{1}, std::size_t{1000}, std::string::npos}) {
       INFO(format << " by " << chunk);
-      const ReadBack read = Unpack(packed, {}, chunk);
+      const ReadBack read = UnpackArchive(format, packed, {}, chunk);
       CHECK(read.problems.empty());
       std::vector<Piece> pieces = read.pieces;
       // A 7z keeps those without content behind the others.
@@ -63,6 +63,7 @@ TEST_CASE("each member of an archive comes with its name, in order", "[input]") 
 TEST_CASE("an archive is the same in a file and in a pipe", "[input]") {
   const ScratchFolder scratch;
   for (const std::string& format : kFormats) {
+    if (format == "7zip") continue;  // read from a file only
     INFO(format);
     const std::string packed = Archive(format, {{"a.log", SomeLog(200'000)}, {"b.log", "two\n"}});
     const ReadBack file = UnpackFile(scratch.Write(format, packed));
@@ -76,6 +77,7 @@ TEST_CASE("packings lie in packings", "[input]") {
   const std::string log = SomeLog(5000);
   for (const std::string& filter : kFilters) {
     for (const std::string& format : kFormats) {
+      if (format == "7zip") continue;
       INFO(format << " in " << filter);
       const ReadBack read = Unpack(Compress(filter, Archive(format, {{"a.log", Compress(filter, log)}})));
       CHECK(read.problems.empty());
@@ -84,8 +86,10 @@ TEST_CASE("packings lie in packings", "[input]") {
   }
   for (const std::string& outer : kFormats) {
     for (const std::string& inner : kFormats) {
+      if (inner == "7zip") continue;
       INFO(inner << " in " << outer);
-      const ReadBack read = Unpack(Archive(outer, {{"in", Archive(inner, {{"a.log", log}})}, {"b.log", "after\n"}}));
+      const std::string packed = Archive(outer, {{"in", Archive(inner, {{"a.log", log}})}, {"b.log", "after\n"}});
+      const ReadBack read = UnpackArchive(outer, packed);
       CHECK(read.problems.empty());
       CHECK((read.pieces == std::vector<Piece>{{"in/a.log", log}, {"b.log", "after\n"}}));
     }

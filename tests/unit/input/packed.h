@@ -35,6 +35,11 @@ ReadBack Unpack(const std::string& bytes, const Limits& limits = {}, std::size_t
 
 // The same for a file.
 ReadBack UnpackFile(const std::string& path, const Limits& limits = {});
+ReadBack UnpackInFile(const std::string& bytes, const Limits& limits = {});
+
+// An archive as from a pipe, but for a 7z, which is read from a file only.
+ReadBack UnpackArchive(const std::string& format, const std::string& bytes, const Limits& limits = {},
+                       std::size_t chunk = std::string::npos);
 
 // Catch has no printer for pieces.
 std::vector<std::string> Lines(const ReadBack& read);  // "member: text" of each
