@@ -2,53 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "text/numbers.h"
+#include "text/utf8.h"
+
 namespace whyoom {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// Bytes of the UTF-8 sequence at `at`; 0 where there is none.
-std::size_t Utf8Length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool is_long = first != 0xE0 || byte(1) >= 0xA0;
-    const bool is_surrogate = first == 0xED && byte(1) >= 0xA0;
-    return continues(1) && continues(2) && is_long && !is_surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool in_range = (first != 0xF0 || byte(1) >= 0x90) && (first != 0xF4 || byte(1) <= 0x8F);
-    return continues(1) && continues(2) && continues(3) && in_range ? 4 : 0;
-  }
-  return 0;
-}
-
-void AppendUtf8(std::uint32_t point, std::string* out) {
-  const auto add = [&](std::uint32_t byte) { *out += static_cast<char>(byte); };
-  if (point < 0x80) {
-    add(point);
-  } else if (point < 0x800) {
-    add(0xC0 | (point >> 6));
-    add(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    add(0xE0 | (point >> 12));
-    add(0x80 | ((point >> 6) & 0x3F));
-    add(0x80 | (point & 0x3F));
-  } else {
-    add(0xF0 | (point >> 18));
-    add(0x80 | ((point >> 12) & 0x3F));
-    add(0x80 | ((point >> 6) & 0x3F));
-    add(0x80 | (point & 0x3F));
-  }
-}
 
 std::optional<std::uint32_t> HexUnit(std::string_view text, std::size_t at) {
   if (at + 4 > text.size()) return std::nullopt;
@@ -84,15 +46,12 @@ Escape ReadEscape(std::string_view text, std::size_t at) {
   if (text[at + 1] != 'u') return escape;
   const std::optional<std::uint32_t> unit = HexUnit(text, at + 2);
   if (!unit || (*unit >= 0xDC00 && *unit <= 0xDFFF)) return escape;
-  if (*unit < 0xD800 || *unit > 0xDBFF) {
-    escape.length = 6;
-    AppendUtf8(*unit, &escape.meaning);
-    return escape;
-  }
-  const std::optional<std::uint32_t> low = text.substr(at + 6, 2) == "\\u" ? HexUnit(text, at + 8) : std::nullopt;
-  if (!low || *low < 0xDC00 || *low > 0xDFFF) return escape;
-  escape.length = 12;
-  AppendUtf8(0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00), &escape.meaning);
+  const bool is_pair = *unit >= 0xD800 && *unit <= 0xDBFF;
+  const bool has_low = is_pair && text.substr(at + 6, 2) == "\\u";
+  const std::uint32_t low = has_low ? HexUnit(text, at + 8).value_or(0) : 0;
+  if (is_pair && (low < 0xDC00 || low > 0xDFFF)) return escape;
+  escape.length = is_pair ? 12 : 6;
+  AppendUtf8(is_pair ? 0x10000 + ((*unit - 0xD800) << 10) + (low - 0xDC00) : *unit, &escape.meaning);
   return escape;
 }
 
@@ -240,46 +199,25 @@ class JsonScanner {
       if (c == '\n') break;
       if (static_cast<unsigned char>(c) < 0x20)
         return Fail(at_, "a control character inside a string", "write it as \\u00XX");
-      const std::size_t length = Utf8Length(text_, at_);
-      if (length == 0) return Fail(at_, "the text is not valid UTF-8");
-      *out += text_.substr(at_, length);
-      at_ += length;
+      const CodePoint point = DecodeUtf8(text_, at_);
+      if (!point.valid) return Fail(at_, "the text is not valid UTF-8");
+      *out += text_.substr(at_, point.length);
+      at_ += point.length;
     }
     return Fail(begin, "the string that begins here has no end on its line", "close it with a double quote");
   }
 
   bool ReadNumber(nlohmann::json* value) {
-    const std::size_t begin = at_;
-    Accept('-');
-    const std::size_t digits = at_;
-    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
-    bool good = at_ > digits && (text_[digits] != '0' || at_ == digits + 1);
-    bool whole = true;
-    if (good && Accept('.')) good = ReadDigits(&whole);
-    if (good && (Accept('e') || Accept('E'))) {
-      if (!Accept('+')) Accept('-');
-      good = ReadDigits(&whole);
+    const std::size_t end = std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
+    try {
+      *value = nlohmann::json::parse(text_.substr(at_, end - at_));
+    } catch (const nlohmann::json::out_of_range&) {
+      return Fail(at_, "the number is too large");
+    } catch (const nlohmann::json::parse_error&) {
+      return Fail(at_, "not a number of JSON");
     }
-    if (!good) return Fail(begin, "not a number of JSON");
-    std::int64_t integer = 0;
-    const char* first = text_.data() + begin;
-    const char* last = text_.data() + at_;
-    if (whole && std::from_chars(first, last, integer).ec == std::errc()) {
-      *value = integer;
-      return true;
-    }
-    double number = 0;
-    const std::from_chars_result result = std::from_chars(first, last, number);
-    if (result.ec != std::errc() || !std::isfinite(number)) return Fail(begin, "the number is too large or too small");
-    *value = number;
+    at_ = end;
     return true;
-  }
-
-  bool ReadDigits(bool* whole) {
-    *whole = false;
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
-    return at_ > begin;
   }
 
   bool ReadWord(nlohmann::json* value) {

@@ -115,8 +115,8 @@ TEST_CASE("json: a key twice", "[rules]") {
 TEST_CASE("json: hostile texts", "[rules][slow]") {
   CHECK(Faults(std::string(100'000, '[')) == "1:65: nested more than 64 levels deep\n");
   CHECK(Faults(std::string(64, '[') + std::string(64, ']')).empty());
-  CHECK(Faults("[1e999]") == "1:2: the number is too large or too small\n");
-  CHECK(Faults("[" + std::string(100'000, '9') + "]") == "1:2: the number is too large or too small\n");
+  CHECK(Faults("[1e999]") == "1:2: the number is too large\n");
+  CHECK(Faults("[" + std::string(100'000, '9') + "]") == "1:2: the number is too large\n");
   CHECK(Faults(std::string("[\"a\0b\"]", 7)) == "1:4: a control character inside a string (write it as \\u00XX)\n");
   CHECK(Faults(std::string("\0", 1)) == "1:1: expected a value, found a byte that JSON does not have here\n");
   for (const char* bytes : {"\xFF", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
