@@ -1,77 +1,227 @@
-// Valijson is slow to compile: it stays in this file.
-#ifndef VALIJSON_USE_EXCEPTIONS
-#define VALIJSON_USE_EXCEPTIONS 1  // else it ends the program where a schema is wrong
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 is wrong about std::regex, which valijson uses, when it builds with sanitizers.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
 #include "rules/schema_check.h"
 
-#include <exception>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
 #include <set>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
+#include <utility>
 
 #include "input/error.h"
 #include "rules/json_positions.h"
-#include "rules/schema_explain.h"
+#include "rules/suggest.h"
 
 namespace whyoom {
+namespace {
 
-struct SchemaCheck::State {
-  nlohmann::json text;
-  valijson::Schema schema;
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 17> kKeywords = {
+    "$id",         "$ref",        "$schema",   "additionalProperties",
+    "definitions", "description", "enum",      "items",
+    "maximum",     "minItems",    "minLength", "minimum",
+    "pattern",     "properties",  "required",  "title",
+    "type"};
+
+const json& Resolve(const json& schema, const json& node) {
+  const json* at = &node;
+  // A definition may refer to another one; more often than this only in a circle.
+  for (int hops = 0; hops < 8 && at->contains("$ref"); ++hops) {
+    at = &schema.at(json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
+  }
+  return *at;
+}
+
+// Throws where the node, or one in it, says what is not checked.
+void CheckNode(const json& schema, const json& node) {
+  if (Resolve(schema, node).contains("$ref")) throw Error("a $ref leads nowhere");
+  for (const auto& [key, value] : node.items()) {
+    const bool is_known = std::find(kKeywords.begin(), kKeywords.end(), key) != kKeywords.end();
+    const bool is_hidden = node.contains("$ref") && key != "$ref" && key != "description" && key != "title";
+    if (!is_known || is_hidden) throw Error("it says '" + key + "', which is not checked");
+    if (key == "properties" || key == "definitions") {
+      for (const json& member : value) CheckNode(schema, member);
+    } else if (key == "items" || (key == "additionalProperties" && value.is_object())) {
+      CheckNode(schema, value);
+    }
+  }
+}
+
+std::string TypeName(const std::string& type) {
+  if (type == "null") return "null";
+  if (type == "boolean") return "true or false";
+  return (type == "array" || type == "object" || type == "integer" ? "an " : "a ") + (type == "string" ? "text" : type);
+}
+
+std::string TypeOf(const json& value) {
+  switch (value.type()) {
+    case json::value_t::null:
+      return "null";
+    case json::value_t::boolean:
+      return value.get<bool>() ? "true" : "false";
+    case json::value_t::string:
+      return "a text";
+    case json::value_t::array:
+      return "an array";
+    case json::value_t::object:
+      return "an object";
+    default:
+      return "a number";
+  }
+}
+
+bool HasType(const json& value, const std::string& type) {
+  if (type == "string") return value.is_string();
+  if (type == "array") return value.is_array();
+  if (type == "object") return value.is_object();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "null") return value.is_null();
+  if (type == "integer") return value.is_number_integer();
+  return value.is_number();
+}
+
+std::string Shown(const json& value) {
+  constexpr std::size_t kMost = 40;
+  if (!value.is_string()) return value.is_structured() ? TypeOf(value) : value.dump();
+  const std::string& text = value.get_ref<const std::string&>();
+  return text.size() <= kMost ? "'" + text + "'" : "the text";
+}
+
+// What one value and all in it have against the schema node that is meant for them.
+class Check {
+ public:
+  Check(const json& schema, const json& node, const json& value, std::string pointer, std::vector<SchemaFault>* faults)
+      : schema_(schema), node_(Resolve(schema, node)), value_(value), pointer_(std::move(pointer)), faults_(*faults) {}
+
+  void Run() {
+    if (!CheckType()) return;
+    CheckEnum();
+    CheckKeys();
+    CheckSize();
+    CheckRange();
+    CheckPattern();
+    for (const auto& [step, value] : value_.items()) {
+      const json* node = NodeOf(step);
+      if (node != nullptr) Check(schema_, *node, value, pointer_ + "/" + PointerToken(step), &faults_).Run();
+    }
+  }
+
+ private:
+  // For a member or element; null where nothing is said of it.
+  const json* NodeOf(const std::string& step) const {
+    if (!value_.is_structured()) return nullptr;
+    if (value_.is_array()) return node_.contains("items") ? &node_["items"] : nullptr;
+    if (node_.contains("properties") && node_["properties"].contains(step)) return &node_["properties"][step];
+    const bool is_open = node_.contains("additionalProperties") && node_["additionalProperties"].is_object();
+    return is_open ? &node_["additionalProperties"] : nullptr;
+  }
+
+  void Add(std::string what, std::string hint) {
+    faults_.push_back({pointer_, false, std::move(what), std::move(hint)});
+  }
+
+  static std::string Description(const json& node) { return node.is_object() ? node.value("description", "") : ""; }
+
+  bool CheckType() {
+    if (!node_.contains("type")) return true;
+    const json& type = node_["type"];
+    const std::vector<std::string> types =
+        type.is_array() ? type.get<std::vector<std::string>>() : std::vector<std::string>{type.get<std::string>()};
+    std::string expected;
+    for (const std::string& name : types) {
+      if (HasType(value_, name)) return true;
+      expected += (expected.empty() ? "" : " or ") + TypeName(name);
+    }
+    Add("expected " + expected + ", found " + TypeOf(value_), Description(node_));
+    return false;
+  }
+
+  void CheckEnum() {
+    if (!node_.contains("enum")) return;
+    const json& allowed = node_["enum"];
+    if (std::find(allowed.begin(), allowed.end(), value_) != allowed.end()) return;
+    const std::vector<std::string> words = allowed.get<std::vector<std::string>>();
+    const std::string meant = value_.is_string() ? DidYouMean(value_.get<std::string>(), words) : "";
+    Add(Shown(value_) + " is not allowed here", (meant.empty() ? "" : meant + " ") + "allowed: " + Listing(words));
+  }
+
+  void CheckKeys() {
+    if (!value_.is_object()) return;
+    std::set<std::string> meant_keys;
+    if (node_.value("additionalProperties", json(true)) == json(false)) {
+      std::vector<std::string> known;
+      for (const auto& [key, unused] : node_["properties"].items()) {
+        if (!value_.contains(key)) known.push_back(key);
+      }
+      for (const auto& [key, unused] : value_.items()) {
+        if (node_["properties"].contains(key)) continue;
+        const std::string nearest = Nearest(key, known);
+        meant_keys.insert(nearest);
+        faults_.push_back({pointer_ + "/" + PointerToken(key), true, "unknown key '" + key + "'",
+                           nearest.empty() ? "keys are " + AllKeys() : "did you mean '" + nearest + "'?"});
+      }
+    }
+    for (const json& key : node_.value("required", json::array())) {
+      const std::string name = key.get<std::string>();
+      // A key that is there, but misspelt, is said once.
+      if (value_.contains(name) || meant_keys.contains(name)) continue;
+      const bool described = node_.contains("properties") && node_["properties"].contains(name);
+      Add("the key '" + name + "' is missing", described ? Description(node_["properties"][name]) : "");
+    }
+  }
+
+  std::string AllKeys() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, unused] : node_["properties"].items()) keys.push_back(key);
+    return Listing(keys);
+  }
+
+  void CheckSize() {
+    if (value_.is_array() && value_.size() < node_.value("minItems", std::size_t{0})) {
+      Add("the array is empty", "give at least one entry");
+    }
+    if (value_.is_string() && value_.get_ref<const std::string&>().size() < node_.value("minLength", std::size_t{0})) {
+      Add("the text is empty", Description(node_));
+    }
+  }
+
+  void CheckPattern() {
+    if (!node_.contains("pattern") || !value_.is_string()) return;
+    const std::string pattern = node_["pattern"].get<std::string>();
+    if (re2::RE2::PartialMatch(value_.get_ref<const std::string&>(), pattern)) return;
+    Add(Shown(value_) + " does not match " + pattern, Description(node_));
+  }
+
+  void CheckRange() {
+    if (!value_.is_number()) return;
+    const bool low = node_.contains("minimum") && value_ < node_["minimum"];
+    const bool high = node_.contains("maximum") && value_ > node_["maximum"];
+    if (!low && !high) return;
+    const std::string most = node_.contains("maximum") ? " to " + node_["maximum"].dump() : " or more";
+    Add(Shown(value_) + " is out of range", "allowed: " + node_.value("minimum", json(0)).dump() + most);
+  }
+
+  const json& schema_;
+  const json& node_;
+  const json& value_;
+  const std::string pointer_;
+  std::vector<SchemaFault>& faults_;
 };
 
-SchemaCheck::SchemaCheck(std::string_view schema) : state_(std::make_unique<State>()) {
+}  // namespace
+
+SchemaCheck::SchemaCheck(std::string_view schema) {
   try {
-    state_->text = nlohmann::json::parse(schema);
-    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(state_->text), state_->schema);
+    schema_ = json::parse(schema);
+    CheckNode(schema_, schema_);
   } catch (const std::exception& fault) {
     throw Error(std::string("the schema of the rule files cannot be used: ") + fault.what());
   }
 }
 
-SchemaCheck::~SchemaCheck() = default;
-
-namespace {
-
-// Valijson names places "<root>", "[key]", "[0]".
-std::vector<std::string> PathOf(const std::vector<std::string>& context) {
-  std::vector<std::string> path;
-  for (std::size_t i = 1; i < context.size(); ++i) path.push_back(context[i].substr(1, context[i].size() - 2));
-  return path;
-}
-
-// It also complains of each value that holds a bad one.
-bool IsEcho(const std::string& description) { return description.starts_with("Failed to validate"); }
-
-}  // namespace
-
-std::vector<SchemaFault> SchemaCheck::Run(const nlohmann::json& value) const {
+std::vector<SchemaFault> SchemaCheck::Run(const json& value) const {
   std::vector<SchemaFault> faults;
-  valijson::ValidationResults results;
-  valijson::Validator validator;
-  if (validator.validate(state_->schema, valijson::adapters::NlohmannJsonAdapter(value), &results)) return faults;
-  std::set<std::vector<std::string>> explained;
-  for (const valijson::ValidationResults::Error& error : results) {
-    if (IsEcho(error.description)) continue;
-    const std::vector<std::string> path = PathOf(error.context);
-    if (!explained.insert(path).second) continue;
-    std::vector<SchemaFault> words = ExplainFailure(state_->text, value, path);
-    if (words.empty()) {
-      std::string pointer;
-      for (const std::string& step : path) pointer += "/" + PointerToken(step);
-      words.push_back({pointer, false, error.description, ""});
-    }
-    faults.insert(faults.end(), words.begin(), words.end());
-  }
-  if (faults.empty())
-    faults.push_back({"", false, "the file does not have the form that rules/schema.json describes", ""});
+  Check(schema_, schema_, value, "", &faults).Run();
   return faults;
 }
 

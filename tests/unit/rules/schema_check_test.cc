@@ -1,0 +1,55 @@
+// The checker of rule files knows all that rules/schema.json says, and refuses a schema that says more.
+#include "rules/schema_check.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "input/error.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+namespace {
+
+using nlohmann::json;
+
+// "pointer: what" of each fault.
+std::string Faults(const std::string& schema, const json& value) {
+  std::string all;
+  for (const SchemaFault& fault : SchemaCheck(schema).Run(value)) all += fault.pointer + ": " + fault.what + "\n";
+  return all;
+}
+
+TEST_CASE("schema: what is not checked cannot be said", "[rules]") {
+  CHECK_NOTHROW(SchemaCheck(RuleSet::SchemaText()));
+  for (const char* schema :
+       {R"({"oneOf": []})", R"({"properties": {"a": {"maxLength": 3}}})", R"({"items": {"const": 1}})",
+        R"({"additionalProperties": {"uniqueItems": true}})", R"({"definitions": {"a": {"not": {}}}})",
+        R"({"definitions": {"a": {}}, "items": {"$ref": "#/definitions/a", "minLength": 1}})",
+        R"({"items": {"$ref": "#/definitions/none"}})", R"({"definitions": {"a": {"$ref": "#/definitions/a"}}})",
+        "{"}) {
+    INFO(schema);
+    CHECK_THROWS_AS(SchemaCheck(schema), Error);
+  }
+}
+
+TEST_CASE("schema: each keyword is checked, at any depth", "[rules]") {
+  CHECK(Faults(R"({"type": "object"})", json::array()) == ": expected an object, found an array\n");
+  CHECK(Faults(R"({"type": ["string", "number"]})", true) == ": expected a text or a number, found true\n");
+  CHECK(Faults(R"({"enum": ["a", "b"]})", "c") == ": 'c' is not allowed here\n");
+  CHECK(Faults(R"({"required": ["a"]})", json::object()) == ": the key 'a' is missing\n");
+  CHECK(Faults(R"({"properties": {"a": {}}, "additionalProperties": false})", {{"b", 1}}) == "/b: unknown key 'b'\n");
+  CHECK(Faults(R"({"additionalProperties": {"type": "integer"}})", {{"b", 1.5}}) ==
+        "/b: expected an integer, found a number\n");
+  CHECK(Faults(R"({"minItems": 1})", json::array()) == ": the array is empty\n");
+  CHECK(Faults(R"({"minLength": 1})", "") == ": the text is empty\n");
+  CHECK(Faults(R"({"minimum": 1, "maximum": 3})", 4) == ": 4 is out of range\n");
+  CHECK(Faults(R"({"pattern": "^a"})", "b") == ": 'b' does not match ^a\n");
+  CHECK(Faults(R"({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"type": "string"}},
+                   "properties": {"x": {"items": {"$ref": "#/definitions/a"}}}})",
+               {{"x", {"good", 1, {"bad"}}}}) ==
+        "/x/1: expected a text, found a number\n/x/2: expected a text, found an array\n");
+}
+
+}  // namespace
+}  // namespace whyoom
