@@ -15,8 +15,6 @@ namespace {
 
 using Fill = Completion::Fill;
 
-bool BeginsWith(const std::string& text, const std::string& beginning) { return text.rfind(beginning, 0) == 0; }
-
 // A menu has room for a phrase, where --help has sentences: what stands before the first stop outside of brackets.
 std::string Phrase(const std::string& about) {
   int depth = 0;
@@ -71,13 +69,13 @@ class Offers {
       : current_(current), words_(words), topics_(topics) {}
 
   void Add(const std::string& text, const std::string& about) {
-    if (BeginsWith(text, current_)) completion_.words.push_back({text, about});
+    if (text.starts_with(current_)) completion_.words.push_back({text, about});
   }
 
   void AddOptions(const CLI::App& app, const std::set<const CLI::Option*>& given) {
     for (const CLI::Option* option : app.get_options()) {
       const bool once = option->get_expected_max() <= 1;
-      if (once && given.count(option) > 0) continue;
+      if (once && given.contains(option)) continue;
       for (const std::string& name : Names(*option)) Add(name, Phrase(option->get_description()));
     }
   }
@@ -91,14 +89,14 @@ class Offers {
     const std::size_t equals = current_.find('=', prefix.size());
     if (const auto words = words_.find(&option); words != words_.end()) {
       for (const Word& word : words->second) Add(prefix + word.text, word.about);
-      if (BeginsWith(type, "FORMAT[=FILE]") && equals != std::string::npos)
+      if (type.starts_with("FORMAT[=FILE]") && equals != std::string::npos)
         AddFill(Fill::kFiles, current_.substr(0, equals + 1));
     } else if (type == "TOPIC") {
       for (const Word& topic : topics_()) Add(prefix + topic.text, topic.about);
     } else if (type == "DIR") {
       AddFill(Fill::kFolders, prefix);
     } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "PATH", "STATE", "BEFORE", "AFTER"};
-               files.count(type) > 0) {
+               files.contains(type)) {
       AddFill(Fill::kFiles, prefix);
     }
   }
@@ -139,10 +137,10 @@ void OfferArgument(const CLI::App& app, const std::vector<std::string>& before, 
   const std::size_t equals = current.find('=');
   if (at.value_of != nullptr) {
     offers->AddValues(*at.value_of, "");
-  } else if (!at.options_ended && BeginsWith(current, "--") && equals != std::string::npos) {
+  } else if (!at.options_ended && current.starts_with("--") && equals != std::string::npos) {
     const CLI::Option* option = app.get_option_no_throw(current.substr(0, equals));
     if (option != nullptr && !IsFlag(*option)) offers->AddValues(*option, current.substr(0, equals + 1));
-  } else if (!at.options_ended && BeginsWith(current, "-")) {
+  } else if (!at.options_ended && current.starts_with("-")) {
     offers->AddOptions(app, at.given);
   } else if (const CLI::Option* option = NextPositional(app, at.positionals)) {
     offers->AddValues(*option, "");
@@ -154,11 +152,11 @@ std::optional<std::size_t> JobWord(const CLI::App& app, const std::vector<std::s
                                    const std::string& current) {
   const std::size_t begin = JobBegin(app, before);
   if (begin < before.size()) return before[begin] == "--" ? begin + 1 : begin;
-  if (FindPosition(app, before).value_of != nullptr || BeginsWith(current, "-")) return std::nullopt;
+  if (FindPosition(app, before).value_of != nullptr || current.starts_with("-")) return std::nullopt;
   return before.size();
 }
 
-// Empty where `name` is no subcommand.
+// Null where `name` is no subcommand.
 const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
   for (const CLI::App* sub : app.get_subcommands({})) {
     if (sub->get_name() == name) return sub;
@@ -168,10 +166,9 @@ const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
 
 // `before` is what stands between the command's name and the word to complete.
 void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std::string& current, Offers* offers) {
-  if (app.get_subcommands({}).empty()) {
-    OfferArgument(app, before, current, offers);
-  } else if (before.empty()) {
-    offers->AddSubcommands(app);
+  const bool has_subcommands = !app.get_subcommands({}).empty();
+  if (has_subcommands && before.empty()) offers->AddSubcommands(app);
+  if (!has_subcommands || before.empty()) {
     OfferArgument(app, before, current, offers);
   } else if (const CLI::App* sub = FindSubcommand(app, before[0])) {
     before.erase(before.begin());
@@ -203,12 +200,21 @@ Completion CompleteLine(const std::vector<std::string>& line, const std::functio
 }
 
 std::string ToText(const Completion& completion) {
-  std::string text = "none\n";
-  if (completion.fill == Fill::kFiles) text = fmt::format("files\t{}\n", completion.prefix);
-  if (completion.fill == Fill::kFolders) text = fmt::format("folders\t{}\n", completion.prefix);
-  if (completion.fill == Fill::kJob) text = fmt::format("job\t{}\n", completion.job_begin);
+  std::string text = completion.fill == Fill::kFiles     ? fmt::format("files\t{}\n", completion.prefix)
+                     : completion.fill == Fill::kFolders ? fmt::format("folders\t{}\n", completion.prefix)
+                     : completion.fill == Fill::kJob     ? fmt::format("job\t{}\n", completion.job_begin)
+                                                         : "none\n";
   for (const Word& word : completion.words) text += fmt::format("{}\t{}\n", word.text, word.about);
   return text;
+}
+
+std::string_view CompletionScript(Shell shell) {
+  for (const Choice<Shell>& choice : kShells) {
+    for (const EmbeddedFile& script : CompletionScripts()) {
+      if (choice.value == shell && script.name == "whyoom." + std::string(choice.name)) return script.text;
+    }
+  }
+  return {};
 }
 
 }  // namespace whyoom

@@ -1,13 +1,15 @@
-// What can stand next on a command line. The shells' completion scripts (shell_scripts.h) know nothing themselves: they
-// ask `whyoom __complete -- WORD ...`, so that what they offer cannot differ from what is understood.
+// What can stand next on a command line. The shells' scripts know nothing themselves: they ask
+// `whyoom __complete -- WORD ...`, so that what they offer cannot differ from what is understood.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/choices.h"
+#include "rules/builtin.h"
 
 namespace whyoom {
 
@@ -27,5 +29,9 @@ Completion CompleteLine(const std::vector<std::string>& line, const std::functio
 
 // For the scripts: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then "WORD<TAB>ABOUT" a line.
 std::string ToText(const Completion& completion);
+
+// Those of integrations/completions, as they were when the program was built.
+const std::vector<EmbeddedFile>& CompletionScripts();
+std::string_view CompletionScript(Shell shell);
 
 }  // namespace whyoom

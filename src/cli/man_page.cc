@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -12,43 +13,21 @@
 namespace whyoom {
 namespace {
 
-// Groff would make typographic quotes, hyphens and accents of these.
-std::string_view RoffName(char c) {
-  switch (c) {
-    case '\\':
-      return "\\(rs";
-    case '-':
-      return "\\-";
-    case '\'':
-      return "\\(aq";
-    case '`':
-      return "\\(ga";
-    case '^':
-      return "\\(ha";
-    case '~':
-      return "\\(ti";
-    case '"':
-      return "\\(dq";
-    default:
-      return "";
-  }
-}
+// Groff would make typographic quotes, hyphens and accents of these; the page is ASCII.
+constexpr std::pair<std::string_view, std::string_view> kRoffNames[] = {{"\\", "\\(rs"}, {"-", "\\-"},   {"'", "\\(aq"},
+                                                                        {"`", "\\(ga"},  {"^", "\\(ha"}, {"~", "\\(ti"},
+                                                                        {"\"", "\\(dq"}, {"…", "\\&..."}};
 
 // Text as it is to be read. A line that begins with a dot would be a request.
 std::string Roff(std::string_view text) {
-  constexpr std::string_view kEllipsis = "…";
   std::string roff;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool line_begin = i == 0 || text[i - 1] == '\n';
-    if (text.substr(i, kEllipsis.size()) == kEllipsis) {
-      roff += "\\&...";
-      i += kEllipsis.size() - 1;
-    } else if (const std::string_view name = RoffName(text[i]); !name.empty()) {
-      roff += name;
-    } else {
-      if (line_begin && text[i] == '.') roff += "\\&";
-      roff += text[i];
-    }
+  for (std::size_t i = 0; i < text.size();) {
+    const auto* const name = std::find_if(std::begin(kRoffNames), std::end(kRoffNames),
+                                          [&](const auto& each) { return text.substr(i).starts_with(each.first); });
+    const bool is_named = name != std::end(kRoffNames);
+    if (text[i] == '.' && (i == 0 || text[i - 1] == '\n')) roff += "\\&";
+    roff += is_named ? name->second : text.substr(i, 1);
+    i += is_named ? name->first.size() : 1;
   }
   return roff;
 }
@@ -81,7 +60,7 @@ std::vector<Paragraph> Paragraphs(const std::string& footer) {
     if (last.text.empty() && last.title.empty() && line.back() == ':') {
       last.title = line.substr(0, line.size() - 1);
       last.as_it_stands = true;
-    } else if (constexpr std::string_view kStatus = "Exit status: "; line.rfind(kStatus, 0) == 0) {
+    } else if (constexpr std::string_view kStatus = "Exit status: "; line.starts_with(kStatus)) {
       last.title = "Exit status";
       last.text = line.substr(kStatus.size()) + "\n";
     } else {
@@ -107,6 +86,8 @@ class Page {
   void Section(const std::string& title) { Line(".SH " + Roff(title)); }
   void Subsection(const std::string& title) { Line(".SS " + Roff(title)); }
 
+  void Entry(const std::string& roff, const std::string& about) { Line(".TP\n" + roff + "\n" + Roff(about)); }
+
   void Text(const Paragraph& paragraph) {
     if (paragraph.as_it_stands) Line(".nf");
     for (const std::string& line : Lines(paragraph.text)) Line(Roff(line));
@@ -119,9 +100,7 @@ class Page {
     for (const std::string& name : option.get_lnames()) names += (names.empty() ? "" : ", ") + Bold("--" + name);
     const bool flag = option.get_items_expected_max() == 0;
     if (!flag) names += (names.empty() ? "" : " ") + Italic(option.get_type_name());
-    Line(".TP");
-    Line(names);
-    Line(Roff(option.get_description()));
+    Entry(names, option.get_description());
   }
 
   // All options, each group under its name, which `heading` prints.
@@ -172,13 +151,6 @@ std::string Usage(const Callable& command) {
   return command.trailer.empty() ? usage : usage + " " + Roff(command.trailer);
 }
 
-void AddSynopsis(const std::vector<Callable>& commands, Page* page) {
-  page->Section("SYNOPSIS");
-  page->Line(".nf");
-  for (const Callable& command : commands) page->Line(Usage(command));
-  page->Line(".fi");
-}
-
 void AddCommand(const Callable& command, Page* page) {
   page->Subsection(command.name);
   page->Line(Roff(command.app->get_description()));
@@ -191,11 +163,7 @@ void AddCommand(const Callable& command, Page* page) {
   }
 }
 
-struct Variable {
-  const char* name;
-  const char* about;
-};
-constexpr Variable kEnvironment[] = {
+constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"NO_COLOR", "If set and not empty, no colours, unless --color always is given."},
     {"CLICOLOR_FORCE, FORCE_COLOR", "If set, not empty and not 0, colours also where the output is no terminal."},
     {"GITHUB_STEP_SUMMARY", "The file that --step-summary appends to."},
@@ -218,7 +186,10 @@ std::string ManPage() {
   page.Line(".ad l");  // nor spread
   page.Section("NAME");
   page.Line("whyoom \\- explain XLA TPU out\\-of\\-memory errors in job logs");
-  AddSynopsis(commands, &page);
+  page.Section("SYNOPSIS");
+  page.Line(".nf");
+  for (const Callable& command : commands) page.Line(Usage(command));
+  page.Line(".fi");
   page.Section("DESCRIPTION");
   page.Line(Roff(main.get_description()));
   page.Section("OPTIONS");
@@ -231,11 +202,7 @@ std::string ManPage() {
     page.Text(paragraph);
   }
   page.Section("ENVIRONMENT");
-  for (const Variable& variable : kEnvironment) {
-    page.Line(".TP");
-    page.Line(Bold(variable.name));
-    page.Line(Roff(variable.about));
-  }
+  for (const auto& [name, about] : kEnvironment) page.Entry(Bold(name), about);
   return page.Take();
 }
 

@@ -22,7 +22,6 @@
 #include "cli/read_batch.h"
 #include "cli/rules_command.h"
 #include "cli/run_command.h"
-#include "cli/shell_scripts.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"

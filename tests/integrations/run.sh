@@ -37,7 +37,8 @@ say "Slurm and GNU parallel"
 
 say "shell scripts"
 if command -v shellcheck >/dev/null; then
-  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/whyoom.sbatch "$here"/*.sh
+  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/whyoom.sbatch "$root"/integrations/completions/whyoom.bash \
+    "$here"/*.sh
   echo "shellcheck: nothing to say"
 else
   skip "shell scripts" "no shellcheck"

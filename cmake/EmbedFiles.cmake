@@ -1,7 +1,7 @@
-# Writes a C++ file that holds the rule files as string literals, in order of name.
-# Called with -DOUTPUT=... -DFILES=a;b;c
+# Writes a C++ file that holds files as string literals, in the order given: what FUNCTION, which HEADER declares, returns.
+# Called with -DOUTPUT=... -DFILES=a;b;c -DHEADER=rules/builtin.h -DFUNCTION=EmbeddedFiles
 # Clang warns of long literals; compilers that build this program have no such limit.
-set(code "// Made from rules/*.json.\n#include \"rules/builtin.h\"\n\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\nnamespace whyoom {\n\nconst std::vector<EmbeddedFile>& EmbeddedFiles() {\n  static const std::vector<EmbeddedFile> files = {\n")
+set(code "// Made by cmake/EmbedFiles.cmake.\n#include \"${HEADER}\"\n\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\nnamespace whyoom {\n\nconst std::vector<EmbeddedFile>& ${FUNCTION}() {\n  static const std::vector<EmbeddedFile> files = {\n")
 string(REPEAT "." 160 line)  # 80 bytes of hex
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
