@@ -83,7 +83,7 @@ void Batch::Work() {
                     std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
       queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
       ++queue.busy;
-      // Who reads hits has little to do where there are few, so that a searcher may take its place.
+      // A thread that waits for hits of a large file leaves its place to one that searches the blocks.
       const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
       const std::size_t searchers = idle == 0 ? 0 : idle + 1;
       lock.unlock();

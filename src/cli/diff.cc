@@ -64,7 +64,7 @@ Run ToRun(const Side& side, std::optional<std::size_t> finding) {
 }
 
 // Where no log tells of a failure, the dump says what the compile came to.
-void TakeDump(const Side& side, const std::string& module, Run* run, std::vector<Problem>* problems) {
+void AddDump(const Side& side, const std::string& module, Run* run, std::vector<Problem>* problems) {
   if (run->failed || side.dump.empty()) return;
   Problem problem;
   std::optional<DumpReading> reading = side.dump.ReadAny(module, &problem);
@@ -78,7 +78,7 @@ void TakeDump(const Side& side, const std::string& module, Run* run, std::vector
   run->measured = !reading->failed;
 }
 
-void TakeProgram(const Side& side, Run* run, std::vector<Problem>* problems) {
+void AddProgram(const Side& side, Run* run, std::vector<Problem>* problems) {
   const std::string path = run->facts.Text("dump");
   if (path.empty()) return;
   Problem problem;
@@ -97,8 +97,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   const FindingPair pair = MatchFindings(before.findings, after.findings);
   diff.before = ToRun(before, pair.before);
   diff.after = ToRun(after, pair.after);
-  TakeDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
-  TakeDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
+  AddDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
+  AddDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
   // Nothing was read, so nothing can be said: not even that it does not fail.
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;
@@ -107,8 +107,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
-  TakeProgram(before, &diff.before, &diff.problems);
-  TakeProgram(after, &diff.after, &diff.problems);
+  AddProgram(before, &diff.before, &diff.problems);
+  AddProgram(after, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),

@@ -21,28 +21,28 @@
 namespace whyoom {
 namespace {
 
-// What all followed inputs came to, and what was said of it.
-class Told {
+// What the followed inputs came to so far, and what of it was printed.
+class LiveReport {
  public:
-  Told(const Engine& engine, const Options& options, const TextOptions& text)
+  LiveReport(const Engine& engine, const Options& options, const TextOptions& text)
       : engine_(engine), options_(options), text_(text) {}
 
-  // Of all that one artifact has told so far, what is new.
-  void Tell(const ArtifactReader& reader) {
+  // Prints the diagnoses of one artifact that were not printed before.
+  void PrintNew(const ArtifactReader& reader) {
     if (options_.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
     std::vector<Diagnosis> findings = reader.SoFar().Finish(XlaDump(), &report.problems);
     const std::lock_guard lock(mutex_);
     for (Diagnosis& finding : findings) {
-      if (told_.insert(finding.id).second) report.findings.push_back(std::move(finding));
+      if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));
     }
     if (report.findings.empty()) return;
-    const std::string text = (said_.empty() ? "" : "\n") + PrintText(report, text_);
-    said_ += text;
-    // A file holds all of it, whenever one looks.
-    WriteOutput(options_.output.empty() ? text : said_, options_.output);
-    if (options_.output.empty()) said_ = "\n";
+    const std::string text = (printed_.empty() ? "" : "\n") + PrintText(report, text_);
+    printed_ += text;
+    // The file of --output holds the whole report at any time, not only what is new.
+    WriteOutput(options_.output.empty() ? text : printed_, options_.output);
+    if (options_.output.empty()) printed_ = "\n";
   }
 
   void Add(Readings readings) {
@@ -59,22 +59,23 @@ class Told {
   const Options& options_;
   const TextOptions text_;
   std::mutex mutex_;
-  std::set<std::string> told_;
-  std::string said_;  // empty: nothing yet
+  std::set<std::string> printed_ids_;
+  std::string printed_;  // empty: nothing yet
   Readings readings_;
 };
 
 // Reads one file, from its begin until another one takes its place, or the pipe.
-FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, Told* told, ReadControl* control) {
+FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, LiveReport* live,
+                              ReadControl* control) {
   FollowSource source(artifact.path, *control);
-  ArtifactReader reader(told->engine(), artifact, source, {range, 0, control});
+  ArtifactReader reader(live->engine(), artifact, source, {range, 0, control});
   do {
-    while (reader.Next()) told->Tell(reader);
+    while (reader.Next()) live->PrintNew(reader);
   } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
   Readings readings = reader.Finish();
   if (!source.problem().empty())
     readings.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
-  told->Add(std::move(readings));
+  live->Add(std::move(readings));
   return source.state();
 }
 
@@ -88,14 +89,14 @@ Readings Follow(const Engine& engine, const Options& options, const TextOptions&
   }
   // The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
   const Interrupt interrupt(&control->stop);
-  Told told(engine, options, text);
+  LiveReport live(engine, options, text);
   std::mutex mutex;
   std::exception_ptr failure;
   std::vector<std::thread> threads;
   for (const std::string& path : options.paths) {
     threads.emplace_back([&, path] {
       try {
-        while (FollowOne({path, ""}, options.range, &told, control) == FollowSource::State::kReplaced &&
+        while (FollowOne({path, ""}, options.range, &live, control) == FollowSource::State::kReplaced &&
                !control->stopped()) {
         }
       } catch (...) {
@@ -107,7 +108,7 @@ Readings Follow(const Engine& engine, const Options& options, const TextOptions&
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
-  return told.Finish();
+  return live.Finish();
 }
 
 }  // namespace whyoom

@@ -41,7 +41,8 @@ bool Inputs::OpenNextName(std::vector<Problem>* problems) {
 
 void Inputs::Keep(std::vector<Problem> problems) {
   for (Problem& problem : problems) {
-    if (!options_.shard.Takes(problem.path)) continue;  // told once of all shards
+    if (!options_.shard.Owns(problem.path))
+      continue;  // every shard walks the same tree; the owner of the path reports its problem
     problems_.push_back(std::move(problem));
     BoundProblems(&problems_, &problems_left_out_);
   }

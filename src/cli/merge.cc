@@ -26,7 +26,7 @@ Readings ReadReports(const RuleSet& rules, const Options& options, const OutputF
   const auto tell = [&](const Problem& problem) { problems.push_back(problem); };
   for (Walk walk(options.paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
     const std::string& path = artifact->path;
-    outputs.Keep(path);
+    outputs.ThrowIfOutput(path);
     const bool named = std::find(options.paths.begin(), options.paths.end(), path) != options.paths.end();
     if (!named && IsBesideParts(path)) continue;
     ReadMembers(

@@ -158,7 +158,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
                " where that is over " + std::to_string(usual.suspicious_ratio) + " times what is packed)",
            [limits](std::uint64_t size) {
              limits->bytes = size;
-             limits->suspicious_ratio = 0;  // who names a size has thought of it
+             limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off
            });
   add_size("--max-memory", "Let no decoder take more than SIZE (" + WholeSize(usual.memory) + ")",
            [limits](std::uint64_t size) { limits->memory = static_cast<std::size_t>(size); });

@@ -41,13 +41,13 @@ OutputFiles::OutputFiles(const Options& options) {
   if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr) {
     if (const std::optional<File> file = RegularFile(summary)) files_.insert(*file);
   }
-  for (const std::string& path : options.paths) Keep(path);
-  for (const std::string& path : options.rules) Keep(path);
-  Keep(options.files_from);
-  Keep(options.resume);
+  for (const std::string& path : options.paths) ThrowIfOutput(path);
+  for (const std::string& path : options.rules) ThrowIfOutput(path);
+  ThrowIfOutput(options.files_from);
+  ThrowIfOutput(options.resume);
 }
 
-void OutputFiles::Keep(const std::string& path) const {
+void OutputFiles::ThrowIfOutput(const std::string& path) const {
   if (files_.empty()) return;
   const std::optional<File> file = RegularFile(path);
   if (file && files_.count(*file) > 0) throw Error("a report would overwrite what is read: " + Printable(path));

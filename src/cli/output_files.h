@@ -17,7 +17,7 @@ class OutputFiles {
 
   // Throws Error where `path`, which is about to be read, is one of the outputs. Costs nothing where no output exists
   // yet.
-  void Keep(const std::string& path) const;
+  void ThrowIfOutput(const std::string& path) const;
 
  private:
   std::set<std::pair<unsigned long long, unsigned long long>> files_;  // device and number of those that exist

@@ -111,12 +111,12 @@ std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
   while (!ended_ && ReadEntry()) {
     if (std::string name = TakeEntry(); !name.empty()) return name;
   }
-  if (!ended_) TellFaults(problems);
+  if (!ended_) ReportFaults(problems);
   ended_ = true;
   return std::nullopt;
 }
 
-void PathList::TellFaults(std::vector<Problem>* problems) {
+void PathList::ReportFaults(std::vector<Problem>* problems) {
   if (!source_->problem().empty()) {
     // Without any name there is nothing to go on with.
     if (number_ == 0) throw Error(fmt::format("{}: {}", Printable(path_), source_->problem()));

@@ -37,7 +37,7 @@ class PathList {
   bool ReadEntry();
   std::string TakeEntry();
   const char* NameOf(const std::string& entry, std::string* name) const;
-  void TellFaults(std::vector<Problem>* problems);
+  void ReportFaults(std::vector<Problem>* problems);
 
   const std::string path_;
   const std::unique_ptr<ByteSource> source_;

@@ -53,7 +53,7 @@ class BatchReader {
 
  private:
   void List(Inputs* inputs, Batch* batch);
-  bool Take(const Artifact& input);
+  bool Admit(const Artifact& input);
   Readings ReadOne(const Artifact& input, std::size_t threads);
   void CountDone(const FileStamp& stamp, const Readings& readings, bool reused);
   std::string InterruptText(int signal) const;
@@ -94,7 +94,7 @@ BatchResult BatchReader::Read() {
 // Hands out the inputs to read as they are listed.
 void BatchReader::List(Inputs* inputs, Batch* batch) {
   while (const std::optional<Artifact> input = inputs->Next()) {
-    if (!Take(*input)) continue;
+    if (!Admit(*input)) continue;
     ++counts_.files_known;
     if (control_.stopped()) {
       ++not_read_;
@@ -105,12 +105,12 @@ void BatchReader::List(Inputs* inputs, Batch* batch) {
   counts_.listed = inputs->all_listed();  // a list may have ended because of an interrupt
 }
 
-// Whether it is to be read here.
-bool BatchReader::Take(const Artifact& input) {
-  outputs_.Keep(input.path);
+// Counts an input that this shard reads, and says whether it is one; a file of a dump is noted instead.
+bool BatchReader::Admit(const Artifact& input) {
+  outputs_.ThrowIfOutput(input.path);
   // All modules of a folder are judged together, so they are one shard's.
-  dump_.AddFile(input.path, options_.shard.Takes(input.path.substr(0, input.path.rfind('/') + 1)));
-  if (XlaDump::IsDumpFile(input.path) || !options_.shard.Takes(input.path)) return false;
+  dump_.AddFile(input.path, options_.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
+  if (XlaDump::IsDumpFile(input.path) || !options_.shard.Owns(input.path)) return false;
   if (wants_sizes_) {
     const FileStamp stamp = StampOf(input.path);
     counts_.size_known += stamp.size;

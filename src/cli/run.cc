@@ -41,7 +41,7 @@ TextOptions ForText(const Options& options) {
 }
 
 // Where no path is given: standard input, unless that is a terminal.
-void CompletePaths(Options* options) {
+void SetDefaultPaths(Options* options) {
   if (!options->paths.empty() || !options->files_from.empty()) return;
   if (InputIsTerminal()) throw Error("nothing to read: give a file, or pipe one in (whyoom --help)");
   options->paths = {"-"};
@@ -61,7 +61,7 @@ int PrintAndEnd(const Options& options, const Report& report) {
 }
 
 int RunMerge(Options options, const OutputFiles& outputs) {
-  CompletePaths(&options);
+  SetDefaultPaths(&options);
   const RuleSet rules = LoadRules(options);
   return PrintAndEnd(options, MakeReport(rules.fingerprint(), ReadReports(rules, options, outputs), XlaDump()));
 }
@@ -86,7 +86,7 @@ void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const
 }
 
 int RunDiagnose(Options options, const OutputFiles& outputs) {
-  CompletePaths(&options);
+  SetDefaultPaths(&options);
   std::optional<RuleSet> given;
   if (!options.rules.empty()) given = LoadRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
@@ -100,7 +100,8 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
       dump.AddFile(file->path);
     }
   }
-  std::erase_if(problems, [&](const Problem& problem) { return !options.shard.Takes(problem.path); });  // told once
+  std::erase_if(problems,
+                [&](const Problem& problem) { return !options.shard.Owns(problem.path); });  // its owner reports it
   BatchResult batch = ReadBatch(engine, rules, options, outputs, &dump);
   std::move(problems.begin(), problems.end(), std::back_inserter(batch.readings.problems));
   AddDumps(rules, limit, dump, &batch.readings);
@@ -109,7 +110,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
 }
 
 int RunFollow(Options options) {
-  CompletePaths(&options);
+  SetDefaultPaths(&options);
   const RuleSet rules = LoadRules(options);
   const Engine engine(rules);
   ReadControl control;

@@ -20,7 +20,7 @@ std::optional<std::uint64_t> Number(std::string_view text) {
 }  // namespace
 
 // A digest, not a simple hash: of those, the lowest bits of "rank7/rank7.log" are the same for every rank.
-bool Shard::Takes(const std::string& path) const {
+bool Shard::Owns(const std::string& path) const {
   if (count <= 1) return true;
   std::uint64_t hash = 0;
   const std::string digest = Sha256Hex(path);

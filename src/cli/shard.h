@@ -15,7 +15,7 @@ struct Shard {
 
   // Whether the first 8 bytes of the SHA-256 of the path, as it was given or found, leave `index` when divided by
   // `count`.
-  bool Takes(const std::string& path) const;
+  bool Owns(const std::string& path) const;
 };
 
 // Of "2/16". Throws Error that says what is wrong with anything else.

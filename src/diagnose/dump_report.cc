@@ -120,7 +120,7 @@ class DumpReporter {
     return reading;
   }
 
-  void Tell(Problem problem) {
+  void AddProblem(Problem problem) {
     if (!problem.what.empty()) problems_.push_back(std::move(problem));
   }
 
@@ -130,7 +130,7 @@ class DumpReporter {
     std::optional<DumpReading> reading;
     if (!module.assignment.empty()) reading = Read(module, &problem);
     if (reading && !reading->failed) return false;
-    Tell(std::move(problem));
+    AddProblem(std::move(problem));
     if (!reading || failure_ == nullptr) return true;
     Sighting sighting;
     sighting.failure = failure_;
@@ -151,7 +151,7 @@ class DumpReporter {
     std::vector<std::pair<std::int64_t, const Given*>> by_need;
     for (const Given& module : folder) {
       if (module.assignment.empty()) {
-        Tell({module.path, "", XlaDump::kNoAssignment});
+        AddProblem({module.path, "", XlaDump::kNoAssignment});
       } else {
         by_need.emplace_back(dump_.NeedOf(module), &module);
       }
@@ -168,14 +168,14 @@ class DumpReporter {
       }
     }
     if (!by_need.empty() && by_need[0].first <= 0)
-      Tell({by_need[0].second->assignment, "", "it holds no buffer assignment"});
+      AddProblem({by_need[0].second->assignment, "", "it holds no buffer assignment"});
     table_.programs().LeaveOut(left_out);
   }
 
   void ReportProgram(const Given& module, std::int64_t need) {
     Problem problem;
     std::optional<DumpReading> reading = Read(module, &problem);
-    Tell(std::move(problem));
+    AddProblem(std::move(problem));
     if (!reading) return;
     CompiledProgram program;
     program.basis = "dump";

@@ -36,7 +36,7 @@ bool IsBetter(const Finding& a, const Finding& b) {
 }
 
 // A report that the log does not hold, from the dump of the same compile.
-void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
+void AddDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
@@ -188,7 +188,7 @@ std::vector<const FindingTable::Entry*> FindingTable::entries() const {
   return all;
 }
 
-void FindingTable::TellLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const {
+void FindingTable::ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const {
   for (const auto& [code, reports] : left_out_) {
     problems->push_back(
         {code, "", fmt::format("more than {} different failures; {} more reports are left out", kMostOfCode, reports),
@@ -208,7 +208,7 @@ std::vector<Diagnosis> FindingTable::Finish(const XlaDump& dump, std::vector<Pro
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
     for (auto& [id, entry] : of_code.by_id) {
-      if (auto* finding = std::get_if<Finding>(&entry)) TakeDump(*rules_, dump, finding);
+      if (auto* finding = std::get_if<Finding>(&entry)) AddDump(*rules_, dump, finding);
       diagnoses.push_back(ToDiagnosis(*rules_, std::move(entry)));
     }
   }
@@ -220,7 +220,7 @@ std::vector<Diagnosis> FindingTable::Finish(const XlaDump& dump, std::vector<Pro
     if (problem && told.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
   }
   DropTold(&diagnoses);
-  TellLimits(diagnoses, problems);
+  ReportLimits(diagnoses, problems);
   return diagnoses;
 }
 

@@ -57,7 +57,7 @@ class FindingTable {
     std::uint64_t row_bytes = 0;  // held; at least
   };
   void DropRows(OfCode* of_code) const;
-  void TellLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
+  void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
 
   const RuleSet* rules_;
   std::map<std::string, OfCode> by_code_;

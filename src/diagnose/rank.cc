@@ -53,7 +53,7 @@ const Prospect* FindListed(const std::vector<Prospect>& listed, const Remedy& re
 
 bool Saves(const Prospect* prospect) { return prospect != nullptr && prospect->saves_bytes > 0; }
 
-void Take(const Prospect& prospect, RankedRemedy* ranked) {
+void SetEstimate(const Prospect& prospect, RankedRemedy* ranked) {
   ranked->parts = prospect.parts;
   ranked->axis = prospect.axis;
   ranked->saves_bytes = std::max<std::int64_t>(0, prospect.saves_bytes);
@@ -70,11 +70,11 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   if (const Prospect* prospect = FindProspect(diagnosis, remedy)) {
     ranked->basis = "program";
-    Take(*prospect, ranked);
+    SetEstimate(*prospect, ranked);
   } else if (const Prospect* shown = FindListed(listed, remedy)) {
     if (glimpse && !Saves(shown)) return;
     ranked->basis = "list";
-    Take(*shown, ranked);
+    SetEstimate(*shown, ranked);
   } else if (remedy.saves) {
     const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
     if (!saves || !std::isfinite(*saves)) return;

@@ -11,11 +11,11 @@
 namespace whyoom {
 namespace {
 
-// An input as the system gives it; notes where the system does not, and ends where reading is to stop: a member after
-// member of an archive would be begun else.
-class Watched : public ByteSource {
+// An input that ends early where reading is to stop, so that no further member of an archive is begun. Sets `failed`
+// where the system does not let it be read.
+class InterruptibleSource : public ByteSource {
  public:
-  Watched(std::unique_ptr<ByteSource> source, const ReadControl* control, bool* failed)
+  InterruptibleSource(std::unique_ptr<ByteSource> source, const ReadControl* control, bool* failed)
       : source_(std::move(source)), control_(control), failed_(*failed) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
@@ -39,10 +39,10 @@ class Watched : public ByteSource {
 std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control, bool* failed,
                                  bool* stops_itself) {
   if (control == nullptr && input.path == "-") return OpenStandardInput();
-  if (control == nullptr) return std::make_unique<Watched>(OpenFile(input.path), control, failed);
+  if (control == nullptr) return std::make_unique<InterruptibleSource>(OpenFile(input.path), control, failed);
   std::unique_ptr<ByteSource> source = OpenStoppable(input.path, *control, limits, stops_itself);
   if (*stops_itself) return source;
-  return std::make_unique<Watched>(std::move(source), control, failed);
+  return std::make_unique<InterruptibleSource>(std::move(source), control, failed);
 }
 
 }  // namespace

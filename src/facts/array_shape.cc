@@ -32,7 +32,7 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  bool Take(char c) {
+  bool Accept(char c) {
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
@@ -48,18 +48,18 @@ class Reader {
 
   // Numbers between commas up to `close`, which is taken too. "<=" (a bounded dynamic dimension) is passed over.
   bool Numbers(char close, std::vector<std::int64_t>* numbers) {
-    while (!Take(close)) {
+    while (!Accept(close)) {
       if (numbers->size() >= kMaxRank) return false;
-      if (Take('<') && !Take('=')) return false;
-      if (Take('*')) {  // a tile that takes the whole dimension
+      if (Accept('<') && !Accept('=')) return false;
+      if (Accept('*')) {  // a tile that takes the whole dimension
         numbers->push_back(1);
       } else {
         const std::optional<std::int64_t> number = Number();
         if (!number || *number < 0) return false;
         numbers->push_back(*number);
       }
-      if (Take(',')) continue;
-      if (Take(close)) return true;
+      if (Accept(',')) continue;
+      if (Accept(close)) return true;
       return false;
     }
     return true;
@@ -83,11 +83,11 @@ class Reader {
 
 // What follows the colon of a layout: tiles "T(8,128)(2,1)", "S(5)", "L(1024)", "E(4)" in any order.
 bool ReadLayoutProperties(Reader& reader, ArrayShape* shape) {
-  while (!reader.Take('}')) {
+  while (!reader.Accept('}')) {
     const char kind = reader.peek();
     if (kind == '\0') return false;
     reader.Skip();
-    while (reader.Take('(')) {
+    while (reader.Accept('(')) {
       std::vector<std::int64_t> numbers;
       if (!reader.Numbers(')', &numbers)) return false;
       if (kind == 'T' && std::find(numbers.begin(), numbers.end(), 0) != numbers.end()) return false;
@@ -105,7 +105,7 @@ bool ReadLayout(Reader& reader, ArrayShape* shape) {
     const std::optional<std::int64_t> number = reader.Number();
     if (!number || *number < 0 || order.size() >= kMaxRank) return false;
     order.push_back(*number);
-    reader.Take(',');
+    reader.Accept(',');
   }
   for (const std::int64_t dim : order) {
     if (dim >= static_cast<std::int64_t>(shape->dims.size())) return false;
@@ -116,7 +116,7 @@ bool ReadLayout(Reader& reader, ArrayShape* shape) {
   std::sort(sorted.begin(), sorted.end());
   const bool repeats = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
   if (repeats || sorted.size() != shape->dims.size()) shape->minor_to_major.clear();
-  return reader.Take('}') || (reader.Take(':') && ReadLayoutProperties(reader, shape));
+  return reader.Accept('}') || (reader.Accept(':') && ReadLayoutProperties(reader, shape));
 }
 
 // Elements with the dimensions, given minor first, rounded up to `tile`, whose last number is for the minor one.
@@ -150,10 +150,10 @@ std::optional<ArrayShape> ParseArrayShape(std::string_view text) {
   Reader reader(text);
   ArrayShape shape;
   shape.dtype = reader.Word();
-  if (shape.dtype.empty() || !reader.Take('[') || !reader.Numbers(']', &shape.dims)) return std::nullopt;
+  if (shape.dtype.empty() || !reader.Accept('[') || !reader.Numbers(']', &shape.dims)) return std::nullopt;
   shape.shape = text.substr(0, reader.at());
   const std::size_t layout_begin = reader.at();
-  if (reader.Take('{')) {
+  if (reader.Accept('{')) {
     if (ReadLayout(reader, &shape)) {
       shape.layout = text.substr(layout_begin, reader.at() - layout_begin);
     } else {

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void Tell(const fs::path& path, const std::string& what, std::vector<Problem>* problems) {
+void Report(const fs::path& path, const std::string& what, std::vector<Problem>* problems) {
   problems->push_back({path.string(), "", what});
 }
 
@@ -16,9 +16,9 @@ std::optional<Artifact> File(const fs::path& path, const fs::file_status& status
                              const std::error_code& error, std::vector<Problem>* problems) {
   if (!fs::exists(status)) {
     const bool silent = !error || error == std::errc::no_such_file_or_directory;
-    Tell(path, silent ? "there is no such file or folder" : "cannot look at it: " + error.message(), problems);
+    Report(path, silent ? "there is no such file or folder" : "cannot look at it: " + error.message(), problems);
   } else if (!readable_kind) {
-    Tell(path, "it is neither a file nor a folder", problems);
+    Report(path, "it is neither a file nor a folder", problems);
   } else {
     return Artifact{path.string(), ""};
   }
@@ -26,13 +26,13 @@ std::optional<Artifact> File(const fs::path& path, const fs::file_status& status
 }
 
 // A link inside a tree could loop. One that points into the tree ("latest-run") hides nothing from us.
-void TellLinkedFolder(const fs::path& path, const fs::path& tree, std::vector<Problem>* problems) {
+void ReportLinkedFolder(const fs::path& path, const fs::path& tree, std::vector<Problem>* problems) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
   const fs::path root = error ? fs::path() : fs::canonical(tree, error);
   const auto differ = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
   if (!error && differ.first == root.end()) return;
-  Tell(path, "it is a symbolic link to a folder and was not followed", problems);
+  Report(path, "it is a symbolic link to a folder and was not followed", problems);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {
     opened.entries.emplace_back(entry->path().filename().string(), kind);
     entry.increment(error);
   }
-  if (error) Tell(folder, "cannot list it: " + error.message(), problems);
+  if (error) Report(folder, "cannot list it: " + error.message(), problems);
   std::sort(opened.entries.begin(), opened.entries.end());
   folders_.push_back(std::move(opened));
 }
@@ -97,7 +97,7 @@ std::optional<Artifact> Walk::Other(const fs::path& path, std::vector<Problem>* 
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::is_directory(status)) return File(path, status, fs::is_regular_file(status), error, problems);
-  TellLinkedFolder(path, root_, problems);
+  ReportLinkedFolder(path, root_, problems);
   return std::nullopt;
 }
 

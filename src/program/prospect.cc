@@ -123,7 +123,7 @@ class Filling {
  public:
   Filling(const Program& program, const Meaning& meaning) : program_(program), meaning_(meaning) {}
 
-  std::vector<MemoryPart> Tell(const Layout& layout, std::int64_t need) {
+  std::vector<MemoryPart> PartsOf(const Layout& layout, std::int64_t need) {
     std::vector<int> live;
     layout.Need(layout.SizesAsTheyAre(), {}, &live);
     const auto& values = program_.values();
@@ -292,7 +292,7 @@ Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& 
   Prospects prospects;
   if (!changes.whole()) return prospects;
   prospects.need_bytes = changes.need_bytes();
-  prospects.memory = Filling(program, meaning).Tell(changes.compiled(), changes.need_bytes());
+  prospects.memory = Filling(program, meaning).PartsOf(changes.compiled(), changes.need_bytes());
   prospects.timeline = TimelineOf(program.memory());
   if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);
   return prospects;

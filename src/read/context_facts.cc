@@ -33,7 +33,7 @@ std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined)
   return all;
 }
 
-void ContextFacts::Take(const ContextFinder::Found& found, const JoinedLines& joined) {
+void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joined) {
   Said& said = said_[found.pattern];
   const std::uint64_t offset = joined.PlaceOf(found.match.begin).offset;
   if (offset < said.offset) return;

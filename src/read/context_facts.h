@@ -36,7 +36,7 @@ class ContextFinder {
 class ContextFacts {
  public:
   // Of each pattern the match that stands last in the log counts, whole: what an older one said beside it is forgotten.
-  void Take(const ContextFinder::Found& found, const JoinedLines& joined);
+  void Add(const ContextFinder::Found& found, const JoinedLines& joined);
 
   // Adds what matters to `failure` and `facts` do not know yet.
   void AddTo(const Failure& failure, Evidence* facts) const;

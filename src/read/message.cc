@@ -74,7 +74,7 @@ bool JoinedLines::IsLineEnd(std::size_t position) const {
   return position == parts_[next].begin || (position + 1 == parts_[next].begin && text_[position] == ' ');
 }
 
-const std::string& JoinedLines::line_before(std::size_t position) const { return PartOf(position).line->text; }
+const std::string& JoinedLines::line_of(std::size_t position) const { return PartOf(position).line->text; }
 
 std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   const Part& part = PartOf(position);
@@ -97,14 +97,14 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
   return {line.number, line.RawOffset(ColumnOf(position))};
 }
 
-bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view line_before, std::size_t begin) const {
-  const std::string& line = joined.line_before(begin);
+bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view previous_line, std::size_t begin) const {
+  const std::string& line = joined.line_of(begin);
   const std::size_t column = joined.ColumnOf(begin);
   // What stands further right in its line is no source line and no search pattern, and a line of heads would be looked
   // through again for each.
   constexpr std::size_t kLongestQuotation = 4096;
   if (column > kLongestQuotation) return false;
-  std::string context(line_before.substr(0, kLongestQuotation));
+  std::string context(previous_line.substr(0, kLongestQuotation));
   context += '\n';
   context.append(line, 0, column);
   PatternMatch match;
@@ -121,7 +121,7 @@ HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
   }
 }
 
-std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_view line_before) const {
+std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_view previous_line) const {
   static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
   for (const std::size_t i : patterns_.In(joined.text())) {
@@ -131,7 +131,7 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       const re2::StringPiece before(joined.text().data(), found.match.begin);
       if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
-      if (IsQuoted(joined, line_before, found.match.begin)) continue;
+      if (IsQuoted(joined, previous_line, found.match.begin)) continue;
       heads.push_back(found);
     }
   }

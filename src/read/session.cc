@@ -37,7 +37,7 @@ void Session::Feed(Line line, std::vector<Sighting>* done) {
   const bool matters = finder_.MayMatter(line.text);
   if (matters) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
-    TakeOfJob(line);
+    AddJobFacts(line);
   }
   pending_.push_back(std::move(line));
   pending_matters_.push_back(matters);
@@ -48,7 +48,7 @@ void Session::Flush(std::vector<Sighting>* done) {
   while (!pending_.empty()) ProcessFront(done);
   for (OpenSighting& open : open_) Complete(open, done);
   open_.clear();
-  line_before_.clear();
+  previous_line_.clear();
   traceback_.Reset();
   lines_wanted_ = 0;
 }
@@ -60,16 +60,16 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   const std::size_t open_before = open_.size();
   const bool may_matter = MayBeginHere();
   for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
-    TakeWindow(front, from);
+    ProcessWindow(front, from);
   if (open_.size() == open_before) FeedReader(front, 0);
   CompleteFinished(done);
-  line_before_ = front.text;
+  previous_line_ = front.text;
   pending_.pop_front();
   pending_matters_.pop_front();
 }
 
-// Whether a head or context may begin in the first of the pending lines: each holds a literal in one of its lines, that
-// is also how the prefilter finds it, and soon.
+// Whether a head or context may begin in the first of the pending lines. Each holds a literal of the rule data no more
+// than kLiteralReach bytes behind that line, which is also how the prefilter finds it.
 bool Session::MayBeginHere() const {
   std::size_t behind = 0;  // bytes between the first line and the one looked at
   for (std::size_t i = 0; i < pending_.size() && behind <= kLiteralReach; ++i) {
@@ -79,32 +79,33 @@ bool Session::MayBeginHere() const {
   return false;
 }
 
-void Session::TakeWindow(const Line& front, std::size_t from) {
+void Session::ProcessWindow(const Line& front, std::size_t from) {
   const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
   const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
   if (!finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
-  TakeContexts(joined, front);
+  AddContexts(joined, front);
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
-  const std::vector<HeadMatch> heads = finder_.Find(joined, line_before_);
-  if (std::any_of(heads.begin(), heads.end(), is_whole)) return TakeHeads(joined, glued, heads, front);
-  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, line_before_);
+  const std::vector<HeadMatch> heads = finder_.Find(joined, previous_line_);
+  if (std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
+  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, previous_line_);
   const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
-  if (cut) return TakeHeads(glued, joined, glued_heads, front);
-  TakeHeads(joined, glued, heads, front);
+  if (cut) return OpenSightings(glued, joined, glued_heads, front);
+  OpenSightings(joined, glued, heads, front);
 }
 
-// Other reporters must not wait until this one has printed what a wrapped message may go on in.
-void Session::TakeOfJob(const Line& line) {
+// Facts of the job are known at once to all reporters, without waiting for the lines that a wrapped message may go on
+// in.
+void Session::AddJobFacts(const Line& line) {
   const std::deque<Line> alone = {line};
   for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
     const JoinedLines window(alone, 1, JoinedLines::Joint::kBlank, from);
     for (const ContextFinder::Found& found : context_finder_.Find(window)) {
-      if (found.context->job_wide) of_job_.Take(found, window);
+      if (found.context->job_wide) of_job_.Add(found, window);
     }
   }
 }
 
-void Session::TakeContexts(const JoinedLines& joined, const Line& front) {
+void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
     if (found.context->is_program) {
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
@@ -113,12 +114,12 @@ void Session::TakeContexts(const JoinedLines& joined, const Line& front) {
       statements_.Add(*std::move(program),
                       one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
     }
-    (found.context->job_wide ? of_job_ : contexts_).Take(found, joined);
+    (found.context->job_wide ? of_job_ : contexts_).Add(found, joined);
   }
 }
 
-void Session::TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
-                        const Line& front) {
+void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
+                            const Line& front) {
   for (const HeadMatch& head : heads) {
     OpenSighting open;
     Sighting& sighting = open.sighting;
@@ -195,7 +196,7 @@ void Session::FeedReader(const Line& front, std::size_t from) {
 }
 
 // A message about one allocation alone ("Allocation (size=…) would exceed memory") has it as its only row.
-void TakeRequest(Sighting* sighting) {
+void AddRequestedRow(Sighting* sighting) {
   const Fact* shape = sighting->facts.Find("request_shape");
   const Fact* size = sighting->facts.Find("request_bytes");
   if (shape == nullptr || size == nullptr || !sighting->rows.empty() || AsText(shape->value) == nullptr) return;
@@ -222,7 +223,7 @@ void Session::Complete(OpenSighting& open, std::vector<Sighting>* done) {
     open.reader->Finish(&open.sighting.facts, &open.sighting.rows);
     open.sighting.last_line = std::max(open.sighting.last_line, open.reader->last_line());
   }
-  TakeRequest(&open.sighting);
+  AddRequestedRow(&open.sighting);
   done->push_back(std::move(open.sighting));
 }
 

@@ -1,4 +1,14 @@
 // What one reporter (a process, rank or host) printed: its lines in order, whoever wrote in between.
+//
+// A line waits until as many lines follow as a wrapped message may take; then heads are looked for that begin in it.
+// Each head opens a sighting, which is in one of these states until it is handed out or dropped:
+//
+//   state      entered                                              left
+//   open       a head was found                                     its message's last possible line was processed
+//   reading    open, and the rule names a reader of reports         the report ends, or a newer report begins
+//   absorbed   a head inside the message, or the compile's error    dropped at its end: the other sighting tells it
+//              that a run-time message carries, is the cause
+//   complete   left one of the first two                            handed out by Feed or Flush
 #pragma once
 
 #include <cstddef>
@@ -35,10 +45,10 @@ class Session {
   Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
           std::string reporter);
 
-  // Takes the reporter's next line. Sightings that are complete are appended to `done`.
+  // The reporter's next line. Sightings that are complete are appended to `done`.
   void Feed(Line line, std::vector<Sighting>* done);
 
-  // No further line of this reporter follows directly: whatever is open ends here.
+  // Completes all that is open, since no further line of this reporter follows directly.
   void Flush(std::vector<Sighting>* done);
 
   // Whether the lines directly after the last one may still belong to something.
@@ -59,11 +69,11 @@ class Session {
 
   void ProcessFront(std::vector<Sighting>* done);
   bool MayBeginHere() const;
-  void TakeWindow(const Line& front, std::size_t from);
-  void TakeContexts(const JoinedLines& joined, const Line& front);
-  void TakeOfJob(const Line& line);
-  void TakeHeads(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
-                 const Line& front);
+  void ProcessWindow(const Line& front, std::size_t from);
+  void AddContexts(const JoinedLines& joined, const Line& front);
+  void AddJobFacts(const Line& line);
+  void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
+                     const Line& front);
   bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts);
   void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
   bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const;
@@ -77,9 +87,9 @@ class Session {
   Statements& statements_;
   std::string reporter_;
   std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
-  std::deque<bool> pending_matters_;  // of each: whether it holds a rule's literal
-  std::string line_before_;
-  std::uint64_t ordinal_ = 0;  // of the line in process, in this session
+  std::deque<bool> pending_matters_;  // as long as pending_: element i is true where line i holds a literal of a rule
+  std::string previous_line_;         // its text; empty where another line stood between
+  std::uint64_t ordinal_ = 0;         // of the line in process, in this session
   int lines_wanted_ = 0;
   std::vector<OpenSighting> open_;
   ContextFacts contexts_;

@@ -68,7 +68,7 @@ void TimeFilter::Apply(ProgramTable* programs) const {
   *programs = std::move(kept);
 }
 
-void TellUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
+void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
   if (reports == 0) return;
   problems->push_back({"the range of time", "",
                        fmt::format("{} of failures {} no time that can be compared with it; {} kept",

@@ -46,6 +46,6 @@ class TimeFilter {
 };
 
 // Adds a note about `reports` whose time could not be compared with the range, if there are any.
-void TellUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems);
+void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems);
 
 }  // namespace whyoom

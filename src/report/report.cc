@@ -15,7 +15,7 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
   report.bytes = readings.bytes;
   report.problems = std::move(readings.problems);
   report.problems_left_out = readings.problems_left_out;
-  TellUnknownTimes(readings.unknown_times, &report.problems);
+  ReportUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);
     report.reports_left_out = readings.table->left_out();

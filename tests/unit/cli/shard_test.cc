@@ -27,7 +27,7 @@ TEST_CASE("shards are of about the same size, whatever repeats in the paths", "[
       const std::string rank = "rank" + std::to_string(i);
       int taken = 0;
       for (std::uint64_t index = 0; index < count; ++index) {
-        if (!Shard{index, count}.Takes(rank + "/" + rank + ".log")) continue;
+        if (!Shard{index, count}.Owns(rank + "/" + rank + ".log")) continue;
         ++taken;
         ++sizes[index];
       }
@@ -39,7 +39,7 @@ TEST_CASE("shards are of about the same size, whatever repeats in the paths", "[
     }
   }
   // A shard must mean the same on every machine and in every version.
-  CHECK(Shard{1, 7}.Takes("logs/a.log"));
-  CHECK(Shard{2, 7}.Takes("logs/b.log"));
-  CHECK(Shard{6, 7}.Takes("-"));
+  CHECK(Shard{1, 7}.Owns("logs/a.log"));
+  CHECK(Shard{2, 7}.Owns("logs/b.log"));
+  CHECK(Shard{6, 7}.Owns("-"));
 }

@@ -22,7 +22,7 @@ std::vector<std::string> Kept(const std::string& since, const std::string& until
   }
   filter.Apply(&sightings);
   std::vector<Problem> problems;
-  TellUnknownTimes(filter.unknown(), &problems);
+  ReportUnknownTimes(filter.unknown(), &problems);
   *note = problems.empty() ? "" : problems[0].what;
   std::vector<std::string> kept;
   for (const Sighting& sighting : sightings) kept.push_back(sighting.message);
