@@ -96,7 +96,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   XlaDump dump;
   if (!options.xla_dump.empty()) {
     for (Walk walk({options.xla_dump}); const std::optional<Artifact> file = walk.Next(&problems);) {
-      outputs.Keep(file->path);
+      outputs.ThrowIfOutput(file->path);
       dump.AddFile(file->path);
     }
   }
