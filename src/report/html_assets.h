@@ -1,4 +1,4 @@
-// Style sheet and script of the page, src/report/html/*, as they were when the program was built; each as it is to
+// Style sheet and script of the page, resources/html/*, as they were when the program was built; each as it is to
 // stand in its element, where parsers of HTML and of XML read it alike.
 #pragma once
 
