@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "input/error.h"
-#include "report/finding_reader.h"
-#include "report/report_json.h"
-#include "report/table_record.h"
+#include "report/record/finding_reader.h"
+#include "report/record/report_json.h"
+#include "report/record/table_record.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"
 

@@ -5,12 +5,12 @@
 
 #include "catch.h"
 #include "made_report.h"
-#include "report/finding_reader.h"
-#include "report/html_printer.h"
-#include "report/markdown_printer.h"
-#include "report/ndjson_printer.h"
-#include "report/report_json.h"
-#include "report/text_printer.h"
+#include "report/html/html_printer.h"
+#include "report/markdown/markdown_printer.h"
+#include "report/record/finding_reader.h"
+#include "report/record/ndjson_printer.h"
+#include "report/record/report_json.h"
+#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 using namespace whyoom;

@@ -1,5 +1,5 @@
 // SARIF for code scanning: valid by its schema, alerts where they can be shown, and within what is taken of a file.
-#include "report/sarif_printer.h"
+#include "report/ci/sarif_printer.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -9,8 +9,8 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "process.h"
-#include "report/sarif_text.h"
-#include "report/uri.h"
+#include "report/ci/sarif_text.h"
+#include "report/ci/uri.h"
 #include "rules/schema_check.h"
 #include "unit/report/made_report.h"
 

@@ -1,0 +1,28 @@
+// The text of a batch: who has hundreds of failures wants to know first which ones there are, what helps most often and
+// what recurs, and then to find his own log among them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+#include "report/text/style.h"
+
+namespace whyoom {
+
+// Whether a report is one: with few failures, the diagnoses themselves are the overview.
+bool IsBatch(const Report& report);
+
+// The findings that are worth to be shown whole, in the order to show them: all of a small batch; of a large one the
+// most frequent. Borrows the report.
+std::vector<const Finding*> ShownWhole(const Report& report);
+
+// Counts by scenario, first remedy and program, and what recurs; lines of at most `width` columns.
+std::string OverviewText(const Report& report, std::size_t width, const Style& style);
+
+// The findings but for the ones shown whole, one a line; empty where there are none.
+std::string OthersText(const Report& report, const std::vector<const Finding*>& whole, std::size_t width,
+                       const Style& style);
+
+}  // namespace whyoom
