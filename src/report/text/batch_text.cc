@@ -31,31 +31,29 @@ constexpr std::size_t kNumber = 10;  // columns of a count
 // A table of names with two counts each.
 class Table {
  public:
-  Table(std::size_t width, const Style& style) : width_(width), style_(style) {}
+  explicit Table(TextPage* page) : page_(*page) {}
 
   void Head(const std::string& label, const char* first, const char* second) {
-    const std::size_t label_columns = width_ - 2 * kNumber;
-    out_ += "\n" + style_.Label(label) +
-            std::string(label_columns - std::min(label_columns, DisplayWidth(label)), ' ') +
-            style_.Faint(fmt::format("{:>{}}{:>{}}", first, kNumber, second, kNumber)) + "\n";
+    const std::size_t label_columns = page_.width() - 2 * kNumber;
+    const std::string blanks(label_columns - std::min(label_columns, DisplayWidth(label)), ' ');
+    page_.Blank();
+    page_.Line(page_.style().Label(label) + blanks +
+               page_.style().Faint(fmt::format("{:>{}}{:>{}}", first, kNumber, second, kNumber)));
   }
   void Row(const std::string& name, std::uint64_t first, std::uint64_t second, bool about = false) {
-    out_ += std::string(kIndent, ' ') + Fit(name, width_ - kIndent - 2 * kNumber) +
-            fmt::format("{:>{}}{:>{}}", first, kNumber, fmt::format("{}{}", about ? "~" : "", second), kNumber) + "\n";
+    page_.Line(std::string(kIndent, ' ') + Fit(name, columns() - 2 * kNumber) +
+               fmt::format("{:>{}}{:>{}}", first, kNumber, fmt::format("{}{}", about ? "~" : "", second), kNumber));
   }
   void Note(const std::string& text) {
-    out_ += std::string(kIndent, ' ') + style_.Faint(Shorten(text, width_ - kIndent)) + "\n";
+    page_.Line(std::string(kIndent, ' ') + page_.style().Faint(Shorten(text, columns())));
   }
   void More(std::size_t all, std::size_t shown) {
     if (all > shown) Note(fmt::format("and {} more", all - shown));
   }
-  std::size_t columns() const { return width_ - kIndent; }
-  std::string Take() { return std::move(out_); }
+  std::size_t columns() const { return page_.width() - kIndent; }
 
  private:
-  std::size_t width_;
-  const Style& style_;
-  std::string out_;
+  TextPage& page_;
 };
 
 // Behind the longest scenario of any.
@@ -166,40 +164,38 @@ std::vector<const Finding*> ShownWhole(const Report& report) {
   return shown;
 }
 
-std::string OverviewText(const Report& report, std::size_t width, const Style& style) {
+void PrintOverview(const Report& report, std::size_t whole, TextPage* page) {
   const Summary summary = Summarize(report);
   std::string head = fmt::format(
       "{} in {} ({}), reported by {}", Counted(summary.diagnoses, "different failure", "different failures"),
       Counted(report.artifacts, "input", "inputs"), SizeText(static_cast<double>(report.bytes)),
       Counted(summary.occurrences, "process", "processes"));
   if (summary.problems > 0) head += fmt::format("; {}, see the end", Counted(summary.problems, "problem", "problems"));
-  std::string text;
-  for (const std::string& line : Wrap(head, width)) text += style.Strong(line) + "\n";
+  page->Paragraph(head, 0, &Style::Strong);
   const std::string period = Period(summary.first_time, summary.last_time);
-  if (!period.empty()) text += period + "\n";
-  Table table(width, style);
+  if (!period.empty()) page->Line(period);
+  Table table(page);
   AddScenarios(report, summary, &table);
   AddRemedies(report, summary, &table);
   AddPrograms(summary, &table);
   AddRecurring(summary, ScenarioColumn(report), &table);
-  return text + table.Take();
+  if (whole == report.findings.size()) return;
+  page->Blank();
+  page->Line(fmt::format("Below: the {} most frequent ones, then all others by name.", whole));
 }
 
-std::string OthersText(const Report& report, const std::vector<const Finding*>& whole, std::size_t width,
-                       const Style& style) {
-  if (whole.size() == report.findings.size()) return {};
+void PrintOthers(const Report& report, const std::vector<const Finding*>& whole, TextPage* page) {
   const std::set<const Finding*> known(whole.begin(), whole.end());
-  std::string text = style.Label(fmt::format("The other {}", report.findings.size() - whole.size())) + "\n";
+  page->Rule();
+  page->Line(page->style().Label(fmt::format("The other {}", report.findings.size() - whole.size())));
   const std::size_t column = ScenarioColumn(report);
   std::size_t listed = 0;
   for (const Finding& finding : report.findings) {
     if (known.contains(&finding)) continue;
-    if (listed++ < kOthers) text += Shorten(OneLine(finding, column), width) + "\n";
+    if (listed++ < kOthers) page->Line(Shorten(OneLine(finding, column), page->width()));
   }
-  if (listed > kOthers) text += fmt::format("and {} more (--format json has all)\n", listed - kOthers);
-  for (const std::string& line : Wrap("For one of them whole: whyoom and the name of its input.", width))
-    text += style.Faint(line) + "\n";
-  return text;
+  if (listed > kOthers) page->Line(fmt::format("and {} more (--format json has all)", listed - kOthers));
+  page->Paragraph("For one of them whole: whyoom and the name of its input.", 0, &Style::Faint);
 }
 
 }  // namespace whyoom

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "report/report.h"
-#include "report/text/style.h"
+#include "report/text/text_page.h"
 
 namespace whyoom {
 
@@ -18,11 +17,10 @@ bool IsBatch(const Report& report);
 // most frequent. Borrows the report.
 std::vector<const Finding*> ShownWhole(const Report& report);
 
-// Counts by scenario, first remedy and program, and what recurs; lines of at most `width` columns.
-std::string OverviewText(const Report& report, std::size_t width, const Style& style);
+// Counts by scenario, first remedy and program, and what recurs; `whole` is how many failures are shown whole below.
+void PrintOverview(const Report& report, std::size_t whole, TextPage* page);
 
-// The findings but for the ones shown whole, one a line; empty where there are none.
-std::string OthersText(const Report& report, const std::vector<const Finding*>& whole, std::size_t width,
-                       const Style& style);
+// The findings but for the ones shown whole, one a line.
+void PrintOthers(const Report& report, const std::vector<const Finding*>& whole, TextPage* page);
 
 }  // namespace whyoom

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "report/layout.h"
-#include "report/text/style.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -16,8 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kIndent = 6;  // of everything beside a label, as in the report
-constexpr std::size_t kRows = 8;    // allocations shown; the JSON has all
+constexpr std::size_t kIndent = TextPage::kIndent;
+constexpr std::size_t kRows = 8;  // allocations shown; the JSON has all
 constexpr std::size_t kBar = 40;
 
 const char* Id(DiffVerdict verdict) {
@@ -67,11 +66,7 @@ std::string Signed(std::int64_t bytes) { return (bytes > 0 ? "+" : "") + FormatS
 class DiffPage {
  public:
   DiffPage(const Diff& diff, const RuleSet& rules, const TextOptions& options)
-      : diff_(diff),
-        comparison_(diff.comparison),
-        rules_(rules),
-        width_(std::max<std::size_t>(options.width, 40)),
-        style_(options.colour) {}
+      : diff_(diff), comparison_(diff.comparison), rules_(rules), page_(options) {}
 
   std::string Print() {
     PrintVerdict();
@@ -85,20 +80,16 @@ class DiffPage {
     PrintSeems();
     bool first = true;
     for (const std::string& note : comparison_.notes) {
-      if (first) out_ += '\n';
-      Beside(first ? "note" : "", Printable(note));
+      if (first) page_.Blank();
+      page_.Beside(first ? "note" : "", Printable(note));
       first = false;
     }
     for (const Problem& problem : diff_.problems)
-      out_ += Hanging(style_.Warning("warning: "), 9, Printable(problem.path) + ": " + Printable(problem.what), width_);
-    return std::move(out_);
+      page_.Warning(Printable(problem.path) + ": " + Printable(problem.what));
+    return page_.Take();
   }
 
  private:
-  void Beside(std::string_view label, std::string_view text) {
-    const std::string lead = style_.Label(label) + std::string(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
-    out_ += Hanging(lead, kIndent, text, width_);
-  }
   std::string WasOver() const {
     return comparison_.over_before ? " (was " + FormatSize(*comparison_.over_before) + " over)" : "";
   }
@@ -120,9 +111,7 @@ class DiffPage {
   const Diff& diff_;
   const Comparison& comparison_;
   const RuleSet& rules_;
-  std::size_t width_;
-  Style style_;
-  std::string out_;
+  TextPage page_;
 };
 
 std::string DiffPage::Verdict() const {
@@ -153,8 +142,7 @@ std::string DiffPage::Verdict() const {
 
 void DiffPage::PrintVerdict() {
   const bool good = comparison_.verdict == DiffVerdict::kFitsNow || comparison_.verdict == DiffVerdict::kNeitherFails;
-  for (const std::string& line : Wrap(Printable(Verdict()), width_))
-    out_ += (good ? style_.Good(line) : style_.Error(line)) + "\n";
+  page_.Paragraph(Printable(Verdict()), 0, good ? &Style::Good : &Style::Error);
   std::string facts = Printable(diff_.before.path) + " → " + Printable(diff_.after.path);
   const std::string& module = comparison_.module_before.empty() ? comparison_.module_after : comparison_.module_before;
   if (!module.empty() && comparison_.same_job) facts += " · " + Shorten(Printable(module), 40);
@@ -166,7 +154,7 @@ void DiffPage::PrintVerdict() {
              (chip.empty() ? "" : " (" + Printable(chip) + ")");
     break;
   }
-  out_ += Hanging("", 0, facts, width_);
+  page_.Paragraph(facts);
 }
 
 // "the batch: 24 → 12", of a change without lengths its title.
@@ -188,46 +176,51 @@ std::string Headline(const AppliedChange& change) {
 void DiffPage::PrintChanges() {
   bool first = true;
   for (const AppliedChange& change : comparison_.changes) {
-    if (first) out_ += '\n';
-    Beside(first ? "made" : "", Printable(Headline(change)));
+    if (first) page_.Blank();
+    page_.Beside(first ? "made" : "", Printable(Headline(change)));
     first = false;
     if (!change.difference.evidence.empty())
-      out_ += Hanging(std::string(kIndent + 3, ' '), kIndent + 3,
-                      Printable((change.difference.undone ? "before: " : "") + change.difference.evidence), width_);
+      page_.Paragraph(Printable((change.difference.undone ? "before: " : "") + change.difference.evidence),
+                      kIndent + 3);
   }
 }
 
 void DiffPage::PrintBars() {
   const auto need = Find(comparison_, "need_bytes");
   if (!need) return;
-  out_ += '\n';
+  page_.Blank();
   const double whole = static_cast<double>(std::max(need->before.value_or(0), need->after.value_or(0)));
   const auto line = [&](const char* label, std::optional<std::int64_t> bytes, std::optional<std::int64_t> over,
                         bool at_least) {
     std::string lead = fmt::format("  {:<8}{:>10}  ", label, bytes ? FormatSize(*bytes) : "not known");
     std::string verdict;
     if (over) verdict = *over > 0 ? (at_least ? "≥ " : "") + FormatSize(*over) + " over" : FormatSize(-*over) + " free";
-    const std::size_t room = width_ > lead.size() + 19 ? width_ - lead.size() - 19 : 4;  // "  ≥ 999.99 MiB over"
+    const std::size_t others = lead.size() + 19;  // with "  ≥ 999.99 MiB over"
+    const std::size_t room = page_.width() > others ? page_.width() - others : 4;
     const std::string bar = bytes ? Bar(static_cast<double>(*bytes), whole, std::min(kBar, room)) : "";
-    std::string shown = style_.Strong(lead) + style_.Good(bar);
-    if (!verdict.empty()) shown += "  " + (*over > 0 ? style_.Error(verdict) : style_.Good(verdict));
+    const Style& style = page_.style();
+    std::string shown = style.Strong(lead) + style.Good(bar);
+    if (!verdict.empty()) shown += "  " + (*over > 0 ? style.Error(verdict) : style.Good(verdict));
     while (shown.ends_with(' ')) shown.pop_back();
-    out_ += shown + "\n";
+    page_.Line(shown);
   };
   line("before", need->before, comparison_.over_before, comparison_.at_least_before);
   line("after", need->after, comparison_.over_after, comparison_.at_least_after);
 }
 
 void DiffPage::PrintTotals() {
-  std::string table;
+  bool first = true;
   for (const TotalChange& total : comparison_.totals) {
     if (total.id == "need_bytes" || !total.before || !total.after) continue;
-    table += fmt::format("{:<20}{:>11} {:>11}  {}\n", "  " + total.title, FormatSize(*total.before),
-                         FormatSize(*total.after),
-                         *total.before == *total.after ? "as before" : Signed(*total.after - *total.before));
+    if (first) {
+      page_.Blank();
+      page_.Line(page_.style().Label("sums") + std::string(21, ' ') + "before       after");
+      first = false;
+    }
+    page_.Line(fmt::format("{:<20}{:>11} {:>11}  {}", "  " + total.title, FormatSize(*total.before),
+                           FormatSize(*total.after),
+                           *total.before == *total.after ? "as before" : Signed(*total.after - *total.before)));
   }
-  if (table.empty()) return;
-  out_ += '\n' + style_.Label("sums") + std::string(21, ' ') + "before       after\n" + table;
 }
 
 // "f32[8,4]", "f32[8,4] → f32[4,4]", "f32[8,4] → bf16".
@@ -254,13 +247,13 @@ std::string Describe(const RowChange& row, std::size_t columns) {
 
 void DiffPage::PrintRows() {
   if (!comparison_.rows_compared) return;
-  out_ += '\n';
+  page_.Blank();
   if (comparison_.rows.empty()) {
-    Beside("takes", fmt::format("nothing that both list has changed ({} {})", comparison_.unchanged_rows,
-                                comparison_.unchanged_rows == 1 ? "allocation" : "allocations"));
+    page_.Beside("takes", fmt::format("nothing that both list has changed ({} {})", comparison_.unchanged_rows,
+                                      comparison_.unchanged_rows == 1 ? "allocation" : "allocations"));
     return;
   }
-  Beside("takes", "what changed most of the listed allocations");
+  page_.Beside("takes", "what changed most of the listed allocations");
   for (std::size_t i = 0; i < std::min(kRows, comparison_.rows.size()); ++i) {
     const RowChange& row = comparison_.rows[i];
     const std::string sizes = row.kind == RowChangeKind::kNew ? FormatSize(row.size_after)
@@ -272,27 +265,27 @@ void DiffPage::PrintRows() {
     for (std::size_t width = DisplayWidth(sizes); width < 23; ++width) padded += ' ';
     const std::string lead = fmt::format("{}{:<8}{} ", std::string(kIndent, ' '), Name(row.kind), padded);
     const std::size_t column = DisplayWidth(lead);
-    out_ += lead + Describe(row, width_ > column + 10 ? width_ - column : 10) + "\n";
+    page_.Line(lead + Describe(row, page_.width() > column + 10 ? page_.width() - column : 10));
   }
   std::size_t left_out = comparison_.rows.size() - std::min(kRows, comparison_.rows.size());
   std::string rest;
   if (left_out > 0) rest += fmt::format("and {} more (--format json has all)", left_out);
   if (comparison_.unchanged_rows > 0)
     rest += fmt::format("{}{} unchanged", rest.empty() ? "" : "; ", comparison_.unchanged_rows);
-  if (!rest.empty()) out_ += Hanging(std::string(kIndent, ' '), kIndent, rest, width_);
+  if (!rest.empty()) page_.Paragraph(rest, kIndent);
 }
 
 void DiffPage::PrintSeems() {
   // What the programs prove need not be guessed from what is listed.
   const bool told = !comparison_.changes.empty();
   if (told && (comparison_.seems.empty() || !comparison_.changes.front().difference.change.empty())) return;
-  out_ += '\n';
+  page_.Blank();
   if (comparison_.seems.empty()) {
-    Beside("seems", "Which remedy was applied, if any, does not show." +
-                        std::string(comparison_.programs_compared
-                                        ? ""
-                                        : " The XLA dumps of both tell more (XLA_FLAGS=--xla_dump_to=DIR): "
-                                          "--xla-dump-before DIR --xla-dump-after DIR."));
+    page_.Beside("seems", "Which remedy was applied, if any, does not show." +
+                              std::string(comparison_.programs_compared
+                                              ? ""
+                                              : " The XLA dumps of both tell more (XLA_FLAGS=--xla_dump_to=DIR): "
+                                                "--xla-dump-before DIR --xla-dump-after DIR."));
     return;
   }
   bool first = true;
@@ -302,8 +295,8 @@ void DiffPage::PrintSeems() {
       const Remedy* remedy = rules_.FindRemedy(seeming.ids[i]);
       titles += (i == 0 ? "" : " — or — ") + (remedy == nullptr ? seeming.ids[i] : remedy->title);
     }
-    Beside(first ? "seems" : "", titles);
-    out_ += Hanging(std::string(kIndent + 3, ' '), kIndent + 3, Printable(seeming.why), width_);
+    page_.Beside(first ? "seems" : "", titles);
+    page_.Paragraph(Printable(seeming.why), kIndent + 3);
     first = false;
   }
 }

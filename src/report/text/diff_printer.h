@@ -34,7 +34,7 @@
 
 #include "compare/compare.h"
 #include "input/artifact.h"
-#include "report/text/text_printer.h"
+#include "report/text/text_page.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

@@ -6,8 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "report/layout.h"
-#include "report/text/style.h"
+#include "report/text/text_page.h"
 #include "rules/suggest.h"
 
 namespace whyoom {
@@ -19,37 +18,13 @@ struct Nothing : Scope {
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-class Page {
- public:
-  explicit Page(const TextOptions& options)
-      : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
-
-  void Title(std::string_view name, std::string_view title) {
-    out_ += style_.Error(name) + "  " + style_.Strong(title) + "\n";
-  }
-  void Heading(std::string_view text) { out_ += "\n" + style_.Label(text) + "\n"; }
-  void Paragraph(std::string_view text, std::size_t column = 0) {
-    out_ += Hanging(std::string(column, ' '), column, text, width_);
-  }
-  void Blank() { out_ += "\n"; }
-  void Item(std::string_view label, std::size_t column, std::string_view text) {
-    const std::size_t gap = column > label.size() ? column - label.size() : 1;
-    out_ += Hanging(style_.Strong(label) + std::string(gap, ' '), label.size() + gap, text, width_);
-  }
-  void Links(const std::vector<Link>& links, std::size_t column = 0) {
-    for (const Link& link : links) Paragraph(link.title + ": " + link.url, column);
-  }
-  std::string Take() { return std::move(out_); }
-
- private:
-  std::size_t width_;
-  Style style_;
-  std::string out_;
-};
+void PrintLinks(const std::vector<Link>& links, TextPage& page) {
+  for (const Link& link : links) page.Paragraph(link.title + ": " + link.url);
+}
 
 constexpr std::size_t kColumn = 10;
 
-void Field(Page& page, std::string_view label, std::string_view text) {
+void Field(TextPage& page, std::string_view label, std::string_view text) {
   if (!text.empty()) page.Item("   " + std::string(label), kColumn + 3, text);
 }
 
@@ -69,7 +44,7 @@ std::vector<std::string> PlainSteps(const std::vector<Template>& steps) {
   return filled;
 }
 
-void ExplainRemedy(Page& page, const Remedy& remedy) {
+void ExplainRemedy(TextPage& page, const Remedy& remedy) {
   Field(page, "safe?", SafetyWord(remedy.safety) + " " + remedy.safe_why);
   Field(page, "gain", remedy.gain);
   Field(page, "telltale", remedy.telltale);
@@ -104,7 +79,7 @@ std::vector<std::pair<const Remedy*, std::string>> Uses(const RuleSet& rules,
   return uses;
 }
 
-void ExplainUses(Page& page, const std::vector<std::pair<const Remedy*, std::string>>& uses) {
+void ExplainUses(TextPage& page, const std::vector<std::pair<const Remedy*, std::string>>& uses) {
   for (const auto& [remedy, section] : uses) {
     page.Blank();
     page.Item(remedy->id, 0, "— " + remedy->title + (section.empty() ? "" : " [" + section + "]"));
@@ -112,13 +87,13 @@ void ExplainUses(Page& page, const std::vector<std::pair<const Remedy*, std::str
   }
 }
 
-void ExplainScenario(Page& page, const Scenario& scenario) {
+void ExplainScenario(TextPage& page, const Scenario& scenario) {
   page.Blank();
   page.Item(scenario.id, 0, scenario.title);
   page.Paragraph(scenario.about, 3);
 }
 
-std::string ExplainFailure(const RuleSet& rules, const Failure& failure, Page& page) {
+std::string ExplainFailure(const RuleSet& rules, const Failure& failure, TextPage& page) {
   page.Title(failure.code, failure.title);
   page.Paragraph(failure.category);
   if (!failure.aliases.empty()) {
@@ -138,13 +113,13 @@ std::string ExplainFailure(const RuleSet& rules, const Failure& failure, Page& p
   if (!uses.empty()) page.Heading("What helps");
   ExplainUses(page, uses);
   page.Heading("Official pages");
-  page.Links(failure.links);
+  PrintLinks(failure.links, page);
   return page.Take();
 }
 
 // "3" of E1000 is a scenario, "3.C" a place in the page, "1" a family of scenarios.
 std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& failure, const std::string& part,
-                                       Page& page) {
+                                       TextPage& page) {
   std::vector<const Scenario*> scenarios;
   for (const Scenario& scenario : failure.scenarios) {
     if (scenario.id == part || scenario.id.rfind(part + ".", 0) == 0) scenarios.push_back(&scenario);
@@ -164,7 +139,7 @@ std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& fail
   page.Heading("What helps");
   ExplainUses(page, uses);
   page.Heading("Official pages");
-  page.Links(failure.links);
+  PrintLinks(failure.links, page);
   return page.Take();
 }
 
@@ -178,7 +153,7 @@ std::string UpperCase(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic, const TextOptions& options) {
-  Page page(options);
+  TextPage page(options);
   if (const Failure* failure = rules.FindFailure(topic)) return ExplainFailure(rules, *failure, page);
   if (const Remedy* remedy = rules.FindRemedy(topic)) {
     page.Title(remedy->id, remedy->title);
@@ -208,7 +183,7 @@ std::vector<Topic> Topics(const RuleSet& rules) {
 }
 
 std::string ListTopics(const RuleSet& rules, const TextOptions& options) {
-  Page page(options);
+  TextPage page(options);
   page.Heading("Codes");
   for (const Failure& failure : rules.failures()) {
     page.Item(failure.code, 12, failure.title);

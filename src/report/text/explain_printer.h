@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/text/text_printer.h"
+#include "report/text/text_page.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

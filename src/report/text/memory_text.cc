@@ -17,17 +17,12 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = 6;  // of everything beside a label
+constexpr std::size_t kIndent = TextPage::kIndent;
 constexpr std::size_t kKinds = 4;
 constexpr std::size_t kBar = 10;
 constexpr std::size_t kLine = 40;  // columns of the program's order
 constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 20;
-
-std::string Beside(std::string_view label, std::string_view text, std::size_t width, const Style& style) {
-  const std::string lead = style.Label(label) + std::string(kIndent - std::min(kIndent, label.size()), ' ');
-  return Hanging(lead, kIndent, text, width);
-}
 
 // The kind, and as many of its modules as there is room for.
 std::string Describe(const MemoryShare& share, std::size_t columns) {
@@ -55,16 +50,14 @@ std::vector<MemoryShare> Fewer(std::vector<MemoryShare> shares) {
   return shares;
 }
 
-std::string SharesText(const Prospects& prospects, std::size_t width, const Style& style) {
-  const std::vector<MemoryShare> shares = Fewer(SharesOf(prospects));
-  if (shares.empty()) return {};
-  std::string text = Beside("fills", "the memory at its fullest, by kind", width, style);
+void PrintShares(const std::vector<MemoryShare>& shares, TextPage* page) {
   constexpr std::size_t kColumn = kIndent + 10 + 2 + 5 + 2 + kBar + 2;
+  const std::size_t room = page->width() - std::min(page->width() - 12, kColumn);
+  page->Beside("fills", "the memory at its fullest, by kind");
   for (const MemoryShare& share : shares) {
-    text += std::string(kIndent, ' ') + fmt::format("{:>10}  {:>3.0f} %  ", SizeText(share.bytes), 100 * share.part) +
-            style.Good(Bar(share.part, 1, kBar)) + "  " + Describe(share, width - std::min(width - 12, kColumn)) + "\n";
+    page->IndentedLine(fmt::format("{:>10}  {:>3.0f} %  ", SizeText(share.bytes), 100 * share.part) +
+                       page->style().Good(Bar(share.part, 1, kBar)) + "  " + Describe(share, room));
   }
-  return text;
 }
 
 // One column a part of the program, as high as what is taken there.
@@ -81,64 +74,61 @@ std::string Sparkline(const TimelineView& timeline) {
   return line;
 }
 
-std::string TimelineText(const Prospects& prospects, std::size_t width, const Style& style) {
-  const TimelineView timeline = TimelineViewOf(prospects);
+void PrintTimeline(const TimelineView& timeline, TextPage* page) {
   constexpr std::size_t kFewest = 4;  // a line of less shows nothing
-  if (timeline.bytes.size() < kFewest || width < kIndent + kLine + 20) return {};
+  if (timeline.bytes.size() < kFewest || page->width() < kIndent + kLine + 20) return;
   // One that hardly rises tells nothing.
-  if (*std::min_element(timeline.bytes.begin(), timeline.bytes.end()) > 0.95 * timeline.most) return {};
+  if (*std::min_element(timeline.bytes.begin(), timeline.bytes.end()) > 0.95 * timeline.most) return;
   const std::string line = Sparkline(timeline);
-  const std::size_t room = width - kIndent - DisplayWidth(line) - 2;
-  return std::string(kIndent, ' ') + style.Good(line) + "  " +
-         Shorten(fmt::format("over the run; fullest at {:.0f} %", 100 * timeline.most_at), room) + "\n";
+  const std::size_t room = page->width() - kIndent - DisplayWidth(line) - 2;
+  page->IndentedLine(page->style().Good(line) + "  " +
+                     Shorten(fmt::format("over the run; fullest at {:.0f} %", 100 * timeline.most_at), room));
 }
 
-std::string Joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : " · ") + item;
-  return text;
-}
-
-std::string WholeProgram(const CompiledProgram& program, std::size_t width, const Style& style) {
+void PrintProgram(const CompiledProgram& program, TextPage* page) {
   const ProgramView view = ViewOf(program);
-  const std::string name = Shorten(view.name, 60);
-  std::string text = style.Strong(name) + "\n";
-  text += Hanging("", 0, view.verdict, width);
+  page->Line(page->style().Strong(Shorten(view.name, 60)));
+  page->Paragraph(view.verdict);
   std::string facts = view.chip.empty() ? "" : view.chip + " · ";
   if (program.occurrences > 1) facts += fmt::format("{} times · ", program.occurrences);
-  text += Hanging("", 0, facts + view.place, width) + "\n";
+  page->Paragraph(facts + view.place);
+  page->Blank();
   std::vector<std::string> parts;
   for (const auto& [part, bytes] : view.parts) parts.push_back(part + " " + SizeText(bytes));
-  if (!parts.empty()) text += Beside("takes", Joined(parts), width, style);
-  if (program.prospects) text += MemoryText(*program.prospects, width, style);
-  if (!view.note.empty()) text += Beside("note", view.note, width, style);
-  return text;
+  if (!parts.empty()) page->Beside("takes", Joined(parts));
+  if (program.prospects) PrintProspects(*program.prospects, false, page);
+  if (!view.note.empty()) page->Beside("note", view.note);
 }
 
 }  // namespace
 
-std::string MemoryText(const Prospects& prospects, std::size_t width, const Style& style) {
-  std::string text = SharesText(prospects, width, style) + TimelineText(prospects, width, style);
+void PrintProspects(const Prospects& prospects, bool apart, TextPage* page) {
+  const std::vector<MemoryShare> shares = Fewer(SharesOf(prospects));
   const std::vector<std::string> room = RoomTexts(prospects.room);
-  if (!room.empty()) text += Beside("room", Joined(room), width, style);
-  return text;
+  if (shares.empty() && room.empty()) return;
+  if (apart) page->Blank();
+  if (!shares.empty()) PrintShares(shares, page);
+  PrintTimeline(TimelineViewOf(prospects), page);
+  if (!room.empty()) page->Beside("room", Joined(room));
 }
 
-std::string ProgramsText(const Report& report, std::size_t width, const Style& style) {
-  std::string text;
+void PrintProgramsThatFit(const Report& report, TextPage* page) {
   const std::size_t whole = std::min(report.programs.size(), kWholePrograms);
-  for (std::size_t i = 0; i < whole; ++i) text += (i > 0 ? "\n" : "") + WholeProgram(report.programs[i], width, style);
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (i > 0) page->Blank();
+    PrintProgram(report.programs[i], page);
+  }
   const std::size_t named = std::min(report.programs.size(), whole + kNamedPrograms);
-  if (named > whole) text += "\n";
+  if (named > whole) page->Blank();
   for (std::size_t i = whole; i < named; ++i) {
     const ProgramView view = ViewOf(report.programs[i]);
-    text += fmt::format("{:>10}  ", SizeText(view.need)) + Shorten(view.name + "  " + view.place, width - 12) + "\n";
+    page->Line(fmt::format("{:>10}  ", SizeText(view.need)) +
+               Shorten(view.name + "  " + view.place, page->width() - 12));
   }
   const std::uint64_t more = report.programs.size() - named + report.programs_left_out;
   if (more > 0)
-    text += fmt::format("and {} more programs{}\n", more,
-                        report.programs.size() > named ? " (--format json has more)" : "");
-  return text;
+    page->Line(
+        fmt::format("and {} more programs{}", more, report.programs.size() > named ? " (--format json has more)" : ""));
 }
 
 }  // namespace whyoom

@@ -10,14 +10,13 @@
 #include "report/layout.h"
 #include "report/text/batch_text.h"
 #include "report/text/memory_text.h"
-#include "report/text/style.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = 6;         // of everything beside a label: "why   "
+constexpr std::size_t kIndent = TextPage::kIndent;
 constexpr std::size_t kFullRemedies = 3;   // explained; the others are named
 constexpr std::size_t kStepsOfFirst = 3;   // of the first remedy; the others explained show one
 constexpr std::size_t kNamedRemedies = 6;  // beyond those explained
@@ -26,43 +25,21 @@ constexpr std::size_t kBarRows = 5;
 constexpr std::size_t kPlaces = 5;
 constexpr std::size_t kShownProblems = 30;
 
-class Page {
+std::string Repeat(std::string_view text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+class ReportPage {
  public:
-  explicit Page(const TextOptions& options)
-      : width_(std::max<std::size_t>(options.width, 40)), style_(options.colour) {}
+  explicit ReportPage(const TextOptions& options) : page_(options) {}
 
   void PrintFinding(const Finding& finding);
-  void PrintOverview(const Report& report, std::size_t shown_whole);
-  void PrintOthers(const Report& report, const std::vector<const Finding*>& whole);
-  void PrintPrograms(const Report& report);
-  void PrintClosing(const Report& report);
-  // Between what stands on the page already and what comes.
-  void Separator() {
-    if (!out_.empty()) out_ += '\n' + style_.Faint(Repeat("─", width_)) + "\n\n";
-  }
-  std::string Take() { return std::move(out_); }
+  void PrintReport(const Report& report);
+  std::string Take() { return page_.Take(); }
 
  private:
-  static std::string Repeat(std::string_view text, std::size_t times) {
-    std::string result;
-    for (std::size_t i = 0; i < times; ++i) result += text;
-    return result;
-  }
-  // A paragraph beside `label`, which stands in front of the first line only.
-  void Beside(std::string_view label, std::string_view text) {
-    const std::string lead = style_.Label(label) + std::string(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
-    out_ += Hanging(lead, kIndent, text, width_);
-  }
-  // `text` wrapped behind `column` blanks.
-  void Indented(std::size_t column, std::string_view text) {
-    out_ += Hanging(std::string(column, ' '), column, text, width_);
-  }
-  void Blank() { out_ += '\n'; }
-
-  // The first `most` of `items` in one paragraph, and how many there are beyond; `beyond` of them are not in the list.
-  void List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most,
-            std::uint64_t beyond = 0);
-
   void PrintVerdict(const Finding& finding);
   void PrintBudget(const Finding& finding);
   void PrintWhy(const Finding& finding);
@@ -72,20 +49,20 @@ class Page {
   void PrintRemedy(const RankedRemedy& ranked);
   void PrintSum(const Finding& finding);
   void PrintMore(const Finding& finding);
+  void PrintPrograms(const Report& report);
+  void PrintClosing(const Report& report);
 
-  std::size_t width_;
-  Style style_;
-  std::string out_;
+  TextPage page_;
 };
 
-void Page::PrintVerdict(const Finding& finding) {
+void ReportPage::PrintVerdict(const Finding& finding) {
   const Failure& failure = *finding.failure;
   const std::string code = failure.code;
-  out_ += style_.Error(code) + "  " + style_.Strong(failure.title) + "\n";
+  page_.Title(code, failure.title);
   const std::size_t column = DisplayWidth(code) + 2;
-  if (const std::string scenario = ScenarioText(finding); !scenario.empty()) Indented(column, scenario);
+  if (const std::string scenario = ScenarioText(finding); !scenario.empty()) page_.Paragraph(scenario, column);
   if (finding.confidence == Confidence::kLow)
-    Indented(column, "Only a fragment of the message is in the log, so little can be said for sure.");
+    page_.Paragraph("Only a fragment of the message is in the log, so little can be said for sure.", column);
 
   std::string facts = ArtifactText(finding.where.artifact) + fmt::format(":{}", finding.where.line);
   for (const std::string_view name : {"module", "program", "device"}) {
@@ -99,28 +76,32 @@ void Page::PrintVerdict(const Finding& finding) {
   if (finding.tally.occurrences() > 1)
     facts += fmt::format(" · reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ",
                          finding.tally.occurrences());
-  Indented(0, facts);
+  page_.Paragraph(facts);
 }
 
-void Page::PrintBudget(const Finding& finding) {
+void ReportPage::PrintBudget(const Finding& finding) {
   const std::optional<Need> known = NeedOf(finding);
   if (!known) return;
   const auto& [need, have, excess, at_most, need_word, have_word] = *known;
   const std::string needed = SizeText(need) + " " + need_word;
   const std::string over = ExcessText(*known);
   const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
-  const std::size_t columns = width_ > used + 10 ? std::min<std::size_t>(44, width_ - used) : 10;
+  const std::size_t width = page_.width();
+  const std::size_t columns = width > used + 10 ? std::min<std::size_t>(44, width - used) : 10;
   const double whole = std::max(need, have);
-  Blank();
-  out_ += "  " + style_.Strong(needed) + "  ";
   const auto fits = static_cast<std::size_t>(static_cast<double>(columns) * std::min(need, have) / whole);
   const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * need / whole) - std::min(fits, columns);
-  out_ += style_.Good(Repeat("█", fits)) + style_.Error(Repeat("▒", beyond)) +
-          std::string(columns - std::min(columns, fits + beyond), ' ');
-  out_ += "  " + style_.Error(over) + "\n";
+  const Style& style = page_.style();
+  page_.Blank();
+  page_.Line("  " + style.Strong(needed) + "  " + style.Good(Repeat("█", fits)) + style.Error(Repeat("▒", beyond)) +
+             std::string(columns - std::min(columns, fits + beyond), ' ') + "  " + style.Error(over));
   const std::string mark = "▲ " + SizeText(have) + " " + have_word;
   const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
-  out_ += std::string(std::min(start, width_ - std::min(width_, DisplayWidth(mark))), ' ') + style_.Faint(mark) + "\n";
+  page_.Line(std::string(std::min(start, width - std::min(width, DisplayWidth(mark))), ' ') + style.Faint(mark));
+}
+
+std::string ReasonText(const Reason& reason) {
+  return Printable(reason.text) + (reason.line > 0 ? fmt::format(" (line {})", reason.line) : "");
 }
 
 // Up to the end of the last sentence that fits, if there is one.
@@ -130,18 +111,16 @@ std::string WholeSentences(const std::string& text, std::size_t columns) {
   return end == std::string::npos || end < columns / 4 ? Shorten(text, columns) : text.substr(0, end + 1) + " …";
 }
 
-void Page::PrintWhy(const Finding& finding) {
+void ReportPage::PrintWhy(const Finding& finding) {
   if (finding.why.empty() && !finding.message.empty()) {
-    Blank();
-    Beside("says", WholeSentences(Printable(finding.message), 240));
+    page_.Blank();
+    page_.Beside("says", WholeSentences(Printable(finding.message), 240));
     return;
   }
   bool first = true;
   for (const Reason& reason : finding.why) {
-    if (first) Blank();
-    std::string text = Printable(reason.text);
-    if (reason.line > 0) text += fmt::format(" (line {})", reason.line);
-    Beside(first ? "why" : "", text);
+    if (first) page_.Blank();
+    page_.Beside(first ? "why" : "", ReasonText(reason));
     first = false;
   }
 }
@@ -158,15 +137,16 @@ std::string Describe(const AllocationGroup& group, std::size_t columns) {
   return shape + "  " + Shorten(from, columns - taken);
 }
 
-void Page::PrintAllocations(const Finding& finding) {
+void ReportPage::PrintAllocations(const Finding& finding) {
   const std::vector<AllocationGroup> groups = GroupsOf(finding);
   if (groups.empty()) return;
-  Blank();
+  page_.Blank();
   const std::optional<double> limit = NumberFact(finding, "limit_bytes");
   const double whole = std::max(static_cast<double>(*groups[0].first->size_bytes), limit.value_or(0));
-  Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
+  page_.Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
   constexpr std::size_t kBar = 12;
   constexpr std::size_t kColumn = kIndent + 10 + 2 + kBar + 2;
+  const std::size_t width = page_.width();
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i >= kBarRows) {
@@ -174,40 +154,33 @@ void Page::PrintAllocations(const Finding& finding) {
       continue;
     }
     const auto size = static_cast<double>(*groups[i].first->size_bytes);
-    out_ += std::string(kIndent, ' ') + fmt::format("{:>10}  ", SizeText(size)) + style_.Good(Bar(size, whole, kBar)) +
-            "  " + Describe(groups[i], width_ - std::min(width_ - 10, kColumn)) + "\n";
+    page_.IndentedLine(fmt::format("{:>10}  ", SizeText(size)) + page_.style().Good(Bar(size, whole, kBar)) + "  " +
+                       Describe(groups[i], width - std::min(width - 10, kColumn)));
   }
-  if (left_out > 0) Indented(kIndent + 12, fmt::format("and {} smaller (--format json has all)", left_out));
+  if (left_out > 0) page_.Paragraph(fmt::format("and {} smaller (--format json has all)", left_out), kIndent + 12);
 }
 
-void Page::PrintMemory(const Finding& finding) {
-  const std::string text = finding.prospects ? MemoryText(*finding.prospects, width_, style_) : "";
-  if (!text.empty()) out_ += "\n" + text;
+void ReportPage::PrintMemory(const Finding& finding) {
+  if (finding.prospects) PrintProspects(*finding.prospects, true, &page_);
 }
 
-void Page::PrintRemedy(const RankedRemedy& ranked) {
-  const std::string number = fmt::format("{}", ranked.rank);
-  out_ += std::string(kIndent, ' ') + style_.Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
-          style_.Strong(ranked.remedy->title) + "\n";
+void ReportPage::PrintRemedy(const RankedRemedy& ranked) {
   constexpr std::size_t kColumn = kIndent + 3;
-  for (const std::string& line : Wrap(EffectText(ranked), width_ - kColumn))
-    out_ += std::string(kColumn, ' ') + style_.Good(line) + "\n";
-  if (!ranked.why.empty()) {
-    std::string text = Printable(ranked.why[0].text);
-    if (ranked.why[0].line > 0) text += fmt::format(" (line {})", ranked.why[0].line);
-    Indented(kColumn, text);
-  }
+  const std::string number = fmt::format("{}", ranked.rank);
+  page_.IndentedLine(page_.style().Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
+                     page_.style().Strong(ranked.remedy->title));
+  page_.Paragraph(EffectText(ranked), kColumn, &Style::Good);
+  if (!ranked.why.empty()) page_.Paragraph(ReasonText(ranked.why[0]), kColumn);
   const std::size_t steps = std::min(ranked.how.size(), ranked.rank == 1 ? kStepsOfFirst : 1);
-  for (std::size_t i = 0; i < steps; ++i)
-    out_ += Hanging(std::string(kColumn, ' ') + "→ ", kColumn + 2, Printable(ranked.how[i]), width_);
+  for (std::size_t i = 0; i < steps; ++i) page_.Step(kColumn, Printable(ranked.how[i]));
 }
 
-void Page::PrintRemedies(const Finding& finding) {
+void ReportPage::PrintRemedies(const Finding& finding) {
   if (finding.remedies.empty()) return;
-  Blank();
-  out_ += style_.Label("do") + "\n";
+  page_.Blank();
+  page_.Line(page_.style().Label("do"));
   for (std::size_t i = 0; i < std::min(finding.remedies.size(), kFullRemedies); ++i) {
-    if (i > 0) Blank();
+    if (i > 0) page_.Blank();
     PrintRemedy(finding.remedies[i]);
   }
   std::vector<std::string> others;
@@ -217,37 +190,28 @@ void Page::PrintRemedies(const Finding& finding) {
     others.push_back(
         fmt::format("{} {}{}", other.rank, other.remedy->title, too_little ? " (" + VerdictText(other) + ")" : ""));
   }
-  if (!others.empty()) Blank();
-  List("then", "", others, kNamedRemedies);
-  List("not", "worth trying here: ", RuledOutTexts(finding), kNamedRuledOut);
+  if (!others.empty()) page_.Blank();
+  page_.List("then", "", others, kNamedRemedies);
+  page_.List("not", "worth trying here: ", RuledOutTexts(finding), kNamedRuledOut);
 }
 
 // What is over, and which remedies together are estimated to cover it.
-void Page::PrintSum(const Finding& finding) {
+void ReportPage::PrintSum(const Finding& finding) {
   if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return;
-  Beside("sum", BudgetText(*finding.budget));
+  page_.Beside("sum", BudgetText(*finding.budget));
 }
 
-void Page::List(std::string_view label, std::string text, const std::vector<std::string>& items, std::size_t most,
-                std::uint64_t beyond) {
-  if (items.empty()) return;
-  for (std::size_t i = 0; i < std::min(items.size(), most); ++i) text += (i == 0 ? "" : " · ") + items[i];
-  beyond += items.size() - std::min(items.size(), most);
-  if (beyond > 0) text += fmt::format(" · and {} more", beyond);
-  Beside(label, text);
-}
-
-void Page::PrintMore(const Finding& finding) {
-  Blank();
+void ReportPage::PrintMore(const Finding& finding) {
+  page_.Blank();
   std::string text = ExplainCommand(finding);
   if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
-  Beside("more", text);
+  page_.Beside("more", text);
   const std::vector<std::string> places = AlsoTexts(finding);
   const std::uint64_t known = places.size() + 1;
-  List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));
+  page_.List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));
 }
 
-void Page::PrintFinding(const Finding& finding) {
+void ReportPage::PrintFinding(const Finding& finding) {
   PrintVerdict(finding);
   PrintBudget(finding);
   PrintWhy(finding);
@@ -258,40 +222,24 @@ void Page::PrintFinding(const Finding& finding) {
   PrintMore(finding);
 }
 
-void Page::PrintOverview(const Report& report, std::size_t shown_whole) {
-  if (!IsBatch(report)) return;
-  out_ += OverviewText(report, width_, style_);
-  if (shown_whole < report.findings.size()) {
-    Blank();
-    out_ += fmt::format("Below: the {} most frequent ones, then all others by name.\n", shown_whole);
-  }
-}
-
-void Page::PrintOthers(const Report& report, const std::vector<const Finding*>& whole) {
-  const std::string others = OthersText(report, whole, width_, style_);
-  if (others.empty()) return;
-  Separator();
-  out_ += others;
-}
-
 // What is no failure stands apart from the failures.
-void Page::PrintPrograms(const Report& report) {
+void ReportPage::PrintPrograms(const Report& report) {
   if (report.programs.empty()) return;
   if (!report.findings.empty()) {
-    Separator();
-    out_ += style_.Strong("Programs that fit") + "\n\n";
+    page_.Rule();
+    page_.Line(page_.style().Strong("Programs that fit"));
+    page_.Blank();
   }
-  out_ += ProgramsText(report, width_, style_);
-  if (report.findings.empty()) Blank();
+  PrintProgramsThatFit(report, &page_);
+  if (report.findings.empty()) page_.Blank();
 }
 
-void Page::PrintClosing(const Report& report) {
+void ReportPage::PrintClosing(const Report& report) {
   if (report.artifacts == 0 && !report.problems.empty()) {
-    out_ += "Nothing could be read.\n";
+    page_.Line("Nothing could be read.");
   } else if (report.findings.empty()) {
-    out_ += fmt::format("No out-of-memory error found in {} ({}).\n",
-                        report.artifacts == 1 ? "1 input" : fmt::format("{} inputs", report.artifacts),
-                        FormatSize(static_cast<std::int64_t>(report.bytes)));
+    page_.Line(fmt::format("No out-of-memory error found in {} ({}).", Counted(report.artifacts, "input", "inputs"),
+                           SizeText(static_cast<double>(report.bytes))));
   }
   std::uint64_t left_out = report.problems_left_out;
   std::size_t shown = 0;
@@ -300,33 +248,36 @@ void Page::PrintClosing(const Report& report) {
       ++left_out;
       continue;
     }
-    out_ += Hanging(style_.Warning("warning: "), 9,
-                    ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what), width_);
+    page_.Warning(ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what));
   }
   if (left_out == 0) return;
   const bool all = report.problems_left_out == 0;
-  out_ += fmt::format("and {} more (--format json has {})\n", left_out,
-                      all ? "them" : fmt::format("the first {}", report.problems.size()));
+  page_.Line(fmt::format("and {} more (--format json has {})", left_out,
+                         all ? "them" : fmt::format("the first {}", report.problems.size())));
+}
+
+void ReportPage::PrintReport(const Report& report) {
+  const std::vector<const Finding*> whole = ShownWhole(report);
+  if (IsBatch(report)) PrintOverview(report, whole.size(), &page_);
+  for (const Finding* finding : whole) {
+    page_.Rule();
+    PrintFinding(*finding);
+  }
+  if (whole.size() < report.findings.size()) PrintOthers(report, whole, &page_);
+  PrintPrograms(report);
+  PrintClosing(report);
 }
 
 }  // namespace
 
 std::string PrintText(const Report& report, const TextOptions& options) {
-  Page page(options);
-  const std::vector<const Finding*> whole = ShownWhole(report);
-  page.PrintOverview(report, whole.size());
-  for (const Finding* finding : whole) {
-    page.Separator();
-    page.PrintFinding(*finding);
-  }
-  page.PrintOthers(report, whole);
-  page.PrintPrograms(report);
-  page.PrintClosing(report);
+  ReportPage page(options);
+  page.PrintReport(report);
   return WithoutCommands(page.Take());
 }
 
 std::string PrintFinding(const Finding& finding, const TextOptions& options) {
-  Page page(options);
+  ReportPage page(options);
   page.PrintFinding(finding);
   return page.Take();
 }

@@ -4,13 +4,9 @@
 #include <string>
 
 #include "report/report.h"
+#include "report/text/text_page.h"
 
 namespace whyoom {
-
-struct TextOptions {
-  std::size_t width = 80;  // columns; what comes out is never wider, long names aside
-  bool colour = false;     // ANSI colours; the only control characters ever printed
-};
 
 std::string PrintText(const Report& report, const TextOptions& options);
 
