@@ -1,11 +1,11 @@
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "facts/source_path.h"
+#include "report/layout.h"
 #include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -14,15 +14,33 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
+constexpr std::size_t kLongestProgram = 200;
+
+// One of these says that the log leaves open what happened: in a sentence, in a headline, in a few words.
+std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
+  std::string list;
+  for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
+  if (list.empty()) return {};
+  return candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
+                                : "The log cannot tell which: " + list + ".";
+}
+
+std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
+  std::string list;
+  for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " or ") + candidate->title;
+  return list.empty() ? "" : " – the log cannot tell for sure: " + list;
+}
+
+constexpr const char* kOpen = "the log cannot tell which scenario";
+
+std::string ScenarioText(const Finding& finding) {
+  if (finding.scenario == nullptr) return OpenSentence(finding.candidates);
+  const std::string& id = finding.scenario->id;
+  const bool numbered = !id.empty() && IsDigit(id[0]);
+  return (numbered ? "scenario " + id + ": " : "") + finding.scenario->title;
+}
 
 }  // namespace
-
-std::optional<double> NumberFact(const Finding& finding, std::string_view name) { return finding.facts.Number(name); }
-
-std::optional<std::string> TextFact(const Finding& finding, std::string_view name) {
-  const std::string text = finding.facts.Text(name);
-  return text.empty() ? std::nullopt : std::optional(Printable(text));
-}
 
 std::string SizeText(double bytes) { return FormatSize(WholeBytes(bytes)); }
 
@@ -30,31 +48,20 @@ std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
 }
 
-std::string ScenarioText(const Finding& finding) {
-  if (finding.scenario != nullptr) {
-    const std::string& id = finding.scenario->id;
-    const bool numbered = !id.empty() && std::isdigit(static_cast<unsigned char>(id[0])) != 0;
-    return (numbered ? "scenario " + id + ": " : "") + finding.scenario->title;
-  }
-  std::string list;
-  for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
-  if (list.empty()) return {};
-  return finding.candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
-                                        : "The log cannot tell which: " + list + ".";
-}
+std::string PlaceText(const Where& where) { return ArtifactText(where.artifact) + fmt::format(":{}", where.line); }
 
 std::optional<Need> NeedOf(const Finding& finding) {
-  const auto need = NumberFact(finding, "need_bytes");
-  const auto have = NumberFact(finding, "have_bytes");
+  const auto need = finding.facts.Number("need_bytes");
+  const auto have = finding.facts.Number("have_bytes");
   if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
   const bool compile = finding.failure->phase == "compile";
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
-  const auto below = NumberFact(finding, "excess_below_bytes");
-  const double excess = NumberFact(finding, "excess_bytes").value_or(below.value_or(*need - *have));
+  const auto below = finding.facts.Number("excess_below_bytes");
+  const double excess = finding.facts.Number("excess_bytes").value_or(below.value_or(*need - *have));
   return Need{*need,
               *have,
               excess,
-              below && !NumberFact(finding, "excess_bytes"),
+              below && !finding.facts.Number("excess_bytes"),
               compile ? "needed" : "asked for",
               compile     ? "usable"
               : in_pieces ? "free in one piece"
@@ -67,10 +74,11 @@ std::string ExcessText(const Need& need) {
                       : SizeText(need.excess) + " too much";
 }
 
-std::string SafetyText(const std::string& safety) {
-  if (safety == "safe") return "results stay the same";
-  if (safety == "safe_slower") return "same results, slower";
-  if (safety == "risky") return "may change results";
+std::string SafetyText(const RankedRemedy& ranked) {
+  if (ranked.remedy->inquiry) return "finds out more";
+  if (ranked.safety == "safe") return "results stay the same";
+  if (ranked.safety == "safe_slower") return "same results, slower";
+  if (ranked.safety == "risky") return "may change results";
   return "changes the training";
 }
 
@@ -81,11 +89,11 @@ std::string SpreadText(const RankedRemedy& ranked) {
 }
 
 std::string SavesText(const RankedRemedy& ranked) {
-  return (ranked.at_least ? "saves at least " : "saves about ") +
-         SizeText(static_cast<double>(ranked.saves_bytes.value_or(0)));
+  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
+  return (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
 }
 
-std::string VerdictText(const RankedRemedy& ranked) {
+std::string EnoughText(const RankedRemedy& ranked) {
   if (!ranked.enough) return {};
   if (*ranked.enough) return ranked.borderline ? "may be enough" : "should be enough";
   return ranked.borderline ? "may not be enough alone" : "not enough alone";
@@ -93,13 +101,13 @@ std::string VerdictText(const RankedRemedy& ranked) {
 
 std::string EffectText(const RankedRemedy& ranked) {
   std::string text;
-  if (ranked.saves_bytes && *ranked.saves_bytes > 0) text += SavesText(ranked) + " · ";
+  if (const std::string saves = SavesText(ranked); !saves.empty()) text += saves + " · ";
   if (ranked.left_bytes && *ranked.left_bytes > 0)
-    text += "then needs " + SizeText(static_cast<double>(*ranked.left_bytes)) + SpreadText(ranked) + " · ";
-  const std::string verdict =
-      ranked.enough_with.empty() ? VerdictText(ranked) : "enough together with " + ranked.enough_with.front();
-  if (!verdict.empty()) text += verdict + " · ";
-  return text + (ranked.remedy->inquiry ? "finds out more" : SafetyText(ranked.safety));
+    text += "then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked) + " · ";
+  const std::string enough =
+      ranked.enough_with.empty() ? EnoughText(ranked) : "enough together with " + ranked.enough_with.front();
+  if (!enough.empty()) text += enough + " · ";
+  return text + SafetyText(ranked);
 }
 
 std::vector<std::string> RuledOutTexts(const Finding& finding) {
@@ -166,8 +174,7 @@ std::vector<std::string> AlsoTexts(const Finding& finding) {
   for (const Where& where : finding.Also()) {
     const bool same =
         where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
-    places.push_back(same ? fmt::format("line {}", where.line)
-                          : ArtifactText(where.artifact) + fmt::format(":{}", where.line));
+    places.push_back(same ? fmt::format("line {}", where.line) : PlaceText(where));
   }
   return places;
 }
@@ -177,7 +184,70 @@ std::string RuleId(const Finding& finding) {
   return finding.scenario == nullptr ? code : code + "." + finding.scenario->id;
 }
 
+std::string ScenarioName(const Finding& finding) {
+  const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
+  return open ? finding.failure->code + ".?" : RuleId(finding);
+}
+
+std::string ScenarioTitle(const Finding& finding) {
+  if (finding.scenario != nullptr) return finding.scenario->title;
+  return finding.failure->scenarios.empty() ? finding.failure->title : kOpen;
+}
+
+std::string Verdict(const Finding& finding) {
+  return Printable(finding.failure->title +
+                   (finding.scenario != nullptr ? " – " + finding.scenario->title : OpenHeadline(finding.candidates)));
+}
+
+std::string ProgramOf(const Finding& finding) {
+  for (const char* name : {"module", "program"}) {
+    if (const std::string text = finding.facts.Text(name); !text.empty())
+      return CutBytes(Printable(text), kLongestProgram);
+  }
+  return {};
+}
+
+const Remedy* FirstRemedy(const Finding& finding) {
+  for (const RankedRemedy& ranked : finding.remedies) {
+    if (!ranked.remedy->inquiry) return ranked.remedy;
+  }
+  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
+}
+
 std::string ExplainCommand(const Finding& finding) { return "whyoom explain " + RuleId(finding); }
+
+FindingView ViewOf(const Finding& finding) {
+  FindingView view;
+  view.code = finding.failure->code;
+  view.title = finding.failure->title;
+  view.scenario = ScenarioText(finding);
+  if (finding.confidence == Confidence::kLow)
+    view.caution = std::string(kFragment) + ", so little can be said for sure.";
+  view.place = PlaceText(finding.where);
+  for (const char* name : {"module", "program", "device"}) {
+    if (const std::string text = finding.facts.Text(name); !text.empty()) view.names.push_back(Printable(text));
+  }
+  view.chip = Printable(finding.facts.Text("chip"));
+  view.framework = finding.framework;
+  if (const std::uint64_t occurrences = finding.tally.occurrences(); occurrences > 1)
+    view.reporters =
+        fmt::format("reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
+  return view;
+}
+
+FailureRow RowOf(const Finding& finding) {
+  const std::optional<Need> need = NeedOf(finding);
+  const bool over = need && need->excess > 0;
+  const Remedy* remedy = FirstRemedy(finding);
+  return {ScenarioName(finding),
+          ScenarioTitle(finding),
+          ProgramOf(finding),
+          over ? (need->at_most ? "< " : "") + SizeText(need->excess) : "",
+          over ? need->excess : 0,
+          remedy == nullptr ? "" : remedy->title,
+          fmt::format("{}{}", finding.tally.hosts.complete() ? "" : "~", finding.tally.occurrences()),
+          PlaceText(finding.where)};
+}
 
 std::string Counted(std::uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);

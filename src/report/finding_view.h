@@ -1,19 +1,17 @@
-// What every format for people says of a finding, so that no two of them call one thing by two names. All text is
-// printable, and not yet escaped for any markup.
+// What every format for people shows of a finding, chosen once, so that no two of them call one thing by two names. A
+// format only lays it out: it cuts, escapes, wraps and draws. All text is printable, and not yet escaped for any
+// markup.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "diagnose/finding.h"
 
 namespace whyoom {
-
-std::optional<double> NumberFact(const Finding& finding, std::string_view name);
-std::optional<std::string> TextFact(const Finding& finding, std::string_view name);
 
 // FormatSize of any number, also one that no 64 bits hold.
 std::string SizeText(double bytes);
@@ -21,9 +19,8 @@ std::string SizeText(double bytes);
 // "logs.tar › train.log".
 std::string ArtifactText(const Artifact& artifact);
 
-// "scenario 2: one allocation far too large"; where the log cannot tell, a sentence on what it leaves open; empty where
-// the failure has no scenarios.
-std::string ScenarioText(const Finding& finding);
+// "logs.tar › train.log:41".
+std::string PlaceText(const Where& where);
 
 // What was needed and what there was, in bytes.
 struct Need {
@@ -41,15 +38,16 @@ std::optional<Need> NeedOf(const Finding& finding);
 // "5.02 GiB too much"; empty where it is not.
 std::string ExcessText(const Need& need);
 
-std::string SafetyText(const std::string& safety);
+// "results stay the same"; of what is no cure "finds out more".
+std::string SafetyText(const RankedRemedy& ranked);
 
-// "saves about 5.02 GiB".
+// "saves about 5.02 GiB"; empty where that is not known or nothing.
 std::string SavesText(const RankedRemedy& ranked);
 // " ± 0.4 GiB", how far off what is then needed may be; empty where it is not worth a figure.
 std::string SpreadText(const RankedRemedy& ranked);
 
 // "should be enough", "not enough alone"; "may be" where the spread leaves it open. Empty where it is not known.
-std::string VerdictText(const RankedRemedy& ranked);
+std::string EnoughText(const RankedRemedy& ranked);
 
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
@@ -83,8 +81,54 @@ std::vector<std::string> AlsoTexts(const Finding& finding);
 // `whyoom explain`.
 std::string RuleId(const Finding& finding);
 
+// The same for an overview: "E1000.?" where the log cannot tell.
+std::string ScenarioName(const Finding& finding);
+
+// The scenario in a few words, or the failure where it has none.
+std::string ScenarioTitle(const Finding& finding);
+
+// "HBM out of memory at compile time – one allocation far too large".
+std::string Verdict(const Finding& finding);
+
+// The program that failed, as its log names it; empty where it does not.
+std::string ProgramOf(const Finding& finding);
+
+// What to do first: the first remedy that is a cure, else the first. Null where there is none.
+const Remedy* FirstRemedy(const Finding& finding);
+
 // "whyoom explain E1000.2".
 std::string ExplainCommand(const Finding& finding);
+
+// That the log holds no more than a part of the message.
+inline constexpr const char* kFragment = "Only a fragment of the message is in the log";
+
+// What stands above all else that is said of a finding, and in which circumstances it was found.
+struct FindingView {
+  std::string code;
+  std::string title;
+  std::string scenario;  // "scenario 2: one allocation far too large", or a sentence on what the log leaves open;
+                         // empty where the failure has no scenarios
+  std::string caution;   // that only a fragment of the message is there; else empty
+  std::string place;     // see PlaceText
+  std::vector<std::string> names;  // of the module, the program, the device, as far as they are known
+  std::string chip;
+  std::string framework;
+  std::string reporters;  // "reported by about 12 processes"; empty where it was one
+};
+FindingView ViewOf(const Finding& finding);
+
+// What a list of many failures says of each.
+struct FailureRow {
+  std::string name;       // see ScenarioName
+  std::string title;      // see ScenarioTitle
+  std::string program;    // empty where it is not known
+  std::string excess;     // "5.02 GiB", "< 5.02 GiB"; empty where it is not over
+  double excess_bytes;    // 0 where it is not over
+  std::string remedy;     // what to do first; empty where there is nothing
+  std::string processes;  // "12", "~1200"
+  std::string place;
+};
+FailureRow RowOf(const Finding& finding);
 
 // "1 input", "2 inputs".
 std::string Counted(std::uint64_t count, const char* one, const char* many);

@@ -1,20 +1,17 @@
 #include "report/summary.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
-#include "report/layout.h"
+#include "report/finding_view.h"
 #include "text/numbers.h"
-#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kLongestProgram = 200;
-
-void Count(const std::string& name, std::uint64_t occurrences, std::map<std::string, Share>* shares) {
-  Share& share = (*shares)[name];
+void Count(const std::string& name, const std::string& title, std::uint64_t occurrences,
+           std::map<std::string, Share>* shares) {
+  Share& share = shares->try_emplace(name, Share{title}).first->second;
   ++share.diagnoses;
   share.occurrences = AddBounded(share.occurrences, occurrences);
 }
@@ -29,28 +26,6 @@ void SortByFrequency(std::vector<const Finding*>* findings) {
 
 }  // namespace
 
-std::string ScenarioName(const Finding& finding) {
-  const Failure& failure = *finding.failure;
-  if (finding.scenario != nullptr) return failure.code + "." + finding.scenario->id;
-  return failure.scenarios.empty() ? failure.code : failure.code + ".?";
-}
-
-std::string ProgramOf(const Finding& finding) {
-  for (const char* name : {"module", "program"}) {
-    const Fact* fact = finding.facts.Find(name);
-    const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
-    if (text != nullptr && !text->empty()) return CutBytes(Printable(*text), kLongestProgram);
-  }
-  return {};
-}
-
-const Remedy* FirstRemedy(const Finding& finding) {
-  for (const RankedRemedy& ranked : finding.remedies) {
-    if (!ranked.remedy->inquiry) return ranked.remedy;
-  }
-  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
-}
-
 Summary Summarize(const Report& report) {
   Summary summary;
   summary.diagnoses = report.findings.size();
@@ -59,11 +34,11 @@ Summary Summarize(const Report& report) {
   for (const Finding& finding : report.findings) {
     const std::uint64_t occurrences = finding.tally.occurrences();
     summary.occurrences = AddBounded(summary.occurrences, occurrences);
-    Count(finding.failure->code, occurrences, &summary.by_code);
-    Count(ScenarioName(finding), occurrences, &summary.by_scenario);
+    Count(finding.failure->code, finding.failure->title, occurrences, &summary.by_code);
+    Count(ScenarioName(finding), ScenarioTitle(finding), occurrences, &summary.by_scenario);
     if (const std::string program = ProgramOf(finding); !program.empty())
-      Count(program, occurrences, &summary.by_program);
-    if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, occurrences, &summary.by_remedy);
+      Count(program, "", occurrences, &summary.by_program);
+    if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, remedy->title, occurrences, &summary.by_remedy);
     times.AddTime(finding.tally.first_time);
     times.AddTime(finding.tally.last_time);
     if (occurrences > 1 || finding.tally.artifacts > 1) summary.recurring.push_back(&finding);
@@ -72,6 +47,11 @@ Summary Summarize(const Report& report) {
   summary.last_time = times.last_time;
   SortByFrequency(&summary.recurring);
   return summary;
+}
+
+bool IsBatch(const Report& report) {
+  constexpr std::size_t kFew = 3;
+  return report.findings.size() > kFew;
 }
 
 std::vector<const Finding*> MostFrequentFirst(const Report& report) {

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
-#include "report/summary.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -44,7 +43,7 @@ std::string VerdictParagraph(const Finding& finding) {
   std::string text = Sentence(Verdict(finding));
   if (const std::string numbers = Numbers(finding); !numbers.empty()) text += " " + numbers + ".";
   if (const std::string program = ProgramOf(finding); !program.empty()) text += " Program: " + program + ".";
-  if (finding.confidence == Confidence::kLow) text += " Only a fragment of the message is in the log.";
+  if (finding.confidence == Confidence::kLow) text += " " + Sentence(kFragment);
   return CutBytes(text, kLongestVerdict);
 }
 
@@ -58,8 +57,8 @@ std::string WhyParagraph(const Finding& finding) {
 
 std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
   std::string text = ranked.remedy->title;
-  if (ranked.saves_bytes && *ranked.saves_bytes > 0)
-    text += " (" + SavesText(ranked) + (ranked.enough == true ? ", " + VerdictText(ranked) + ")" : ")");
+  if (const std::string saves = SavesText(ranked); !saves.empty())
+    text += " (" + saves + (ranked.enough == true ? ", " + EnoughText(ranked) + ")" : ")");
   text = Sentence(Printable(text));
   if (with_step && !ranked.how.empty()) text += " " + Sentence(Printable(ranked.how.front()));
   return CutBytes(text, kLongestRemedy);
@@ -73,7 +72,7 @@ std::string RemedyParagraph(const Finding& finding) {
 }
 
 std::string PlaceParagraph(const Finding& finding) {
-  std::string text = "Reported at " + PlaceText(finding.where);
+  std::string text = "Reported at " + BriefPlace(finding.where);
   const std::uint64_t occurrences = finding.tally.occurrences();
   if (occurrences > 1)
     text += fmt::format(" by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
@@ -82,19 +81,7 @@ std::string PlaceParagraph(const Finding& finding) {
 
 }  // namespace
 
-std::string Verdict(const Finding& finding) {
-  std::string text = finding.failure->title;
-  if (finding.scenario != nullptr) {
-    text += " – " + finding.scenario->title;
-  } else if (!finding.candidates.empty()) {
-    std::string list;
-    for (const Scenario* candidate : finding.candidates) list += (list.empty() ? "" : " or ") + candidate->title;
-    text += " – the log cannot tell for sure: " + list;
-  }
-  return Printable(text);
-}
-
-std::string PlaceText(const Where& where) {
+std::string BriefPlace(const Where& where) {
   return CutBytes(ArtifactText(where.artifact), kLongestPlace) + fmt::format(":{}", where.line);
 }
 

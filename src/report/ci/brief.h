@@ -8,11 +8,8 @@
 
 namespace whyoom {
 
-// "compile time: HBM out of memory – one allocation far too large".
-std::string Verdict(const Finding& finding);
-
 // "logs.tar › train.log:41"; a name beyond 500 bytes is cut.
-std::string PlaceText(const Where& where);
+std::string BriefPlace(const Where& where);
 
 // "logs.tar › train.log: the archive is cut short"; without a place where the problem is none of an input.
 std::string ProblemText(const Problem& problem);

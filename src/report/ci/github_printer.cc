@@ -11,7 +11,7 @@
 
 #include "report/ci/brief.h"
 #include "report/ci/source_place.h"
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"

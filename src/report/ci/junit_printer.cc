@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "report/ci/brief.h"
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"

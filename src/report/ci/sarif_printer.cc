@@ -14,7 +14,7 @@
 #include "report/ci/sarif_text.h"
 #include "report/ci/source_place.h"
 #include "report/ci/uri.h"
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/record/report_json.h"
 #include "report/summary.h"
 #include "text/utf8.h"
@@ -110,14 +110,14 @@ void SarifRun::SetLocations(const Finding& finding, std::size_t most_related, Js
   Json related = Json::array();
   if (in_sources) {
     (*result)["locations"] = Json::array({SourceLocation(*source, source_root_)});
-    related.push_back(Related(log, "Reported at " + PlaceText(finding.where)));
+    related.push_back(Related(log, "Reported at " + BriefPlace(finding.where)));
   } else {
     (*result)["locations"] = Json::array({log});
     if (source) related.push_back(Related(SourceLocation(*source, source_root_), "The line of the source"));
   }
   for (const Where& where : finding.Also()) {
     if (related.size() < most_related) {
-      related.push_back(Related(LogLocation(where, source_root_), "Reported at " + PlaceText(where)));
+      related.push_back(Related(LogLocation(where, source_root_), "Reported at " + BriefPlace(where)));
     } else {
       ++places_left_out_;
     }

@@ -6,7 +6,7 @@
 
 #include "report/ci/brief.h"
 #include "report/ci/sarif_text.h"
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "text/utf8.h"
 

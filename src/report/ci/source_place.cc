@@ -4,10 +4,10 @@
 #include <filesystem>
 
 #include "facts/source_path.h"
-#include "report/finding_text.h"
 #include "text/utf8.h"
 
 namespace whyoom {
+
 std::optional<SourcePlace> UserSource(const Finding& finding) {
   const Allocation* largest = nullptr;
   for (const Allocation& row : finding.allocations) {
@@ -16,12 +16,10 @@ std::optional<SourcePlace> UserSource(const Finding& finding) {
   const bool known = largest != nullptr && !largest->source_file.empty() && largest->source_line.value_or(0) > 0 &&
                      !IsLibraryPath(largest->source_file);
   if (known) return SourcePlace{Printable(largest->source_file), *largest->source_line};
-  const std::optional<std::string> call = TextFact(finding, "user_source");  // "train.py:41"
-  const std::optional<std::string> path = TextFact(finding, "user_source_path");
-  if (!call || !path) return std::nullopt;
-  SourcePlace place{*path, 0};
-  const char* digits = call->data() + call->rfind(':') + 1;
-  std::from_chars(digits, call->data() + call->size(), place.line);
+  const std::string call = Printable(finding.facts.Text("user_source"));  // "train.py:41"
+  SourcePlace place{Printable(finding.facts.Text("user_source_path")), 0};
+  if (call.empty() || place.path.empty()) return std::nullopt;
+  std::from_chars(call.data() + call.rfind(':') + 1, call.data() + call.size(), place.line);
   return place.line < 1 ? std::nullopt : std::optional(place);
 }
 

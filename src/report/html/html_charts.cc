@@ -28,7 +28,7 @@ std::string Percent(double part) {
 
 // The parts that the report itemises, and the rest of the need.
 std::vector<BarPart> PartsOfNeed(const Finding& finding, const Need& need) {
-  const auto fact = [&](const char* name) { return std::max(0.0, NumberFact(finding, name).value_or(0)); };
+  const auto fact = [&](const char* name) { return std::max(0.0, finding.facts.Number(name).value_or(0)); };
   std::vector<BarPart> parts;
   double left = need.need;
   const auto add = [&](double bytes, const char* style, const char* label, bool padding = false) {
@@ -37,7 +37,7 @@ std::vector<BarPart> PartsOfNeed(const Finding& finding, const Need& need) {
     parts.push_back({bytes, style, label, padding});
     left -= bytes;
   };
-  if (NumberFact(finding, "request_bytes")) {
+  if (finding.facts.Number("request_bytes")) {
     add(need.need, "temp", "one request");
     return parts;
   }
@@ -57,7 +57,7 @@ std::vector<BarPart> PartsOfNeed(const Finding& finding, const Need& need) {
 
 // The whole of what is free, where the trouble is that it lies in pieces.
 std::vector<BarPart> PartsOfFree(const Finding& finding, const Need& need) {
-  const double free = NumberFact(finding, "free_bytes").value_or(0);
+  const double free = finding.facts.Number("free_bytes").value_or(0);
   if (finding.failure->phase == "compile" || free < need.have) return {};
   std::vector<BarPart> parts = {{need.have, "free", "free in one piece", false}};
   if (free > need.have) {
@@ -87,7 +87,7 @@ std::vector<BarPart> PartsOfRows(const std::vector<AllocationGroup>& groups, std
 // Where the listed allocations begin: a report lists those of the program, which lie beside the arguments; a dump lists
 // all.
 double BeginOfRows(const Finding& finding, const Need& need, double rows) {
-  const double arguments = NumberFact(finding, "arguments_bytes").value_or(0);
+  const double arguments = finding.facts.Number("arguments_bytes").value_or(0);
   const bool of_program = finding.facts.Find("dump") == nullptr && arguments > 0 && arguments + rows <= need.need;
   return of_program ? arguments : 0;
 }
@@ -106,56 +106,43 @@ void DrawPart(const BarPart& part, double from, const BarScale& scale, HtmlWrite
     if (part.padding) html->Empty("rect", {{"fill", "url(#hatch)"}, {"x", x}, {"width", width}, {"height", "100%"}});
     return;
   }
-  html->Open("svg", {{"class", part.style}, {"x", x}, {"width", width}, {"height", "100%"}});  // cuts its label off
+  // An image of its own cuts its label off.
+  const auto in = html->In("svg", {{"class", part.style}, {"x", x}, {"width", width}, {"height", "100%"}});
   html->Element("title", part.label + ", " + SizeText(part.bytes));
   html->Empty("rect", {{"width", "100%"}, {"height", "100%"}});
   if (part.padding) html->Empty("rect", {{"fill", "url(#hatch)"}, {"width", "100%"}, {"height", "100%"}});
   if (part.bytes / scale.whole * 100 >= kLabelled)
     html->Element("text", part.label, {{"x", "8"}, {"y", "50%"}, {"dominant-baseline", "central"}});
-  html->Close();
 }
 
 // The name of the limit above its mark, on the side where there is room.
 void DrawLimitLabel(const Need& need, const BarScale& scale, HtmlWriter* html) {
   const double at = need.have / scale.whole;
-  html->Open("svg", {{"class", "limit-label"}, {"width", "100%"}, {"height", "20"}, {"aria-hidden", "true"}});
   const bool left = at > 0.5;
-  html->Element(
-      "text",
-      left ? SizeText(need.have) + " " + need.have_word + " ▼" : "▼ " + SizeText(need.have) + " " + need.have_word,
-      {{"x", Percent(at)}, {"dx", left ? "6" : "-6"}, {"y", "14"}, {"text-anchor", left ? "end" : "start"}});
-  html->Close();
+  const std::string name = SizeText(need.have) + " " + need.have_word;
+  const auto in =
+      html->In("svg", {{"class", "limit-label"}, {"width", "100%"}, {"height", "20"}, {"aria-hidden", "true"}});
+  html->Element("text", left ? name + " ▼" : "▼ " + name,
+                {{"x", Percent(at)}, {"dx", left ? "6" : "-6"}, {"y", "14"}, {"text-anchor", left ? "end" : "start"}});
 }
 
 void AddPartRow(const BarPart& part, double need, HtmlWriter* html) {
-  html->Open("tr");
-  html->Open("th", {{"scope", "row"}});
-  html->Open("svg", {{"class", "swatch"}, {"width", "14"}, {"height", "14"}, {"aria-hidden", "true"}});
-  html->Empty("rect", {{"class", part.style}, {"width", "14"}, {"height", "14"}, {"rx", "3"}});
-  if (part.padding) html->Empty("rect", {{"fill", "url(#hatch)"}, {"width", "14"}, {"height", "14"}});
-  html->Close();
-  html->Text(" " + part.label);
-  html->Close();
-  html->Element("td", SizeText(part.bytes), {{"class", "number"}});
-  html->Element("td", need > 0 ? fmt::format("{:.0f} %", part.bytes / need * 100) : "", {{"class", "number"}});
-  html->Close();
+  const auto row = html->In("tr");
+  AddSwatchHead(part, html);
+  html->Number(SizeText(part.bytes));
+  html->Number(need > 0 ? fmt::format("{:.0f} %", part.bytes / need * 100) : "");
 }
 
 void AddPartsTable(const Finding& finding, const std::vector<BarPart>& parts, const std::vector<BarPart>& free,
                    const Need& need, HtmlWriter* html) {
-  html->Open("table", {{"class", "parts"}});
-  html->Element("caption", "The parts in numbers", {{"class", "unseen"}});
-  html->Open("thead", {{"class", "unseen"}});
-  html->Open("tr");
-  for (const char* head : {"part", "size", "of the need"}) html->Element("th", head, {{"scope", "col"}});
-  html->Close();
-  html->Close();
-  html->Open("tbody");
-  for (const BarPart& part : parts) AddPartRow(part, need.need, html);
-  for (const BarPart& part : free) AddPartRow(part, 0, html);
-  html->Close();
-  html->Close();
-  if (const auto reserved = NumberFact(finding, "system_reserved_bytes"); reserved && *reserved > 0) {
+  {
+    const auto table = html->In("table", {{"class", "parts"}});
+    html->UnseenHead("The parts in numbers", {"part", "size", "of the need"});
+    const auto body = html->In("tbody");
+    for (const BarPart& part : parts) AddPartRow(part, need.need, html);
+    for (const BarPart& part : free) AddPartRow(part, 0, html);
+  }
+  if (const auto reserved = finding.facts.Number("system_reserved_bytes"); reserved && *reserved > 0) {
     html->Element("p",
                   "The system reserves " + SizeText(*reserved) + " more, which the limit mostly leaves out already.",
                   {{"class", "faint"}});
@@ -207,7 +194,7 @@ void DrawBar(const std::vector<BarPart>& parts, const BarScale& scale, const std
     attributes.push_back({"role", "img"});
     attributes.push_back({"aria-label", alternative});
   }
-  html->Open("svg", attributes);
+  const auto in = html->In("svg", attributes);
   const double limit = scale.limit.value_or(scale.whole) / scale.whole;
   if (limit < 1)
     html->Empty("rect",
@@ -222,7 +209,17 @@ void DrawBar(const std::vector<BarPart>& parts, const BarScale& scale, const std
     const std::string x = Percent(limit);
     html->Empty("line", {{"class", "limit"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", "100%"}});
   }
-  html->Close();
+}
+
+void AddSwatchHead(const BarPart& part, HtmlWriter* html) {
+  const auto head = html->In("th", {{"scope", "row"}});
+  {
+    const auto square =
+        html->In("svg", {{"class", "swatch"}, {"width", "14"}, {"height", "14"}, {"aria-hidden", "true"}});
+    html->Empty("rect", {{"class", part.style}, {"width", "14"}, {"height", "14"}, {"rx", "3"}});
+    if (part.padding) html->Empty("rect", {{"fill", "url(#hatch)"}, {"width", "14"}, {"height", "14"}});
+  }
+  html->Text(" " + part.label);
 }
 
 void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html) {
@@ -231,11 +228,10 @@ void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html) 
   const bool fits = after <= need.have;
   const std::string text = fmt::format("about {}{} of {} {}: {}", SizeText(after), SpreadText(ranked),
                                        SizeText(need.have), need.have_word, fits ? "fits" : "does not fit yet");
-  html->Open("div", {{"class", "effect"}});
+  const auto in = html->In("div", {{"class", "effect"}});
   DrawBar({{after, fits ? "fits" : "over", "", false}, {need.need - after, "saved", "", false}}, ScaleOf(need), "thin",
           "Needed after it: " + text, html);
   html->Element("p", "then " + text, {{"class", "faint"}});
-  html->Close();
 }
 
 void DrawMemory(const Finding& finding, std::size_t most_rows, HtmlWriter* html) {
@@ -246,7 +242,7 @@ void DrawMemory(const Finding& finding, std::size_t most_rows, HtmlWriter* html)
   const std::vector<BarPart> free = PartsOfFree(finding, *need);
   BarScale scale = ScaleOf(*need);
   scale.whole = std::max({scale.whole, Sum(rows), Sum(free)});
-  html->Open("figure");
+  const auto figure = html->Block("figure");
   DrawLimitLabel(*need, scale, html);
   DrawBar(parts, scale, "thick", SizeText(need->need) + " " + need->need_word + ": " + AsSentence(parts), html);
   if (!free.empty()) DrawBar(free, scale, "thick", AsSentence(free), html);
@@ -259,8 +255,38 @@ void DrawMemory(const Finding& finding, std::size_t most_rows, HtmlWriter* html)
                   {{"class", "faint"}});
   }
   AddPartsTable(finding, parts, free, *need, html);
-  html->Close();
-  html->Line();
+}
+
+void DrawColumns(const ColumnChart& chart, HtmlWriter* html) {
+  const auto figure = html->Block("figure");
+  {
+    const auto svg = html->In("svg", {{"class", "columns"},
+                                      {"width", "100%"},
+                                      {"height", "120"},
+                                      {"role", "img"},
+                                      {"aria-label", chart.alternative}});
+    const double width = 1.0 / static_cast<double>(chart.heights.size());
+    for (std::size_t i = 0; i < chart.heights.size(); ++i) {
+      if (chart.heights[i] <= 0) continue;
+      const double height = chart.heights[i] / chart.whole;
+      const HtmlWriter::Attributes place = {{"x", Percent((static_cast<double>(i) + 0.08) * width)},
+                                            {"y", Percent(1 - height)},
+                                            {"width", Percent(width * 0.84)},
+                                            {"height", Percent(height)}};
+      if (chart.titles.empty()) {
+        html->Empty("rect", place);
+      } else {
+        const auto rect = html->In("rect", place);
+        html->Element("title", chart.titles[i]);
+      }
+    }
+    if (chart.limit) {
+      const std::string y = Percent(1 - *chart.limit / chart.whole);
+      html->Empty("line", {{"class", "limit"}, {"x1", "0"}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
+    }
+  }
+  const auto caption = html->In("figcaption", {{"class", "ends"}});
+  for (const std::string* text : {&chart.begin, &chart.middle, &chart.end}) html->Element("span", *text);
 }
 
 void DrawTimes(const std::vector<Timestamp>& times, HtmlWriter* html) {
@@ -277,31 +303,17 @@ void DrawTimes(const std::vector<Timestamp>& times, HtmlWriter* html) {
   };
   const std::string busiest = fmt::format("most, {}, in the {} from {}", *most, SpanText(span),
                                           start(static_cast<std::size_t>(most - counts.begin())));
-  html->Open("figure");
-  html->Open("svg", {{"class", "columns"},
-                     {"width", "100%"},
-                     {"height", "120"},
-                     {"role", "img"},
-                     {"aria-label", fmt::format("Failures by the time they were first reported: {}", busiest)}});
-  const double width = 1.0 / static_cast<double>(counts.size());
+  ColumnChart chart;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    const double height = static_cast<double>(counts[i]) / static_cast<double>(*most);
-    html->Open("rect", {{"x", Percent((static_cast<double>(i) + 0.08) * width)},
-                        {"y", Percent(1 - height)},
-                        {"width", Percent(width * 0.84)},
-                        {"height", Percent(height)}});
-    html->Element("title", fmt::format("{}: {}", start(i), counts[i]));
-    html->Close();
+    chart.heights.push_back(static_cast<double>(counts[i]));
+    chart.titles.push_back(fmt::format("{}: {}", start(i), counts[i]));
   }
-  html->Close();
-  html->Open("figcaption", {{"class", "ends"}});
-  html->Element("span", ToString(*first));
-  html->Element("span", "a column is " + SpanText(span) + "; " + busiest);
-  html->Element("span", ToString(*last));
-  html->Close();
-  html->Close();
-  html->Line();
+  chart.whole = static_cast<double>(*most);
+  chart.alternative = "Failures by the time they were first reported: " + busiest;
+  chart.begin = ToString(*first);
+  chart.middle = "a column is " + SpanText(span) + "; " + busiest;
+  chart.end = ToString(*last);
+  DrawColumns(chart, html);
 }
 
 }  // namespace whyoom

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <set>
-#include <string>
 
 #include "diagnose/finding.h"
 #include "report/html/html_writer.h"
@@ -20,8 +19,5 @@ void AddFinding(const Finding& finding, const FindingLayout& layout, HtmlWriter*
 
 // What is true of these remedies whatever the log, in order of their titles; the diagnoses point there.
 void AddRemedyNotes(const std::set<const Remedy*>& remedies, HtmlWriter* html);
-
-// "train.log:41".
-std::string PlaceText(const Finding& finding);
 
 }  // namespace whyoom

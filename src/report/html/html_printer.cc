@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/html/html_assets.h"
 #include "report/html/html_batch.h"
 #include "report/html/html_finding.h"
@@ -16,7 +16,6 @@
 #include "report/layout.h"
 #include "report/record/base64.h"
 #include "report/summary.h"
-#include "report/text/batch_text.h"
 #include "rules/sha256.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -49,64 +48,55 @@ void AddHead(const std::string& title, bool with_script, HtmlWriter* html) {
   std::string policy =
       "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + SourceHash(style);
   if (with_script) policy += "; script-src " + SourceHash(script);
-  html->Open("head");
+  const auto head = html->Block("head");
   html->Empty("meta", {{"charset", "utf-8"}});
   html->Empty("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}});
   html->Empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   html->Empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   html->Element("title", title + " · whyoom");
   html->Empty("link", {{"rel", "icon"}, {"href", kIcon}});
-  html->Open("style");
-  html->Verbatim(style);
-  html->Close();
-  if (with_script) {
-    html->Open("script", {{"type", "module"}});
-    html->Verbatim(script);
-    html->Close();
+  {
+    const auto in = html->In("style");
+    html->Verbatim(style);
   }
-  html->Close();
-  html->Line();
+  if (!with_script) return;
+  const auto in = html->In("script", {{"type", "module"}});
+  html->Verbatim(script);
 }
 
 // What the drawings refer to.
 void AddPatterns(HtmlWriter* html) {
-  html->Open("svg", {{"class", "patterns"}, {"width", "0"}, {"height", "0"}, {"aria-hidden", "true"}});
-  html->Open("defs");
-  html->Open("pattern", {{"id", "hatch"},
-                         {"width", "6"},
-                         {"height", "6"},
-                         {"patternUnits", "userSpaceOnUse"},
-                         {"patternTransform", "rotate(45)"}});
+  const auto svg =
+      html->Block("svg", {{"class", "patterns"}, {"width", "0"}, {"height", "0"}, {"aria-hidden", "true"}});
+  const auto defs = html->In("defs");
+  const auto pattern = html->In("pattern", {{"id", "hatch"},
+                                            {"width", "6"},
+                                            {"height", "6"},
+                                            {"patternUnits", "userSpaceOnUse"},
+                                            {"patternTransform", "rotate(45)"}});
   html->Empty("rect", {{"class", "hatching"}, {"width", "3"}, {"height", "6"}});
-  html->Close();
-  html->Close();
-  html->Close();
-  html->Line();
 }
 
 void AddProblems(const Report& report, HtmlWriter* html) {
   if (report.problems.empty()) return;
-  html->Element("h2",
+  html->Heading(2,
                 Counted(report.problems.size() + report.problems_left_out, "problem", "problems") + " with the input");
-  html->Open("ul");
+  const auto list = html->In("ul");
   const std::size_t shown = std::min(report.problems.size(), kProblems);
   for (std::size_t i = 0; i < shown; ++i) {
     const Problem& problem = report.problems[i];
-    html->Open("li");
+    const auto item = html->Block("li");
     html->Element("code", Shorten(ArtifactText({problem.path, problem.member}), 240));
     html->Text(": ");
     html->Sentence(CutBytes(Printable(problem.what), 2000));
-    html->Close();
-    html->Line();
   }
   const std::uint64_t more = report.problems.size() - shown + report.problems_left_out;
   if (more > 0) html->Element("li", fmt::format("and {} more (--format json has them)", more));
-  html->Close();
 }
 
 void AddFooter(const Report& report, HtmlWriter* html) {
-  html->Open("footer");
-  html->Open("p");
+  const auto footer = html->In("footer");
+  const auto in = html->In("p");
   html->Text("whyoom " + report.version);
   if (!report.rules_fingerprint.empty()) {
     html->Text(" · rules ");
@@ -115,8 +105,6 @@ void AddFooter(const Report& report, HtmlWriter* html) {
   html->Text(" · estimates come from the compiler's own figures and are never more than estimates · 1 GiB is 2");
   html->Element("sup", "30");
   html->Text(" bytes");
-  html->Close();
-  html->Close();
 }
 
 // In the page's address, so nothing but letters and digits; an id that was read back may be anything.
@@ -131,7 +119,7 @@ std::string SummaryOf(const Finding& finding) {
   const std::string program = ProgramOf(finding);
   text += " · " + (program.empty() ? finding.failure->title : Shorten(program, 60));
   if (const auto need = NeedOf(finding); need && need->excess > 0) text += " · " + ExcessText(*need);
-  return text + " · " + Shorten(PlaceText(finding), 100);
+  return text + " · " + Shorten(PlaceText(finding.where), 100);
 }
 
 std::string FoldedFinding(const Finding& finding, const std::string& anchor, bool in_short) {
@@ -141,16 +129,14 @@ std::string FoldedFinding(const Finding& finding, const std::string& anchor, boo
     layout.whole_remedies = 3;
   }
   HtmlWriter html;
-  html.Open("details", {{"class", "case"}});
-  html.Element("summary", SummaryOf(finding));
-  html.Open("article", {{"id", anchor}, {"tabindex", "-1"}});
-  AddFinding(finding, layout, &html);
-  html.Open("p");
-  html.Element("a", "Back to all failures", {{"href", "#failures-title"}});
-  html.Close();
-  html.Close();
-  html.Close();
-  html.Line();
+  {
+    const auto details = html.Block("details", {{"class", "case"}});
+    html.Element("summary", SummaryOf(finding));
+    const auto article = html.In("article", {{"id", anchor}, {"tabindex", "-1"}});
+    AddFinding(finding, layout, &html);
+    const auto back = html.In("p");
+    html.Element("a", "Back to all failures", {{"href", "#failures-title"}});
+  }
   return html.Take();
 }
 
@@ -172,34 +158,16 @@ void AddBatch(const Report& report, HtmlWriter* html) {
   AddOverview(report, html);
   AddFailureTable(findings, anchors, html);
   AddProblems(report, html);
-  html->Element("h2", "Each failure", {{"id", "details"}});
+  html->Heading(2, "Each failure", {{"id", "details"}});
   if (anchors.size() < findings.size())
     html->Element("p",
                   fmt::format("The {} most frequent ones; for another one whole: whyoom and the name of its input.",
                               anchors.size()),
                   {{"class", "faint"}});
   html->Verbatim(details);
-  html->Element("h2", "The remedies in general");
+  html->Heading(2, "The remedies in general");
   AddRemedyNotes(remedies, html);
   AddPrograms(report, html);
-}
-
-void AddFew(const Report& report, HtmlWriter* html) {
-  const bool one = report.findings.size() == 1;
-  if (!one) {
-    html->Element("h1", report.findings.empty() ? "No out-of-memory error found" : BatchTitle(report));
-  }
-  if (report.findings.empty()) {
-    html->Element("p", "In " + Counted(report.artifacts, "input", "inputs") + " (" +
-                           SizeText(static_cast<double>(report.bytes)) + ").");
-  }
-  for (const Finding& finding : report.findings) {
-    html->Open("article");
-    AddFinding(finding, {.level = one ? 1 : 2}, html);
-    html->Close();
-  }
-  AddPrograms(report, html);
-  AddProblems(report, html);
 }
 
 std::string TitleOf(const Report& report) {
@@ -208,28 +176,39 @@ std::string TitleOf(const Report& report) {
   return report.findings[0].failure->code + " " + report.findings[0].failure->title;
 }
 
+void AddFew(const Report& report, HtmlWriter* html) {
+  const bool one = report.findings.size() == 1;
+  if (!one) html->Heading(1, TitleOf(report));
+  if (report.findings.empty()) {
+    html->Element("p", "In " + Counted(report.artifacts, "input", "inputs") + " (" +
+                           SizeText(static_cast<double>(report.bytes)) + ").");
+  }
+  for (const Finding& finding : report.findings) {
+    const auto article = html->In("article");
+    AddFinding(finding, {.level = one ? 1 : 2}, html);
+  }
+  AddPrograms(report, html);
+  AddProblems(report, html);
+}
+
 }  // namespace
 
 std::string PrintHtml(const Report& report) {
   const bool batch = IsBatch(report);
   HtmlWriter html;
   html.Verbatim("<!DOCTYPE html>\n");
-  html.Open("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}});
-  AddHead(TitleOf(report), batch, &html);
-  html.Open("body");
-  AddPatterns(&html);
-  if (batch) html.Element("a", "Skip to the table of failures", {{"class", "skip"}, {"href", "#failures-title"}});
-  html.Open("main");
-  if (batch) {
-    AddBatch(report, &html);
-  } else {
-    AddFew(report, &html);
+  {
+    const auto root = html.Block("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}});
+    AddHead(TitleOf(report), batch, &html);
+    const auto body = html.In("body");
+    AddPatterns(&html);
+    if (batch) html.Element("a", "Skip to the table of failures", {{"class", "skip"}, {"href", "#failures-title"}});
+    {
+      const auto main = html.In("main");
+      batch ? AddBatch(report, &html) : AddFew(report, &html);
+    }
+    AddFooter(report, &html);
   }
-  html.Close();
-  AddFooter(report, &html);
-  html.Close();
-  html.Close();
-  html.Line();
   return html.Take();
 }
 

@@ -1,5 +1,6 @@
 #include "report/html/html_writer.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "report/phrases.h"
@@ -67,16 +68,21 @@ void HtmlWriter::Begin(std::string_view element, const Attributes& attributes) {
   }
 }
 
-void HtmlWriter::Open(std::string_view element, const Attributes& attributes) {
+HtmlWriter::Scope::~Scope() {
+  if (html_ != nullptr) html_->Close(line_);
+}
+
+HtmlWriter::Scope HtmlWriter::Open(std::string_view element, const Attributes& attributes, bool line) {
   Begin(element, attributes);
   html_ += '>';
   open_.push_back(element);
+  return Scope(this, line);
 }
 
-void HtmlWriter::Close() {
+void HtmlWriter::Close(bool line) {
   html_ += "</";
   html_ += open_.back();
-  html_ += '>';
+  html_ += line ? ">\n" : ">";
   open_.pop_back();
 }
 
@@ -86,9 +92,41 @@ void HtmlWriter::Empty(std::string_view element, const Attributes& attributes) {
 }
 
 void HtmlWriter::Element(std::string_view element, std::string_view text, const Attributes& attributes) {
-  Open(element, attributes);
+  const Scope in = In(element, attributes);
   Text(text);
-  Close();
+}
+
+void HtmlWriter::SentenceElement(std::string_view element, std::string_view sentence, const Attributes& attributes) {
+  const Scope in = In(element, attributes);
+  Sentence(sentence);
+}
+
+std::string_view HtmlWriter::HeadingElement(int level) {
+  constexpr std::string_view kElements[] = {"h1", "h2", "h3", "h4", "h5", "h6"};
+  return kElements[std::clamp(level, 1, 6) - 1];
+}
+
+void HtmlWriter::Heading(int level, std::string_view text, const Attributes& attributes) {
+  Element(HeadingElement(level), text, attributes);
+}
+
+void HtmlWriter::TableHead(const std::vector<Column>& columns) {
+  const Scope head = In("thead");
+  const Scope row = In("tr");
+  for (const Column& column : columns) {
+    if (*column.title == '\0') {
+      Element("td", "");
+    } else {
+      Element("th", column.title, {{"scope", "col"}, {"class", column.number ? "number" : "text"}});
+    }
+  }
+}
+
+void HtmlWriter::UnseenHead(std::string_view caption, const std::vector<std::string_view>& columns) {
+  Element("caption", caption, {{"class", "unseen"}});
+  const Scope head = In("thead", {{"class", "unseen"}});
+  const Scope row = In("tr");
+  for (const std::string_view column : columns) Element("th", column, {{"scope", "col"}});
 }
 
 void HtmlWriter::Text(std::string_view text) { html_ += WithoutNoncharacters(Escaped(text)); }

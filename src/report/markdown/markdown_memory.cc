@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/markdown/markdown_text.h"
 #include "report/memory_view.h"

@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/markdown/markdown_memory.h"
 #include "report/markdown/markdown_page.h"
 #include "report/markdown/markdown_text.h"
 #include "report/summary.h"
-#include "report/text/batch_text.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -50,32 +49,19 @@ std::string Folded(const std::string& summary, const std::string& content) {
   return "<details>\n<summary>" + summary + "</summary>\n\n" + content + "\n</details>\n";
 }
 
-std::string Place(const Finding& finding) {
-  return ArtifactText(finding.where.artifact) + fmt::format(":{}", finding.where.line);
-}
-
-// What is known of where it happened, in one line.
-std::string Circumstances(const Finding& finding) {
-  std::string text = Code(Place(finding));
-  for (const std::string_view name : {"module", "program", "device", "chip"}) {
-    if (const auto fact = TextFact(finding, name)) text += " · " + Code(*fact);
-  }
-  if (!finding.framework.empty()) text += " · " + Sentence(finding.framework);
-  if (finding.tally.occurrences() > 1)
-    text += fmt::format(" · reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ",
-                        finding.tally.occurrences());
-  return text + "\n";
-}
-
-std::string Verdict(const Finding& finding) {
-  std::string text = "### " + Code(finding.failure->code) + " " + Sentence(finding.failure->title);
-  const std::string scenario = ScenarioText(finding);
-  if (finding.scenario != nullptr) text += " — " + Sentence(scenario);
-  text += "\n\n" + Circumstances(finding);
-  if (finding.scenario == nullptr && !scenario.empty()) text += "\n" + Sentence(scenario) + "\n";
-  if (finding.confidence == Confidence::kLow)
-    text += "\nOnly a fragment of the message is in the log, so little can be said for sure.\n";
-  return text;
+// The verdict, and what is known of where it happened.
+std::string Head(const Finding& finding) {
+  const FindingView view = ViewOf(finding);
+  std::string text = "### " + Code(view.code) + " " + Sentence(view.title);
+  if (finding.scenario != nullptr) text += " — " + Sentence(view.scenario);
+  text += "\n\n" + Code(view.place);
+  for (const std::string& name : view.names) text += " · " + Code(name);
+  if (!view.chip.empty()) text += " · " + Code(view.chip);
+  if (!view.framework.empty()) text += " · " + Sentence(view.framework);
+  if (!view.reporters.empty()) text += " · " + view.reporters;
+  text += "\n";
+  if (finding.scenario == nullptr && !view.scenario.empty()) text += "\n" + Sentence(view.scenario) + "\n";
+  return text + (view.caution.empty() ? "" : "\n" + view.caution + "\n");
 }
 
 std::string Numbers(const Finding& finding) {
@@ -215,32 +201,33 @@ std::vector<std::string> FoldedSections(const Finding& finding) {
 
 MarkdownPart Diagnosis(const Finding& finding) {
   const std::string memory = finding.prospects ? MarkdownMemory(*finding.prospects) : "";
-  return {Verdict(finding) + Numbers(finding) + Why(finding) + Largest(finding) + memory + Remedies(finding),
+  return {Head(finding) + Numbers(finding) + Why(finding) + Largest(finding) + memory + Remedies(finding),
           FoldedSections(finding), ""};
 }
 
 // The same folded, under a line that tells it from the others.
 MarkdownPart FoldedDiagnosis(const Finding& finding) {
   MarkdownPart part = Diagnosis(finding);
-  std::string summary = HtmlCode(ScenarioName(finding)) + " ";
-  const std::string program = ProgramOf(finding);
-  summary += program.empty() ? HtmlSentence(finding.failure->title) : HtmlCode(Shorten(program, kShortName));
+  const FailureRow row = RowOf(finding);
+  std::string summary = HtmlCode(row.name) + " ";
+  summary += row.program.empty() ? HtmlSentence(finding.failure->title) : HtmlCode(Shorten(row.program, kShortName));
   if (const auto need = NeedOf(finding); need && need->excess > 0) summary += " · " + ExcessText(*need);
-  summary += " · " + HtmlCode(Shorten(Place(finding), kShortName));
+  summary += " · " + HtmlCode(Shorten(row.place, kShortName));
   part.text = "<details>\n<summary>" + summary + "</summary>\n\n" + part.text;
   part.end = "\n</details>\n";
   return part;
 }
 
-std::string SharesTable(const std::string& head, const std::map<std::string, Share>& shares,
-                        const std::map<std::string, std::string>& titles) {
+// The most frequent: by title, else by name; with `named`, by both.
+std::string SharesTable(const std::string& head, const std::map<std::string, Share>& shares, bool named) {
   if (shares.empty()) return {};
   std::string text = fmt::format("\n| {} | failures | processes |\n|---|---:|---:|\n", head);
   const auto sorted = MostFrequent(shares);
   for (std::size_t i = 0; i < std::min(sorted.size(), kShares); ++i) {
     const auto& [name, share] = sorted[i];
-    const auto title = titles.find(name);
-    const std::string label = title == titles.end() ? Code(name, kShortName) : title->second;
+    const std::string label = share.title.empty() ? Code(name, kShortName)
+                              : named             ? Code(name) + " " + Sentence(share.title)
+                                                  : Sentence(share.title);
     text += fmt::format("| {} | {} | {} |\n", label, share.diagnoses, share.occurrences);
   }
   if (sorted.size() > kShares) text += fmt::format("\nand {} more\n", sorted.size() - kShares);
@@ -252,12 +239,10 @@ std::string Names(const std::vector<const Finding*>& findings, std::size_t most_
   std::string text = "| failure | program | too much | processes | where |\n|---|---|---:|---:|---|\n";
   std::size_t named = 0;
   while (named < std::min(findings.size(), kNames) && text.size() < most_bytes) {
-    const Finding& finding = *findings[named++];
-    const auto need = NeedOf(finding);
-    text +=
-        fmt::format("| {} | {} | {} | {} | {} |\n", Code(ScenarioName(finding)), Code(ProgramOf(finding), kShortName),
-                    need && need->excess > 0 ? (need->at_most ? "< " : "") + SizeText(need->excess) : "",
-                    finding.tally.occurrences(), Code(Place(finding), kShortName));
+    const FailureRow row = RowOf(*findings[named]);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", Code(row.name), Code(row.program, kShortName), row.excess,
+                        findings[named]->tally.occurrences(), Code(row.place, kShortName));
+    ++named;
   }
   if (findings.size() > named) text += fmt::format("\nand {} more\n", findings.size() - named);
   return Folded("The failures by name", text);
@@ -265,24 +250,13 @@ std::string Names(const std::vector<const Finding*>& findings, std::size_t most_
 
 std::string Overview(const Report& report, const std::vector<const Finding*>& findings, std::size_t most_bytes) {
   const Summary summary = Summarize(report);
-  std::map<std::string, std::string> scenarios;
-  std::map<std::string, std::string> remedies;
-  for (const Finding& finding : report.findings) {
-    const std::string title = finding.scenario != nullptr          ? finding.scenario->title
-                              : finding.failure->scenarios.empty() ? finding.failure->title
-                                                                   : "the log cannot tell which scenario";
-    const std::string name = ScenarioName(finding);
-    scenarios.emplace(name, Code(name) + " " + Sentence(title));
-    if (const Remedy* remedy = FirstRemedy(finding)) remedies.emplace(remedy->id, Sentence(remedy->title));
-  }
   std::string text = fmt::format(
       "### {} in {}\n\nReported by {}", Counted(summary.diagnoses, "different failure", "different failures"),
       Counted(report.artifacts, "input", "inputs"), Counted(summary.occurrences, "process", "processes"));
   if (summary.first_time && summary.last_time)
     text += fmt::format(", {} to {}", ToString(*summary.first_time), ToString(*summary.last_time));
-  text += ".\n" + SharesTable("what", summary.by_scenario, scenarios);
-  text += SharesTable("do first", summary.by_remedy, remedies);
-  if (summary.by_program.size() > 1) text += SharesTable("program", summary.by_program, {});
+  text += ".\n" + SharesTable("what", summary.by_scenario, true) + SharesTable("do first", summary.by_remedy, false);
+  if (summary.by_program.size() > 1) text += SharesTable("program", summary.by_program, false);
   return text + "\n" + Names(findings, most_bytes / 4);
 }
 

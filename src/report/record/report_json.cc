@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/finding_view.h"
 #include "report/record/base64.h"
 #include "text/timestamp.h"
 #include "text/utf8.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "text/quantity.h"
@@ -17,7 +17,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kSmallBatch = 3;   // up to this many are none
 constexpr std::size_t kLargeBatch = 20;  // beyond, most people want a few whole and the rest by name
 constexpr std::size_t kWholeOfLarge = 3;
 constexpr std::size_t kOthers = 200;
@@ -40,9 +39,9 @@ class Table {
     page_.Line(page_.style().Label(label) + blanks +
                page_.style().Faint(fmt::format("{:>{}}{:>{}}", first, kNumber, second, kNumber)));
   }
-  void Row(const std::string& name, std::uint64_t first, std::uint64_t second, bool about = false) {
+  void Row(const std::string& name, const std::string& first, const std::string& second) {
     page_.Line(std::string(kIndent, ' ') + Fit(name, columns() - 2 * kNumber) +
-               fmt::format("{:>{}}{:>{}}", first, kNumber, fmt::format("{}{}", about ? "~" : "", second), kNumber));
+               fmt::format("{:>{}}{:>{}}", first, kNumber, second, kNumber));
   }
   void Note(const std::string& text) {
     page_.Line(std::string(kIndent, ' ') + page_.style().Faint(Shorten(text, columns())));
@@ -63,50 +62,19 @@ std::size_t ScenarioColumn(const Report& report) {
   return std::min<std::size_t>(column, 24) + 2;
 }
 
-// What each scenario is called.
-std::map<std::string, std::string> ScenarioTitles(const Report& report) {
-  std::map<std::string, std::string> titles;
-  for (const Finding& finding : report.findings) {
-    const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
-    titles.emplace(ScenarioName(finding), open                          ? "the log cannot tell which scenario"
-                                          : finding.scenario != nullptr ? finding.scenario->title
-                                                                        : finding.failure->title);
+// The most frequent of `shares`: by title, else by name; names stand in front of titles where they have a column.
+void AddShares(const char* label, const std::map<std::string, Share>& shares, std::size_t most, std::size_t name_column,
+               Table* table) {
+  if (shares.empty()) return;
+  table->Head(label, "failures", "processes");
+  const auto sorted = MostFrequent(shares);
+  for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i) {
+    const auto& [name, share] = sorted[i];
+    const std::string what = share.title.empty() ? name : Printable(share.title);
+    table->Row((name_column > 0 ? Fit(name, name_column) : "") + what, fmt::format("{}", share.diagnoses),
+               fmt::format("{}", share.occurrences));
   }
-  return titles;
-}
-
-void AddScenarios(const Report& report, const Summary& summary, Table* table) {
-  const std::map<std::string, std::string> titles = ScenarioTitles(report);
-  const std::size_t column = ScenarioColumn(report);
-  table->Head("what", "failures", "processes");
-  const auto shares = MostFrequent(summary.by_scenario);
-  for (std::size_t i = 0; i < std::min(shares.size(), kScenarios); ++i) {
-    const auto& [name, share] = shares[i];
-    table->Row(Fit(name, column) + Printable(titles.at(name)), share.diagnoses, share.occurrences);
-  }
-  table->More(shares.size(), kScenarios);
-}
-
-void AddRemedies(const Report& report, const Summary& summary, Table* table) {
-  std::map<std::string, std::string> titles;
-  for (const Finding& finding : report.findings) {
-    if (const Remedy* remedy = FirstRemedy(finding)) titles.emplace(remedy->id, remedy->title);
-  }
-  if (titles.empty()) return;
-  table->Head("do first", "failures", "processes");
-  const auto shares = MostFrequent(summary.by_remedy);
-  for (std::size_t i = 0; i < std::min(shares.size(), kRemedies); ++i)
-    table->Row(titles.at(shares[i].first), shares[i].second.diagnoses, shares[i].second.occurrences);
-  table->More(shares.size(), kRemedies);
-}
-
-void AddPrograms(const Summary& summary, Table* table) {
-  if (summary.by_program.size() < 2) return;
-  table->Head("programs", "failures", "processes");
-  const auto shares = MostFrequent(summary.by_program);
-  for (std::size_t i = 0; i < std::min(shares.size(), kPrograms); ++i)
-    table->Row(shares[i].first, shares[i].second.diagnoses, shares[i].second.occurrences);
-  table->More(shares.size(), kPrograms);
+  table->More(sorted.size(), most);
 }
 
 std::string Period(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last) {
@@ -114,23 +82,12 @@ std::string Period(const std::optional<Timestamp>& first, const std::optional<Ti
   return *first == *last ? ToString(*first) : ToString(*first) + " to " + ToString(*last);
 }
 
-std::string PlaceOf(const Finding& finding) {
-  const Artifact& artifact = finding.where.artifact;
-  return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member)) +
-         fmt::format(":{}", finding.where.line);
-}
-
-// "E1000.2  jit_step · 5.02 GiB too much · "; what is known beside the scenario begins behind `column`.
-std::string ShortText(const Finding& finding, std::size_t column) {
-  std::string text = Fit(ScenarioName(finding), column);
-  if (const std::string program = ProgramOf(finding); !program.empty()) text += Shorten(program, 30) + " · ";
-  const std::optional<double> excess = finding.facts.Number("excess_bytes");
-  if (excess && *excess > 0) text += SizeText(*excess) + " too much · ";
-  return text;
-}
-
-std::string OneLine(const Finding& finding, std::size_t column) {
-  return ShortText(finding, column) + PlaceOf(finding);
+// "E1000.2  jit_step · 5.02 GiB too much"; what is known beside the scenario begins behind `column`.
+std::vector<std::string> Known(const FailureRow& row) {
+  std::vector<std::string> known;
+  if (!row.program.empty()) known.push_back(Shorten(row.program, 30));
+  if (!row.excess.empty()) known.push_back(row.excess + " too much");
+  return known;
 }
 
 void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
@@ -139,12 +96,12 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
   for (std::size_t i = 0; i < std::min(summary.recurring.size(), kRecurring); ++i) {
     const Finding& finding = *summary.recurring[i];
     const Tally& tally = finding.tally;
-    std::string text = ShortText(finding, column);
-    if (text.ends_with(" · ")) text.resize(text.size() - std::string_view(" · ").size());
-    if (text.size() == column) text += Printable(finding.failure->title);
-    table->Row(text, tally.artifacts, tally.occurrences(), !tally.hosts.complete());
+    const FailureRow row = RowOf(finding);
+    std::vector<std::string> known = Known(row);
+    if (known.empty()) known.push_back(Printable(finding.failure->title));
+    table->Row(Fit(row.name, column) + Joined(known), fmt::format("{}", tally.artifacts), row.processes);
     const std::string indent(column, ' ');
-    table->Note(indent + Shorten(PlaceOf(finding), table->columns() - column));
+    table->Note(indent + Shorten(row.place, table->columns() - column));
     const std::string period = Period(tally.first_time, tally.last_time);
     if (!period.empty()) table->Note(indent + period);
   }
@@ -152,8 +109,6 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
 }
 
 }  // namespace
-
-bool IsBatch(const Report& report) { return report.findings.size() > kSmallBatch; }
 
 std::vector<const Finding*> ShownWhole(const Report& report) {
   std::vector<const Finding*> shown;
@@ -175,24 +130,29 @@ void PrintOverview(const Report& report, std::size_t whole, TextPage* page) {
   const std::string period = Period(summary.first_time, summary.last_time);
   if (!period.empty()) page->Line(period);
   Table table(page);
-  AddScenarios(report, summary, &table);
-  AddRemedies(report, summary, &table);
-  AddPrograms(summary, &table);
-  AddRecurring(summary, ScenarioColumn(report), &table);
+  const std::size_t column = ScenarioColumn(report);
+  AddShares("what", summary.by_scenario, kScenarios, column, &table);
+  AddShares("do first", summary.by_remedy, kRemedies, 0, &table);
+  if (summary.by_program.size() > 1) AddShares("programs", summary.by_program, kPrograms, 0, &table);
+  AddRecurring(summary, column, &table);
   if (whole == report.findings.size()) return;
   page->Blank();
   page->Line(fmt::format("Below: the {} most frequent ones, then all others by name.", whole));
 }
 
 void PrintOthers(const Report& report, const std::vector<const Finding*>& whole, TextPage* page) {
-  const std::set<const Finding*> known(whole.begin(), whole.end());
+  const std::set<const Finding*> shown(whole.begin(), whole.end());
   page->Rule();
   page->Line(page->style().Label(fmt::format("The other {}", report.findings.size() - whole.size())));
   const std::size_t column = ScenarioColumn(report);
   std::size_t listed = 0;
   for (const Finding& finding : report.findings) {
-    if (known.contains(&finding)) continue;
-    if (listed++ < kOthers) page->Line(Shorten(OneLine(finding, column), page->width()));
+    if (shown.contains(&finding)) continue;
+    if (listed++ >= kOthers) continue;
+    const FailureRow row = RowOf(finding);
+    std::vector<std::string> known = Known(row);
+    known.push_back(row.place);
+    page->Line(Shorten(Fit(row.name, column) + Joined(known), page->width()));
   }
   if (listed > kOthers) page->Line(fmt::format("and {} more (--format json has all)", listed - kOthers));
   page->Paragraph("For one of them whole: whyoom and the name of its input.", 0, &Style::Faint);

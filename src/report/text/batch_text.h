@@ -10,9 +10,6 @@
 
 namespace whyoom {
 
-// Whether a report is one: with few failures, the diagnoses themselves are the overview.
-bool IsBatch(const Report& report);
-
 // The findings that are worth to be shown whole, in the order to show them: all of a small batch; of a large one the
 // most frequent. Borrows the report.
 std::vector<const Finding*> ShownWhole(const Report& report);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/memory_view.h"
 #include "text/utf8.h"

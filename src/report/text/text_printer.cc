@@ -6,8 +6,9 @@
 #include <optional>
 
 #include "facts/row_names.h"
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/summary.h"
 #include "report/text/batch_text.h"
 #include "report/text/memory_text.h"
 #include "text/quantity.h"
@@ -56,27 +57,19 @@ class ReportPage {
 };
 
 void ReportPage::PrintVerdict(const Finding& finding) {
-  const Failure& failure = *finding.failure;
-  const std::string code = failure.code;
-  page_.Title(code, failure.title);
-  const std::size_t column = DisplayWidth(code) + 2;
-  if (const std::string scenario = ScenarioText(finding); !scenario.empty()) page_.Paragraph(scenario, column);
-  if (finding.confidence == Confidence::kLow)
-    page_.Paragraph("Only a fragment of the message is in the log, so little can be said for sure.", column);
-
-  std::string facts = ArtifactText(finding.where.artifact) + fmt::format(":{}", finding.where.line);
-  for (const std::string_view name : {"module", "program", "device"}) {
-    if (const auto text = TextFact(finding, name)) facts += " · " + Shorten(*text, 40);
+  const FindingView view = ViewOf(finding);
+  page_.Title(view.code, view.title);
+  for (const std::string* text : {&view.scenario, &view.caution}) {
+    if (!text->empty()) page_.Paragraph(*text, DisplayWidth(view.code) + 2);
   }
-  if (const auto limit = NumberFact(finding, "limit_bytes")) {
-    const auto chip = TextFact(finding, "chip");
-    facts += " · " + SizeText(*limit) + (chip ? " usable (" + *chip + ")" : " limit");
+  std::vector<std::string> facts = {view.place};
+  for (const std::string& name : view.names) facts.push_back(Shorten(name, 40));
+  if (const auto limit = finding.facts.Number("limit_bytes"))
+    facts.push_back(SizeText(*limit) + (view.chip.empty() ? " limit" : " usable (" + view.chip + ")"));
+  for (const std::string* text : {&view.framework, &view.reporters}) {
+    if (!text->empty()) facts.push_back(*text);
   }
-  if (!finding.framework.empty()) facts += " · " + finding.framework;
-  if (finding.tally.occurrences() > 1)
-    facts += fmt::format(" · reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ",
-                         finding.tally.occurrences());
-  page_.Paragraph(facts);
+  page_.Paragraph(Joined(facts));
 }
 
 void ReportPage::PrintBudget(const Finding& finding) {
@@ -141,7 +134,7 @@ void ReportPage::PrintAllocations(const Finding& finding) {
   const std::vector<AllocationGroup> groups = GroupsOf(finding);
   if (groups.empty()) return;
   page_.Blank();
-  const std::optional<double> limit = NumberFact(finding, "limit_bytes");
+  const std::optional<double> limit = finding.facts.Number("limit_bytes");
   const double whole = std::max(static_cast<double>(*groups[0].first->size_bytes), limit.value_or(0));
   page_.Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
   constexpr std::size_t kBar = 12;
@@ -188,7 +181,7 @@ void ReportPage::PrintRemedies(const Finding& finding) {
     const RankedRemedy& other = finding.remedies[i];
     const bool too_little = other.enough == false && other.enough_with.empty();
     others.push_back(
-        fmt::format("{} {}{}", other.rank, other.remedy->title, too_little ? " (" + VerdictText(other) + ")" : ""));
+        fmt::format("{} {}{}", other.rank, other.remedy->title, too_little ? " (" + EnoughText(other) + ")" : ""));
   }
   if (!others.empty()) page_.Blank();
   page_.List("then", "", others, kNamedRemedies);
