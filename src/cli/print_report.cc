@@ -11,7 +11,6 @@
 #include "report/html/html_printer.h"
 #include "report/markdown/markdown_printer.h"
 #include "report/record/json_printer.h"
-#include "report/record/ndjson_printer.h"
 
 namespace whyoom {
 namespace {

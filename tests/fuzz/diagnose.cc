@@ -4,7 +4,6 @@
 #include "fuzz/fuzz.h"
 #include "read/engine.h"
 #include "report/record/json_printer.h"
-#include "report/record/ndjson_printer.h"
 #include "report/text/text_printer.h"
 
 using namespace whyoom;

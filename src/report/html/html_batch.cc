@@ -1,5 +1,3 @@
-#include "report/html/html_batch.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 
 #include "report/finding_view.h"
 #include "report/html/html_charts.h"
-#include "report/html/html_finding.h"
+#include "report/html/html_parts.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "text/quantity.h"

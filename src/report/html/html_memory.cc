@@ -1,5 +1,3 @@
-#include "report/html/html_memory.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "report/finding_view.h"
 #include "report/html/html_charts.h"
+#include "report/html/html_parts.h"
 #include "report/layout.h"
 #include "report/memory_view.h"
 #include "text/utf8.h"

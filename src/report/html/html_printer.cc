@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "report/encodings.h"
 #include "report/finding_view.h"
 #include "report/html/html_assets.h"
-#include "report/html/html_batch.h"
-#include "report/html/html_finding.h"
-#include "report/html/html_memory.h"
+#include "report/html/html_parts.h"
 #include "report/html/html_writer.h"
 #include "report/layout.h"
-#include "report/record/base64.h"
 #include "report/summary.h"
 #include "rules/sha256.h"
 #include "text/quantity.h"

@@ -1,21 +1,112 @@
 #include "report/record/json_printer.h"
 
-#include "report/record/report_json.h"
+#include <utility>
+
+#include "report/layout.h"
+#include "report/record/describe.h"
 
 namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostShares = 100;  // of programs; codes, scenarios and remedies are fewer
+constexpr std::size_t kMostRecurring = 50;
+constexpr std::size_t kLongestText = 2000;
+constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
+
+std::map<std::string, Share> Fewer(const std::map<std::string, Share>& shares) {
+  if (shares.size() <= kMostShares) return shares;
+  const auto sorted = MostFrequent(shares);
+  return {sorted.begin(), sorted.begin() + kMostShares};
+}
+
+bool IsName(const std::string& key) {
+  return key == "path" || key == "member" || key == "path_bytes" || key == "member_bytes";
+}
+
+// Paths stay whole: they say where it is.
+void CutTexts(Json& json) {
+  if (auto* text = json.get_ptr<std::string*>()) {
+    if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
+    return;
+  }
+  if (json.is_array()) {
+    for (Json& element : json) CutTexts(element);
+  } else if (json.is_object()) {
+    for (auto& [key, value] : json.items()) {
+      if (!IsName(key)) CutTexts(value);
+    }
+  }
+}
+
+void CutRows(Json& diagnosis) {
+  Json& rows = diagnosis["allocations"];
+  std::size_t bytes = 0;
+  std::size_t kept = 0;
+  while (kept < rows.size() && (bytes += LineOf(rows[kept]).size()) <= kRowsBytes) ++kept;
+  const std::uint64_t left_out =
+      diagnosis.value("allocations_left_out", std::uint64_t{0}) + static_cast<std::uint64_t>(rows.size() - kept);
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end());
+  diagnosis.erase("allocations_left_out");  // fields have their order: it stands last, whether there was one or not
+  if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
+}
+
+// One record, cut but for what merging needs.
+std::string RecordLine(Json json) {
+  const Json merge = json.value("merge", Json());
+  json.erase("merge");
+  if (json["type"] != "summary") CutTexts(json);
+  if (json["type"] == "diagnosis") CutRows(json);
+  if (!merge.is_null()) json["merge"] = merge;
+  return LineOf(json) + "\n";
+}
+
+}  // namespace
+
+SummaryRecord SummaryOf(const Report& report) {
+  const Summary summary = Summarize(report);
+  SummaryRecord record;
+  record.artifacts = report.artifacts;
+  record.bytes = report.bytes;
+  record.diagnoses = summary.diagnoses;
+  record.occurrences = summary.occurrences;
+  for (const auto& [code, share] : summary.by_code) record.by_code[code] = share.diagnoses;
+  record.by_scenario = Fewer(summary.by_scenario);
+  record.by_program = Fewer(summary.by_program);
+  record.programs_left_out = summary.by_program.size() - record.by_program.size();
+  record.by_remedy = Fewer(summary.by_remedy);
+  for (const Finding* finding : summary.recurring) {
+    if (record.recurring.size() < kMostRecurring) record.recurring.push_back({finding});
+  }
+  record.first_time = summary.first_time;
+  record.last_time = summary.last_time;
+  record.problem_count = summary.problems;
+  return record;
+}
 
 std::string PrintJson(const Report& report) {
-  Json json = {{"schema", kReportSchema}, {"tool", ToolJson(report)}, {"diagnoses", Json::array()}};
-  for (const Finding& finding : report.findings) json["diagnoses"].push_back(FindingJson(finding));
-  if (!report.programs.empty()) {
-    json["programs"] = Json::array();
-    for (const CompiledProgram& program : report.programs) json["programs"].push_back(ProgramJson(program));
-  }
-  if (report.programs_left_out > 0) json["programs_left_out"] = report.programs_left_out;
-  json["summary"] = SummaryJson(report);
-  json["summary"]["problems"] = Json::array();
-  for (const Problem& problem : report.problems) json["summary"]["problems"].push_back(ProblemJson(problem));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string PrintNdjson(const Report& report) {
+  const std::string& rules = report.rules_fingerprint;
+  std::string text;
+  const auto print = [&](auto describe) {
+    RecordWriter record;
+    describe(record);
+    text += RecordLine(record.Take());
+  };
+  const ToolRecord tool = {report.version, rules};
+  print([&](auto& record) { DescribeHeader(record, tool); });
+  for (const Finding& finding : report.findings)
+    print([&](auto& record) { DescribeDiagnosis(record, finding, rules); });
+  for (const CompiledProgram& program : report.programs)
+    print([&](auto& record) { DescribeProgram(record, program, rules); });
+  for (const Problem& problem : report.problems) print([&](auto& record) { DescribeProblem(record, problem); });
+  const SummaryRecord summary = SummaryOf(report);
+  const SummaryMerge merge = {rules, report.problems_left_out, report.reports_left_out, report.programs.size(),
+                              report.programs_left_out};
+  print([&](auto& record) { DescribeSummary(record, summary, merge); });
+  return text;
 }
 
 }  // namespace whyoom

@@ -8,10 +8,8 @@
 
 #include "input/problems.h"
 #include "input/text_lines.h"
-#include "report/record/finding_reader.h"
-#include "report/record/ndjson_printer.h"
-#include "report/record/record_fields.h"
-#include "report/record/report_json.h"
+#include "report/record/describe.h"
+#include "report/record/json_printer.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -23,6 +21,12 @@ constexpr const char* kNoRecord = "no record of whyoom --format ndjson";
 // Problems are sorted and bounded from time to time, not for each.
 constexpr std::size_t kProblemsAtOnce = 20000;
 constexpr std::size_t kShownFingerprint = 12;
+
+// Empty where there is no such text.
+std::string TextOf(const json& record, const char* key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
 
 }  // namespace
 
@@ -45,91 +49,80 @@ void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts*
   if (told.count++ == 0) told.first_line = number;
 }
 
-// What is wrong with the record; empty where nothing is.
+// What is wrong with the record; empty where nothing is. Ids and advice follow from the rule data, so what was made
+// with other rule data does not compare.
 std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
-  RecordFields fields(record);
-  const std::string type = fields.NeedText("type");
+  const std::string type = TextOf(record, "type");
   if (type == "header") {
     ++counts->headers;
-    const std::string schema = fields.NeedText("schema");
-    return schema == kReportSchema ? "" : "the header of a format that is not known";
+    return TextOf(record, "schema") == kReportSchema ? "" : "the header of a format that is not known";
   }
-  if (type == "diagnosis") return TakeDiagnosis(record, counts);
-  if (type == "program") return TakeProgram(record, counts);
-  if (type == "problem") return TakeProblem(record, counts);
-  if (type == "summary") return TakeSummary(record, counts);
-  return kNoRecord;
+  if (type == "problem") return TakeProblem(record, counts) ? "" : kNoRecord;
+  const auto merge = record.find("merge");
+  const std::string rules = merge != record.end() && merge->is_object() ? TextOf(*merge, "rules") : "";
+  if (rules.empty()) return kNoRecord;
+  if (rules != rules_.fingerprint()) {
+    if (type == "summary") ++counts->summaries;
+    return fmt::format("made with other rule data ({}, here {}; give merge the same --rules)",
+                       rules.substr(0, kShownFingerprint), rules_.fingerprint().substr(0, kShownFingerprint));
+  }
+  const bool taken = (type == "diagnosis" && TakeDiagnosis(record, counts)) ||
+                     (type == "program" && TakeProgram(record, counts)) ||
+                     (type == "summary" && TakeSummary(record, counts));
+  return taken ? "" : kNoRecord;
 }
 
-// Ids and advice follow from the rule data, so what was made with other rule data does not compare.
-std::string ReportReader::OtherRules(const json& record) const {
-  RecordFields fields(record);
-  RecordFields merge(fields.Object("merge"));
-  const std::string rules = merge.NeedText("rules");
-  if (merge.faulty()) return kNoRecord;
-  if (rules == rules_.fingerprint()) return {};
-  return fmt::format("made with other rule data ({}, here {}; give merge the same --rules)",
-                     rules.substr(0, kShownFingerprint), rules_.fingerprint().substr(0, kShownFingerprint));
-}
-
-std::string ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
-  if (std::string other = OtherRules(record); !other.empty()) return other;
-  std::optional<Finding> finding = ReadFinding(record, rules_);
-  if (!finding) return kNoRecord;
+bool ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
+  RecordReader reader(record, &rules_);
+  Finding finding;
+  DescribeDiagnosis(reader, finding, "");
+  if (reader.faulty()) return false;
   ++counts->diagnoses;
-  table_.Add(*std::move(finding));
-  return {};
+  table_.Add(std::move(finding));
+  return true;
 }
 
-std::string ReportReader::TakeProgram(const json& record, Counts* counts) {
-  if (std::string other = OtherRules(record); !other.empty()) return other;
-  std::optional<CompiledProgram> program = ReadProgram(record);
-  if (!program) return kNoRecord;
+bool ReportReader::TakeProgram(const json& record, Counts* counts) {
+  RecordReader reader(record);
+  CompiledProgram program;
+  DescribeProgram(reader, program, "");
+  if (reader.faulty()) return false;
   ++counts->programs;
-  table_.programs().Add(*std::move(program));
-  return {};
+  table_.programs().Add(std::move(program));
+  return true;
 }
 
-std::string ReportReader::TakeProblem(const json& record, Counts* counts) {
-  std::optional<Problem> problem = ReadProblem(record);
-  if (!problem) return kNoRecord;
+bool ReportReader::TakeProblem(const json& record, Counts* counts) {
+  RecordReader reader(record);
+  Problem problem;
+  DescribeProblem(reader, problem);
+  if (reader.faulty()) return false;
   ++counts->problems;
   // Limits and what follows from a finding are told anew of the whole.
-  if (!problem->of_report) readings_.problems.push_back(*std::move(problem));
-  return {};
+  if (!problem.of_report) readings_.problems.push_back(std::move(problem));
+  return true;
 }
 
-std::string ReportReader::TakeSummary(const json& record, Counts* counts) {
-  if (std::string other = OtherRules(record); !other.empty()) {
-    ++counts->summaries;
-    return other;
-  }
-  RecordFields fields(record);
-  RecordFields merge(fields.Object("merge"));
-  RecordFields reports(merge.Object("reports_left_out"));
-  const std::uint64_t artifacts = fields.NeedCount("artifacts");
-  const std::uint64_t bytes = fields.NeedCount("bytes");
-  const std::uint64_t diagnoses = fields.NeedCount("diagnoses");
-  const std::uint64_t problems = fields.NeedCount("problem_count");
-  const std::uint64_t problems_left_out = merge.NeedCount("problems_left_out");
-  // Reports of before there were any say nothing of programs.
-  const std::uint64_t programs = merge.Count("programs").value_or(0);
-  const std::uint64_t programs_left_out = merge.Count("programs_left_out").value_or(0);
-  std::map<std::string, std::uint64_t> left_out;
-  for (const Failure& failure : rules_.failures()) {
-    if (const auto count = reports.Count(failure.code.c_str())) left_out[failure.code] = *count;
-  }
-  if (fields.faulty() || merge.faulty() || reports.faulty()) return kNoRecord;
+bool ReportReader::TakeSummary(const json& record, Counts* counts) {
+  RecordReader reader(record);
+  SummaryRecord summary;
+  SummaryMerge merge;
+  DescribeSummary(reader, summary, merge);
+  if (reader.faulty()) return false;
   ++counts->summaries;
-  counts->said_diagnoses = AddBounded(counts->said_diagnoses, diagnoses);
-  counts->said_programs = AddBounded(counts->said_programs, programs);
-  counts->said_problems = AddBounded(counts->said_problems, problems - std::min(problems, problems_left_out));
-  readings_.artifacts = AddBounded(readings_.artifacts, artifacts);
-  readings_.bytes = AddBounded(readings_.bytes, bytes);
-  readings_.problems_left_out = AddBounded(readings_.problems_left_out, problems_left_out);
-  for (const auto& [code, count] : left_out) table_.LeaveOut(code, count);
-  table_.programs().LeaveOut(programs_left_out);
-  return {};
+  const std::uint64_t problems = summary.problem_count - std::min(summary.problem_count, merge.problems_left_out);
+  counts->said_diagnoses = AddBounded(counts->said_diagnoses, summary.diagnoses);
+  counts->said_programs = AddBounded(counts->said_programs, merge.programs);
+  counts->said_problems = AddBounded(counts->said_problems, problems);
+  readings_.artifacts = AddBounded(readings_.artifacts, summary.artifacts);
+  readings_.bytes = AddBounded(readings_.bytes, summary.bytes);
+  readings_.problems_left_out = AddBounded(readings_.problems_left_out, merge.problems_left_out);
+  for (const auto& [code, count] : merge.reports_left_out) {
+    if (const Failure* failure = rules_.FindFailure(code); failure != nullptr && failure->code == code)
+      table_.LeaveOut(code, count);
+  }
+  table_.programs().LeaveOut(merge.programs_left_out);
+  return true;
 }
 
 void ReportReader::Tell(const std::string& path, const Counts& counts) {

@@ -49,11 +49,10 @@ class ReportReader {
   };
   void TakeLine(std::string_view line, std::uint64_t number, Counts* counts);
   std::string TakeRecord(const nlohmann::json& record, Counts* counts);
-  std::string TakeDiagnosis(const nlohmann::json& record, Counts* counts);
-  std::string TakeProgram(const nlohmann::json& record, Counts* counts);
-  std::string TakeProblem(const nlohmann::json& record, Counts* counts);
-  std::string TakeSummary(const nlohmann::json& record, Counts* counts);
-  std::string OtherRules(const nlohmann::json& record) const;
+  bool TakeDiagnosis(const nlohmann::json& record, Counts* counts);
+  bool TakeProgram(const nlohmann::json& record, Counts* counts);
+  bool TakeProblem(const nlohmann::json& record, Counts* counts);
+  bool TakeSummary(const nlohmann::json& record, Counts* counts);
   void Tell(const std::string& path, const Counts& counts);
 
   const RuleSet& rules_;

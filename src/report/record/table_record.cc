@@ -2,87 +2,87 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "facts/array_shape.h"
-#include "report/record/finding_reader.h"
-#include "report/record/record_fields.h"
-#include "report/record/report_json.h"
+#include "report/record/describe.h"
 
 namespace whyoom {
 namespace {
 
-using nlohmann::json;
-
-// A report shows shapes without the layouts of tuples; what is concluded later may ask for them.
-Json ShapesJson(const Finding& finding) {
-  Json shapes = Json::array();
-  for (const Allocation& row : finding.allocations) shapes.push_back(row.shape_text);
-  return shapes;
-}
-
-bool ReadShapes(const json& shapes, Finding* finding) {
-  if (shapes.size() != finding->allocations.size()) return false;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const auto* text = shapes[i].get_ptr<const std::string*>();
-    if (text == nullptr) return false;
-    Allocation& row = finding->allocations[i];
-    row.shape_text = *text;
-    row.array = ParseArrayShape(row.shape_text);
+// What is read back is not concluded from, and may be asked for the layouts of tuples, which a report does not show.
+template <class V>
+void DescribeKept(V& v, RecordOf<Finding> auto& finding, const std::string& rules) {
+  std::vector<std::string> shapes;
+  if constexpr (!V::kReads) {
+    for (const Allocation& row : finding.allocations) shapes.push_back(row.shape_text);
   }
-  return true;
+  v.Part("diagnosis", [&](auto& part) {
+    part.Extend(finding);
+    part.Part("merge", [&](auto& merge) { DescribeMerge(merge, finding, rules); });
+  });
+  v.Need("shapes", shapes);
+  v.Need("concluded", finding.concluded);
+  if constexpr (V::kReads) {
+    if (shapes.size() != finding.allocations.size()) return v.SetFaulty();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      finding.allocations[i].shape_text = shapes[i];
+      finding.allocations[i].array = ParseArrayShape(shapes[i]);
+    }
+  }
 }
 
-std::optional<Finding> ReadKept(const json& record, const RuleSet& rules) {
-  RecordFields fields(record);
-  std::optional<Finding> finding = ReadFinding(fields.Object("diagnosis"), rules);
-  if (!finding || !ReadShapes(fields.Array("shapes"), &*finding)) return std::nullopt;
-  finding->concluded = fields.NeedTruth("concluded");
-  return fields.faulty() ? std::nullopt : std::move(finding);
+// What of the table is not a finding or a program.
+struct TableRecord {
+  std::string rules;
+  std::map<std::string, std::uint64_t> reports_left_out;  // by code
+  std::uint64_t programs_left_out = 0;
+};
+
+void Describe(auto& v, RecordOf<TableRecord> auto& record) {
+  v.Need("rules", record.rules);
+  v.Need("reports_left_out", record.reports_left_out);
+  v.Need("programs_left_out", record.programs_left_out);
 }
 
 }  // namespace
 
 std::string PrintTable(const FindingTable& table, const std::string& rules_fingerprint) {
-  Json findings = Json::array();
+  Json json = ToRecord(TableRecord{rules_fingerprint, table.left_out(), table.programs().left_out()});
+  json["findings"] = Json::array();
   for (const Finding* finding : table.findings()) {
-    Json diagnosis = FindingJson(*finding);
-    diagnosis["merge"] = MergeJson(*finding, rules_fingerprint);
-    findings.push_back(
-        {{"diagnosis", std::move(diagnosis)}, {"shapes", ShapesJson(*finding)}, {"concluded", finding->concluded}});
+    RecordWriter kept;
+    DescribeKept(kept, *finding, rules_fingerprint);
+    json["findings"].push_back(kept.Take());
   }
-  Json programs = Json::array();
-  for (const CompiledProgram* program : table.programs().programs()) programs.push_back(ProgramJson(*program));
-  const Json json = {{"rules", rules_fingerprint},
-                     {"findings", std::move(findings)},
-                     {"reports_left_out", table.left_out()},
-                     {"programs", std::move(programs)},
-                     {"programs_left_out", table.programs().left_out()}};
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  json["programs"] = Json::array();
+  for (const CompiledProgram* program : table.programs().programs()) json["programs"].push_back(ToRecord(*program));
+  return LineOf(json);
 }
 
 std::optional<FindingTable> ReadTable(std::string_view text, const RuleSet& rules) {
-  const json record = json::parse(text, nullptr, false);
-  RecordFields fields(record);
-  if (fields.NeedText("rules") != rules.fingerprint()) return std::nullopt;
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const std::optional<TableRecord> record = FromRecord<TableRecord>(json);
+  if (!record || record->rules != rules.fingerprint()) return std::nullopt;
+  const nlohmann::json findings = json.value("findings", nlohmann::json());
+  const nlohmann::json programs = json.value("programs", nlohmann::json());
+  if (!findings.is_array() || !programs.is_array()) return std::nullopt;
   FindingTable table(rules);
-  for (const json& element : fields.Array("findings")) {
-    std::optional<Finding> finding = ReadKept(element, rules);
-    if (!finding) return std::nullopt;
-    table.Add(*std::move(finding));
+  for (const nlohmann::json& element : findings) {
+    RecordReader kept(element, &rules);
+    Finding finding;
+    DescribeKept(kept, finding, "");
+    if (kept.faulty()) return std::nullopt;
+    table.Add(std::move(finding));
   }
-  for (const json& element : fields.Array("programs")) {
-    std::optional<CompiledProgram> program = ReadProgram(element);
+  for (const nlohmann::json& element : programs) {
+    std::optional<CompiledProgram> program = FromRecord<CompiledProgram>(element);
     if (!program) return std::nullopt;
     table.programs().Add(*std::move(program));
   }
-  table.programs().LeaveOut(fields.NeedCount("programs_left_out"));
-  RecordFields left_out(fields.Object("reports_left_out"));
-  for (const Failure& failure : rules.failures()) {
-    if (const auto reports = left_out.Count(failure.code.c_str())) table.LeaveOut(failure.code, *reports);
-  }
-  if (fields.faulty() || left_out.faulty()) return std::nullopt;
+  table.programs().LeaveOut(record->programs_left_out);
+  for (const auto& [code, reports] : record->reports_left_out) table.LeaveOut(code, reports);
   return table;
 }
 

@@ -1,5 +1,3 @@
-#include "report/text/batch_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/summary.h"
+#include "report/text/text_parts.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 

@@ -1,5 +1,3 @@
-#include "report/text/memory_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/memory_view.h"
+#include "report/text/text_parts.h"
 #include "text/utf8.h"
 
 namespace whyoom {

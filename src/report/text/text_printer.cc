@@ -9,8 +9,7 @@
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/summary.h"
-#include "report/text/batch_text.h"
-#include "report/text/memory_text.h"
+#include "report/text/text_parts.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 

@@ -13,9 +13,8 @@
 #include "diagnose/readings.h"
 #include "process.h"
 #include "read/engine.h"
-#include "report/record/base64.h"
+#include "report/encodings.h"
 #include "report/record/json_printer.h"
-#include "report/record/ndjson_printer.h"
 #include "report/record/report_reader.h"
 #include "report/text/text_printer.h"
 

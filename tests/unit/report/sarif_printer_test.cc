@@ -9,8 +9,7 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "process.h"
-#include "report/ci/sarif_text.h"
-#include "report/ci/uri.h"
+#include "report/encodings.h"
 #include "rules/schema_check.h"
 #include "unit/report/made_report.h"
 

@@ -14,7 +14,6 @@
 #include "diagnose/readings.h"
 #include "read/engine.h"
 #include "report/record/json_printer.h"
-#include "report/record/ndjson_printer.h"
 #include "report/text/text_printer.h"
 
 namespace whyoom {
