@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "report/layout.h"
@@ -13,32 +12,9 @@
 namespace whyoom {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kIndent = TextPage::kIndent;
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON has all
 constexpr std::size_t kBar = 40;
-
-const char* Id(DiffVerdict verdict) {
-  switch (verdict) {
-    case DiffVerdict::kFitsNow:
-      return "fits_now";
-    case DiffVerdict::kNeitherFails:
-      return "neither_fails";
-    case DiffVerdict::kFailsNow:
-      return "fails_now";
-    case DiffVerdict::kOtherFailure:
-      return "other_failure";
-    case DiffVerdict::kStillOver:
-      return "still_over";
-    case DiffVerdict::kUnchanged:
-      return "unchanged";
-    case DiffVerdict::kWorse:
-      return "worse";
-    default:
-      return "cannot_tell";
-  }
-}
 
 const char* Name(RowChangeKind kind) {
   switch (kind) {
@@ -301,90 +277,10 @@ void DiffPage::PrintSeems() {
   }
 }
 
-void SetNumber(Json& object, const char* key, const std::optional<std::int64_t>& number) {
-  if (number) object[key] = *number;
-}
-
-Json RunJson(const Run& run, const std::string& module, const std::optional<std::int64_t>& over, bool at_least) {
-  Json json = {{"path", Printable(run.path)}, {"failed", run.failed}};
-  if (!run.code.empty()) json["code"] = run.code;
-  if (!module.empty()) json["module"] = Printable(module);
-  SetNumber(json, "over_bytes", over);
-  if (at_least) json["at_least"] = true;
-  return json;
-}
-
-Json ChangeJson(const AppliedChange& change) {
-  const Difference& difference = change.difference;
-  Json json = Json::object();
-  if (!difference.change.empty() && change.remedies.size() == 1) json["change"] = change.remedies[0]->id;
-  if (!difference.what.empty()) json["what"] = difference.what;
-  SetNumber(json, "from", difference.from);
-  SetNumber(json, "to", difference.to);
-  if (difference.arrays > 0) json["arrays"] = difference.arrays;
-  if (difference.undone) json["undone"] = true;
-  if (!json.contains("change")) {
-    json["candidates"] = Json::array();
-    for (const Remedy* remedy : change.remedies) json["candidates"].push_back(remedy->id);
-  }
-  json["evidence"] = Printable(difference.evidence);
-  return json;
-}
-
-Json RowJson(const RowChange& row) {
-  Json json = {{"change", Name(row.kind)}, {"count", row.count}, {"name", Printable(row.name)}};
-  if (!row.op_name.empty()) json["op_name"] = Printable(row.op_name);
-  if (!row.source.empty()) json["source"] = Printable(row.source);
-  if (row.kind != RowChangeKind::kNew) {
-    json["shape_before"] = Printable(row.shape_before);
-    json["size_before"] = row.size_before;
-  }
-  if (row.kind != RowChangeKind::kGone) {
-    json["shape_after"] = Printable(row.shape_after);
-    json["size_after"] = row.size_after;
-  }
-  return json;
-}
-
 }  // namespace
 
 std::string PrintDiffText(const Diff& diff, const RuleSet& rules, const TextOptions& options) {
   return WithoutCommands(DiffPage(diff, rules, options).Print());
-}
-
-std::string PrintDiffJson(const Diff& diff, const std::string& version, const std::string& rules_fingerprint) {
-  const Comparison& comparison = diff.comparison;
-  Json json = {
-      {"schema", "whyoom.diff/1"},
-      {"tool", {{"version", version}, {"rules", rules_fingerprint}}},
-      {"verdict", Id(comparison.verdict)},
-      {"before", RunJson(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before)},
-      {"after", RunJson(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after)},
-      {"same_job", comparison.same_job}};
-  json["totals"] = Json::array();
-  for (const TotalChange& total : comparison.totals) {
-    Json entry = {{"id", total.id}};
-    SetNumber(entry, "before", total.before);
-    SetNumber(entry, "after", total.after);
-    if (total.before && total.after) entry["difference"] = *total.after - *total.before;
-    json["totals"].push_back(std::move(entry));
-  }
-  if (comparison.rows_compared) {
-    Json changed = Json::array();
-    for (const RowChange& row : comparison.rows) changed.push_back(RowJson(row));
-    json["allocations"] = {{"unchanged", comparison.unchanged_rows}, {"changed", std::move(changed)}};
-  }
-  json["changes"] = Json::array();
-  for (const AppliedChange& change : comparison.changes) json["changes"].push_back(ChangeJson(change));
-  json["seems"] = Json::array();
-  for (const SeemingRemedy& seeming : comparison.seems)
-    json["seems"].push_back({{"ids", seeming.ids}, {"why", Printable(seeming.why)}});
-  json["notes"] = Json::array();
-  for (const std::string& note : comparison.notes) json["notes"].push_back(Printable(note));
-  json["problems"] = Json::array();
-  for (const Problem& problem : diff.problems)
-    json["problems"].push_back({{"path", Printable(problem.path)}, {"what", Printable(problem.what)}});
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace whyoom

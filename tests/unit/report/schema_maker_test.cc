@@ -1,4 +1,4 @@
-// docs/report.schema.json is what the descriptions of the records say. WHYOOM_BLESS=1 writes it.
+// docs/*.schema.json are what the descriptions of the records say. WHYOOM_BLESS=1 writes them.
 #include "unit/report/schema_maker.h"
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "catch.h"
 #include "process.h"
-#include "report/record/describe.h"
+#include "report/record/describe_diff.h"
 
 namespace whyoom {
 namespace {
@@ -31,6 +31,35 @@ void Describe(auto& v, RecordOf<Sample> auto& sample) {
   v.Maybe("way", sample.names.emplace_back(), {.one_of = "here there"});
 }
 
+constexpr std::size_t kColumns = 140;
+
+// JSON for people: what fits on a line stands on one.
+std::string Laid(const Json& json, std::size_t column) {
+  if (!json.is_structured()) return json.dump();
+  std::string flat;
+  std::string deep;
+  const std::string indent(column + 2, ' ');
+  for (const auto& [key, value] : json.items()) {
+    const std::string name = json.is_object() ? Json(key).dump() + ": " : "";
+    flat += (flat.empty() ? "" : ", ") + name + Laid(value, 0);
+    deep += (deep.empty() ? "\n" : ",\n") + indent + name + Laid(value, column + 2);
+  }
+  const std::string ends = json.is_object() ? "{}" : "[]";
+  const bool fits = column + flat.size() <= kColumns && flat.find('\n') == std::string::npos;
+  return ends[0] + (fits ? flat : deep + "\n" + std::string(column, ' ')) + ends[1];
+}
+
+Json Schema(const char* id, const char* title, const Json& any_of, const Json& definitions) {
+  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+          {"$id", id},
+          {"title", title},
+          {"description",
+           "Sizes are bytes. What is not known is absent. Further fields may be added within this version; readers "
+           "pass over those that they do not know."},
+          {"anyOf", any_of},
+          {"definitions", definitions}};
+}
+
 Json ReportSchema() {
   Json definitions = Json::object();
   Json any_of = Json::array();
@@ -52,14 +81,23 @@ Json ReportSchema() {
   add([&](auto& maker) { DescribeProgram(maker, program, ""); });
   add([&](auto& maker) { DescribeProblem(maker, problem); });
   add([&](auto& maker) { DescribeSummary(maker, summary, merge); });
-  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
-          {"$id", kReportSchema},
-          {"title", "What whyoom --format json prints, and each line of --format ndjson"},
-          {"description",
-           "Sizes are bytes. What is not known is absent. Further fields may be added within this version; readers "
-           "pass over those that they do not know."},
-          {"anyOf", any_of},
-          {"definitions", definitions}};
+  return Schema(kReportSchema, "What whyoom --format json prints, and each line of --format ndjson", any_of,
+                definitions);
+}
+
+Json DiffSchema() {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  DescribeDiff(maker, Diff(), ToolRecord());
+  return Schema(kDiffSchema, "What whyoom diff --format json prints", Json::array({maker.Take()}), definitions);
+}
+
+void CheckPublished(const std::string& name, const Json& schema) {
+  INFO(name);
+  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name;
+  const std::string made = Laid(schema, 0) + "\n";
+  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(path) << made;
+  CHECK((ReadText(path) == made));
 }
 
 TEST_CASE("a schema says what a description says", "[report]") {
@@ -85,11 +123,9 @@ TEST_CASE("a schema says what a description says", "[report]") {
   CHECK(definitions["time"]["type"] == "string");
 }
 
-TEST_CASE("the published schema is made of the descriptions", "[report]") {
-  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/report.schema.json";
-  const std::string made = ReportSchema().dump(2) + "\n";
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(path) << made;
-  CHECK((ReadText(path) == made));
+TEST_CASE("the published schemas are made of the descriptions", "[report]") {
+  CheckPublished("report.schema.json", ReportSchema());
+  CheckPublished("diff.schema.json", DiffSchema());
 }
 
 }  // namespace
