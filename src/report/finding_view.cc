@@ -237,13 +237,13 @@ FindingView ViewOf(const Finding& finding) {
 
 FailureRow RowOf(const Finding& finding) {
   const std::optional<Need> need = NeedOf(finding);
-  const bool over = need && need->excess > 0;
+  const double excess = std::max(0.0, need ? need->excess : finding.facts.Number("excess_bytes").value_or(0));
   const Remedy* remedy = FirstRemedy(finding);
   return {ScenarioName(finding),
           ScenarioTitle(finding),
           ProgramOf(finding),
-          over ? (need->at_most ? "< " : "") + SizeText(need->excess) : "",
-          over ? need->excess : 0,
+          excess > 0 ? (need && need->at_most ? "< " : "") + SizeText(excess) : "",
+          excess,
           remedy == nullptr ? "" : remedy->title,
           fmt::format("{}{}", finding.tally.hosts.complete() ? "" : "~", finding.tally.occurrences()),
           PlaceText(finding.where)};
