@@ -15,7 +15,8 @@
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
-#include "report/diff_printer.h"
+#include "report/record/diff_json.h"
+#include "report/text/diff_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {

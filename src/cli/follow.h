@@ -5,7 +5,7 @@
 #include "diagnose/readings.h"
 #include "input/read_control.h"
 #include "read/engine.h"
-#include "report/text_printer.h"
+#include "report/text/text_printer.h"
 
 namespace whyoom {
 

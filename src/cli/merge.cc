@@ -7,7 +7,7 @@
 
 #include "input/members.h"
 #include "input/walk.h"
-#include "report/report_reader.h"
+#include "report/record/report_reader.h"
 
 namespace whyoom {
 namespace {

@@ -5,13 +5,12 @@
 
 #include "cli/terminal.h"
 #include "input/error.h"
-#include "report/github_printer.h"
-#include "report/html_printer.h"
-#include "report/json_printer.h"
-#include "report/junit_printer.h"
-#include "report/markdown_printer.h"
-#include "report/ndjson_printer.h"
-#include "report/sarif_printer.h"
+#include "report/ci/github_printer.h"
+#include "report/ci/junit_printer.h"
+#include "report/ci/sarif_printer.h"
+#include "report/html/html_printer.h"
+#include "report/markdown/markdown_printer.h"
+#include "report/record/json_printer.h"
 
 namespace whyoom {
 namespace {

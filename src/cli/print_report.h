@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "report/report.h"
-#include "report/text_printer.h"
+#include "report/text/text_printer.h"
 
 namespace whyoom {
 

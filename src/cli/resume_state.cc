@@ -18,9 +18,8 @@
 #include <vector>
 
 #include "input/error.h"
-#include "report/finding_reader.h"
-#include "report/report_json.h"
-#include "report/table_record.h"
+#include "report/record/describe.h"
+#include "report/record/table_record.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"
 
@@ -37,8 +36,29 @@ constexpr const char* kTables =
     "  settings INTEGER NOT NULL, artifacts INTEGER NOT NULL, bytes INTEGER NOT NULL, findings TEXT, problems TEXT,"
     "  digest TEXT NOT NULL, unknown_times INTEGER NOT NULL);";
 
+// None is kept as nothing.
+std::optional<std::string> PrintProblems(const std::vector<Problem>& problems) {
+  if (problems.empty()) return std::nullopt;
+  Json json = Json::array();
+  for (const Problem& problem : problems) json.push_back(ToRecord(problem));
+  return LineOf(json);
+}
+
+bool ReadProblems(std::string_view text, std::vector<Problem>* problems) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_array()) return false;
+  for (const nlohmann::json& element : json) {
+    std::optional<Problem> problem = FromRecord<Problem>(element);
+    if (!problem) return false;
+    problems->push_back(*std::move(problem));
+  }
+  return true;
+}
+
+}  // namespace
+
 // What is kept of one input.
-struct Row {
+struct ResumeState::Row {
   std::string path;
   FileStamp stamp;
   std::int64_t settings = 0;
@@ -47,38 +67,20 @@ struct Row {
   std::optional<std::string> findings;  // see PrintTable
   std::optional<std::string> problems;
   std::uint64_t unknown_times = 0;
+
+  // SQLite checks how its file hangs together, not what is in it; and a failure must not get lost by a wrong byte.
+  std::string Digest() const {
+    const auto part = [](const std::optional<std::string>& text) {
+      return text ? fmt::format("{} {}", text->size(), *text) : "none";
+    };
+    return Sha256Hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", part(path), stamp.size, stamp.modified, settings,
+                                 artifacts, bytes, part(findings), part(problems), unknown_times))
+        .substr(0, 16);
+  }
 };
 
-// SQLite checks how its file hangs together, not what is in it; and a failure must not get lost by a wrong byte.
-std::string Digest(const Row& row) {
-  const auto part = [](const std::optional<std::string>& text) {
-    return text ? fmt::format("{} {}", text->size(), *text) : "none";
-  };
-  return Sha256Hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", part(row.path), row.stamp.size, row.stamp.modified,
-                               row.settings, row.artifacts, row.bytes, part(row.findings), part(row.problems),
-                               row.unknown_times))
-      .substr(0, 16);
-}
-
-std::string ProblemsText(const std::vector<Problem>& problems) {
-  Json json = Json::array();
-  for (const Problem& problem : problems) json.push_back(ProblemJson(problem));
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-bool ReadProblems(std::string_view text, std::vector<Problem>* problems) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_array()) return false;
-  for (const nlohmann::json& element : json) {
-    std::optional<Problem> problem = ReadProblem(element);
-    if (!problem) return false;
-    problems->push_back(*std::move(problem));
-  }
-  return true;
-}
-
 // One prepared statement; bound from 1 on, columns read from 0 on, as SQLite counts them.
-class Statement {
+class ResumeState::Statement {
  public:
   Statement(sqlite3* database, const char* sql) {
     if (sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr) != SQLITE_OK) statement_ = nullptr;
@@ -112,74 +114,25 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-}  // namespace
+ResumeState::ResumeState(const std::string& path, const RuleSource& rules, const std::string& settings)
+    : path_(path), rules_(rules), connection_(nullptr, sqlite3_close_v2) {
+  Open();
+  std::error_code error;
+  absolute_ = SettingsId(settings);
+  relative_ = SettingsId(settings + "\n" + std::filesystem::current_path(error).string());
+  Execute("COMMIT");
+  sqlite3* database = connection_.get();
+  find_ = std::make_unique<Statement>(database, "SELECT * FROM inputs WHERE path = ?");
+  keep_ = std::make_unique<Statement>(database, "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  own_ = {StampOf(path_), StampOf(path_ + "-journal")};
+  committer_ = std::thread([this] { CommitNowAndThen(); });
+}
 
-class ResumeState::Database {
- public:
-  Database(std::string path, const RuleSource& rules, const std::string& settings)
-      : path_(std::move(path)), rules_(rules) {
-    try {
-      Open();
-      std::error_code error;
-      absolute_ = SettingsId(settings);
-      relative_ = SettingsId(settings + "\n" + std::filesystem::current_path(error).string());
-      Execute("COMMIT");
-      find_.emplace(connection_, "SELECT * FROM inputs WHERE path = ?");
-      keep_.emplace(connection_, "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    } catch (...) {
-      sqlite3_close_v2(connection_);
-      throw;
-    }
-    own_ = {StampOf(path_), StampOf(path_ + "-journal")};
-    committer_ = std::thread([this] { CommitNowAndThen(); });
-  }
+ResumeState::~ResumeState() { Close(); }
 
-  ~Database() {
-    Close();
-    find_.reset();
-    keep_.reset();
-    sqlite3_close_v2(connection_);
-  }
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
+void ResumeState::Execute(const char* sql) { Check(sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr)); }
 
-  std::optional<Readings> Recall(const Artifact& input, const FileStamp& stamp);
-  void Record(const Artifact& input, const FileStamp& stamp, const Readings& readings);
-  bool IsOwn(const FileStamp& stamp) const;
-  std::optional<Problem> Close();
-
- private:
-  void Open();
-  void Execute(const char* sql) { Check(sqlite3_exec(connection_, sql, nullptr, nullptr, nullptr)); }
-  std::int64_t Ask(const char* sql);
-  std::int64_t SettingsId(const std::string& name);
-  void Check(int code) const;
-  std::optional<Row> Find(const std::string& path);
-  void Keep(const Row& row);
-  std::int64_t SettingsOf(const std::string& path) const { return path.starts_with('/') ? absolute_ : relative_; }
-  void Write(int code);
-  void Commit();
-  void CommitNowAndThen();
-
-  const std::string path_;
-  const RuleSource& rules_;
-  std::int64_t absolute_ = 0;  // settings of inputs with an absolute path
-  std::int64_t relative_ = 0;  // and of others: with the folder that they are relative to
-  std::array<FileStamp, 2> own_;
-
-  std::mutex mutex_;  // of all below
-  sqlite3* connection_ = nullptr;
-  std::optional<Statement> find_;
-  std::optional<Statement> keep_;
-  bool in_transaction_ = false;
-  bool closed_ = false;
-  std::string failure_;  // why nothing more is written
-  std::condition_variable wake_;
-  std::thread committer_;
-};
-
-// Throws Error where `code` is no success, in words that say what to do.
-void ResumeState::Database::Check(int code) const {
+void ResumeState::Check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const std::string name = Printable(path_);
   switch (code & 0xFF) {
@@ -191,32 +144,35 @@ void ResumeState::Database::Check(int code) const {
     case SQLITE_LOCKED:
       throw Error(fmt::format("--resume {}: another whyoom uses it; give each its own", name));
     default:
-      throw Error(fmt::format("--resume {}: {}", name, Printable(sqlite3_errmsg(connection_))));
+      throw Error(fmt::format("--resume {}: {}", name, Printable(sqlite3_errmsg(connection_.get()))));
   }
 }
 
-std::int64_t ResumeState::Database::Ask(const char* sql) {
-  Statement statement(connection_, sql);
+std::int64_t ResumeState::Ask(const char* sql) {
+  Statement statement(connection_.get(), sql);
   const int code = statement.Step();
-  if (code != SQLITE_ROW) Check(sqlite3_extended_errcode(connection_));
+  if (code != SQLITE_ROW) Check(sqlite3_extended_errcode(connection_.get()));
   return code == SQLITE_ROW ? statement.Number(0) : 0;
 }
 
 // Ends inside the transaction in which all is made that a new file needs, so that it is never found half made.
-void ResumeState::Database::Open() {
+void ResumeState::Open() {
   // SQLite takes names like ":memory:" for something else than files.
   const std::string file = path_.starts_with('/') ? path_ : "./" + path_;
   struct stat status {};
   if (stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) Check(SQLITE_NOTADB);
-  Check(sqlite3_open_v2(file.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr));
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  connection_.reset(opened);  // also of what could not be opened, which says why
+  Check(code);
   // Who comes second is told at once. What the operating system was given survives the process, a full sync each time
   // also a loss of power.
   Execute("PRAGMA locking_mode = EXCLUSIVE");
   Execute("BEGIN EXCLUSIVE");
-  Statement check(connection_, "PRAGMA quick_check(1)");
-  const int code = check.Step();
-  if (code != SQLITE_ROW) Check(sqlite3_extended_errcode(connection_));
-  if (code != SQLITE_ROW || check.Text(0) != "ok") Check(SQLITE_CORRUPT);
+  Statement check(connection_.get(), "PRAGMA quick_check(1)");
+  const bool checked = check.Step() == SQLITE_ROW;
+  if (!checked) Check(sqlite3_extended_errcode(connection_.get()));
+  if (!checked || check.Text(0) != "ok") Check(SQLITE_CORRUPT);
   const std::int64_t tables = Ask("SELECT count(*) FROM sqlite_master");
   const std::int64_t application = Ask("PRAGMA application_id");
   if (tables == 0 && application == 0) {
@@ -231,11 +187,11 @@ void ResumeState::Database::Open() {
   }
 }
 
-std::int64_t ResumeState::Database::SettingsId(const std::string& name) {
-  Statement insert(connection_, "INSERT OR IGNORE INTO settings (name) VALUES (?)");
+std::int64_t ResumeState::SettingsId(const std::string& name) {
+  Statement insert(connection_.get(), "INSERT OR IGNORE INTO settings (name) VALUES (?)");
   insert.BindText(1, name);
   Check(insert.Step());
-  Statement select(connection_, "SELECT id FROM settings WHERE name = ?");
+  Statement select(connection_.get(), "SELECT id FROM settings WHERE name = ?");
   select.BindText(1, name);
   const int code = select.Step();
   if (code != SQLITE_ROW) Check(SQLITE_CORRUPT);
@@ -243,7 +199,7 @@ std::int64_t ResumeState::Database::SettingsId(const std::string& name) {
 }
 
 // nullopt also where the row is not as it was written.
-std::optional<Row> ResumeState::Database::Find(const std::string& path) {
+std::optional<ResumeState::Row> ResumeState::Find(const std::string& path) {
   const std::lock_guard lock(mutex_);
   find_->BindBytes(1, path);
   const int code = find_->Step();
@@ -259,14 +215,14 @@ std::optional<Row> ResumeState::Database::Find(const std::string& path) {
     row->findings = find_->Text(6);
     row->problems = find_->Text(7);
     row->unknown_times = static_cast<std::uint64_t>(find_->Number(9));
-    if (find_->Text(8) != Digest(*row)) row.reset();
+    if (find_->Text(8) != row->Digest()) row.reset();
   }
   find_->Reset();
   Check(code);
   return row;
 }
 
-std::optional<Readings> ResumeState::Database::Recall(const Artifact& input, const FileStamp& stamp) {
+std::optional<Readings> ResumeState::Recall(const Artifact& input, const FileStamp& stamp) {
   if (!stamp.regular) return std::nullopt;
   const std::optional<Row> row = Find(input.path);
   if (!row || row->stamp.size != stamp.size || row->stamp.modified != stamp.modified ||
@@ -285,20 +241,19 @@ std::optional<Readings> ResumeState::Database::Recall(const Artifact& input, con
   return readings;
 }
 
-void ResumeState::Database::Record(const Artifact& input, const FileStamp& stamp, const Readings& readings) {
+void ResumeState::Record(const Artifact& input, const FileStamp& stamp, const Readings& readings) {
   if (!stamp.regular || readings.retry || readings.problems_left_out > 0) return;
-  Row row{input.path,     stamp,        SettingsOf(input.path), readings.artifacts,
-          readings.bytes, std::nullopt, std::nullopt,           readings.unknown_times};
+  Row row{input.path,     stamp,        SettingsOf(input.path),           readings.artifacts,
+          readings.bytes, std::nullopt, PrintProblems(readings.problems), readings.unknown_times};
   if (readings.table) row.findings = PrintTable(*readings.table, rules_.fingerprint());
-  if (!readings.problems.empty()) row.problems = ProblemsText(readings.problems);
   Keep(row);
 }
 
-void ResumeState::Database::Keep(const Row& row) {
-  const std::string digest = Digest(row);  // before others have to wait
+void ResumeState::Keep(const Row& row) {
+  const std::string digest = row.Digest();  // before others have to wait
   const std::lock_guard lock(mutex_);
   if (!failure_.empty()) return;
-  if (!in_transaction_) Write(sqlite3_exec(connection_, "BEGIN", nullptr, nullptr, nullptr));
+  if (!in_transaction_) Write(sqlite3_exec(connection_.get(), "BEGIN", nullptr, nullptr, nullptr));
   in_transaction_ = true;
   keep_->BindBytes(1, row.path);
   keep_->Bind(2, static_cast<std::int64_t>(row.stamp.size));
@@ -315,31 +270,31 @@ void ResumeState::Database::Keep(const Row& row) {
 }
 
 // Takes note of a failure to write: the batch goes on without the state.
-void ResumeState::Database::Write(int code) {
+void ResumeState::Write(int code) {
   if (code == SQLITE_OK || code == SQLITE_DONE || !failure_.empty()) return;
-  failure_ =
-      fmt::format("what is done cannot be kept ({}), and will be read again another time", sqlite3_errmsg(connection_));
+  failure_ = fmt::format("what is done cannot be kept ({}), and will be read again another time",
+                         sqlite3_errmsg(connection_.get()));
 }
 
-void ResumeState::Database::Commit() {
+void ResumeState::Commit() {
   if (!in_transaction_) return;
   in_transaction_ = false;
-  Write(sqlite3_exec(connection_, "COMMIT", nullptr, nullptr, nullptr));
+  Write(sqlite3_exec(connection_.get(), "COMMIT", nullptr, nullptr, nullptr));
 }
 
-void ResumeState::Database::CommitNowAndThen() {
+void ResumeState::CommitNowAndThen() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kCommitEvery, [this] { return closed_; })) Commit();
 }
 
-bool ResumeState::Database::IsOwn(const FileStamp& stamp) const {
+bool ResumeState::IsOwn(const FileStamp& stamp) const {
   const auto is_same = [&](const FileStamp& own) {
     return own.regular && own.device == stamp.device && own.inode == stamp.inode;
   };
   return stamp.regular && std::any_of(own_.begin(), own_.end(), is_same);
 }
 
-std::optional<Problem> ResumeState::Database::Close() {
+std::optional<Problem> ResumeState::Close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -350,22 +305,5 @@ std::optional<Problem> ResumeState::Database::Close() {
   if (failure_.empty()) return std::nullopt;
   return Problem{path_, "", failure_};
 }
-
-ResumeState::ResumeState(const std::string& path, const RuleSource& rules, const std::string& settings)
-    : database_(std::make_unique<Database>(path, rules, settings)) {}
-
-ResumeState::~ResumeState() = default;
-
-std::optional<Readings> ResumeState::Recall(const Artifact& input, const FileStamp& stamp) {
-  return database_->Recall(input, stamp);
-}
-
-void ResumeState::Record(const Artifact& input, const FileStamp& stamp, const Readings& readings) {
-  database_->Record(input, stamp, readings);
-}
-
-bool ResumeState::IsOwn(const FileStamp& stamp) const { return database_->IsOwn(stamp); }
-
-std::optional<Problem> ResumeState::Close() { return database_->Close(); }
 
 }  // namespace whyoom

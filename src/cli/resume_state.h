@@ -8,15 +8,21 @@
 // packed or over a limit is kept with its problems: it would come to the same.
 #pragma once
 
+#include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "cli/file_stamp.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "rules/rule_source.h"
+
+struct sqlite3;
 
 namespace whyoom {
 
@@ -27,6 +33,8 @@ class ResumeState {
   // as it was then.
   ResumeState(const std::string& path, const RuleSource& rules, const std::string& settings);
   ~ResumeState();  // writes what was recorded
+  ResumeState(const ResumeState&) = delete;
+  ResumeState& operator=(const ResumeState&) = delete;
 
   // What reading the input came to; nullopt where it has to be read. `stamp` is what the file is now. Threads may call
   // this and Record at once. Throws Error where the state turns out to be damaged.
@@ -44,8 +52,36 @@ class ResumeState {
   std::optional<Problem> Close();
 
  private:
-  class Database;
-  std::unique_ptr<Database> database_;
+  struct Row;
+  class Statement;
+  void Open();
+  void Execute(const char* sql);
+  std::int64_t Ask(const char* sql);
+  std::int64_t SettingsId(const std::string& name);
+  // Throws Error where `code` of SQLite is no success, in words that say what to do.
+  void Check(int code) const;
+  std::optional<Row> Find(const std::string& path);
+  void Keep(const Row& row);
+  std::int64_t SettingsOf(const std::string& path) const { return path.starts_with('/') ? absolute_ : relative_; }
+  void Write(int code);
+  void Commit();
+  void CommitNowAndThen();
+
+  const std::string path_;
+  const RuleSource& rules_;
+  std::int64_t absolute_ = 0;  // settings of inputs with an absolute path
+  std::int64_t relative_ = 0;  // and of others: with the folder that they are relative to
+  std::array<FileStamp, 2> own_;
+
+  std::mutex mutex_;  // of all below
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> connection_;
+  std::unique_ptr<Statement> find_;
+  std::unique_ptr<Statement> keep_;
+  bool in_transaction_ = false;
+  bool closed_ = false;
+  std::string failure_;  // why nothing more is written
+  std::condition_variable wake_;
+  std::thread committer_;
 };
 
 }  // namespace whyoom

@@ -11,7 +11,7 @@
 #include "diagnose/rule_test.h"
 #include "input/byte_source.h"
 #include "input/error.h"
-#include "report/explain_printer.h"
+#include "report/text/explain_printer.h"
 #include "rules/new_rule.h"
 #include "text/utf8.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "report/text_printer.h"
+#include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

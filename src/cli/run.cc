@@ -29,7 +29,7 @@
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
-#include "report/explain_printer.h"
+#include "report/text/explain_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {

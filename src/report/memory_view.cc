@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "report/layout.h"
 #include "text/utf8.h"
 
@@ -126,8 +126,7 @@ ProgramView ViewOf(const CompiledProgram& program) {
   ProgramView view;
   view.name = Printable(program.facts.Text("module"));
   if (view.name.empty()) view.name = "a program";
-  view.place = ArtifactText(program.where.artifact);
-  if (program.basis == "log") view.place += fmt::format(":{}", program.where.line);
+  view.place = program.basis == "log" ? PlaceText(program.where) : ArtifactText(program.where.artifact);
   view.need = std::max(Number(program.facts, "need_bytes"), 0.0);
   view.limit = std::max(Number(program.facts, "limit_bytes"), 0.0);
   view.chip = Printable(program.facts.Text("chip"));

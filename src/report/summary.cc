@@ -1,20 +1,17 @@
 #include "report/summary.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
-#include "report/layout.h"
+#include "report/finding_view.h"
 #include "text/numbers.h"
-#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kLongestProgram = 200;
-
-void Count(const std::string& name, std::uint64_t occurrences, std::map<std::string, Share>* shares) {
-  Share& share = (*shares)[name];
+void Count(const std::string& name, const std::string& title, std::uint64_t occurrences,
+           std::map<std::string, Share>* shares) {
+  Share& share = shares->try_emplace(name, Share{title}).first->second;
   ++share.diagnoses;
   share.occurrences = AddBounded(share.occurrences, occurrences);
 }
@@ -29,41 +26,21 @@ void SortByFrequency(std::vector<const Diagnosis*>* findings) {
 
 }  // namespace
 
-std::string ScenarioName(const Diagnosis& finding) {
-  const Failure& failure = *finding.failure;
-  if (finding.scenario != nullptr) return failure.code + "." + finding.scenario->id;
-  return failure.scenarios.empty() ? failure.code : failure.code + ".?";
-}
-
-std::string ProgramOf(const Diagnosis& finding) {
-  for (const char* name : {"module", "program"}) {
-    const Fact* fact = finding.facts.Find(name);
-    const std::string* text = fact == nullptr ? nullptr : AsText(fact->value);
-    if (text != nullptr && !text->empty()) return CutBytes(Printable(*text), kLongestProgram);
-  }
-  return {};
-}
-
-const Remedy* FirstRemedy(const Diagnosis& finding) {
-  for (const RankedRemedy& ranked : finding.remedies) {
-    if (!ranked.remedy->inquiry) return ranked.remedy;
-  }
-  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
-}
-
 Summary Summarize(const Report& report) {
   Summary summary;
+  summary.artifacts = report.artifacts;
+  summary.bytes = report.bytes;
   summary.diagnoses = report.findings.size();
   summary.problems = AddBounded(report.problems.size(), report.problems_left_out);
   Tally times;
   for (const Diagnosis& finding : report.findings) {
     const std::uint64_t occurrences = finding.tally.occurrences();
     summary.occurrences = AddBounded(summary.occurrences, occurrences);
-    Count(finding.failure->code, occurrences, &summary.by_code);
-    Count(ScenarioName(finding), occurrences, &summary.by_scenario);
+    Count(finding.failure->code, finding.failure->title, occurrences, &summary.by_code);
+    Count(ScenarioName(finding), ScenarioTitle(finding), occurrences, &summary.by_scenario);
     if (const std::string program = ProgramOf(finding); !program.empty())
-      Count(program, occurrences, &summary.by_program);
-    if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, occurrences, &summary.by_remedy);
+      Count(program, "", occurrences, &summary.by_program);
+    if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, remedy->title, occurrences, &summary.by_remedy);
     times.AddTime(finding.tally.first_time);
     times.AddTime(finding.tally.last_time);
     if (occurrences > 1 || finding.tally.artifacts > 1) summary.recurring.push_back(&finding);
@@ -72,6 +49,25 @@ Summary Summarize(const Report& report) {
   summary.last_time = times.last_time;
   SortByFrequency(&summary.recurring);
   return summary;
+}
+
+Summary BoundedSummary(const Report& report) {
+  constexpr std::size_t kMostShares = 100;  // of programs; codes, scenarios and remedies are fewer
+  constexpr std::size_t kMostRecurring = 50;
+  Summary summary = Summarize(report);
+  if (summary.by_program.size() > kMostShares) summary.programs_left_out = summary.by_program.size() - kMostShares;
+  for (std::map<std::string, Share>* shares : {&summary.by_scenario, &summary.by_program, &summary.by_remedy}) {
+    if (shares->size() <= kMostShares) continue;
+    const auto sorted = MostFrequent(*shares);
+    *shares = {sorted.begin(), sorted.begin() + kMostShares};
+  }
+  if (summary.recurring.size() > kMostRecurring) summary.recurring.resize(kMostRecurring);
+  return summary;
+}
+
+bool IsBatch(const Report& report) {
+  constexpr std::size_t kFew = 3;
+  return report.findings.size() > kFew;
 }
 
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report) {

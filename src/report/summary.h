@@ -15,17 +15,21 @@
 namespace whyoom {
 
 struct Share {
+  std::string title;              // of the scenario or the remedy; empty: the name says all
   std::uint64_t diagnoses = 0;    // different failures
   std::uint64_t occurrences = 0;  // how often they were reported, see Tally::occurrences
 };
 
 struct Summary {
+  std::uint64_t artifacts = 0;  // as the report has them
+  std::uint64_t bytes = 0;
   std::uint64_t diagnoses = 0;
   std::uint64_t occurrences = 0;
   std::uint64_t problems = 0;
   std::map<std::string, Share> by_code;
-  std::map<std::string, Share> by_scenario;  // see ScenarioName
+  std::map<std::string, Share> by_scenario;  // see ScenarioName in finding_view.h
   std::map<std::string, Share> by_program;   // of the failures that name one
+  std::uint64_t programs_left_out = 0;       // of by_program
   std::map<std::string, Share> by_remedy;    // id of the first that is a cure; where none is, the first
   // Failures that were reported more than once or in more than one artifact, the most frequent first, equal
   // ones in the order of the report.
@@ -37,19 +41,16 @@ struct Summary {
 // Borrows the findings.
 Summary Summarize(const Report& report);
 
+// The same with the most frequent entries of each long list only.
+Summary BoundedSummary(const Report& report);
+
 // The entries of one of the maps, the most occurrences first, equal ones by name.
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
 
+// Whether a report is a batch, which gets an overview: of few failures, the diagnoses themselves are one.
+bool IsBatch(const Report& report);
+
 // The findings with the most occurrences first, equal ones in the order of the report. Borrows them.
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report);
-
-// "E1000.2"; "E1000.?" where the log cannot tell which scenario; "gpu.oom" where there are none.
-std::string ScenarioName(const Diagnosis& finding);
-
-// The program that failed, as its log names it; empty where it does not.
-std::string ProgramOf(const Diagnosis& finding);
-
-// What to do first: the first remedy that is a cure, else the first. Null where there is none.
-const Remedy* FirstRemedy(const Diagnosis& finding);
 
 }  // namespace whyoom

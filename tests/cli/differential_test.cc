@@ -12,7 +12,7 @@
 #include "diagnose/finding_table.h"
 #include "process.h"
 #include "read/engine.h"
-#include "report/json_printer.h"
+#include "report/record/json_printer.h"
 
 namespace whyoom {
 namespace {

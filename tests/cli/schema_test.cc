@@ -15,8 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+json Published(const std::string& name) {
+  return json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name));
+}
+
 const json& Schema() {
-  static const json schema = json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/report.schema.json"));
+  static const json schema = Published("report.schema.json");
   return schema;
 }
 
@@ -118,4 +122,20 @@ TEST_CASE("the published schema refuses what is wrong", "[cli]") {
     INFO(place.to_string());
     CHECK_FALSE(schema.Faults(wrong).empty());
   }
+}
+
+// The outputs themselves are the goldens' to hold.
+TEST_CASE("what a comparison prints is valid by its published schema", "[cli]") {
+  const JsonSchema schema(Published("diff.schema.json"));
+  std::size_t checked = 0;
+  for (const auto& pair : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "diffs")) {
+    INFO(pair.path());
+    json diff = json::parse(ReadText((pair.path() / "expected.json").string()));
+    diff["tool"] = {{"version", "1"}, {"rules", std::string(64, '0')}};  // goldens mask these
+    for (const std::string& fault : schema.Faults(diff)) FAIL_CHECK(fault);
+    diff["verdict"] = "splendid";
+    CHECK_FALSE(schema.Faults(diff).empty());
+    ++checked;
+  }
+  CHECK(checked > 5);
 }

@@ -3,9 +3,8 @@
 #include "diagnose/readings.h"
 #include "fuzz/fuzz.h"
 #include "read/engine.h"
-#include "report/json_printer.h"
-#include "report/ndjson_printer.h"
-#include "report/text_printer.h"
+#include "report/record/json_printer.h"
+#include "report/text/text_printer.h"
 
 using namespace whyoom;
 

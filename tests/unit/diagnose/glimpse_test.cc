@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "process.h"
 #include "program/xla_dump.h"
-#include "report/finding_text.h"
+#include "report/finding_view.h"
 #include "unit/diagnose/diagnose_log.h"
 
 using namespace whyoom;

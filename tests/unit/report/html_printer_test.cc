@@ -1,6 +1,6 @@
 // The page is well-formed, needs nothing from elsewhere, and nothing in it but ours is markup. What it looks like and
 // does is tested in a browser, tests/browser.
-#include "report/html_printer.h"
+#include "report/html/html_printer.h"
 
 #include <regex>
 #include <set>
@@ -10,8 +10,8 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "hostile_report.h"
-#include "report/html_assets.h"
-#include "report/html_charts.h"
+#include "report/html/html_assets.h"
+#include "report/html/html_charts.h"
 
 using namespace whyoom;
 

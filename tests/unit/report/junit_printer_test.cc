@@ -1,5 +1,5 @@
 // JUnit XML: valid by the schema of Jenkins's plugin, and legal XML whatever a log holds.
-#include "report/junit_printer.h"
+#include "report/ci/junit_printer.h"
 
 #include <string>
 

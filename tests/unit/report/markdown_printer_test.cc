@@ -1,5 +1,5 @@
 // What is pasted into an issue is readable, of bounded size, and nothing in it but ours is markup.
-#include "report/markdown_printer.h"
+#include "report/markdown/markdown_printer.h"
 
 #include <regex>
 #include <string>
@@ -7,8 +7,7 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "hostile_report.h"
-#include "report/markdown_page.h"
-#include "report/markdown_text.h"
+#include "report/markdown/markdown_text.h"
 
 using namespace whyoom;
 

@@ -5,12 +5,11 @@
 
 #include "catch.h"
 #include "made_report.h"
-#include "report/finding_reader.h"
-#include "report/html_printer.h"
-#include "report/markdown_printer.h"
-#include "report/ndjson_printer.h"
-#include "report/report_json.h"
-#include "report/text_printer.h"
+#include "report/html/html_printer.h"
+#include "report/markdown/markdown_printer.h"
+#include "report/record/describe.h"
+#include "report/record/json_printer.h"
+#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 using namespace whyoom;
@@ -141,17 +140,17 @@ TEST_CASE("hostile names in programs are text", "[report][hostile]") {
 
 TEST_CASE("a program is read back as it was printed", "[report][ndjson]") {
   const CompiledProgram program = MadeProgram("jit_eval", "decoder");
-  const nlohmann::json json = nlohmann::json::parse(ProgramJson(program).dump());
-  const std::optional<CompiledProgram> back = ReadProgram(json);
+  const nlohmann::json json = nlohmann::json::parse(ToRecord(program).dump());
+  const std::optional<CompiledProgram> back = FromRecord<CompiledProgram>(json);
   REQUIRE(back);
-  CHECK(ProgramJson(*back) == ProgramJson(program));
+  CHECK(ToRecord(*back) == ToRecord(program));
   nlohmann::json damaged = json;
   damaged["memory"][0]["bytes"] = "many";
-  CHECK(!ReadProgram(damaged));
+  CHECK(!FromRecord<CompiledProgram>(damaged));
   damaged = json;
   damaged["timeline"][0].erase("at");
-  CHECK(!ReadProgram(damaged));
+  CHECK(!FromRecord<CompiledProgram>(damaged));
   damaged = json;
   damaged["basis"] = "rumour";
-  CHECK(!ReadProgram(damaged));
+  CHECK(!FromRecord<CompiledProgram>(damaged));
 }

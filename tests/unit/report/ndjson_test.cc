@@ -13,11 +13,10 @@
 #include "diagnose/readings.h"
 #include "process.h"
 #include "read/engine.h"
-#include "report/base64.h"
-#include "report/json_printer.h"
-#include "report/ndjson_printer.h"
-#include "report/report_reader.h"
-#include "report/text_printer.h"
+#include "report/encodings.h"
+#include "report/record/json_printer.h"
+#include "report/record/report_reader.h"
+#include "report/text/text_printer.h"
 
 using namespace whyoom;
 using nlohmann::json;

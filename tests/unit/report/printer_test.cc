@@ -3,8 +3,8 @@
 #include <string>
 
 #include "catch.h"
-#include "report/json_printer.h"
-#include "report/text_printer.h"
+#include "report/record/json_printer.h"
+#include "report/text/text_printer.h"
 
 using namespace whyoom;
 using nlohmann::json;

@@ -1,5 +1,5 @@
 // SARIF for code scanning: valid by its schema, alerts where they can be shown, and within what is taken of a file.
-#include "report/sarif_printer.h"
+#include "report/ci/sarif_printer.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -10,8 +10,7 @@
 #include "clean_text.h"
 #include "json_schema.h"
 #include "process.h"
-#include "report/sarif_text.h"
-#include "report/uri.h"
+#include "report/encodings.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;

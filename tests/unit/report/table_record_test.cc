@@ -1,6 +1,6 @@
 // A table that was printed and read back must join and be concluded as the table itself: in every format, for every
 // case.
-#include "report/table_record.h"
+#include "report/record/table_record.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,9 +13,8 @@
 #include "catch.h"
 #include "diagnose/readings.h"
 #include "read/engine.h"
-#include "report/json_printer.h"
-#include "report/ndjson_printer.h"
-#include "report/text_printer.h"
+#include "report/record/json_printer.h"
+#include "report/text/text_printer.h"
 
 namespace whyoom {
 namespace {

@@ -1,0 +1,101 @@
+#include "report/ci/brief.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "report/finding_view.h"
+#include "report/layout.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kReasons = 2;
+constexpr std::size_t kRemedies = 3;
+// In bytes. The first bounds the whole; the others see to it that no paragraph takes the room of the next.
+constexpr std::size_t kLongestBrief = 4000;
+constexpr std::size_t kLongestVerdict = 600;
+constexpr std::size_t kLongestReason = 500;
+constexpr std::size_t kLongestRemedy = 550;
+constexpr std::size_t kLongestPlace = 500;
+
+// "20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much"; empty where one of them is not known.
+std::string Numbers(const Diagnosis& finding) {
+  const std::optional<Need> need = NeedOf(finding);
+  if (!need) return {};
+  std::string text =
+      fmt::format("{} {}, {} {}", SizeText(need->need), need->need_word, SizeText(need->have), need->have_word);
+  if (const std::string excess = ExcessText(*need); !excess.empty()) text += ", " + excess;
+  return text;
+}
+
+// As a sentence of its own.
+std::string Sentence(std::string text) {
+  if (!text.empty() && text.find_last_of(".!?") != text.size() - 1) text += '.';
+  return text;
+}
+
+std::string VerdictParagraph(const Diagnosis& finding) {
+  std::string text = Sentence(Verdict(finding));
+  if (const std::string numbers = Numbers(finding); !numbers.empty()) text += " " + numbers + ".";
+  if (const std::string program = ProgramOf(finding); !program.empty()) text += " Program: " + program + ".";
+  if (finding.confidence == Confidence::kLow) text += " " + Sentence(kFragment);
+  return CutBytes(text, kLongestVerdict);
+}
+
+std::string WhyParagraph(const Diagnosis& finding) {
+  if (finding.why.empty()) return CutBytes(Printable(finding.message), kLongestReason);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(finding.why.size(), kReasons); ++i)
+    text += (i == 0 ? "" : " ") + CutBytes(Printable(finding.why[i].text), kLongestReason);
+  return text;
+}
+
+std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
+  std::string text = ranked.remedy->title;
+  if (const std::string saves = SavesText(ranked); !saves.empty())
+    text += " (" + saves + (ranked.enough == true ? ", " + EnoughText(ranked) + ")" : ")");
+  text = Sentence(Printable(text));
+  if (with_step && !ranked.how.empty()) text += " " + Sentence(Printable(ranked.how.front()));
+  return CutBytes(text, kLongestRemedy);
+}
+
+std::string RemedyParagraph(const Diagnosis& finding) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
+    text += (i == 0 ? "Do first: " : i == 1 ? " Then: " : " ") + RemedyText(finding.remedies[i], i == 0);
+  return text;
+}
+
+std::string PlaceParagraph(const Diagnosis& finding) {
+  std::string text = "Reported at " + BriefPlace(finding.where);
+  const std::uint64_t occurrences = finding.tally.occurrences();
+  if (occurrences > 1)
+    text += fmt::format(" by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
+  return text + ". More: " + ExplainCommand(finding);
+}
+
+}  // namespace
+
+std::string BriefPlace(const Where& where) {
+  return CutBytes(ArtifactText(where.artifact), kLongestPlace) + fmt::format(":{}", where.line);
+}
+
+std::string ProblemText(const Problem& problem) {
+  const std::string what = Printable(problem.what);
+  return problem.path.empty() ? what : ArtifactText({problem.path, problem.member}) + ": " + what;
+}
+
+std::string BriefText(const Diagnosis& finding) {
+  std::string text = VerdictParagraph(finding);
+  for (const std::string& paragraph : {WhyParagraph(finding), RemedyParagraph(finding), PlaceParagraph(finding)}) {
+    if (!paragraph.empty()) text += "\n\n" + paragraph;
+  }
+  return CutBytes(text, kLongestBrief);
+}
+
+}  // namespace whyoom

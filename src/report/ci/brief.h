@@ -1,0 +1,21 @@
+// A diagnosis in a few sentences of plain text, for places that have no room for a page: an annotation beside a line of
+// code, an alert, the headline of a failed test. All of it is printable, and not yet escaped for any format.
+#pragma once
+
+#include <string>
+
+#include "diagnose/diagnosis.h"
+
+namespace whyoom {
+
+// "logs.tar › train.log:41"; a name beyond 500 bytes is cut.
+std::string BriefPlace(const Where& where);
+
+// "logs.tar › train.log: the archive is cut short"; without a place where the problem is none of an input.
+std::string ProblemText(const Problem& problem);
+
+// The verdict, the numbers, why, the first remedies, and where it was reported; a paragraph each, parted by an empty
+// line. At most 4000 bytes, whatever the log holds.
+std::string BriefText(const Diagnosis& finding);
+
+}  // namespace whyoom

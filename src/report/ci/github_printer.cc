@@ -1,0 +1,136 @@
+#include "report/ci/github_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "report/ci/brief.h"
+#include "report/ci/source_place.h"
+#include "report/finding_view.h"
+#include "report/layout.h"
+#include "report/summary.h"
+#include "report/text/text_printer.h"
+#include "rules/sha256.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostAnnotations = 10;  // of each level, that GitHub takes of one step
+constexpr std::size_t kLongestTitle = 255;
+constexpr std::size_t kLongestMessage = 4000;  // the runner cuts at 4096 characters
+
+std::string Escape(std::string_view text, std::string_view special) {
+  std::string escaped;
+  for (const char c : text) {
+    if (special.find(c) == std::string_view::npos) {
+      escaped += c;
+    } else {
+      escaped += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return escaped;
+}
+
+std::string EscapeMessage(std::string_view text) { return Escape(text, "%\r\n"); }
+
+std::string EscapeProperty(std::string_view text) { return Escape(text, "%\r\n:,"); }
+
+struct Annotation {
+  const char* level;
+  std::string title;
+  std::string message;
+  std::optional<SourcePlace> source = std::nullopt;  // relative to the sources
+};
+
+std::string Command(const Annotation& annotation) {
+  std::string properties;
+  if (annotation.source)
+    properties = fmt::format("file={},line={},", EscapeProperty(annotation.source->path), annotation.source->line);
+  return fmt::format("::{} {}title={}::{}\n", annotation.level, properties,
+                     EscapeProperty(CutBytes(annotation.title, kLongestTitle)),
+                     EscapeMessage(CutBytes(annotation.message, kLongestMessage)));
+}
+
+std::optional<SourcePlace> SourceBelow(const std::string& root, const Diagnosis& finding) {
+  std::optional<SourcePlace> source = UserSource(finding);
+  if (!source || source->line > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  std::optional<std::string> path = RelativeTo(root, source->path);
+  if (!path) return std::nullopt;
+  source->path = *std::move(path);
+  return source;
+}
+
+// How many of `count` annotations are printed whole: all, or one less than there is room for, so that the last can say
+// how many more there are.
+std::size_t ShownOf(std::size_t count, bool more) {
+  return count > kMostAnnotations || (more && count == kMostAnnotations) ? kMostAnnotations - 1 : count;
+}
+
+std::string FindingCommands(const Report& report, const std::string& source_root) {
+  std::string text;
+  const std::size_t shown = ShownOf(report.findings.size(), false);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Diagnosis& finding = report.findings[i];
+    std::string title = RuleId(finding) + " " + Printable(finding.failure->title);
+    if (const std::string program = ProgramOf(finding); !program.empty()) title += " (" + program + ")";
+    text += Command({"error", title, BriefText(finding), SourceBelow(source_root, finding)});
+  }
+  if (const std::size_t more = report.findings.size() - shown; more > 0)
+    text += Command({"error", "whyoom", fmt::format("{} more failures: see the report in the log of this step", more)});
+  return text;
+}
+
+std::string ProblemCommands(const Report& report) {
+  std::string text;
+  const std::size_t shown = ShownOf(report.problems.size(), report.problems_left_out > 0);
+  for (std::size_t i = 0; i < shown; ++i)
+    text += Command({"warning", "whyoom could not read all", ProblemText(report.problems[i])});
+  if (const std::uint64_t more = report.problems.size() - shown + report.problems_left_out; more > 0)
+    text += Command({"warning", "whyoom could not read all", fmt::format("{} more problems", more)});
+  return text;
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+// What ends a text in which the runner obeys no commands. It must not be in the text, in whatever case: a digest of all
+// of it can hardly be, and another is made if it is.
+std::string EndToken(const std::string& text) {
+  const std::string lower = LowerCase(text);
+  std::string token = Sha256Hex(text);
+  while (lower.find(token) != std::string::npos) token = Sha256Hex(token + text);
+  return token;
+}
+
+// The runner takes "::x::" at the begin of a line and "##[x]" anywhere in one for commands, so escaping lines is not
+// enough: it has to be told not to look.
+std::string Inert(const std::string& text) {
+  const std::string token = EndToken(text);
+  return "::stop-commands::" + token + "\n" + text + "::" + token + "::\n";
+}
+
+}  // namespace
+
+std::string PrintGithub(const Report& report, const std::string& source_root) {
+  const std::string inputs = Counted(report.artifacts, "input", "inputs");
+  std::string text = FindingCommands(report, source_root) + ProblemCommands(report);
+  const bool none_read = report.artifacts == 0 && !report.problems.empty();
+  if (report.findings.empty() && !none_read)
+    text += Command({"notice", "whyoom", "No out-of-memory error found in " + inputs});
+  if (report.findings.empty() && report.problems.empty()) return text;
+  text += "::group::whyoom: " + Counted(report.findings.size(), "failure", "failures") + " in " + inputs + "\n";
+  text += Inert(PrintText(report, TextOptions()));
+  return text + "::endgroup::\n";
+}
+
+}  // namespace whyoom

@@ -1,0 +1,315 @@
+#include "report/ci/sarif_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "report/ci/brief.h"
+#include "report/ci/source_place.h"
+#include "report/encodings.h"
+#include "report/finding_view.h"
+#include "report/layout.h"
+#include "report/record/fields.h"
+#include "report/summary.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr const char* kSchema =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+constexpr const char* kSourceRoot = "%SRCROOT%";
+
+// GitHub's code scanning shows 5000 results of a run and 100 locations of a result, and takes files of up to 10 MB when
+// packed by gzip. Text that cannot be packed stays below that as it is; indentation packs to next to nothing.
+constexpr std::size_t kMostResults = 5000;
+constexpr std::size_t kMostRelated = 99;
+constexpr std::size_t kMostRelatedOfAll = 20000;
+constexpr std::size_t kMostResultBytes = 8'000'000;
+constexpr std::size_t kMostNotifications = 100;
+
+Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
+
+Json ArtifactLocation(const std::string& path, const std::string& source_root) {
+  if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
+  const std::optional<std::string> relative = RelativeTo(source_root, path);
+  Json location = {{"uri", PathUri(relative.value_or(path))}};
+  if (relative && path.starts_with('/')) location["uriBaseId"] = kSourceRoot;
+  return location;
+}
+
+Json Region(std::uint64_t line, std::uint64_t last_line) {
+  constexpr std::uint64_t kMostLines = std::numeric_limits<std::int32_t>::max();  // that consumers count
+  Json region = {{"startLine", std::clamp<std::uint64_t>(line, 1, kMostLines)}};
+  if (last_line > line) region["endLine"] = std::min(last_line, kMostLines);
+  return region;
+}
+
+// Lines of a member of an archive, or of anything packed, are those of the unpacked text.
+Json LogLocation(const Where& where, const std::string& source_root) {
+  Json location = {{"physicalLocation",
+                    {{"artifactLocation", ArtifactLocation(where.artifact.path, source_root)},
+                     {"region", Region(where.line, where.last_line)}}}};
+  if (!where.artifact.member.empty()) {
+    location["logicalLocations"] = Json::array();
+    location["logicalLocations"].push_back({{"name", Printable(where.artifact.member)},
+                                            {"fullyQualifiedName", ArtifactText(where.artifact)},
+                                            {"kind", "member"}});
+  }
+  return location;
+}
+
+// A source that the log names relative to something is taken to be relative to the sources.
+Json SourceLocation(const SourcePlace& source, const std::string& source_root) {
+  Json artifact = ArtifactLocation(source.path, source_root);
+  if (RelativeTo(source_root, source.path)) artifact["uriBaseId"] = kSourceRoot;
+  const auto line = static_cast<std::uint64_t>(source.line);
+  return {{"physicalLocation", {{"artifactLocation", std::move(artifact)}, {"region", Region(line, line)}}}};
+}
+
+Json Related(Json location, const std::string& text) {
+  location["message"] = Message(text);
+  return location;
+}
+
+constexpr std::size_t kLongestName = 255;  // GitHub's code scanning cuts these
+constexpr std::size_t kLongestDescription = 1000;
+
+// A text for help, plain or as Markdown.
+class HelpText {
+ public:
+  explicit HelpText(bool markdown) : markdown_(markdown) {}
+
+  void Heading(const std::string& text) { Block(markdown_ ? "## " + Inline(text) : Inline(text)); }
+  void Paragraph(const std::string& text) {
+    if (!text.empty()) Block(Inline(text));
+  }
+  void Item(const std::string& title, const std::string& text) {
+    Block((markdown_ ? "- **" + Inline(title) + "**" : "- " + Inline(title)) + (text.empty() ? "" : ": ") +
+          Inline(text));
+  }
+  void Address(const Link& link) {
+    Block("- " + Inline(link.title) + ": " + (markdown_ ? "<" + SarifText(link.url) + ">" : SarifText(link.url)));
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string Inline(const std::string& text) const {
+    return markdown_ ? SarifMarkdown(Printable(text)) : SarifText(Printable(text));
+  }
+  void Block(const std::string& block) { text_ += (text_.empty() ? "" : "\n\n") + block; }
+
+  bool markdown_;
+  std::string text_;
+};
+
+const std::vector<RemedyUse>& UsesOf(const Diagnosis& finding) {
+  const bool own = finding.scenario != nullptr && !finding.scenario->remedies.empty();
+  return own ? finding.scenario->remedies : finding.failure->remedies;
+}
+
+// The rules of a run: what each code and scenario that occurs in the report means, from the rule data.
+class SarifRules {
+ public:
+  // Borrows the report, which knows the remedies of what it holds.
+  explicit SarifRules(const Report& report);
+
+  // The index of the rule that `finding` falls under, which is added where it is new.
+  std::size_t IndexOf(const Diagnosis& finding);
+
+  Json Take() { return std::move(rules_); }
+
+ private:
+  Json Describe(const Diagnosis& finding) const;
+  std::string Help(const Diagnosis& finding, bool markdown) const;
+
+  std::map<std::string, const Remedy*> remedies_;  // by id
+  std::map<std::string, std::size_t> index_;       // by id of the rule
+  Json rules_ = Json::array();
+};
+
+SarifRules::SarifRules(const Report& report) {
+  for (const Diagnosis& finding : report.findings) {
+    for (const RankedRemedy& ranked : finding.remedies) remedies_.emplace(ranked.remedy->id, ranked.remedy);
+    for (const RuledOut& ruled_out : finding.ruled_out) remedies_.emplace(ruled_out.remedy->id, ruled_out.remedy);
+  }
+}
+
+std::size_t SarifRules::IndexOf(const Diagnosis& finding) {
+  const auto [entry, is_new] = index_.emplace(RuleId(finding), index_.size());
+  if (is_new) rules_.push_back(Describe(finding));
+  return entry->second;
+}
+
+std::string SarifRules::Help(const Diagnosis& finding, bool markdown) const {
+  HelpText help(markdown);
+  for (const std::string& paragraph : finding.failure->about) help.Paragraph(paragraph);
+  if (finding.scenario != nullptr) {
+    help.Heading(finding.scenario->title);
+    help.Paragraph(finding.scenario->about);
+  }
+  std::vector<RemedyUse> uses = UsesOf(finding);
+  std::stable_sort(uses.begin(), uses.end(), [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
+  if (!uses.empty()) help.Heading("What helps");
+  for (const RemedyUse& use : uses) {
+    const auto remedy = remedies_.find(use.remedy);
+    if (remedy != remedies_.end()) help.Item(remedy->second->title, remedy->second->gain);
+  }
+  help.Heading("More");
+  for (const Link& link : finding.failure->links) help.Address(link);
+  help.Paragraph("`" + ExplainCommand(finding) + "`");
+  return help.Take();
+}
+
+// Of two findings under one rule either gives the same: nothing here depends on their logs.
+Json SarifRules::Describe(const Diagnosis& finding) const {
+  const Failure& failure = *finding.failure;
+  const bool has_scenario = finding.scenario != nullptr;
+  std::string what = has_scenario ? finding.scenario->about : "";
+  if (what.empty()) what = failure.about.empty() ? failure.title : failure.about.front();
+  const std::string title = failure.title + (has_scenario ? " – " + finding.scenario->title : "");
+  Json rule = {{"id", RuleId(finding)},
+               {"name", CutBytes(Printable(failure.title), kLongestName)},
+               {"shortDescription", Message(Printable(CutBytes(title, kLongestDescription)))},
+               {"fullDescription", Message(Printable(CutBytes(what, kLongestDescription)))}};
+  if (!failure.links.empty() && failure.links.front().url.starts_with("http"))
+    rule["helpUri"] = failure.links.front().url;
+  rule["help"] = {{"text", Help(finding, false)}, {"markdown", Help(finding, true)}};
+  rule["defaultConfiguration"] = {{"level", "error"}};
+  const char* phase = failure.phase == "compile" ? "compile-time" : "run-time";
+  rule["properties"] = {{"tags", {"xla", phase}}, {"problem.severity", "error"}};
+  return rule;
+}
+
+class SarifRun {
+ public:
+  SarifRun(const Report& report, const std::string& source_root)
+      : report_(report), source_root_(source_root), rules_(report) {}
+
+  Json Make();
+
+ private:
+  Json Result(const Diagnosis& finding, std::size_t most_related);
+  void SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result);
+  void AddResults();
+  void Notify(const char* level, const std::string& text, Json locations = Json::array());
+  void AddProblems();
+  void AddLeftOut();
+
+  const Report& report_;
+  const std::string& source_root_;
+  SarifRules rules_;
+  Json results_ = Json::array();
+  Json notifications_ = Json::array();
+  std::uint64_t places_left_out_ = 0;
+};
+
+// Code scanning wants the one location where an alert stands to be in the sources, so a log is first only where nothing
+// better is known.
+void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result) {
+  const Json log = LogLocation(finding.where, source_root_);
+  const std::optional<SourcePlace> source = UserSource(finding);
+  const bool in_sources = source && RelativeTo(source_root_, source->path);
+  Json related = Json::array();
+  if (in_sources) {
+    (*result)["locations"] = Json::array({SourceLocation(*source, source_root_)});
+    related.push_back(Related(log, "Reported at " + BriefPlace(finding.where)));
+  } else {
+    (*result)["locations"] = Json::array({log});
+    if (source) related.push_back(Related(SourceLocation(*source, source_root_), "The line of the source"));
+  }
+  for (const Where& where : finding.Also()) {
+    if (related.size() < most_related) {
+      related.push_back(Related(LogLocation(where, source_root_), "Reported at " + BriefPlace(where)));
+    } else {
+      ++places_left_out_;
+    }
+  }
+  if (!related.empty()) (*result)["relatedLocations"] = std::move(related);
+}
+
+Json SarifRun::Result(const Diagnosis& finding, std::size_t most_related) {
+  Json result = {{"ruleId", RuleId(finding)},
+                 {"ruleIndex", rules_.IndexOf(finding)},
+                 {"level", "error"},
+                 {"message", Message(BriefText(finding))}};
+  SetLocations(finding, most_related, &result);
+  result["partialFingerprints"] = {{"whyoom/v1", Printable(finding.id)}};
+  constexpr std::uint64_t kMostOccurrences = std::numeric_limits<std::int32_t>::max();
+  result["occurrenceCount"] = std::min(finding.tally.occurrences(), kMostOccurrences);
+  return result;
+}
+
+void SarifRun::AddResults() {
+  const std::size_t count = std::min(report_.findings.size(), kMostResults);
+  const std::size_t most_related =
+      std::clamp<std::size_t>(kMostRelatedOfAll / std::max<std::size_t>(count, 1), 1, kMostRelated);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Json result = Result(report_.findings[i], most_related);
+    bytes += result.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    if (bytes > kMostResultBytes) break;
+    results_.push_back(std::move(result));
+  }
+}
+
+void SarifRun::Notify(const char* level, const std::string& text, Json locations) {
+  Json notification = {{"level", level}, {"message", Message(text)}};
+  if (!locations.empty()) notification["locations"] = std::move(locations);
+  notifications_.push_back(std::move(notification));
+}
+
+void SarifRun::AddProblems() {
+  const std::size_t shown = std::min(report_.problems.size(), kMostNotifications);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Problem& problem = report_.problems[i];
+    Json locations = Json::array();
+    if (!problem.of_report && !problem.path.empty())
+      locations.push_back({{"physicalLocation", {{"artifactLocation", ArtifactLocation(problem.path, source_root_)}}}});
+    Notify(problem.of_report ? "warning" : "error", ProblemText(problem), std::move(locations));
+  }
+  if (const std::uint64_t more = report_.problems.size() - shown + report_.problems_left_out; more > 0)
+    Notify("error", fmt::format("{} more problems; --format json has them", more));
+}
+
+void SarifRun::AddLeftOut() {
+  if (const std::size_t more = report_.findings.size() - results_.size(); more > 0)
+    Notify(
+        "warning",
+        fmt::format("{} more failures are left out, since code scanning takes no more; --format json has them", more));
+  if (places_left_out_ > 0)
+    Notify("note", fmt::format("{} more places where these failures were reported are left out", places_left_out_));
+}
+
+Json SarifRun::Make() {
+  AddResults();
+  AddProblems();
+  AddLeftOut();
+  Json driver = {{"name", "whyoom"}, {"version", report_.version}, {"rules", rules_.Take()}};
+  driver["properties"] = {{"rulesFingerprint", report_.rules_fingerprint}};
+  const bool nothing_read = report_.artifacts == 0 && !report_.problems.empty();
+  Json invocation = {{"executionSuccessful", !nothing_read}};
+  if (!notifications_.empty()) invocation["toolExecutionNotifications"] = std::move(notifications_);
+  Json run = {{"tool", {{"driver", std::move(driver)}}}};
+  run["invocations"] = Json::array({std::move(invocation)});
+  // Where it lies differs from machine to machine, so that is left to who reads the file.
+  run["originalUriBaseIds"] = {{kSourceRoot, {{"description", Message("The folder of the sources")}}}};
+  run["results"] = std::move(results_);
+  return run;
+}
+
+}  // namespace
+
+std::string PrintSarif(const Report& report, const std::string& source_root) {
+  Json log = {{"$schema", kSchema}, {"version", "2.1.0"}};
+  log["runs"] = Json::array({SarifRun(report, source_root).Make()});
+  return log.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace whyoom

@@ -1,0 +1,39 @@
+#include "report/ci/source_place.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "facts/source_path.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+
+std::optional<SourcePlace> UserSource(const Diagnosis& finding) {
+  const Allocation* largest = nullptr;
+  for (const Allocation& row : finding.allocations) {
+    if (largest == nullptr || row.size_bytes.value_or(0) > largest->size_bytes.value_or(0)) largest = &row;
+  }
+  const bool known = largest != nullptr && !largest->source_file.empty() && largest->source_line.value_or(0) > 0 &&
+                     !IsLibraryPath(largest->source_file);
+  if (known) return SourcePlace{Printable(largest->source_file), *largest->source_line};
+  const std::string call = Printable(finding.facts.Text("user_source"));  // "train.py:41"
+  SourcePlace place{Printable(finding.facts.Text("user_source_path")), 0};
+  if (call.empty() || place.path.empty()) return std::nullopt;
+  std::from_chars(call.data() + call.rfind(':') + 1, call.data() + call.size(), place.line);
+  return place.line < 1 ? std::nullopt : std::optional(place);
+}
+
+std::optional<std::string> RelativeTo(const std::string& root, const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::path normal = fs::path(path).lexically_normal();
+  if (normal.is_absolute()) {
+    if (root.empty()) return std::nullopt;
+    normal = normal.lexically_relative(fs::path(root + "/").lexically_normal());
+  }
+  const std::string text = normal.generic_string();
+  const bool is_file = !text.empty() && text != "." && text.front() != '<' && !text.starts_with("Cell In");
+  if (!is_file || *normal.begin() == "..") return std::nullopt;
+  return text;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,256 @@
+#include "report/finding_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "facts/source_path.h"
+#include "report/layout.h"
+#include "text/numbers.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
+constexpr std::size_t kLongestProgram = 200;
+
+// One of these says that the log leaves open what happened: in a sentence, in a headline, in a few words.
+std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
+  std::string list;
+  for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
+  if (list.empty()) return {};
+  return candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
+                                : "The log cannot tell which: " + list + ".";
+}
+
+std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
+  std::string list;
+  for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " or ") + candidate->title;
+  return list.empty() ? "" : " – the log cannot tell for sure: " + list;
+}
+
+constexpr const char* kOpen = "the log cannot tell which scenario";
+
+std::string ScenarioText(const Diagnosis& finding) {
+  if (finding.scenario == nullptr) return OpenSentence(finding.candidates);
+  const std::string& id = finding.scenario->id;
+  const bool numbered = !id.empty() && IsDigit(id[0]);
+  return (numbered ? "scenario " + id + ": " : "") + finding.scenario->title;
+}
+
+}  // namespace
+
+std::string SizeText(double bytes) { return FormatSize(WholeBytes(bytes)); }
+
+std::string ArtifactText(const Artifact& artifact) {
+  return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
+}
+
+std::string PlaceText(const Where& where) { return ArtifactText(where.artifact) + fmt::format(":{}", where.line); }
+
+std::optional<Need> NeedOf(const Diagnosis& finding) {
+  const auto need = finding.facts.Number("need_bytes");
+  const auto have = finding.facts.Number("have_bytes");
+  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
+  const bool compile = finding.failure->phase == "compile";
+  const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
+  const auto below = finding.facts.Number("excess_below_bytes");
+  const double excess = finding.facts.Number("excess_bytes").value_or(below.value_or(*need - *have));
+  return Need{*need,
+              *have,
+              excess,
+              below && !finding.facts.Number("excess_bytes"),
+              compile ? "needed" : "asked for",
+              compile     ? "usable"
+              : in_pieces ? "free in one piece"
+                          : "free"};
+}
+
+std::string ExcessText(const Need& need) {
+  if (!(need.excess > 0)) return {};
+  return need.at_most ? "less than " + SizeText(need.excess) + " too much (sizes are rounded)"
+                      : SizeText(need.excess) + " too much";
+}
+
+std::string SafetyText(const RankedRemedy& ranked) {
+  if (ranked.remedy->inquiry) return "finds out more";
+  if (ranked.safety == "safe") return "results stay the same";
+  if (ranked.safety == "safe_slower") return "same results, slower";
+  if (ranked.safety == "risky") return "may change results";
+  return "changes the training";
+}
+
+std::string SpreadText(const RankedRemedy& ranked) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
+  return fmt::format(" ± {:.1f} GiB", static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB));
+}
+
+std::string SavesText(const RankedRemedy& ranked) {
+  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
+  return (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
+}
+
+std::string EnoughText(const RankedRemedy& ranked) {
+  if (!ranked.enough) return {};
+  if (*ranked.enough) return ranked.borderline ? "may be enough" : "should be enough";
+  return ranked.borderline ? "may not be enough alone" : "not enough alone";
+}
+
+std::string EffectText(const RankedRemedy& ranked) {
+  std::string text;
+  if (const std::string saves = SavesText(ranked); !saves.empty()) text += saves + " · ";
+  if (ranked.left_bytes && *ranked.left_bytes > 0)
+    text += "then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked) + " · ";
+  const std::string enough =
+      ranked.enough_with.empty() ? EnoughText(ranked) : "enough together with " + ranked.enough_with.front();
+  if (!enough.empty()) text += enough + " · ";
+  return text + SafetyText(ranked);
+}
+
+std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
+  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
+  for (const RuledOut& ruled_out : finding.ruled_out) {
+    const auto same =
+        std::find_if(titles.begin(), titles.end(), [&](const auto& of) { return of.first == ruled_out.why; });
+    if (same == titles.end()) {
+      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
+    } else {
+      same->second += ", " + ruled_out.remedy->title;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [why, of] : titles) texts.push_back(of + " (" + Printable(why) + ")");
+  return texts;
+}
+
+bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
+
+std::string BudgetText(const Budget& budget) {
+  std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
+  std::string list;
+  double saved = 0;
+  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
+    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
+    saved += static_cast<double>(budget.steps[i].saves_bytes);
+  }
+  const bool one = budget.steps.size() == 1;
+  if (budget.steps.empty()) return text + "this log does not show how much each remedy would save.";
+  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to cover it.";
+  return text + "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
+         SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
+}
+
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
+  std::vector<AllocationGroup> groups;
+  for (const Allocation& row : finding.allocations) {
+    if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
+    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
+      return group.shape == shape && group.first->size_bytes == row.size_bytes && group.first->kind == row.kind;
+    });
+    if (same != groups.end()) {
+      ++same->count;
+    } else if (groups.size() < kMaxGroups) {
+      groups.push_back({&row, shape, 1});
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
+    return *a.first->size_bytes > *b.first->size_bytes;
+  });
+  return groups;
+}
+
+std::string SourceText(const Allocation& row) {
+  if (row.source_file.empty()) return {};
+  return Printable(BaseName(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
+}
+
+std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
+  std::vector<std::string> places;
+  for (const Where& where : finding.Also()) {
+    const bool same =
+        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
+    places.push_back(same ? fmt::format("line {}", where.line) : PlaceText(where));
+  }
+  return places;
+}
+
+std::string RuleId(const Diagnosis& finding) {
+  const std::string& code = finding.failure->code;
+  return finding.scenario == nullptr ? code : code + "." + finding.scenario->id;
+}
+
+std::string ScenarioName(const Diagnosis& finding) {
+  const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
+  return open ? finding.failure->code + ".?" : RuleId(finding);
+}
+
+std::string ScenarioTitle(const Diagnosis& finding) {
+  if (finding.scenario != nullptr) return finding.scenario->title;
+  return finding.failure->scenarios.empty() ? finding.failure->title : kOpen;
+}
+
+std::string Verdict(const Diagnosis& finding) {
+  return Printable(finding.failure->title +
+                   (finding.scenario != nullptr ? " – " + finding.scenario->title : OpenHeadline(finding.candidates)));
+}
+
+std::string ProgramOf(const Diagnosis& finding) {
+  for (const char* name : {"module", "program"}) {
+    if (const std::string text = finding.facts.Text(name); !text.empty())
+      return CutBytes(Printable(text), kLongestProgram);
+  }
+  return {};
+}
+
+const Remedy* FirstRemedy(const Diagnosis& finding) {
+  for (const RankedRemedy& ranked : finding.remedies) {
+    if (!ranked.remedy->inquiry) return ranked.remedy;
+  }
+  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
+}
+
+std::string ExplainCommand(const Diagnosis& finding) { return "whyoom explain " + RuleId(finding); }
+
+FindingView ViewOf(const Diagnosis& finding) {
+  FindingView view;
+  view.code = finding.failure->code;
+  view.title = finding.failure->title;
+  view.scenario = ScenarioText(finding);
+  if (finding.confidence == Confidence::kLow)
+    view.caution = std::string(kFragment) + ", so little can be said for sure.";
+  view.place = PlaceText(finding.where);
+  for (const char* name : {"module", "program", "device"}) {
+    if (const std::string text = finding.facts.Text(name); !text.empty()) view.names.push_back(Printable(text));
+  }
+  view.chip = Printable(finding.facts.Text("chip"));
+  view.framework = finding.framework;
+  if (const std::uint64_t occurrences = finding.tally.occurrences(); occurrences > 1)
+    view.reporters =
+        fmt::format("reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
+  return view;
+}
+
+FailureRow RowOf(const Diagnosis& finding) {
+  const std::optional<Need> need = NeedOf(finding);
+  const double excess = std::max(0.0, need ? need->excess : finding.facts.Number("excess_bytes").value_or(0));
+  const Remedy* remedy = FirstRemedy(finding);
+  return {ScenarioName(finding),
+          ScenarioTitle(finding),
+          ProgramOf(finding),
+          excess > 0 ? (need && need->at_most ? "< " : "") + SizeText(excess) : "",
+          excess,
+          remedy == nullptr ? "" : remedy->title,
+          fmt::format("{}{}", finding.tally.hosts.complete() ? "" : "~", finding.tally.occurrences()),
+          PlaceText(finding.where)};
+}
+
+std::string Counted(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace whyoom

@@ -1,0 +1,136 @@
+// What every format for people shows of a finding, chosen once, so that no two of them call one thing by two names. A
+// format only lays it out: it cuts, escapes, wraps and draws. All text is printable, and not yet escaped for any
+// markup.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnosis.h"
+
+namespace whyoom {
+
+// FormatSize of any number, also one that no 64 bits hold.
+std::string SizeText(double bytes);
+
+// "logs.tar › train.log".
+std::string ArtifactText(const Artifact& artifact);
+
+// "logs.tar › train.log:41".
+std::string PlaceText(const Where& where);
+
+// What was needed and what there was, in bytes.
+struct Need {
+  double need = 0;
+  double have = 0;
+  double excess = 0;      // as printed or from a dump, where it is: the others are rounded
+  bool at_most = false;   // it is less than that; sizes are rounded
+  const char* need_word;  // "needed", "asked for"
+  const char* have_word;  // "usable", "free", "free in one piece"
+};
+
+// nullopt where one of them is not known or no memory has that much.
+std::optional<Need> NeedOf(const Diagnosis& finding);
+
+// "5.02 GiB too much"; empty where it is not.
+std::string ExcessText(const Need& need);
+
+// "results stay the same"; of what is no cure "finds out more".
+std::string SafetyText(const RankedRemedy& ranked);
+
+// "saves about 5.02 GiB"; empty where that is not known or nothing.
+std::string SavesText(const RankedRemedy& ranked);
+// " ± 0.4 GiB", how far off what is then needed may be; empty where it is not worth a figure.
+std::string SpreadText(const RankedRemedy& ranked);
+
+// "should be enough", "not enough alone"; "may be" where the spread leaves it open. Empty where it is not known.
+std::string EnoughText(const RankedRemedy& ranked);
+
+// "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
+std::string EffectText(const RankedRemedy& ranked);
+
+// What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
+std::vector<std::string> RuledOutTexts(const Diagnosis& finding);
+
+// Whether one remedy covers the excess alone, so that the remedy itself says as much as the sum.
+bool IsOneRemedy(const Budget& budget);
+
+// "5.02 GiB over: …", with the remedies that are estimated to cover it.
+std::string BudgetText(const Budget& budget);
+
+// Rows of one size and shape, which are one line for people: a deep model has dozens.
+struct AllocationGroup {
+  const Allocation* first;  // borrowed from the finding
+  std::string shape;        // without layout, as the log has it
+  std::size_t count;
+};
+
+// The largest first; rows below a mebibyte, and of more different ones than a compiler lists the last, are left out.
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding);
+
+// "train.py:41"; empty where the row names no source.
+std::string SourceText(const Allocation& row);
+
+// Where the same failure was reported beside `where`: "line 90" in the same artifact, else "b.log:7".
+std::vector<std::string> AlsoTexts(const Diagnosis& finding);
+
+// What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
+// `whyoom explain`.
+std::string RuleId(const Diagnosis& finding);
+
+// The same for an overview: "E1000.?" where the log cannot tell.
+std::string ScenarioName(const Diagnosis& finding);
+
+// The scenario in a few words, or the failure where it has none.
+std::string ScenarioTitle(const Diagnosis& finding);
+
+// "HBM out of memory at compile time – one allocation far too large".
+std::string Verdict(const Diagnosis& finding);
+
+// The program that failed, as its log names it; empty where it does not.
+std::string ProgramOf(const Diagnosis& finding);
+
+// What to do first: the first remedy that is a cure, else the first. Null where there is none.
+const Remedy* FirstRemedy(const Diagnosis& finding);
+
+// "whyoom explain E1000.2".
+std::string ExplainCommand(const Diagnosis& finding);
+
+// That the log holds no more than a part of the message.
+inline constexpr const char* kFragment = "Only a fragment of the message is in the log";
+
+// What stands above all else that is said of a finding, and in which circumstances it was found.
+struct FindingView {
+  std::string code;
+  std::string title;
+  std::string scenario;  // "scenario 2: one allocation far too large", or a sentence on what the log leaves open;
+                         // empty where the failure has no scenarios
+  std::string caution;   // that only a fragment of the message is there; else empty
+  std::string place;     // see PlaceText
+  std::vector<std::string> names;  // of the module, the program, the device, as far as they are known
+  std::string chip;
+  std::string framework;
+  std::string reporters;  // "reported by about 12 processes"; empty where it was one
+};
+FindingView ViewOf(const Diagnosis& finding);
+
+// What a list of many failures says of each.
+struct FailureRow {
+  std::string name;       // see ScenarioName
+  std::string title;      // see ScenarioTitle
+  std::string program;    // empty where it is not known
+  std::string excess;     // "5.02 GiB", "< 5.02 GiB"; empty where it is not over
+  double excess_bytes;    // 0 where it is not over
+  std::string remedy;     // what to do first; empty where there is nothing
+  std::string processes;  // "12", "~1200"
+  std::string place;
+};
+FailureRow RowOf(const Diagnosis& finding);
+
+// "1 input", "2 inputs".
+std::string Counted(std::uint64_t count, const char* one, const char* many);
+
+}  // namespace whyoom

@@ -1,0 +1,148 @@
+#include "report/html/html_writer.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "report/phrases.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : Printable(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// Characters that Unicode has but XML does not.
+std::string WithoutNoncharacters(std::string text) {
+  for (const std::string_view bad : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {  // U+FFFE, U+FFFF
+    for (std::size_t at = text.find(bad); at != std::string::npos; at = text.find(bad, at))
+      text.replace(at, bad.size(), "\xEF\xBF\xBD");
+  }
+  return text;
+}
+
+// A number and its unit stay on one line: the blank between them becomes one that no line is broken at.
+std::string WithUnits(std::string text) {
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+    if (at == 0 || std::isdigit(static_cast<unsigned char>(text[at - 1])) == 0) continue;
+    const std::string_view rest = std::string_view(text).substr(at + 1);
+    for (const std::string_view unit : {"KiB", "MiB", "GiB", "TiB", "%", "×"}) {
+      if (rest.starts_with(unit)) text.replace(at, 1, "\xC2\xA0");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void HtmlWriter::Begin(std::string_view element, const Attributes& attributes) {
+  html_ += '<';
+  html_ += element;
+  for (const auto& [name, value] : attributes) {
+    html_ += ' ';
+    html_ += name;
+    html_ += "=\"" + WithoutNoncharacters(Escaped(value)) + '"';
+  }
+}
+
+HtmlWriter::Scope::~Scope() {
+  if (html_ != nullptr) html_->Close(line_);
+}
+
+HtmlWriter::Scope HtmlWriter::Open(std::string_view element, const Attributes& attributes, bool line) {
+  Begin(element, attributes);
+  html_ += '>';
+  open_.push_back(element);
+  return Scope(this, line);
+}
+
+void HtmlWriter::Close(bool line) {
+  html_ += "</";
+  html_ += open_.back();
+  html_ += line ? ">\n" : ">";
+  open_.pop_back();
+}
+
+void HtmlWriter::Empty(std::string_view element, const Attributes& attributes) {
+  Begin(element, attributes);
+  html_ += "/>";
+}
+
+void HtmlWriter::Element(std::string_view element, std::string_view text, const Attributes& attributes) {
+  const Scope in = In(element, attributes);
+  Text(text);
+}
+
+void HtmlWriter::SentenceElement(std::string_view element, std::string_view sentence, const Attributes& attributes) {
+  const Scope in = In(element, attributes);
+  Sentence(sentence);
+}
+
+std::string_view HtmlWriter::HeadingElement(int level) {
+  constexpr std::string_view kElements[] = {"h1", "h2", "h3", "h4", "h5", "h6"};
+  return kElements[std::clamp(level, 1, 6) - 1];
+}
+
+void HtmlWriter::Heading(int level, std::string_view text, const Attributes& attributes) {
+  Element(HeadingElement(level), text, attributes);
+}
+
+void HtmlWriter::TableHead(const std::vector<Column>& columns) {
+  const Scope head = In("thead");
+  const Scope row = In("tr");
+  for (const Column& column : columns) {
+    if (*column.title == '\0') {
+      Element("td", "");
+    } else {
+      Element("th", column.title, {{"scope", "col"}, {"class", column.number ? "number" : "text"}});
+    }
+  }
+}
+
+void HtmlWriter::UnseenHead(std::string_view caption, const std::vector<std::string_view>& columns) {
+  Element("caption", caption, {{"class", "unseen"}});
+  const Scope head = In("thead", {{"class", "unseen"}});
+  const Scope row = In("tr");
+  for (const std::string_view column : columns) Element("th", column, {{"scope", "col"}});
+}
+
+void HtmlWriter::Text(std::string_view text) { html_ += WithoutNoncharacters(Escaped(text)); }
+
+void HtmlWriter::Sentence(std::string_view sentence) {
+  for (const Phrase& phrase : PhrasesOf(sentence)) {
+    if (phrase.is_name) {
+      Element("code", phrase.text);
+    } else {
+      Text(WithUnits(phrase.text));
+    }
+  }
+}
+
+void HtmlWriter::Verbatim(std::string_view html) { html_ += html; }
+
+std::string HtmlWriter::Take() { return std::move(html_); }
+
+}  // namespace whyoom

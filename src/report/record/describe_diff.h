@@ -1,0 +1,139 @@
+// What the JSON of a comparison holds, as describe.h is for reports. It is written only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/diff.h"
+#include "report/record/describe.h"
+
+namespace whyoom {
+
+inline constexpr const char* kDiffSchema = "whyoom.diff/1";
+
+// A run as far as it is told beside what it is compared in.
+struct RunRecord {
+  std::string path;
+  bool failed = false;
+  std::string code;
+  std::string module;
+  std::optional<std::int64_t> over_bytes;
+  bool at_least = false;
+};
+
+void Describe(auto& v, RecordOf<RunRecord> auto& run) {
+  v.Record("run");
+  v.Need("path", run.path);
+  v.Need("failed", run.failed);
+  v.Maybe("code", run.code, {.about = "Absent where only a dump tells of the failure."});
+  v.Maybe("module", run.module);
+  v.Maybe("over_bytes", run.over_bytes, {.about = "Negative where that much is free."});
+  v.Maybe("at_least", run.at_least, {.about = "over_bytes is of a part of the need only."});
+}
+
+void Describe(auto& v, RecordOf<TotalChange> auto& total) {
+  v.Record("total");
+  v.Need("id", total.id,
+         {.about = "need_bytes, limit_bytes (where it differs), arguments_bytes, output_bytes, shared_output_bytes, "
+                   "hlo_temp_bytes, padding_bytes, host_bytes, free_bytes, largest_free_block_bytes."});
+  v.Maybe("before", total.before);
+  v.Maybe("after", total.after);
+  v.MayShow("difference",
+            [&] { return total.before && total.after ? std::optional(*total.after - *total.before) : std::nullopt; });
+}
+
+void Describe(auto& v, RecordOf<RowChange> auto& row) {
+  const bool before = row.kind != RowChangeKind::kNew;
+  const bool after = row.kind != RowChangeKind::kGone;
+  const auto where = [](bool is, const auto& value) { return is ? std::optional(value) : std::nullopt; };
+  v.Record("row", "Allocations that changed alike.");
+  v.Need("change", row.kind, {.one_of = "smaller larger gone new"});
+  v.Need("count", row.count);
+  v.Need("name", row.name);
+  v.Maybe("op_name", row.op_name);
+  v.Maybe("source", row.source, {.about = "\"train.py:17\"."});
+  v.Maybe("shape_before", where(before, row.shape_before), {.about = "Absent of what is new."});
+  v.Maybe("size_before", where(before, row.size_before), {.about = "Of each."});
+  v.Maybe("shape_after", where(after, row.shape_after), {.about = "Absent of what is gone."});
+  v.Maybe("size_after", where(after, row.size_after), {.about = "Of each."});
+}
+
+void Describe(auto& v, RecordOf<AppliedChange> auto& change) {
+  const Difference& difference = change.difference;
+  const bool certain = !difference.change.empty() && change.remedies.size() == 1;
+  std::optional<std::vector<std::string>> candidates;
+  if (!certain) candidates.emplace();
+  for (const Remedy* remedy : change.remedies)
+    if (candidates) candidates->push_back(remedy->id);
+  v.Record("change");
+  v.MayShow("change", [&] { return certain ? change.remedies[0]->id : std::string(); },
+            {.about = "Id of the remedy that it is; absent where that cannot be told."});
+  v.Maybe("what", difference.what, {.about = "What from and to are of: \"the batch\"."});
+  v.Maybe("from", difference.from);
+  v.Maybe("to", difference.to);
+  v.Maybe("arrays", difference.arrays, {.about = "That show it."});
+  v.Maybe("undone", difference.undone, {.about = "The other way round: before had the change, after has not."});
+  v.Maybe("candidates", candidates,
+          {.about = "Where change is absent: ids of what leaves such a trace, the likeliest first."});
+  v.Need("evidence", difference.evidence);
+}
+
+void Describe(auto& v, RecordOf<SeemingRemedy> auto& seeming) {
+  v.Record("seeming_remedy");
+  v.Need("ids", seeming.ids, {.about = "Several: it was one of them, the likeliest first."});
+  v.Need("why", seeming.why);
+}
+
+// The allocations that both runs list.
+struct RowsRecord {
+  std::uint64_t unchanged = 0;
+  std::vector<RowChange> changed;
+};
+
+void Describe(auto& v, RecordOf<RowsRecord> auto& rows) {
+  v.Record("rows");
+  v.Need("unchanged", rows.unchanged);
+  v.Need("changed", rows.changed, {.about = "What changed most comes first."});
+}
+
+// A problem as it is told here.
+struct DiffProblem {
+  std::string path;
+  std::string what;
+};
+
+void Describe(auto& v, RecordOf<DiffProblem> auto& problem) {
+  v.Record("diff_problem");
+  v.Need("path", problem.path);
+  v.Need("what", problem.what);
+}
+
+template <class V>
+void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
+  const Comparison& comparison = diff.comparison;
+  const auto run = [](const Run& of, const std::string& module, const std::optional<std::int64_t>& over,
+                      bool at_least) { return RunRecord{of.path, of.failed, of.code, module, over, at_least}; };
+  std::optional<RowsRecord> rows;
+  if (comparison.rows_compared) rows = {comparison.unchanged_rows, comparison.rows};
+  std::vector<DiffProblem> problems;
+  for (const Problem& problem : diff.problems) problems.push_back({problem.path, problem.what});
+  v.Record("diff");
+  v.Constant("schema", kDiffSchema);
+  v.Need("tool", tool);
+  v.Need("verdict", comparison.verdict,
+         {.about = "still_over: less than before; unchanged: to within what logs round to; worse: more is over.",
+          .one_of = "fits_now neither_fails fails_now other_failure still_over unchanged worse cannot_tell"});
+  v.Need("before", run(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before));
+  v.Need("after", run(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after));
+  v.Need("same_job", comparison.same_job, {.about = "False where the modules differ."});
+  v.Need("totals", comparison.totals);
+  v.Maybe("allocations", rows, {.about = "Absent where not both list theirs."});
+  v.Need("changes", comparison.changes, {.about = "What was done to the program."});
+  v.Need("seems", comparison.seems, {.about = "What seems to have been done, from what is listed."});
+  v.Need("notes", comparison.notes);
+  v.Need("problems", problems);
+}
+
+}  // namespace whyoom

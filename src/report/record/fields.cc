@@ -1,0 +1,151 @@
+#include "report/record/fields.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "report/encodings.h"
+
+namespace whyoom {
+namespace {
+
+bool IsId(std::string_view id) {
+  return id.size() == 16 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// Anything else did not come from here.
+bool IsRuleName(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-';
+  });
+}
+
+Json FactJson(const Value& value) {
+  if (const auto number = AsNumber(value)) {
+    constexpr double kExact = 9.2e18;
+    if (std::abs(*number) < kExact && *number == std::floor(*number)) return static_cast<std::int64_t>(*number);
+    return std::isfinite(*number) ? Json(*number) : Json(nullptr);
+  }
+  if (const auto truth = AsBool(value)) return *truth;
+  const std::string* text = AsText(value);
+  return text == nullptr ? Json(nullptr) : Json(Printable(*text));
+}
+
+std::optional<Value> ReadFact(const nlohmann::json& field) {
+  if (field.is_number()) return field.get<double>();
+  if (field.is_boolean()) return field.get<bool>();
+  if (field.is_string()) return field.get<std::string>();
+  return std::nullopt;
+}
+
+std::string BytesKey(const char* key) { return std::string(key) + "_bytes"; }
+
+}  // namespace
+
+const TextForm kId = {"id", "^[0-9a-f]{16}$", "", IsId};
+const TextForm kFingerprint = {"fingerprint", "^[0-9a-f]{64}$", "SHA-256 of the rule data.", nullptr};
+const TextForm kTime = {"time", "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{6})?Z?$",
+                        "ISO 8601; with Z where the zone is known to be UTC, else by the writer's own clock.", nullptr};
+const TextForm kBase64 = {"base64", "^[A-Za-z0-9+/]*={0,2}$",
+                          "The name's own bytes, where it is no text that can be shown.", nullptr};
+const TextForm kRuleName = {"name", "^[A-Za-z0-9_.-]{1,64}$", "", IsRuleName};
+
+std::vector<std::string> WordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+void RecordWriter::NeedName(const char* key, const std::string& name, const char* /*about*/) {
+  json_[key] = Printable(name);
+  if (json_[key] != name) json_[BytesKey(key)] = ToBase64(name);
+}
+
+void RecordWriter::Facts(const char* key, const Evidence& facts, const char* /*needed*/, const char* /*about*/) {
+  Json json = Json::object();
+  for (const auto& [name, fact] : facts.all()) {
+    if (Json value = FactJson(fact.value); !value.is_null()) json[name] = std::move(value);
+  }
+  json_[key] = std::move(json);
+}
+
+const nlohmann::json* RecordReader::Find(const char* key) const {
+  if (!record_.is_object()) return nullptr;
+  const auto found = record_.find(key);
+  return found == record_.end() ? nullptr : &*found;
+}
+
+const nlohmann::json& RecordReader::Object(const char* key) const {
+  static const nlohmann::json kNone;
+  const nlohmann::json* field = Find(key);
+  return field == nullptr ? kNone : *field;
+}
+
+void RecordReader::NeedName(const char* key, std::string& name, const char* /*about*/) {
+  Need(key, name);
+  const std::string bytes_key = BytesKey(key);
+  if (Find(bytes_key.c_str()) == nullptr) return;
+  std::string text;
+  Need(bytes_key.c_str(), text);
+  const std::optional<std::string> bytes = FromBase64(text);
+  faulty_ = faulty_ || !bytes;
+  name = bytes.value_or(std::string());
+}
+
+void RecordReader::Rule(const char* key, const Failure*& failure) {
+  std::string code;
+  Need(key, code);
+  failure = rules_->FindFailure(code);
+  faulty_ = faulty_ || failure == nullptr || failure->code != code;
+}
+
+void RecordReader::Rule(const char* key, const Remedy*& remedy) {
+  std::string id;
+  Need(key, id);
+  remedy = rules_->FindRemedy(id);
+  faulty_ = faulty_ || remedy == nullptr;
+}
+
+void RecordReader::Facts(const char* key, Evidence& facts, const char* /*needed*/, const char* /*about*/) {
+  const nlohmann::json& fields = Object(key);
+  faulty_ = faulty_ || !fields.is_object();
+  if (faulty_) return;
+  for (const auto& [name, field] : fields.items()) {
+    const std::optional<Value> value = ReadFact(field);
+    faulty_ = faulty_ || !value || !IsRuleName(name);
+    if (!faulty_) facts.Set(name, *value, {});
+  }
+}
+
+std::string LineOf(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+bool RecordReader::ReadText(const nlohmann::json& field, const FieldSpec& spec, std::string* text) {
+  if (!field.is_string()) return false;
+  *text = field.get<std::string>();
+  return spec.form == nullptr || spec.form->holds == nullptr || spec.form->holds(*text);
+}
+
+// What ToString(Timestamp) prints, and nothing else; ParseTimestamp knows no time before 1970, which a clock that was
+// not set shows in the east of Greenwich.
+bool RecordReader::ReadTime(const nlohmann::json& field, Timestamp* time) {
+  namespace chrono = std::chrono;
+  std::string text;
+  int year = 0, hour = 0, minute = 0, second = 0, fraction = 0;
+  unsigned month = 0, day = 0;
+  if (!ReadText(field, {}, &text)) return false;
+  if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%6d", &year, &month, &day, &hour, &minute, &second,
+                  &fraction) < 6)
+    return false;
+  const chrono::year_month_day date{chrono::year(year), chrono::month(month), chrono::day(day)};
+  const auto moment = chrono::sys_days(date).time_since_epoch() + chrono::hours(hour) + chrono::minutes(minute) +
+                      chrono::seconds(second) + chrono::microseconds(fraction);
+  *time = {moment.count(), text.ends_with('Z')};
+  return date.ok() && ToString(*time) == text;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,288 @@
+// What the JSON records hold is described once, field by field (describe.h). A description is called with a visitor: a
+// RecordWriter makes the JSON of a value, a RecordReader takes a value from JSON that anybody may have written, and the
+// test of docs/report.schema.json makes the schema (tests/unit/report/schema_maker.h).
+//
+//   void Describe(auto& v, RecordOf<BudgetStep> auto& step) {
+//     v.Record("budget_step");
+//     v.Rule("id", step.remedy);
+//     v.Need("saves_bytes", step.saves_bytes);
+//   }
+//
+// A visitor has, for fields in the order of the record:
+//
+//   Record(name, about)     what it is called in the schema; first
+//   Need(key, value)        a field that is always there
+//   Maybe(key, value)       one that is there where it says something: not of an empty text or list, of what is not
+//                           known or not true, nor of a number below its least one, 1
+//   Show, MayShow(key, f)   the same for people: f() gives the value, and who reads passes over it
+//   NeedName, MaybeName     a name of a file; one that cannot be shown as it is comes a second time, in base64
+//   Rule(key, pointer)      an object of the rule data, by its code or id
+//   Facts(key, evidence)    facts by name
+//   Constant(key, text)     always the same text
+//   Part(key, f)            an object inside that f describes with a visitor of its own
+//   Group(key, value, f)    fields that are there all or none; which, tells whether the list `key` is
+//   Extend(value)           all fields of another record
+//
+// Values are texts, numbers, truths, Timestamps, enumerations, structures with a description, and optionals, vectors
+// and maps of these.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "facts/evidence.h"
+#include "rules/rule_set.h"
+#include "text/timestamp.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+
+using Json = nlohmann::ordered_json;
+
+// A record as its description takes it: constant where it is written, not where it is read.
+template <class R, class Record>
+concept RecordOf = std::same_as<std::remove_const_t<R>, Record>;
+
+// A form that texts may have, by its name in the schema.
+struct TextForm {
+  const char* name;
+  const char* pattern;
+  const char* about;
+  bool (*holds)(std::string_view);  // null: not asked when read
+};
+extern const TextForm kId;           // of a failure or a program
+extern const TextForm kFingerprint;  // of the rule data
+extern const TextForm kTime;         // what ToString(Timestamp) prints
+extern const TextForm kBase64;
+extern const TextForm kRuleName;  // of a fact, a framework
+
+// What is said of a field beside its name; what is read is asked for its form only.
+struct FieldSpec {
+  const char* about = "";
+  std::optional<std::int64_t> least = {};  // of a number
+  std::optional<std::int64_t> most = {};
+  const char* one_of = "";  // the texts that there are, parted by blanks; of an enumeration in the order of its values
+  const TextForm* form = nullptr;
+};
+
+template <class T>
+concept IsInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+concept IsOptional = std::same_as<T, std::optional<typename T::value_type>>;
+template <class T>
+concept IsVector = std::same_as<T, std::vector<typename T::value_type>>;
+template <class T>
+concept IsMap = std::same_as<T, std::map<std::string, typename T::mapped_type>>;
+
+// The words of FieldSpec::one_of.
+std::vector<std::string> WordsOf(std::string_view text);
+
+template <class T>
+Json ToRecord(const T& value);
+
+class RecordWriter {
+ public:
+  static constexpr bool kReads = false;
+
+  void Record(const char* /*name*/, const char* /*about*/ = "") {}
+  template <class T>
+  void Need(const char* key, const T& value, const FieldSpec& spec = {}) {
+    json_[key] = ValueJson(value, spec);
+  }
+  template <class T>
+  void Maybe(const char* key, const T& value, const FieldSpec& spec = {}) {
+    if (SaysSomething(value, spec)) json_[key] = ValueJson(value, spec);
+  }
+  void Show(const char* key, auto make, const FieldSpec& spec = {}) { Need(key, make(), spec); }
+  void MayShow(const char* key, auto make, const FieldSpec& spec = {}) { Maybe(key, make(), spec); }
+  void NeedName(const char* key, const std::string& name, const char* about = "");
+  void MaybeName(const char* key, const std::string& name, const char* about = "") {
+    if (!name.empty()) NeedName(key, name, about);
+  }
+  void Rule(const char* key, const Failure* failure) { json_[key] = failure->code; }
+  void Rule(const char* key, const Remedy* remedy) { json_[key] = remedy->id; }
+  void Facts(const char* key, const Evidence& facts, const char* needed = "", const char* about = "");
+  void Constant(const char* key, const char* text) { json_[key] = text; }
+  void Part(const char* key, auto describe, const FieldSpec& /*spec*/ = {}) {
+    RecordWriter part;
+    describe(part);
+    json_[key] = part.Take();
+  }
+  template <class T>
+  void Group(const char* /*key*/, const std::optional<T>& value, auto describe) {
+    if (value) describe(*value);
+  }
+  void Extend(const auto& value) { Describe(*this, value); }
+
+  Json Take() { return std::move(json_); }
+
+ private:
+  template <class T>
+  static bool SaysSomething(const T& value, const FieldSpec& spec) {
+    if constexpr (IsOptional<T>) {
+      return value.has_value();
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return value;
+    } else if constexpr (IsInteger<T>) {
+      return value >= static_cast<T>(spec.least.value_or(1));
+    } else if constexpr (requires { value.empty(); }) {
+      return !value.empty();
+    } else {
+      return !ToRecord(value).empty();
+    }
+  }
+  template <class T>
+  static Json ValueJson(const T& value, const FieldSpec& spec) {
+    if constexpr (IsOptional<T>) {
+      return value ? ValueJson(*value, spec) : Json(nullptr);
+    } else if constexpr (IsVector<T>) {
+      Json array = Json::array();
+      for (const auto& element : value) array.push_back(ValueJson(element, {}));
+      return array;
+    } else if constexpr (IsMap<T>) {
+      Json object = Json::object();
+      for (const auto& [name, element] : value) object[name] = ValueJson(element, {});
+      return object;
+    } else if constexpr (std::is_enum_v<T>) {
+      return WordsOf(spec.one_of).at(static_cast<std::size_t>(value));
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      return value;
+    } else if constexpr (std::is_same_v<T, Timestamp>) {
+      return ToString(value);
+    } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+      return Printable(value);  // log text is cleaned where it is read; names come from the file system
+    } else {
+      return ToRecord(value);
+    }
+  }
+
+  Json json_ = Json::object();
+};
+
+// Nothing is believed of a record in which anything does not have the form that is described: then it is faulty.
+class RecordReader {
+ public:
+  static constexpr bool kReads = true;
+
+  // Borrows both. What is no object is faulty. Rules are needed where the record names any.
+  explicit RecordReader(const nlohmann::json& record, const RuleSet* rules = nullptr)
+      : record_(record), rules_(rules), faulty_(!record.is_object()) {}
+
+  void Record(const char* /*name*/, const char* /*about*/ = "") {}
+  template <class T>
+  void Need(const char* key, T& value, const FieldSpec& spec = {}) {
+    const nlohmann::json* field = Find(key);
+    faulty_ = faulty_ || field == nullptr || !Read(*field, spec, &value);
+  }
+  template <class T>
+  void Maybe(const char* key, T& value, const FieldSpec& spec = {}) {
+    if (Find(key) != nullptr) Need(key, value, spec);
+  }
+  void Show(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
+  void MayShow(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
+  void NeedName(const char* key, std::string& name, const char* about = "");
+  void MaybeName(const char* key, std::string& name, const char* about = "") {
+    if (Find(key) != nullptr) NeedName(key, name, about);
+  }
+  void Rule(const char* key, const Failure*& failure);
+  void Rule(const char* key, const Remedy*& remedy);
+  void Facts(const char* key, Evidence& facts, const char* needed = "", const char* about = "");
+  void Constant(const char* /*key*/, const char* /*text*/) {}
+  void Part(const char* key, auto describe, const FieldSpec& /*spec*/ = {}) {
+    RecordReader part(Object(key), rules_);
+    describe(part);
+    faulty_ = faulty_ || part.faulty_;
+  }
+  template <class T>
+  void Group(const char* key, std::optional<T>& value, auto describe) {
+    if (const nlohmann::json* list = Find(key); list != nullptr && !list->empty()) describe(value.emplace());
+  }
+  void Extend(auto& value) { Describe(*this, value); }
+
+  const RuleSet& rules() const { return *rules_; }
+  void SetFaulty() { faulty_ = true; }
+  bool faulty() const { return faulty_; }
+
+ private:
+  const nlohmann::json* Find(const char* key) const;
+  const nlohmann::json& Object(const char* key) const;  // null where there is none
+
+  template <class T>
+  bool Read(const nlohmann::json& field, const FieldSpec& spec, T* value) {
+    if constexpr (IsOptional<T>) {
+      return Read(field, spec, &value->emplace());
+    } else if constexpr (IsVector<T>) {
+      const auto read = [&](const nlohmann::json& element) { return Read(element, {}, &value->emplace_back()); };
+      return field.is_array() && std::all_of(field.begin(), field.end(), read);
+    } else if constexpr (IsMap<T>) {
+      const auto read = [&](const auto& element) { return Read(element.value(), {}, &(*value)[element.key()]); };
+      return field.is_object() && std::all_of(field.items().begin(), field.items().end(), read);
+    } else if constexpr (std::is_enum_v<T>) {
+      std::string text;
+      const std::vector<std::string> words = WordsOf(spec.one_of);
+      if (!ReadText(field, {}, &text)) return false;
+      const auto word = std::find(words.begin(), words.end(), text);
+      if (word != words.end()) *value = static_cast<T>(word - words.begin());
+      return word != words.end();
+    } else if constexpr (IsInteger<T>) {
+      // Of the parser's two kinds of integers the signed one holds none but negative numbers.
+      const bool fits = field.is_number_unsigned()
+                            ? field.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
+                            : field.is_number_integer() && std::is_same_v<T, std::int64_t>;
+      if (fits) *value = field.get<T>();
+      return fits;
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (field.is_number()) *value = field.get<double>();
+      return field.is_number();
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (field.is_boolean()) *value = field.get<bool>();
+      return field.is_boolean();
+    } else if constexpr (std::is_same_v<T, Timestamp>) {
+      return ReadTime(field, value);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return ReadText(field, spec, value);
+    } else {
+      RecordReader record(field, rules_);
+      Describe(record, *value);
+      return !record.faulty_;
+    }
+  }
+  static bool ReadText(const nlohmann::json& field, const FieldSpec& spec, std::string* text);
+  static bool ReadTime(const nlohmann::json& field, Timestamp* time);
+
+  const nlohmann::json& record_;
+  const RuleSet* rules_;
+  bool faulty_;
+};
+
+// A value as its record.
+template <class T>
+Json ToRecord(const T& value) {
+  RecordWriter record;
+  Describe(record, value);
+  return record.Take();
+}
+
+// The value of a record that ToRecord made; nullopt for any other.
+template <class T>
+std::optional<T> FromRecord(const nlohmann::json& json, const RuleSet* rules = nullptr) {
+  RecordReader record(json, rules);
+  T value;
+  Describe(record, value);
+  return record.faulty() ? std::nullopt : std::optional(std::move(value));
+}
+
+// One line of ASCII.
+std::string LineOf(const Json& json);
+
+}  // namespace whyoom

@@ -1,0 +1,83 @@
+#include "report/record/json_printer.h"
+
+#include <utility>
+
+#include "report/layout.h"
+#include "report/record/describe.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kLongestText = 2000;
+constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
+
+bool IsName(const std::string& key) {
+  return key == "path" || key == "member" || key == "path_bytes" || key == "member_bytes";
+}
+
+// Paths stay whole: they say where it is.
+void CutTexts(Json& json) {
+  if (auto* text = json.get_ptr<std::string*>()) {
+    if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
+    return;
+  }
+  if (json.is_array()) {
+    for (Json& element : json) CutTexts(element);
+  } else if (json.is_object()) {
+    for (auto& [key, value] : json.items()) {
+      if (!IsName(key)) CutTexts(value);
+    }
+  }
+}
+
+void CutRows(Json& diagnosis) {
+  Json& rows = diagnosis["allocations"];
+  std::size_t bytes = 0;
+  std::size_t kept = 0;
+  while (kept < rows.size() && (bytes += LineOf(rows[kept]).size()) <= kRowsBytes) ++kept;
+  const std::uint64_t left_out =
+      diagnosis.value("allocations_left_out", std::uint64_t{0}) + static_cast<std::uint64_t>(rows.size() - kept);
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end());
+  diagnosis.erase("allocations_left_out");  // fields have their order: it stands last, whether there was one or not
+  if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
+}
+
+// One record, cut but for what merging needs.
+std::string RecordLine(Json json) {
+  const Json merge = json.value("merge", Json());
+  json.erase("merge");
+  if (json["type"] != "summary") CutTexts(json);
+  if (json["type"] == "diagnosis") CutRows(json);
+  if (!merge.is_null()) json["merge"] = merge;
+  return LineOf(json) + "\n";
+}
+
+}  // namespace
+
+std::string PrintJson(const Report& report) {
+  return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string PrintNdjson(const Report& report) {
+  const std::string& rules = report.rules_fingerprint;
+  std::string text;
+  const auto print = [&](auto describe) {
+    RecordWriter record;
+    describe(record);
+    text += RecordLine(record.Take());
+  };
+  const ToolRecord tool = {report.version, rules};
+  print([&](auto& record) { DescribeHeader(record, tool); });
+  for (const Diagnosis& finding : report.findings)
+    print([&](auto& record) { DescribeDiagnosis(record, finding, rules); });
+  for (const CompiledProgram& program : report.programs)
+    print([&](auto& record) { DescribeProgram(record, program, rules); });
+  for (const Problem& problem : report.problems) print([&](auto& record) { DescribeProblem(record, problem); });
+  const Summary summary = BoundedSummary(report);
+  const SummaryMerge merge = {rules, report.problems_left_out, report.reports_left_out, report.programs.size(),
+                              report.programs_left_out};
+  print([&](auto& record) { DescribeSummary(record, summary, merge); });
+  return text;
+}
+
+}  // namespace whyoom

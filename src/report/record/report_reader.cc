@@ -1,0 +1,149 @@
+#include "report/record/report_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "input/problems.h"
+#include "input/text_lines.h"
+#include "report/record/describe.h"
+#include "report/record/json_printer.h"
+#include "text/numbers.h"
+
+namespace whyoom {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kNoRecord = "no record of whyoom --format ndjson";
+// Problems are sorted and bounded from time to time, not for each.
+constexpr std::size_t kProblemsAtOnce = 20000;
+constexpr std::size_t kShownFingerprint = 12;
+
+// Empty where there is no such text.
+std::string TextOf(const json& record, const char* key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+void ReportReader::Read(const std::string& path, ByteSource& source) {
+  TextLines lines(source, kMostRecordBytes);
+  Counts counts;
+  std::string_view line;
+  for (std::uint64_t number = 1; lines.Next(&line); ++number) TakeLine(line, number, &counts);
+  if (!source.problem().empty()) readings_.problems.push_back({path, "", std::string(source.problem())});
+  Tell(path, counts);
+  if (readings_.problems.size() > kProblemsAtOnce) SortProblems(&readings_.problems, &readings_.problems_left_out);
+}
+
+void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts* counts) {
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+  const json record = json::parse(line, nullptr, false);
+  const std::string complaint = record.is_object() ? TakeRecord(record, counts) : kNoRecord;
+  if (complaint.empty()) return;
+  Complaint& told = counts->complaints[complaint];
+  if (told.count++ == 0) told.first_line = number;
+}
+
+// What is wrong with the record; empty where nothing is. Ids and advice follow from the rule data, so what was made
+// with other rule data does not compare.
+std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
+  const std::string type = TextOf(record, "type");
+  if (type == "header") {
+    ++counts->headers;
+    return TextOf(record, "schema") == kReportSchema ? "" : "the header of a format that is not known";
+  }
+  if (type == "problem") return TakeProblem(record, counts) ? "" : kNoRecord;
+  const auto merge = record.find("merge");
+  const std::string rules = merge != record.end() && merge->is_object() ? TextOf(*merge, "rules") : "";
+  if (rules.empty()) return kNoRecord;
+  if (rules != rules_.fingerprint()) {
+    if (type == "summary") ++counts->summaries;
+    return fmt::format("made with other rule data ({}, here {}; give merge the same --rules)",
+                       rules.substr(0, kShownFingerprint), rules_.fingerprint().substr(0, kShownFingerprint));
+  }
+  const bool taken = (type == "diagnosis" && TakeDiagnosis(record, counts)) ||
+                     (type == "program" && TakeProgram(record, counts)) ||
+                     (type == "summary" && TakeSummary(record, counts));
+  return taken ? "" : kNoRecord;
+}
+
+bool ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
+  RecordReader reader(record, &rules_);
+  Diagnosis finding;
+  DescribeDiagnosis(reader, finding, "");
+  if (reader.faulty()) return false;
+  ++counts->diagnoses;
+  table_.Add(std::move(finding));
+  return true;
+}
+
+bool ReportReader::TakeProgram(const json& record, Counts* counts) {
+  RecordReader reader(record);
+  CompiledProgram program;
+  DescribeProgram(reader, program, "");
+  if (reader.faulty()) return false;
+  ++counts->programs;
+  table_.programs().Add(std::move(program));
+  return true;
+}
+
+bool ReportReader::TakeProblem(const json& record, Counts* counts) {
+  RecordReader reader(record);
+  Problem problem;
+  DescribeProblem(reader, problem);
+  if (reader.faulty()) return false;
+  ++counts->problems;
+  // Limits and what follows from a finding are told anew of the whole.
+  if (!problem.of_report) readings_.problems.push_back(std::move(problem));
+  return true;
+}
+
+bool ReportReader::TakeSummary(const json& record, Counts* counts) {
+  RecordReader reader(record);
+  Summary summary;
+  SummaryMerge merge;
+  DescribeSummary(reader, summary, merge);
+  if (reader.faulty()) return false;
+  ++counts->summaries;
+  const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
+  counts->said_diagnoses = AddBounded(counts->said_diagnoses, summary.diagnoses);
+  counts->said_programs = AddBounded(counts->said_programs, merge.programs);
+  counts->said_problems = AddBounded(counts->said_problems, problems);
+  readings_.artifacts = AddBounded(readings_.artifacts, summary.artifacts);
+  readings_.bytes = AddBounded(readings_.bytes, summary.bytes);
+  readings_.problems_left_out = AddBounded(readings_.problems_left_out, merge.problems_left_out);
+  for (const auto& [code, count] : merge.reports_left_out) {
+    if (const Failure* failure = rules_.FindFailure(code); failure != nullptr && failure->code == code)
+      table_.LeaveOut(code, count);
+  }
+  table_.programs().LeaveOut(merge.programs_left_out);
+  return true;
+}
+
+void ReportReader::Tell(const std::string& path, const Counts& counts) {
+  const auto tell = [&](std::string what) { readings_.problems.push_back({path, "", std::move(what)}); };
+  for (const auto& [what, complaint] : counts.complaints) {
+    tell(complaint.count == 1
+             ? fmt::format("line {} is {}", complaint.first_line, what)
+             : fmt::format("{} lines are {}, the first is line {}", complaint.count, what, complaint.first_line));
+  }
+  const bool any = counts.diagnoses + counts.programs + counts.problems > 0;
+  if (counts.summaries < std::max<std::uint64_t>(counts.headers, any ? 1 : 0)) {
+    tell("a report is cut: its summary is missing");
+  } else if (counts.diagnoses < counts.said_diagnoses || counts.programs < counts.said_programs ||
+             counts.problems < counts.said_problems) {
+    tell("a report is cut: it holds fewer records than its summary says");
+  } else if (any && (counts.diagnoses > counts.said_diagnoses || counts.programs > counts.said_programs ||
+                     counts.problems > counts.said_problems)) {
+    tell("a report holds more records than its summary says: something is in it twice");
+  }
+}
+
+void ReportReader::Tell(const Problem& problem) { readings_.problems.push_back(problem); }
+
+}  // namespace whyoom

@@ -1,0 +1,97 @@
+#include "report/record/table_record.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "facts/array_shape.h"
+#include "report/record/describe.h"
+
+namespace whyoom {
+namespace {
+
+// What is read back is not concluded from, and may be asked for the layouts of tuples, which a report does not show.
+template <class V>
+void DescribeKept(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, const std::string& rules) {
+  std::vector<std::string> shapes;
+  if constexpr (!V::kReads) {
+    for (const Allocation& row : finding.allocations) shapes.push_back(row.shape_text);
+  }
+  v.Part("diagnosis", [&](auto& part) {
+    part.Extend(finding);
+    part.Part("merge", [&](auto& merge) { DescribeMerge(merge, finding, rules); });
+  });
+  v.Need("shapes", shapes);
+  v.Need("concluded", concluded);
+  if constexpr (V::kReads) {
+    if (shapes.size() != finding.allocations.size()) return v.SetFaulty();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      finding.allocations[i].shape_text = shapes[i];
+      finding.allocations[i].array = ParseArrayShape(shapes[i]);
+    }
+  }
+}
+
+// What of the table is not a finding or a program.
+struct TableRecord {
+  std::string rules;
+  std::map<std::string, std::uint64_t> reports_left_out;  // by code
+  std::uint64_t programs_left_out = 0;
+};
+
+void Describe(auto& v, RecordOf<TableRecord> auto& record) {
+  v.Need("rules", record.rules);
+  v.Need("reports_left_out", record.reports_left_out);
+  v.Need("programs_left_out", record.programs_left_out);
+}
+
+}  // namespace
+
+std::string PrintTable(const FindingTable& table, const std::string& rules_fingerprint) {
+  Json json = ToRecord(TableRecord{rules_fingerprint, table.left_out(), table.programs().left_out()});
+  json["findings"] = Json::array();
+  for (const FindingTable::Entry* entry : table.entries()) {
+    const auto* diagnosis = std::get_if<Diagnosis>(entry);
+    bool concluded = diagnosis != nullptr;
+    const Diagnosis finding = concluded ? *diagnosis : Diagnosis(FindingOf(*entry));
+    RecordWriter kept;
+    DescribeKept(kept, finding, concluded, rules_fingerprint);
+    json["findings"].push_back(kept.Take());
+  }
+  json["programs"] = Json::array();
+  for (const CompiledProgram* program : table.programs().programs()) json["programs"].push_back(ToRecord(*program));
+  return LineOf(json);
+}
+
+std::optional<FindingTable> ReadTable(std::string_view text, const RuleSet& rules) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const std::optional<TableRecord> record = FromRecord<TableRecord>(json);
+  if (!record || record->rules != rules.fingerprint()) return std::nullopt;
+  const nlohmann::json findings = json.value("findings", nlohmann::json());
+  const nlohmann::json programs = json.value("programs", nlohmann::json());
+  if (!findings.is_array() || !programs.is_array()) return std::nullopt;
+  FindingTable table(rules);
+  for (const nlohmann::json& element : findings) {
+    RecordReader kept(element, &rules);
+    Diagnosis finding;
+    bool concluded = false;
+    DescribeKept(kept, finding, concluded, "");
+    if (kept.faulty()) return std::nullopt;
+    if (concluded) {
+      table.Add(std::move(finding));
+    } else {
+      table.Add(Finding(std::move(finding)));
+    }
+  }
+  for (const nlohmann::json& element : programs) {
+    std::optional<CompiledProgram> program = FromRecord<CompiledProgram>(element);
+    if (!program) return std::nullopt;
+    table.programs().Add(*std::move(program));
+  }
+  table.programs().LeaveOut(record->programs_left_out);
+  for (const auto& [code, reports] : record->reports_left_out) table.LeaveOut(code, reports);
+  return table;
+}
+
+}  // namespace whyoom

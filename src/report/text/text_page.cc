@@ -1,0 +1,90 @@
+#include "report/text/text_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/layout.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kNarrowest = 40;  // columns; a page of less could not be read
+
+}  // namespace
+
+std::string Style::Wrap(std::string_view code, std::string_view text) const {
+  if (!colour_ || text.empty()) return std::string(text);
+  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+}
+
+TextPage::TextPage(const TextOptions& options) : width_(std::max(options.width, kNarrowest)), style_(options.colour) {}
+
+void TextPage::Line(std::string_view styled) {
+  out_ += styled;
+  out_ += '\n';
+}
+
+void TextPage::IndentedLine(std::string_view styled) { Line(std::string(kIndent, ' ').append(styled)); }
+
+void TextPage::Rule() {
+  if (out_.empty()) return;
+  std::string rule;
+  for (std::size_t i = 0; i < width_; ++i) rule += "─";
+  Blank();
+  Line(style_.Faint(rule));
+  Blank();
+}
+
+void TextPage::Title(std::string_view name, std::string_view title) {
+  Line(style_.Error(name) + "  " + style_.Strong(title));
+}
+
+void TextPage::Heading(std::string_view text) {
+  Blank();
+  Line(style_.Label(text));
+}
+
+void TextPage::Paragraph(std::string_view text, std::size_t column, Look look) {
+  const std::string blanks(column, ' ');
+  for (const std::string& line : Wrap(text, width_ > column ? width_ - column : 1))
+    Line(blanks + (look == nullptr ? line : (style_.*look)(line)));
+}
+
+void TextPage::Beside(std::string_view label, std::string_view text) {
+  const std::string blanks(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
+  out_ += Hanging(style_.Label(label) + blanks, kIndent, text, width_);
+}
+
+void TextPage::Item(std::string_view label, std::size_t column, std::string_view text) {
+  const std::size_t gap = column > label.size() ? column - label.size() : 1;
+  out_ += Hanging(style_.Strong(label) + std::string(gap, ' '), label.size() + gap, text, width_);
+}
+
+void TextPage::List(std::string_view label, std::string lead, const std::vector<std::string>& items, std::size_t most,
+                    std::uint64_t beyond) {
+  if (items.empty()) return;
+  const std::size_t shown = std::min(items.size(), most);
+  lead += Joined({items.begin(), items.begin() + static_cast<std::ptrdiff_t>(shown)});
+  beyond += items.size() - shown;
+  if (beyond > 0) lead += fmt::format(" · and {} more", beyond);
+  Beside(label, lead);
+}
+
+void TextPage::Step(std::size_t column, std::string_view text) {
+  out_ += Hanging(std::string(column, ' ') + "→ ", column + 2, text, width_);
+}
+
+void TextPage::Warning(std::string_view text) {
+  constexpr std::string_view kLead = "warning: ";
+  out_ += Hanging(style_.Warning(kLead), kLead.size(), text, width_);
+}
+
+std::string Joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : " · ") + item;
+  return text;
+}
+
+}  // namespace whyoom

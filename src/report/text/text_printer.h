@@ -1,0 +1,16 @@
+// The report as a person reads it: the verdict first, then why, then what to do.
+#pragma once
+
+#include <string>
+
+#include "report/report.h"
+#include "report/text/text_page.h"
+
+namespace whyoom {
+
+std::string PrintText(const Report& report, const TextOptions& options);
+
+// One diagnosis of a report, whole.
+std::string PrintFinding(const Diagnosis& finding, const TextOptions& options);
+
+}  // namespace whyoom

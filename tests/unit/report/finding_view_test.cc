@@ -1,0 +1,80 @@
+// What is shown of a finding, whatever the format.
+#include "report/finding_view.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "unit/report/made_report.h"
+
+namespace whyoom {
+namespace {
+
+TEST_CASE("a finding is called the same wherever it is shown", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  CHECK(RuleId(finding) == "T1.2");
+  CHECK(ScenarioName(finding) == "T1.2");
+  CHECK(ScenarioTitle(finding) == "too large");
+  CHECK(Verdict(finding) == "a test – too large");
+  CHECK(ViewOf(finding).scenario == "scenario 2: too large");
+  CHECK(ExplainCommand(finding) == "whyoom explain T1.2");
+
+  finding.scenario = nullptr;
+  CHECK(RuleId(finding) == "T1");
+  CHECK(ScenarioName(finding) == "T1.?");
+  CHECK(ScenarioTitle(finding) == "the log cannot tell which scenario");
+  CHECK(Verdict(finding) == "a test");
+  CHECK(ViewOf(finding).scenario.empty());
+  finding.candidates = {&failure.scenarios[0]};
+  CHECK(ViewOf(finding).scenario == "The log cannot tell for sure: too large?");
+  finding.candidates.push_back(&failure.scenarios[0]);
+  CHECK(ViewOf(finding).scenario == "The log cannot tell which: too large — or — too large.");
+  CHECK(Verdict(finding) == "a test – the log cannot tell for sure: too large or too large");
+}
+
+TEST_CASE("the circumstances of a finding are those that are known", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  finding.facts.Set("device", std::string("TPU_0"), {});
+  finding.facts.Set("chip", std::string("v5e"), {});
+  FindingView view = ViewOf(finding);
+  CHECK(view.place == "logs/train.log:7");
+  CHECK(view.names == std::vector<std::string>{"jit_step", "TPU_0"});
+  CHECK(view.chip == "v5e");
+  CHECK(view.caution.empty());
+  CHECK(view.reporters.empty());
+
+  finding.tally.hosts.Add("rank1");
+  finding.confidence = Confidence::kLow;
+  view = ViewOf(finding);
+  CHECK(view.reporters == "reported by 2 processes");
+  CHECK(view.caution == "Only a fragment of the message is in the log, so little can be said for sure.");
+  finding.tally.hosts.SetIncomplete();
+  CHECK(ViewOf(finding).reporters == "reported by about 2 processes");
+}
+
+TEST_CASE("a row of a list says what is over as far as the log tells", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  CHECK(RowOf(finding).excess == "2.00 GiB");
+  CHECK(RowOf(finding).excess_bytes == 2147483648.0);
+  finding.facts.Set("excess_below_bytes", 1048576.0, {});
+  CHECK(RowOf(finding).excess == "< 1.00 MiB");
+  finding.facts.Set("excess_bytes", 524288.0, {});
+  CHECK(RowOf(finding).excess == "512.0 KiB");
+
+  finding.facts = Evidence();
+  CHECK(RowOf(finding).excess.empty());
+  CHECK(RowOf(finding).excess_bytes == 0);
+  finding.facts.Set("excess_bytes", 524288.0, {});  // though need and limit are not known
+  CHECK(RowOf(finding).excess == "512.0 KiB");
+  finding.facts.Set("excess_bytes", -524288.0, {}, true);
+  CHECK(RowOf(finding).excess.empty());
+  CHECK(RowOf(finding).processes == "1");
+  finding.tally.hosts.SetIncomplete();
+  CHECK(RowOf(finding).processes == "~1");
+}
+
+}  // namespace
+}  // namespace whyoom

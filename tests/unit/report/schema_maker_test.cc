@@ -1,0 +1,132 @@
+// docs/*.schema.json are what the descriptions of the records say. WHYOOM_BLESS=1 writes them.
+#include "unit/report/schema_maker.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+#include "report/record/describe_diff.h"
+
+namespace whyoom {
+namespace {
+
+struct Sample {
+  std::int64_t signed_number = 0;
+  std::uint64_t count = 0;
+  std::optional<std::int64_t> known;
+  std::vector<std::string> names;
+  Timestamp time;
+};
+
+void Describe(auto& v, RecordOf<Sample> auto& sample) {
+  v.Record("sample", "For this test.");
+  v.Need("signed_number", sample.signed_number);
+  v.Need("count", sample.count, {.about = "How many."});
+  v.Maybe("more", sample.count);
+  v.Maybe("known", sample.known);
+  v.Maybe("names", sample.names);
+  v.Need("time", sample.time);
+  v.Maybe("way", sample.names.emplace_back(), {.one_of = "here there"});
+}
+
+constexpr std::size_t kColumns = 140;
+
+// JSON for people: what fits on a line stands on one.
+std::string Laid(const Json& json, std::size_t column) {
+  if (!json.is_structured()) return json.dump();
+  std::string flat;
+  std::string deep;
+  const std::string indent(column + 2, ' ');
+  for (const auto& [key, value] : json.items()) {
+    const std::string name = json.is_object() ? Json(key).dump() + ": " : "";
+    flat += (flat.empty() ? "" : ", ") + name + Laid(value, 0);
+    deep += (deep.empty() ? "\n" : ",\n") + indent + name + Laid(value, column + 2);
+  }
+  const std::string ends = json.is_object() ? "{}" : "[]";
+  const bool fits = column + flat.size() <= kColumns && flat.find('\n') == std::string::npos;
+  return ends[0] + (fits ? flat : deep + "\n" + std::string(column, ' ')) + ends[1];
+}
+
+Json Schema(const char* id, const char* title, const Json& any_of, const Json& definitions) {
+  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+          {"$id", id},
+          {"title", title},
+          {"description",
+           "Sizes are bytes. What is not known is absent. Further fields may be added within this version; readers "
+           "pass over those that they do not know."},
+          {"anyOf", any_of},
+          {"definitions", definitions}};
+}
+
+Json ReportSchema() {
+  Json definitions = Json::object();
+  Json any_of = Json::array();
+  const auto add = [&](auto describe) {
+    SchemaMaker maker(&definitions);
+    describe(maker);
+    any_of.push_back(maker.Take());
+  };
+  Report report;
+  Diagnosis finding;
+  CompiledProgram program;
+  Problem problem;
+  ToolRecord tool;
+  Summary summary;
+  SummaryMerge merge;
+  add([&](auto& maker) { Describe(maker, report); });
+  add([&](auto& maker) { DescribeHeader(maker, tool); });
+  add([&](auto& maker) { DescribeDiagnosis(maker, finding, ""); });
+  add([&](auto& maker) { DescribeProgram(maker, program, ""); });
+  add([&](auto& maker) { DescribeProblem(maker, problem); });
+  add([&](auto& maker) { DescribeSummary(maker, summary, merge); });
+  return Schema(kReportSchema, "What whyoom --format json prints, and each line of --format ndjson", any_of,
+                definitions);
+}
+
+Json DiffSchema() {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  DescribeDiff(maker, Diff(), ToolRecord());
+  return Schema(kDiffSchema, "What whyoom diff --format json prints", Json::array({maker.Take()}), definitions);
+}
+
+void CheckPublished(const std::string& name, const Json& schema) {
+  INFO(name);
+  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name;
+  const std::string made = Laid(schema, 0) + "\n";
+  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(path) << made;
+  CHECK((ReadText(path) == made));
+}
+
+TEST_CASE("a schema says what a description says", "[report]") {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  Sample sample;
+  Describe(maker, sample);
+  CHECK(maker.Take() == Json::parse(R"({"$ref": "#/definitions/sample"})"));
+  CHECK(definitions["sample"] == Json::parse(R"({
+    "description": "For this test.",
+    "type": "object",
+    "required": ["signed_number", "count", "time"],
+    "properties": {
+      "signed_number": {"type": "integer"},
+      "count": {"description": "How many.", "type": "integer", "minimum": 0},
+      "more": {"type": "integer", "minimum": 1},
+      "known": {"type": "integer"},
+      "names": {"type": "array", "items": {"type": "string"}},
+      "time": {"$ref": "#/definitions/time"},
+      "way": {"enum": ["here", "there"]}
+    }
+  })"));
+  CHECK(definitions["time"]["type"] == "string");
+}
+
+TEST_CASE("the published schemas are made of the descriptions", "[report]") {
+  CheckPublished("report.schema.json", ReportSchema());
+  CheckPublished("diff.schema.json", DiffSchema());
+}
+
+}  // namespace
+}  // namespace whyoom
