@@ -112,8 +112,8 @@ class Work {
   }
 
   std::vector<Difference> Compare() {
-    Donated();
-    OnHost();
+    Arguments("donate", before_.donated(), after_.donated());
+    Arguments("state_on_host", before_.on_host(), after_.on_host());
     Callbacks();
     Labels();
     Pieces();
@@ -124,19 +124,17 @@ class Work {
   }
 
  private:
-  Difference& Found(std::string change, std::string evidence) {
-    found_.push_back({std::move(change), "", std::nullopt, std::nullopt, 0, std::move(evidence), false});
+  Difference& Found(std::string change) {
+    found_.emplace_back().change = std::move(change);
     return found_.back();
   }
   bool Has(std::string_view change) const {
     return std::any_of(found_.begin(), found_.end(),
                        [&](const Difference& difference) { return difference.change == change; });
   }
-  // The largest of the arguments that `is_so` of AFTER only, and how many they are.
-  std::string Arguments(const std::set<int>& before, const std::set<int>& after, std::int64_t* count) const;
+  // A change of the arguments that are so in AFTER only, if they take enough.
+  void Arguments(const char* change, const std::set<int>& before, const std::set<int>& after);
   std::set<std::int64_t> NewSteps() const;
-  void Donated();
-  void OnHost();
   void Callbacks();
   void Labels();
   void Pieces();
@@ -171,45 +169,32 @@ std::set<std::int64_t> Work::NewSteps() const {
   return more;
 }
 
-std::string Work::Arguments(const std::set<int>& before, const std::set<int>& after, std::int64_t* count) const {
+void Work::Arguments(const char* change, const std::set<int>& before, const std::set<int>& after) {
   const ProgramParameter* largest = nullptr;
   std::int64_t bytes = 0;
   std::int64_t most = -1;
-  *count = 0;
+  std::int64_t count = 0;
   for (const ArgumentPair& pair : MatchArguments(before_, after_)) {
     const ProgramParameter& one = before_.program().parameters()[pair.before];
     const ProgramParameter& other = after_.program().parameters()[pair.after];
     if (before.contains(one.number) || !after.contains(other.number)) continue;
     const std::int64_t size = UnpaddedBytes(after_.program().ShapeOf(other)).value_or(0);
     bytes += size;
-    ++*count;
+    ++count;
     if (size <= most) continue;
     most = size;
     largest = &other;
   }
-  if (largest == nullptr || bytes < kLargeBytes) return "";
-  return *count == 1 ? largest->path : fmt::format("{} arguments, such as {},", *count, largest->path);
-}
-
-void Work::Donated() {
-  std::int64_t count = 0;
-  const std::string which = Arguments(before_.donated(), after_.donated(), &count);
-  if (which.empty()) return;
-  Found("donate", which + (count == 1 ? " is given to the outputs" : " are given to the outputs")).arrays = count;
-}
-
-void Work::OnHost() {
-  std::int64_t count = 0;
-  const std::string which = Arguments(before_.on_host(), after_.on_host(), &count);
-  if (which.empty()) return;
-  Found("state_on_host", which + (count == 1 ? " is in the host's memory" : " are in the host's memory")).arrays =
-      count;
+  if (largest == nullptr || bytes < kLargeBytes) return;
+  Difference& difference = Found(change);
+  difference.arrays = count;
+  difference.facts["array"] = largest->path;
 }
 
 // Of a callback that was there there must be none any more: to tell it in the one direction, look from the other.
 void Work::Callbacks() {
   if (before_.callbacks() == 0 || after_.callbacks() > 0) return;
-  Found("no_host_transfer", "nothing is sent to the host any more").arrays = before_.callbacks();
+  Found("no_host_transfer").arrays = before_.callbacks();
 }
 
 void Work::Labels() {
@@ -223,7 +208,7 @@ void Work::Labels() {
   };
   const Result* had = one_hot(before_);
   if (had == nullptr || one_hot(after_) != nullptr || !HasDim(*had, before_.meaning().vocabulary().size)) return;
-  Found("labels_as_numbers", "the labels are no " + ShapeText(before_, *had) + " any more");
+  Found("labels_as_numbers").facts["shape"] = ShapeText(before_, *had);
 }
 
 void Work::Pieces() {
@@ -277,11 +262,12 @@ void Work::InPieces(int loop) {
   if (Has(change)) return;
   const Result* largest = *std::max_element(covered.begin(), covered.end(),
                                             [](const Result* a, const Result* b) { return a->elements < b->elements; });
-  Difference& difference =
-      Found(change, fmt::format("a loop of {} steps makes {} piece by piece", steps, ShapeText(before_, *largest)));
+  Difference& difference = Found(change);
+  difference.facts["steps"] = static_cast<double>(steps);
+  difference.facts["shape"] = ShapeText(before_, *largest);
   const std::int64_t batch = before_.meaning().batch().size;
   const bool of_batch = change == "batch_in_steps" && batch > 0 && batch % steps == 0;
-  difference.what = of_batch ? "the batch of a step" : "the pieces";
+  difference.facts["of_batch"] = of_batch;
   difference.from = of_batch ? batch : 1;
   difference.to = of_batch ? batch / steps : steps;
 }
@@ -346,8 +332,7 @@ void Work::Attention() {
         after_.program().ShapeOf(after_.program().parameters()[pair.after]).dims)
       return;
   }
-  Found("attention_in_blocks",
-        fmt::format("the scores of all pairs, [{}], are gone", fmt::join(*before_.scores().begin(), ",")));
+  Found("attention_in_blocks").facts["scores"] = fmt::format("[{}]", fmt::join(*before_.scores().begin(), ","));
 }
 
 // What is recomputed within a loop that was not there belongs to the new way of doing it.
@@ -375,7 +360,7 @@ void Work::Again() {
     if (largest == nullptr || result.elements > largest->elements) largest = &result;
   }
   if (largest == nullptr || now < 2 * before) return;
-  Found("recompute_layers", fmt::format("{} is computed again in the backward pass", ShapeText(after_, *largest)));
+  Found("recompute_layers").facts["shape"] = ShapeText(after_, *largest);
 }
 
 void Work::Narrower() {
@@ -389,8 +374,7 @@ bool Work::NarrowerArguments() {
   double wide = 0;
   double narrower = 0;
   double most = -1;
-  std::int64_t count = 0;
-  std::string example;
+  Difference difference;
   for (const ArgumentPair& pair : MatchArguments(before_, after_)) {
     const ArrayShape& one = shape(before_, pair.before);
     const ArrayShape& other = shape(after_, pair.after);
@@ -401,15 +385,16 @@ bool Work::NarrowerArguments() {
     if (bits > 16) wide += bytes;
     if (bits_after >= bits) continue;
     narrower += bytes;
-    ++count;
+    ++difference.arrays;
     if (bytes <= most) continue;
     most = bytes;
-    example =
-        fmt::format("{} is {}, {} before", before_.program().parameters()[pair.before].path, other.dtype, one.dtype);
+    difference.facts["array"] = before_.program().parameters()[pair.before].path;
+    difference.facts["dtype_before"] = one.dtype;
+    difference.facts["dtype_after"] = other.dtype;
   }
   if (narrower <= kNoticeable * wide || narrower < static_cast<double>(kLargeBytes)) return false;
-  if (count > 1) example += fmt::format("; so in {} arguments", count);
-  Found("bfloat16", example).arrays = count;
+  difference.change = "bfloat16";
+  found_.push_back(std::move(difference));
   return true;
 }
 
@@ -428,8 +413,9 @@ void Work::NarrowerWork() {
   const double before = share(before_);
   const double after = share(after_);
   if (after - before < kRise) return;
-  Found("bfloat16", fmt::format("{:.0f} % of what is computed has elements of 16 bits or less, {:.0f} % before",
-                                100 * after, 100 * before));
+  Difference& difference = Found("bfloat16");
+  difference.facts["share_before"] = before;
+  difference.facts["share_after"] = after;
 }
 
 }  // namespace

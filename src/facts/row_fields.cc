@@ -194,6 +194,10 @@ const std::map<std::string_view, Field>& Fields() {
        [](const Allocation& row) {
          return Value(HoldsAny(row.xla_label, {"sharding={replicated}", "maximal device"}));
        }},
+      {"in_host_memory",
+       [](const Allocation& row) {
+         return FromArray(row, [](const ArrayShape& a) { return a.memory_space == kHostMemorySpace; });
+       }},
       {"is_forward", [](const Allocation& row) { return Value(IsForward(row)); }},
       {"is_saved", [](const Allocation& row) { return Value(IsStacked(row) || IsForward(row)); }},
       {"is_loop_residual", [](const Allocation& row) { return Value(IsLoopResidual(row)); }},

@@ -20,27 +20,6 @@ constexpr std::size_t kIndent = 6;  // of everything beside a label, as in the r
 constexpr std::size_t kRows = 8;    // allocations shown; the JSON has all
 constexpr std::size_t kBar = 40;
 
-const char* Id(DiffVerdict verdict) {
-  switch (verdict) {
-    case DiffVerdict::kFitsNow:
-      return "fits_now";
-    case DiffVerdict::kNeitherFails:
-      return "neither_fails";
-    case DiffVerdict::kFailsNow:
-      return "fails_now";
-    case DiffVerdict::kOtherFailure:
-      return "other_failure";
-    case DiffVerdict::kStillOver:
-      return "still_over";
-    case DiffVerdict::kUnchanged:
-      return "unchanged";
-    case DiffVerdict::kWorse:
-      return "worse";
-    default:
-      return "cannot_tell";
-  }
-}
-
 const char* Name(RowChangeKind kind) {
   switch (kind) {
     case RowChangeKind::kSmaller:
@@ -99,17 +78,6 @@ class DiffPage {
     const std::string lead = style_.Label(label) + std::string(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
     out_ += Hanging(lead, kIndent, text, width_);
   }
-  std::string WasOver() const {
-    return comparison_.over_before ? " (was " + FormatSize(*comparison_.over_before) + " over)" : "";
-  }
-  std::string Less() const {
-    const auto need = Find(comparison_, "need_bytes");
-    if (!need || !need->before || !need->after || need->before == need->after) return "";
-    const std::int64_t difference = *need->after - *need->before;
-    return fmt::format("{} {} is needed", FormatSize(std::abs(difference)), difference < 0 ? "less" : "more");
-  }
-
-  std::string Verdict() const;
   void PrintVerdict();
   void PrintChanges();
   void PrintBars();
@@ -125,35 +93,9 @@ class DiffPage {
   std::string out_;
 };
 
-std::string DiffPage::Verdict() const {
-  const std::string less = Less();
-  const auto over = comparison_.over_after;
-  switch (comparison_.verdict) {
-    case DiffVerdict::kFitsNow:
-      return "it fits now" + (less.empty() ? WasOver() : ": " + less);
-    case DiffVerdict::kNeitherFails:
-      return "neither run fails" + (less.empty() ? "" : ": " + less);
-    case DiffVerdict::kFailsNow:
-      return "worse: it fails now, and did not before" + (over ? ": " + FormatSize(*over) + " over" : "");
-    case DiffVerdict::kOtherFailure:
-      return fmt::format("{} no more, but {} now: {}", diff_.before.code, diff_.after.code, diff_.after.title);
-    case DiffVerdict::kStillOver:
-      return over && comparison_.over_before ? "still " + FormatSize(*over) + " over" + WasOver()
-                                             : "still fails, but " + less;
-    case DiffVerdict::kUnchanged:
-      return over ? "no better: " + FormatSize(*over) + " over, as before" : "no better: as much is needed as before";
-    case DiffVerdict::kWorse:
-      return over && comparison_.over_before ? "worse: " + FormatSize(*over) + " over" + WasOver() : "worse: " + less;
-    default:
-      return over ? fmt::format("still over, by {}{}; whether that is less than before cannot be told",
-                                comparison_.at_least_after ? "at least " : "", FormatSize(*over))
-                  : "still fails; whether by less cannot be told";
-  }
-}
-
 void DiffPage::PrintVerdict() {
   const bool good = comparison_.verdict == DiffVerdict::kFitsNow || comparison_.verdict == DiffVerdict::kNeitherFails;
-  for (const std::string& line : Wrap(Printable(Verdict()), width_))
+  for (const std::string& line : Wrap(Printable(comparison_.verdict_text), width_))
     out_ += (good ? style_.Good(line) : style_.Error(line)) + "\n";
   std::string facts = Printable(diff_.before.path) + " → " + Printable(diff_.after.path);
   const std::string& module = comparison_.module_before.empty() ? comparison_.module_after : comparison_.module_before;
@@ -364,7 +306,7 @@ std::string PrintDiffJson(const Diff& diff, const std::string& version, const st
   Json json = {
       {"schema", "whyoom.diff/1"},
       {"tool", {{"version", version}, {"rules", rules_fingerprint}}},
-      {"verdict", Id(comparison.verdict)},
+      {"verdict", VerdictId(comparison.verdict)},
       {"before", RunJson(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before)},
       {"after", RunJson(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after)},
       {"same_job", comparison.same_job}};

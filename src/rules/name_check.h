@@ -14,6 +14,12 @@ namespace whyoom {
 
 class NameCheck {
  public:
+  // Owners beside failures: what is said of two runs, of a difference between two programs, and terms, which may be
+  // about anything.
+  static constexpr const char* kComparison = "the comparison";
+  static constexpr const char* kDifference = "the difference";
+  static constexpr const char* kTerms = "the terms";
+
   // For `owner`, a failure's code, or empty: a remedy, which may use the facts of all failures.
   void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
@@ -37,6 +43,7 @@ class NameCheck {
     bool in_row = false;
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
+  std::vector<std::string> ComparisonCandidates(bool in_row) const;
   void ReportInTerm(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;

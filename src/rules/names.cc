@@ -55,6 +55,7 @@ const std::vector<NamedField>& RowFieldTable() {
       {"is_collective", "the label is of an instruction between chips"},
       {"is_all_gather", "the label is of an all-gather"},
       {"replicated", "the label says `sharding={replicated}` or holds `maximal device`"},
+      {"in_host_memory", "the layout says that it is in the host's memory, `S(5)`"},
       {"same_size_count", "rows of this size and shape, this one included"},
       {"bf16_bytes", "size_bytes if the elements took two bytes each, tile and padding taken into account"},
       {"best_layout_bytes", "size_bytes if the dimensions were ordered so that padding is least"},
@@ -81,6 +82,31 @@ const std::vector<std::string>& BuiltInNames() {
     all.insert(all.end(), {"made.parts", "made.of_state"});
     return all;
   }();
+  return names;
+}
+
+const std::vector<std::string>& ComparisonNames() {
+  static const std::vector<std::string> names = {"lists_compared", "same_job", "verdict", "divided_most_by"};
+  return names;
+}
+
+const std::vector<std::string>& RunNames() {
+  static const std::vector<std::string> names = {
+      "failed",         "measured",   "compiles",          "code",       "title", "path", "listed",
+      "other_failures", "over_bytes", "all_padding_bytes", "is_at_least"};
+  return names;
+}
+
+const std::vector<std::string>& PairNames() {
+  static const std::vector<std::string> names = {"divided_by", "divided_axes", "divided_axis"};
+  return names;
+}
+
+const std::vector<std::string>& DifferenceNames() {
+  static const std::vector<std::string> names = {
+      "from",        "to",           "arrays",      "undone",       "array",       "shape",        "shape_before",
+      "shape_after", "dtype_before", "dtype_after", "parts_before", "parts_after", "share_before", "share_after",
+      "steps",       "scores",       "of_batch",    "is_reshaped",  "leads",       "listed_share"};
   return names;
 }
 

@@ -9,6 +9,7 @@
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -225,7 +226,6 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.note = node["note"].Text();
   AddAdvice(node, &remedy);
   remedy.change = node["change"].Text();
-  remedy.trace = node["trace"].exists() ? node["trace"].Text() : remedy.change;
   remedy.spread_percent = node["spread_percent"].Int(0);
   remedy.saves = UseOptionalExpression("", node["saves"], false);
   set_.remedies_.emplace(remedy.id, remedy);
@@ -290,6 +290,42 @@ void RuleSetBuilder::ExtendFailure(const RuleNode& node, Failure* failure) {
     }
   }
   BuildExamples(node["examples"], failure);
+}
+
+Trace RuleSetBuilder::BuildTrace(const std::string& owner, const RuleNode& node) {
+  Trace trace;
+  trace.id = node["id"].Text();
+  trace.prior = node["prior"].Int(0);
+  trace.otherwise = node["otherwise"].Bool();
+  trace.when = UseOptionalExpression(owner, node["when"], false);
+  trace.what = BuildSentences(owner, node["what"]);
+  trace.why = BuildSentences(owner, node["why"]);
+  for (const RuleNode& item : node["remedies"].Items()) {
+    remedy_references_.push_back(item["id"]);
+    trace.remedies.push_back({item["id"].Text(), UseOptionalExpression(owner, item["when"], false)});
+  }
+  return trace;
+}
+
+void RuleSetBuilder::BuildComparison() {
+  for (const auto& [id, node] : sections_["traces"]) set_.traces_.push_back(BuildTrace(NameCheck::kComparison, node));
+  for (const auto& [id, node] : sections_["notes"]) set_.notes_.push_back(BuildTrace(NameCheck::kComparison, node));
+  for (const auto& [id, node] : sections_["differences"])
+    set_.differences_.emplace(id, BuildTrace(NameCheck::kDifference, node));
+  for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_}) {
+    std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
+  }
+}
+
+void RuleSetBuilder::BuildWording() {
+  for (const auto& [id, node] : sections_[kWording]) {
+    if (!node.file().built_in && !built_in_words_.contains(id)) {
+      const std::vector<std::string> known(built_in_words_.begin(), built_in_words_.end());
+      node.ReportKey("nothing is said with the words '" + Printable(id) + "'", DidYouMean(id, known));
+    }
+    const bool of_comparison = id.starts_with("diff.");
+    set_.wording_.emplace(id, BuildSentences(of_comparison ? NameCheck::kComparison : "", node));
+  }
 }
 
 void RuleSetBuilder::BuildContext(const RuleNode& node) {

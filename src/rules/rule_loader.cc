@@ -25,11 +25,9 @@ struct SectionInfo {
   const char* name;
   const char* id_key;
 };
-constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},
-                                     {"frameworks", "id"}, {"chips", "id"},    {"quotations", "id"},
-                                     {"affixes", "id"}};
-// An object, not an array: its keys are the ids.
-constexpr const char* kTerms = "terms";
+constexpr SectionInfo kSections[] = {
+    {"failures", "code"}, {"remedies", "id"}, {"contexts", "id"}, {"frameworks", "id"},  {"chips", "id"},
+    {"quotations", "id"}, {"affixes", "id"},  {"traces", "id"},   {"differences", "id"}, {"notes", "id"}};
 constexpr const char* kNoIdKey = "";
 
 // A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
@@ -81,6 +79,8 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const auto& [id, node] : builder.sections_["chips"]) builder.BuildChip(node);
   for (const auto& [id, node] : builder.sections_["quotations"]) builder.BuildQuotation(node);
   for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
+  builder.BuildComparison();
+  builder.BuildWording();
   std::stable_sort(builder.set_.frameworks_.begin(), builder.set_.frameworks_.end(),
                    [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
   if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
@@ -123,7 +123,12 @@ void RuleSetBuilder::Merge() {
   for (const LoadedFile& file : files_) {
     const RuleNode root = RuleNode::Root(&file, &sink_);
     for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
-    for (const auto& [name, node] : root[kTerms].Members()) MergeEntry(kTerms, kNoIdKey, name, node);
+    for (const char* section : {kTerms, kWording}) {
+      for (const auto& [name, node] : root[section].Members()) MergeEntry(section, kNoIdKey, name, node);
+    }
+    if (file.built_in) {
+      for (const auto& [id, node] : root[kWording].Members()) built_in_words_.insert(id);
+    }
     for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
     AddJsonKeys(root["json_logs"]);
   }
@@ -166,7 +171,7 @@ void RuleSetBuilder::BuildTerms() {
   terms_ = CompileTerms(nodes);
   // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
   for (const auto& [name, node] : nodes) {
-    names_.Use("", node, terms_.at(name).name_uses(), true);
+    names_.Use(NameCheck::kTerms, node, terms_.at(name).name_uses(), true);
     names_.MayMean(name);
   }
 }

@@ -45,11 +45,18 @@ class RuleSetBuilder {
   void AddAdvice(const RuleNode& node, Remedy* remedy);
   void BuildExtension(const RuleNode& node);
   void ExtendFailure(const RuleNode& node, Failure* failure);
+  Trace BuildTrace(const std::string& owner, const RuleNode& node);
+  void BuildComparison();
+  void BuildWording();
   void BuildContext(const RuleNode& node);
   void BuildFramework(const RuleNode& node);
   void BuildChip(const RuleNode& node);
   void BuildQuotation(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
+
+  // Sections that are objects, not arrays: their keys are the ids.
+  static constexpr const char* kTerms = "terms";
+  static constexpr const char* kWording = "wording";
 
   // Whose facts the expressions of a context use, apart from codes.
   static std::string ContextOwner(const std::string& id) { return "context " + id; }
@@ -77,7 +84,8 @@ class RuleSetBuilder {
   std::vector<LoadedFile> files_;
   bool all_read_ = true;  // else what refers to another entry cannot be judged
   std::map<std::string, Section> sections_;
-  std::vector<RuleNode> extensions_;  // in the order of the files
+  std::vector<RuleNode> extensions_;      // in the order of the files
+  std::set<std::string> built_in_words_;  // ids of the wording
   NameCheck names_;
   Terms terms_;
   // What refers to entries that may come later.
