@@ -128,6 +128,16 @@ bool Holds(const std::optional<Expression>& condition, const Scope& scope) {
   return !condition || AsBool(condition->Evaluate(scope)) == true;
 }
 
+// Those that hold, each once.
+std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
+  std::vector<std::string> ids;
+  for (const TraceRemedy& remedy : trace.remedies) {
+    const bool told = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
+    if (!told && Holds(remedy.when, scope)) ids.push_back(remedy.id);
+  }
+  return ids;
+}
+
 // Nothing where the rule data says that it is too little to be told.
 std::optional<AppliedChange> Describe(Difference difference, const RuleSet& rules) {
   AppliedChange change{{}, std::move(difference)};
@@ -138,8 +148,8 @@ std::optional<AppliedChange> Describe(Difference difference, const RuleSet& rule
   if (!Holds(words->when, scope)) return std::nullopt;
   std::string what = SayAll(words->what, scope);
   std::string evidence = SayAll(words->why, scope);
-  for (const TraceRemedy& use : words->remedies) {
-    if (const Remedy* remedy = rules.FindRemedy(use.id)) change.remedies.push_back(remedy);
+  for (const std::string& id : RemediesOf(*words, scope)) {
+    if (const Remedy* remedy = rules.FindRemedy(id)) change.remedies.push_back(remedy);
   }
   told.what = std::move(what);
   told.evidence = std::move(evidence);
@@ -179,12 +189,7 @@ std::vector<SeemingRemedy> Guessed(const RuleSet& rules, const Scope& scope) {
   std::vector<SeemingRemedy> seems;
   for (const Trace& trace : rules.traces()) {
     if ((trace.otherwise && !seems.empty()) || !Holds(trace.when, scope)) continue;
-    SeemingRemedy seeming;
-    for (const TraceRemedy& remedy : trace.remedies) {
-      const bool told = std::find(seeming.ids.begin(), seeming.ids.end(), remedy.id) != seeming.ids.end();
-      if (!told && Holds(remedy.when, scope)) seeming.ids.push_back(remedy.id);
-    }
-    seeming.why = SayAll(trace.why, scope);
+    SeemingRemedy seeming{RemediesOf(trace, scope), SayAll(trace.why, scope)};
     if (!seeming.ids.empty()) seems.push_back(std::move(seeming));
   }
   return seems;
@@ -243,7 +248,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
     SetRows(matched, &comparison);
   }
   SetChanges(before, after, rules, &comparison);
-  const ComparisonScope scope(before, after, comparison, matched);
+  const ComparisonScope scope(rules, before, after, comparison, matched);
   comparison.seems = Proved(comparison);
   if (comparison.seems.empty()) comparison.seems = Guessed(rules, scope);
   SetWords(rules, scope, &comparison);

@@ -31,9 +31,10 @@ std::int64_t DividedMostBy(const std::vector<RowPair>& pairs) {
 
 }  // namespace
 
-ComparisonScope::ComparisonScope(const Run& before, const Run& after, const Comparison& comparison,
-                                 const MatchedRows& matched)
-    : before_(before),
+ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const Run& after,
+                                 const Comparison& comparison, const MatchedRows& matched)
+    : rules_(rules),
+      before_(before),
       after_(after),
       comparison_(comparison),
       padding_(Padding(before, after)),
@@ -78,9 +79,9 @@ Value ComparisonScope::OfRun(const Run& run, bool is_before, std::string_view na
 Value ComparisonScope::GetInRow(std::size_t row, std::string_view name) const {
   const RowPair& pair = rows_[row];
   if (name.starts_with(kBefore))
-    return pair.before == nullptr ? Value{Unknown{}} : RowField(*pair.before, name.substr(kBefore.size()));
+    return pair.before == nullptr ? Value{Unknown{}} : RowField(rules_, *pair.before, name.substr(kBefore.size()));
   if (name.starts_with(kAfter))
-    return pair.after == nullptr ? Value{Unknown{}} : RowField(*pair.after, name.substr(kAfter.size()));
+    return pair.after == nullptr ? Value{Unknown{}} : RowField(rules_, *pair.after, name.substr(kAfter.size()));
   if (pair.before == nullptr || pair.after == nullptr) return Unknown{};
   if (name == "divided_by") return static_cast<double>(pair.factor);
   if (name == "divided_axes") return static_cast<double>(pair.divided.size());

@@ -16,7 +16,8 @@ namespace whyoom {
 class ComparisonScope : public Scope {
  public:
   // Borrows all. `matched` is empty where not both list their allocations.
-  ComparisonScope(const Run& before, const Run& after, const Comparison& comparison, const MatchedRows& matched);
+  ComparisonScope(const RuleSet& rules, const Run& before, const Run& after, const Comparison& comparison,
+                  const MatchedRows& matched);
 
   Value Get(std::string_view name) const override;
   std::size_t row_count() const override { return rows_.size(); }
@@ -25,6 +26,7 @@ class ComparisonScope : public Scope {
  private:
   Value OfRun(const Run& run, bool is_before, std::string_view name) const;
 
+  const RuleSet& rules_;
   const Run& before_;
   const Run& after_;
   const Comparison& comparison_;

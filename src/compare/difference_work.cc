@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compare/difference.h"
+#include "facts/op_name.h"
 
 namespace whyoom {
 namespace {
@@ -89,8 +90,6 @@ bool Occurs(const Shapes& shapes, const Result& result, std::int64_t times) {
   dims.push_back(times);  // of a piece there was one for each
   return has(std::move(dims));
 }
-
-bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 bool IsWithin(const Result& result, int loop) {
   return std::find(result.loops.begin(), result.loops.end(), loop) != result.loops.end();
@@ -201,7 +200,7 @@ void Work::Labels() {
   const auto one_hot = [](const Written& program) {
     const Result* largest = nullptr;
     for (const Result& result : program.results()) {
-      if (!Contains(program.OpName(result.instruction), "one_hot")) continue;
+      if (!IsOneHot(program.OpName(result.instruction))) continue;
       if (largest == nullptr || result.elements > largest->elements) largest = &result;
     }
     return largest;
@@ -274,17 +273,16 @@ void Work::InPieces(int loop) {
 
 std::string Work::WhatInPieces(int loop, const std::vector<const Result*>& covered) const {
   const Written& one = after_;
-  const auto names = [&](int instruction, std::string_view part) { return Contains(one.OpName(instruction), part); };
   const WrittenLoop& itself = one.loops()[static_cast<std::size_t>(loop)];
   // Forward and backward pass within the loop: the gradient is taken of each piece.
   bool backward = std::any_of(one.results().begin(), one.results().end(), [&](const Result& result) {
-    return IsWithin(result, loop) && names(result.instruction, "transpose(");
+    return IsWithin(result, loop) && IsTransposed(one.OpName(result.instruction));
   });
   for (const WrittenLoop& inner : one.loops()) {
     const bool is_within = std::find(inner.within.begin(), inner.within.end(), loop) != inner.within.end();
-    backward = backward || (is_within && names(inner.instruction, "transpose("));
+    backward = backward || (is_within && IsTransposed(one.OpName(inner.instruction)));
   }
-  if (backward && !names(itself.instruction, "jvp(")) return "batch_in_steps";
+  if (backward && !IsDifferentiated(one.OpName(itself.instruction))) return "batch_in_steps";
   double all = 0;
   double logits = 0;
   double scores = 0;
@@ -345,7 +343,7 @@ bool Work::IsOfNewLoop(const Result& result, const std::set<std::int64_t>& new_s
 
 void Work::Again() {
   const auto is_again = [](const Written& program, const Result& result) {
-    return Contains(program.OpName(result.instruction), "rematted_computation");
+    return IsRecomputed(program.OpName(result.instruction));
   };
   double before = 0;
   for (const Result& result : before_.results()) {

@@ -27,7 +27,7 @@ void NameChip(const RuleSet& rules, Finding* finding) {
   }
 }
 
-std::optional<Reason> Say(const Sentence& sentence, const Finding& finding, const FindingScope& scope) {
+std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
   if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) return std::nullopt;
   if (sentence.row) {
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
@@ -40,42 +40,39 @@ std::optional<Reason> Say(const Sentence& sentence, const Finding& finding, cons
   }
   std::optional<std::string> text = sentence.text.Fill(scope);
   if (!text) return std::nullopt;
-  const Fact* fact = finding.facts.Find(sentence.at);
+  const Fact* fact = scope.finding().facts.Find(sentence.at);
   return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line};
 }
 
 }  // namespace
 
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Finding& finding) {
-  const FindingScope scope(finding);
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope) {
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
-    if (std::optional<Reason> reason = Say(sentence, finding, scope)) reasons.push_back(*std::move(reason));
+    if (std::optional<Reason> reason = Say(sentence, scope)) reasons.push_back(*std::move(reason));
   }
   return reasons;
 }
 
 void DeriveFacts(const RuleSet& rules, Finding* finding) {
   for (const DerivedFact& derived : finding->failure->derived) {
-    const FindingScope scope(*finding);
+    const FindingScope scope(rules, *finding);
     if (derived.when && AsBool(derived.when->Evaluate(scope)) != true) continue;
     finding->facts.Set(derived.name, derived.from.Evaluate(scope), {}, derived.replace);
   }
   NameChip(rules, finding);
 }
 
-void Classify(bool fragment, Finding* finding) {
+void Classify(const RuleSet& rules, bool fragment, Finding* finding) {
   finding->scenario = nullptr;
   finding->candidates.clear();
   const Failure& failure = *finding->failure;
-  {
-    const FindingScope scope(*finding);
-    for (const Scenario& scenario : failure.scenarios) {
-      const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
-      if (holds == true && (finding->scenario == nullptr || scenario.priority > finding->scenario->priority))
-        finding->scenario = &scenario;
-      if (!holds) finding->candidates.push_back(&scenario);
-    }
+  const FindingScope scope(rules, *finding);
+  for (const Scenario& scenario : failure.scenarios) {
+    const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
+    if (holds == true && (finding->scenario == nullptr || scenario.priority > finding->scenario->priority))
+      finding->scenario = &scenario;
+    if (!holds) finding->candidates.push_back(&scenario);
   }
   if (finding->scenario != nullptr) finding->candidates.clear();
 
@@ -86,9 +83,9 @@ void Classify(bool fragment, Finding* finding) {
   finding->confidence = fragment || (known == 0 && !failure.numbers.empty() && !from_dump) ? Confidence::kLow
                         : known == static_cast<long>(failure.numbers.size())               ? Confidence::kHigh
                                                                                            : Confidence::kMedium;
-  finding->why = Reasons(failure.why, *finding);
+  finding->why = Reasons(failure.why, scope);
   if (finding->scenario != nullptr) {
-    std::vector<Reason> more = Reasons(finding->scenario->why, *finding);
+    std::vector<Reason> more = Reasons(finding->scenario->why, scope);
     finding->why.insert(finding->why.begin(), std::make_move_iterator(more.begin()),
                         std::make_move_iterator(more.end()));
   }

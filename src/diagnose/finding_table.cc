@@ -65,7 +65,7 @@ void Conclude(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (finding->concluded) return;
   TakeDump(rules, dump, finding);
   DeriveFacts(rules, finding);
-  Classify(!finding->fullness.whole, finding);
+  Classify(rules, !finding->fullness.whole, finding);
   RankRemedies(rules, finding);
   finding->concluded = true;
 }

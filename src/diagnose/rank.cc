@@ -94,10 +94,11 @@ void Estimate(const Finding& finding, const FindingScope& scope, const std::vect
 }
 
 // A change that the program was tried with and that leaves it as it is.
-bool GainsNothing(const Finding& finding, const Remedy& remedy) {
-  constexpr std::int64_t kLeast = 200;  // a half of a hundredth of the need
+bool GainsNothing(const RuleSet& rules, const Finding& finding, const Remedy& remedy) {
   const Prospect* prospect = FindProspect(finding, remedy);
-  return prospect != nullptr && prospect->saves_bytes < finding.prospects->need_bytes / kLeast;
+  if (prospect == nullptr) return false;
+  const double least = rules.Threshold("next_to_nothing") * static_cast<double>(finding.prospects->need_bytes);
+  return static_cast<double>(prospect->saves_bytes) < least;
 }
 
 std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const Scope& scope) {
@@ -164,7 +165,7 @@ void PairUp(const Finding& finding, double excess, std::vector<Candidate>* candi
 }  // namespace
 
 void RankRemedies(const RuleSet& rules, Finding* finding) {
-  const FindingScope scope(*finding);
+  const FindingScope scope(rules, *finding);
   const bool own = finding->scenario != nullptr && !finding->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? finding->scenario->remedies : finding->failure->remedies;
   const std::optional<double> excess = MostExcess(*finding);
@@ -177,14 +178,14 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it
     // What was tried on the program need not be guessed from a list.
-    if (GainsNothing(*finding, *remedy)) {
+    if (GainsNothing(rules, *finding, *remedy)) {
       const bool needs_gradients = FindProspect(*finding, *remedy)->needs_gradients;
-      ruled_out.push_back({remedy, needs_gradients ? "the program computes no gradients"
-                                                   : "worked out on this program, it saves next to nothing"});
+      ruled_out.push_back(
+          {remedy, rules.Say(needs_gradients ? "ruled_out.no_gradients" : "ruled_out.next_to_nothing", scope)});
       continue;
     }
     const Prospect* made = FindProspect(*finding, *remedy);
-    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *finding);
+    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, scope);
     // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
     if (Saves(FindListed(listed, *remedy)))
       std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
@@ -196,7 +197,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     ranked.remedy = remedy;
     ranked.section = use.section;
     SetSafety(scope, &ranked);
-    ranked.why = Reasons(remedy->evidence, *finding);
+    ranked.why = Reasons(remedy->evidence, scope);
     ranked.how = Steps(*remedy, finding->framework, RemedyScope(scope, made));
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*finding, scope, listed, excess, &ranked);
@@ -219,7 +220,7 @@ void RankRemedies(const RuleSet& rules, Finding* finding) {
     finding->remedies.push_back(std::move(candidate.ranked));
   }
   finding->ruled_out = std::move(ruled_out);
-  finding->budget = MakeBudget(*finding);
+  finding->budget = MakeBudget(*finding, rules.Threshold("worth_a_step"));
 }
 
 }  // namespace whyoom

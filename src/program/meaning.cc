@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "facts/op_name.h"
+
 namespace whyoom {
 namespace {
 
@@ -79,7 +81,7 @@ constexpr std::size_t kMostKinds =
 
 Meaning::Meaning(const Program& program) : program_(program) {
   for (const HloInstruction& instruction : program.module().instructions) {
-    if (instruction.op_name.find("transpose(jvp") != std::string_view::npos) {
+    if (IsGradient(instruction.op_name)) {
       trains_ = true;
       break;
     }
@@ -100,13 +102,12 @@ Meaning::Meaning(const Program& program) : program_(program) {
 }
 
 bool Meaning::IsBackward(int instruction) const {
-  return program_.module().instructions[static_cast<std::size_t>(instruction)].op_name.find("transpose(jvp") !=
-         std::string_view::npos;
+  return IsGradient(program_.module().instructions[static_cast<std::size_t>(instruction)].op_name);
 }
 
 bool Meaning::IsForward(int instruction) const {
   const std::string_view name = program_.module().instructions[static_cast<std::size_t>(instruction)].op_name;
-  return name.find("jvp(") != std::string_view::npos && name.find("transpose(") == std::string_view::npos;
+  return IsDifferentiated(name) && !IsTransposed(name);
 }
 
 Rows Meaning::RowsOf(int instruction, int leaf) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/expression.h"
+#include "rules/names.h"
 #include "rules/rule_node.h"
 
 namespace whyoom {
@@ -19,12 +20,14 @@ class NameCheck {
   static constexpr const char* kComparison = "the comparison";
   static constexpr const char* kDifference = "the difference";
   static constexpr const char* kTerms = "the terms";
+  static constexpr const char* kRowTests = "the fields of a row";
 
   // For `owner`, a failure's code, or empty: a remedy, which may use the facts of all failures.
   void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
   void Give(const std::string& owner, const std::string& fact);
+  void GiveRowField(const std::string& name);
   // Of terms, which whoever misspells a name may have meant.
   void MayMean(const std::string& term) { terms_.push_back(term); }
 
@@ -51,6 +54,7 @@ class NameCheck {
   std::set<std::string> all_facts_;
   std::set<std::string> forgiven_;
   std::vector<std::string> terms_;
+  std::vector<std::string> row_fields_ = RowFields();
 };
 
 }  // namespace whyoom

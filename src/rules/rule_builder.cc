@@ -9,7 +9,6 @@
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
-#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -234,7 +233,7 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
 // What an extension may add to.
 void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
   for (const auto& [framework, steps] : node["how"].Members()) {
-    std::vector<Template>& how = remedy->how[framework == "jax" ? "" : framework];
+    std::vector<Template>& how = remedy->how[framework == default_framework_ ? "" : framework];
     for (const RuleNode& step : steps.Items()) {
       how.push_back(step.AsTemplate(terms_));
       names_.Use("", step, how.back().name_uses(), false);
@@ -319,12 +318,16 @@ void RuleSetBuilder::BuildComparison() {
 
 void RuleSetBuilder::BuildWording() {
   for (const auto& [id, node] : sections_[kWording]) {
-    if (!node.file().built_in && !built_in_words_.contains(id)) {
-      const std::vector<std::string> known(built_in_words_.begin(), built_in_words_.end());
-      node.ReportKey("nothing is said with the words '" + Printable(id) + "'", DidYouMean(id, known));
-    }
+    CheckAskedFor(kWording, id, node);
     const bool of_comparison = id.starts_with("diff.");
     set_.wording_.emplace(id, BuildSentences(of_comparison ? NameCheck::kComparison : "", node));
+  }
+}
+
+void RuleSetBuilder::BuildThresholds() {
+  for (const auto& [id, node] : sections_[kThresholds]) {
+    CheckAskedFor(kThresholds, id, node);
+    set_.thresholds_.emplace(id, AsNumber(node["share"].Scalar()).value_or(0));
   }
 }
 

@@ -120,9 +120,20 @@ const Remedy* RuleSet::FindRemedy(std::string_view id) const {
   return found != remedies_.end() ? &found->second : nullptr;
 }
 
+const RowTest* RuleSet::FindRowTest(std::string_view name) const {
+  const auto found = std::lower_bound(row_tests_.begin(), row_tests_.end(), name,
+                                      [](const RowTest& test, std::string_view wanted) { return test.name < wanted; });
+  return found != row_tests_.end() && found->name == name ? &*found : nullptr;
+}
+
 const Trace* RuleSet::FindDifference(std::string_view id) const {
   const auto found = differences_.find(id);
   return found != differences_.end() ? &found->second : nullptr;
+}
+
+double RuleSet::Threshold(std::string_view id) const {
+  const auto found = thresholds_.find(id);
+  return found != thresholds_.end() ? found->second : 0;
 }
 
 std::string RuleSet::Say(std::string_view id, const Scope& scope) const {

@@ -123,7 +123,7 @@ struct Remedy {
   std::string gain;
   std::string telltale;                              // in general, for `explain`
   std::string note;                                  // preconditions and side effects
-  std::map<std::string, std::vector<Template>> how;  // by framework; "" is plain JAX, the default
+  std::map<std::string, std::vector<Template>> how;  // by framework; "" is the default one
   std::vector<Link> links;
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
@@ -131,6 +131,13 @@ struct Remedy {
   int spread_percent = 0;           // how far off three of four outcomes have been at most, of what the change saves
   std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
+};
+
+// What is true of a row of a report, by the fields that the program itself gives it (rules/names.h).
+struct RowTest {
+  std::string name;
+  Expression when;
+  std::string about;  // Markdown, for rules/README.md
 };
 
 // A remedy that what was seen between two runs may be owed to.
@@ -226,12 +233,16 @@ class RuleSet {
   const std::vector<Chip>& chips() const { return chips_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
-  const std::vector<Trace>& traces() const { return traces_; }  // of two logs, in the order of `prior`
-  const std::vector<Trace>& notes() const { return notes_; }    // on a comparison, in the order of `prior`
+  const std::vector<RowTest>& row_tests() const { return row_tests_; }  // in order of name
+  const RowTest* FindRowTest(std::string_view name) const;              // null: there is none of this name
+  const std::vector<Trace>& traces() const { return traces_; }          // of two logs, in the order of `prior`
+  const std::vector<Trace>& notes() const { return notes_; }            // on a comparison, in the order of `prior`
   // What is said of a difference between two programs, by the name that compare/difference.h gives it; null: nothing.
   const Trace* FindDifference(std::string_view id) const;
   // The words for `id`, the sentences that hold put together; empty where there are none.
   std::string Say(std::string_view id, const Scope& scope) const;
+  // From which share on something is told; 0 where the rule data does not say.
+  double Threshold(std::string_view id) const;
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
 
   // For the prefilter: of every head and context, and of facts that have a long one, long ones in pieces; sorted, each
@@ -255,10 +266,12 @@ class RuleSet {
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;
   std::vector<AffixExample> affix_examples_;
+  std::vector<RowTest> row_tests_;
   std::vector<Trace> traces_;
   std::vector<Trace> notes_;
   std::map<std::string, Trace, std::less<>> differences_;
   std::map<std::string, std::vector<Sentence>, std::less<>> wording_;
+  std::map<std::string, double, std::less<>> thresholds_;
   std::vector<std::string> literals_;
   std::vector<std::string> sign_literals_;
   std::string fingerprint_;

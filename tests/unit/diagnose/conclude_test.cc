@@ -76,7 +76,7 @@ Finding MakeFinding(double need, double limit, const std::string& shape = "", st
     finding.allocations.push_back(row);
   }
   DeriveFacts(Rules(), &finding);
-  Classify(false, &finding);
+  Classify(Rules(), false, &finding);
   RankRemedies(Rules(), &finding);
   return finding;
 }
