@@ -116,8 +116,8 @@ class DumpReporter {
     if (usable) sighting->facts.Set("limit_bytes", usable->bytes, {});
     if (usable && !usable->chip.empty()) sighting->facts.Set("chip", usable->chip, {});
     Prospects prospects;
-    if (!dump_.ReadGiven(module, usable ? usable->bytes : 0, failed, &sighting->facts, &sighting->rows, &prospects,
-                         &sources_, problem))
+    if (!dump_.ReadGiven(module, rules_.role_words(), usable ? usable->bytes : 0, failed, &sighting->facts,
+                         &sighting->rows, &prospects, &sources_, problem))
       return false;
     if (!prospects.memory.empty()) sighting->prospects = std::move(prospects);
     return true;

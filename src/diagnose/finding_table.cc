@@ -46,8 +46,8 @@ void TakeDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   const std::optional<double> limit = finding->facts.Number("limit_bytes");
   Prospects prospects;
   std::vector<std::string> sources;
-  if (!dump.Read(finding->facts.Text("module"), limit.value_or(0), &finding->facts, &rows, &prospects, &sources,
-                 &problem)) {
+  if (!dump.Read(finding->facts.Text("module"), rules.role_words(), limit.value_or(0), &finding->facts, &rows,
+                 &prospects, &sources, &problem)) {
     problem.of_report = true;
     finding->dump_problem = std::move(problem);
     return;

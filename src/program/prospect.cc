@@ -295,13 +295,13 @@ bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
 }
 
-Prospects LookAt(const Program& program, std::int64_t limit_bytes) {
-  const Meaning meaning(program);
+Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes) {
+  const Meaning meaning(program, role_words);
   return LookAt(program, meaning, Changes(program, meaning, limit_bytes), limit_bytes);
 }
 
-Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
-  const Meaning meaning(program);
+Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes) {
+  const Meaning meaning(program, role_words);
   const Changes changes(program, meaning, limit_bytes);
   Prospects prospects = LookAt(program, meaning, changes, limit_bytes);
   if (!changes.whole()) return prospects;

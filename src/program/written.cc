@@ -61,7 +61,7 @@ std::vector<std::int64_t> Sorted(std::vector<std::int64_t> dims) {
   return dims;
 }
 
-Written::Written(HloModule module)
+Written::Written(HloModule module, const RoleWords& role_words)
     : program_([&] {
         if (Dimensions::Count(module) > Dimensions::kMost) {
           whole_ = false;
@@ -70,7 +70,7 @@ Written::Written(HloModule module)
         ModuleMemory memory = EachResult(module);
         return Program(std::move(module), HloModule(), std::move(memory));
       }()),
-      meaning_(program_) {
+      meaning_(program_, role_words) {
   whole_ = whole_ && program_.dimensions().whole();
   const HloModule& text = program_.module();
   if (text.entry >= 0) {

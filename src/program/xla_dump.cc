@@ -173,7 +173,7 @@ void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
 }
 
-void WorkOut(DumpFiles files, double limit_bytes, Prospects* prospects, Problem* problem) {
+void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, Prospects* prospects, Problem* problem) {
   const Problem too_large = {files.text_path, "",
                              "the program is too large for it to be worked out what each remedy would leave", true};
   if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
@@ -185,7 +185,7 @@ void WorkOut(DumpFiles files, double limit_bytes, Prospects* prospects, Problem*
   const bool failed = files.failed;
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
   const auto limit = static_cast<std::int64_t>(limit_bytes);
-  *prospects = failed ? LookAhead(program, limit) : LookAt(program, limit);
+  *prospects = failed ? LookAhead(program, role_words, limit) : LookAt(program, role_words, limit);
   if (!knows_sizes) prospects->room = {};  // in the sizes of the program as it was written
   if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
 }
@@ -255,8 +255,9 @@ Problem XlaDump::NotFound(const std::string& name) const {
   return {name, "", "the XLA dump holds no failed compile of this module"};
 }
 
-bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-                   Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const {
+bool XlaDump::Read(const std::string& name, const RoleWords& role_words, double limit_bytes, Evidence* facts,
+                   std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+                   Problem* problem) const {
   const std::optional<double> used = facts->Number("used_bytes");
   const Module* module = Find(name, used);
   if (module == nullptr) {
@@ -266,7 +267,7 @@ bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts,
   Evidence read;
   std::vector<Allocation> live;
   bool failed = false;
-  if (!ReadModule(*module, limit_bytes, &failed, &read, &live, prospects, sources, problem)) return false;
+  if (!ReadModule(*module, role_words, limit_bytes, &failed, &read, &live, prospects, sources, problem)) return false;
   const double need = AsNumber(read.Get("program_need_bytes")).value_or(0);
   if (!failed || (used && !AreSameNeed(need, *used))) {
     *problem = {module->paths.buffer_assignment, "",
@@ -280,9 +281,9 @@ bool XlaDump::Read(const std::string& name, double limit_bytes, Evidence* facts,
   return true;
 }
 
-bool XlaDump::ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
-                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
-                         Problem* problem) {
+bool XlaDump::ReadModule(const Module& module, const RoleWords& role_words, double limit_bytes, bool* failed,
+                         Evidence* facts, std::vector<Allocation>* rows, Prospects* prospects,
+                         std::vector<std::string>* sources, Problem* problem) {
   DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, prospects != nullptr);
   *problem = std::move(files.problem);
   if (!files.usable) return false;
@@ -294,7 +295,7 @@ bool XlaDump::ReadModule(const Module& module, double limit_bytes, bool* failed,
   facts->Set("dump", module.paths.buffer_assignment, {});
   facts->Set("listed", static_cast<double>(rows->size()), {});
   facts->Set("list_seen", true, {});
-  if (prospects != nullptr) WorkOut(std::move(files), limit_bytes, prospects, problem);
+  if (prospects != nullptr) WorkOut(std::move(files), role_words, limit_bytes, prospects, problem);
   return true;
 }
 
@@ -324,7 +325,7 @@ bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, st
     *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
     return false;
   }
-  if (!ReadModule(*module, 0, failed, facts, rows, nullptr, nullptr, problem)) return false;
+  if (!ReadModule(*module, {}, 0, failed, facts, rows, nullptr, nullptr, problem)) return false;
   facts->Set("module", module->name, {});
   const ModuleMemory memory = ReadMemory(*OpenFile(module->paths.buffer_assignment), nullptr, kLimits);
   facts->Set("need_bytes", static_cast<double>(memory.need_bytes), {});
@@ -332,14 +333,15 @@ bool XlaDump::ReadAny(const std::string& name, bool* failed, Evidence* facts, st
   return true;
 }
 
-std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, Problem* problem) const {
+std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
+                                              Problem* problem) const {
   for (const auto& [stem, module] : modules_) {
     const DumpPaths& paths = module.paths;
     if (paths.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
     if (!paths.before.empty()) {
       HloModule before = ReadHlo(*OpenFile(paths.before));
       if (before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits))
-        return std::make_unique<Written>(std::move(before));
+        return std::make_unique<Written>(std::move(before), role_words);
       // What was compiled for one of several devices cannot stand in for it.
       if (!before.computations.empty())
         *problem = {paths.before, "", "damaged, or of another compile: what was changed cannot be told"};
@@ -348,7 +350,7 @@ std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignme
     const std::string& path = module.Failed() ? paths.intermediate : paths.optimized;
     if (path.empty()) return nullptr;
     HloModule text = ReadHlo(*OpenFile(path));
-    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text));
+    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text), role_words);
   }
   return nullptr;
 }
@@ -377,10 +379,11 @@ std::vector<XlaDump::Given> XlaDump::GivenModules() const {
 
 std::int64_t XlaDump::NeedOf(const Given& module) const { return NeedOfFile(module.assignment); }
 
-bool XlaDump::ReadGiven(const Given& given, double limit_bytes, bool* failed, Evidence* facts,
-                        std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
-                        Problem* problem) const {
-  if (!ReadModule(modules_.at(given.key), limit_bytes, failed, facts, rows, prospects, sources, problem)) return false;
+bool XlaDump::ReadGiven(const Given& given, const RoleWords& role_words, double limit_bytes, bool* failed,
+                        Evidence* facts, std::vector<Allocation>* rows, Prospects* prospects,
+                        std::vector<std::string>* sources, Problem* problem) const {
+  if (!ReadModule(modules_.at(given.key), role_words, limit_bytes, failed, facts, rows, prospects, sources, problem))
+    return false;
   facts->Set("module", given.name, {});
   return true;
 }

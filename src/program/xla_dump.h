@@ -57,8 +57,9 @@ class XlaDump {
   // As Read. Of a module that did not fail there are no changes among the prospects. `failed`: whether it did, after
   // all; the module that a failure leaves may be of an earlier run. `problem` may also say what of the files cannot be
   // relied on, and what cannot be told then, where the rest can be read.
-  bool ReadGiven(const Given& module, double limit_bytes, bool* failed, Evidence* facts, std::vector<Allocation>* rows,
-                 Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+  bool ReadGiven(const Given& module, const RoleWords& role_words, double limit_bytes, bool* failed, Evidence* facts,
+                 std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+                 Problem* problem) const;
 
   // What is to be said of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
@@ -71,11 +72,13 @@ class XlaDump {
   // used_bytes of `facts`, else the last. False where there is no such module, or its files cannot be read or are of
   // another compile; `problem` says why then, or what of the files cannot be relied on.
   //
+  // `role_words` are what names of arguments say of their roles.
   // `prospects` gets what the whole program tells against a limit of so many bytes (0: not known); nothing where its
   // HLO is not there or too damaged.
   // `sources` gets the files of source code that the program's operations name, each once.
-  bool Read(const std::string& module, double limit_bytes, Evidence* facts, std::vector<Allocation>* rows,
-            Prospects* prospects, std::vector<std::string>* sources, Problem* problem) const;
+  bool Read(const std::string& module, const RoleWords& role_words, double limit_bytes, Evidence* facts,
+            std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
+            Problem* problem) const;
 
   // As Read, of a compile that failed or, where none did, that fitted; `failed` says which. Of several modules that fit
   // the description the one that takes most. A name that the dump does not know, or none: of all modules. Facts are
@@ -86,7 +89,8 @@ class XlaDump {
 
   // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
   // Null where its text is not there, or cannot be relied on; `problem` says that.
-  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, Problem* problem) const;
+  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
+                                       Problem* problem) const;
 
  private:
   struct Module {
@@ -102,9 +106,9 @@ class XlaDump {
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
   // `prospects` may be null: then nothing is simulated; and so may `sources`.
-  static bool ReadModule(const Module& module, double limit_bytes, bool* failed, Evidence* facts,
-                         std::vector<Allocation>* rows, Prospects* prospects, std::vector<std::string>* sources,
-                         Problem* problem);
+  static bool ReadModule(const Module& module, const RoleWords& role_words, double limit_bytes, bool* failed,
+                         Evidence* facts, std::vector<Allocation>* rows, Prospects* prospects,
+                         std::vector<std::string>* sources, Problem* problem);
 
   bool has_inputs_ = false;
   std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart

@@ -137,6 +137,7 @@ void RuleSetBuilder::Merge() {
     }
     for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
     AddJsonKeys(root["json_logs"]);
+    AddRoleWords(root["roles"]);
   }
 }
 
@@ -238,6 +239,16 @@ void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
   AddOnce(node["text"].Words(), &set_.json_keys_.text);
   AddOnce(node["reporter"].Words(), &set_.json_keys_.reporter);
   AddOnce(node["time"].Words(), &set_.json_keys_.time);
+}
+
+void RuleSetBuilder::AddRoleWords(const RuleNode& node) {
+  const auto add = [&](const char* role, std::set<std::string>* words) {
+    for (const std::string& word : node[role].Words()) words->insert(word);
+  };
+  add("optimizer_state", &set_.role_words_.optimizer_state);
+  add("weights", &set_.role_words_.weights);
+  add("cache", &set_.role_words_.cache);
+  add("inputs", &set_.role_words_.inputs);
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
@@ -379,6 +390,11 @@ void RuleSetBuilder::Fingerprint() {
   }
   all["json_logs"] = {
       {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}, {"time", set_.json_keys_.time}};
+  const RoleWords& roles = set_.role_words_;
+  all["roles"] = {{"optimizer_state", roles.optimizer_state},
+                  {"weights", roles.weights},
+                  {"cache", roles.cache},
+                  {"inputs", roles.inputs}};
   for (const RuleNode& node : extensions_) all["extensions"].push_back(node.json());
   set_.fingerprint_ = Sha256Hex(all.dump());
 }

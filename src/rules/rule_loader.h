@@ -31,6 +31,7 @@ class RuleSetBuilder {
   void MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key);
   void MergeEntry(const std::string& section, const std::string& id_key, const std::string& id, const RuleNode& node);
   void AddJsonKeys(const RuleNode& node);
+  void AddRoleWords(const RuleNode& node);
   void BuildRowTests();
   void BuildTerms();
   void CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -175,6 +176,14 @@ struct Framework {
   std::vector<std::string> examples;  // lines that show a sign of it
 };
 
+// What names of a program's arguments say of their roles, by the words in them, in lower case.
+struct RoleWords {
+  std::set<std::string> optimizer_state;
+  std::set<std::string> weights;
+  std::set<std::string> cache;
+  std::set<std::string> inputs;
+};
+
 struct Chip {
   std::string id;              // "v5e"
   std::vector<double> limits;  // usable bytes as printed; matched to two decimals of GiB
@@ -231,6 +240,7 @@ class RuleSet {
   const JsonLogKeys& json_keys() const { return json_keys_; }
   const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
   const std::vector<Chip>& chips() const { return chips_; }
+  const RoleWords& role_words() const { return role_words_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
   const std::vector<RowTest>& row_tests() const { return row_tests_; }  // in order of name
@@ -263,6 +273,7 @@ class RuleSet {
   JsonLogKeys json_keys_;
   std::vector<Framework> frameworks_;
   std::vector<Chip> chips_;
+  RoleWords role_words_;
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;
   std::vector<AffixExample> affix_examples_;

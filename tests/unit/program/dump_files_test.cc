@@ -222,7 +222,8 @@ TEST_CASE("each failed compile of a name is told, and a log's own is found", "[p
     std::vector<Allocation> rows;
     Prospects prospects;
     Problem problem;
-    const bool read = dump.Read("jit_train_step", 0, &facts, &rows, &prospects, nullptr, &problem);
+    const bool read =
+        dump.Read("jit_train_step", BuiltInRules().role_words(), 0, &facts, &rows, &prospects, nullptr, &problem);
     const Value path = facts.Get("dump");
     *from = read ? *AsText(path) : problem.what;
     return read;
@@ -263,7 +264,7 @@ TEST_CASE("a program as it was written is only taken from its own compile", "[pr
     XlaDump dump;
     Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
     Problem problem;
-    const auto written = dump.ReadWritten(dump.GivenModules().at(0).assignment, &problem);
+    const auto written = dump.ReadWritten(dump.GivenModules().at(0).assignment, BuiltInRules().role_words(), &problem);
     CHECK((written != nullptr) == is_own);
     CHECK(problem.what.empty() == is_own);
   }

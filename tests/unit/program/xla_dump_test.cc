@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "process.h"
 #include "program/dump_text.h"
@@ -122,13 +123,14 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   std::vector<Allocation> rows;
   Prospects prospects;
   Problem problem;
-  CHECK_FALSE(dump.Read("jit_step", 0, &facts, &rows, &prospects, nullptr, &problem));  // it fitted
+  CHECK_FALSE(dump.Read("jit_step", BuiltInRules().role_words(), 0, &facts, &rows, &prospects, nullptr,
+                        &problem));  // it fitted
   add("module_0000.jit_step.cl_7.oom_intermediate_module.txt",
       "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), "
       "metadata={op_name=\"jit(step)/late\"}\n}\n");
-  CHECK_FALSE(dump.Read("jit_other", 0, &facts, &rows, &prospects, nullptr, &problem));
+  CHECK_FALSE(dump.Read("jit_other", BuiltInRules().role_words(), 0, &facts, &rows, &prospects, nullptr, &problem));
   CHECK(problem.what.find("no failed compile") != std::string::npos);
-  REQUIRE(dump.Read("jit_step", 0, &facts, &rows, &prospects, nullptr, &problem));
+  REQUIRE(dump.Read("jit_step", BuiltInRules().role_words(), 0, &facts, &rows, &prospects, nullptr, &problem));
   CHECK(facts.Get("arguments_bytes") == Value(6.0 * kMiB));
   CHECK(facts.Get("output_bytes") == Value(5.0 * kMiB));
   CHECK(facts.Get("shared_output_bytes") == Value(4.0 * kMiB));
@@ -142,7 +144,7 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   // Without a name the only failed module is meant.
   rows.clear();
   Evidence more;
-  CHECK(dump.Read("", 0, &more, &rows, &prospects, nullptr, &problem));
+  CHECK(dump.Read("", BuiltInRules().role_words(), 0, &more, &rows, &prospects, nullptr, &problem));
   CHECK(more.Get("module") == Value(std::string("jit_step")));
 }
 
