@@ -79,11 +79,11 @@ void AddDump(const Side& side, const std::string& module, Run* run, std::vector<
   run->measured = !reading->failed;
 }
 
-void AddProgram(const Side& side, Run* run, std::vector<Problem>* problems) {
+void AddProgram(const Side& side, const RuleSet& rules, Run* run, std::vector<Problem>* problems) {
   const std::string path = run->facts.Text("dump");
   if (path.empty()) return;
   Problem problem;
-  run->written = side.dump.ReadWritten(path, &problem);
+  run->written = side.dump.ReadWritten(path, rules.role_words(), &problem);
   if (!problem.what.empty()) problems->push_back(problem);
 }
 
@@ -108,8 +108,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
-  AddProgram(before, &diff.before, &diff.problems);
-  AddProgram(after, &diff.after, &diff.problems);
+  AddProgram(before, rules, &diff.before, &diff.problems);
+  AddProgram(after, rules, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),

@@ -1,15 +1,13 @@
 #include "compare/compare.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "compare/compare_rows.h"
+#include "compare/comparison_scope.h"
 #include "compare/one_dimension.h"
 #include "compare/run_facts.h"
-#include "compare/seeming_remedies.h"
 #include "facts/row_fields.h"
 #include "facts/row_names.h"
 
@@ -18,6 +16,8 @@ namespace {
 
 // Logs print sizes with two decimals of a GiB, so two figures of one size may differ by this much.
 constexpr std::int64_t kRounding = (std::int64_t{1} << 30) / 100;
+// A row smaller than this explains nothing of a chip's HBM.
+constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 // And one allocation of the same shape, by this much of itself ("1.01G"); dumps are exact.
 constexpr double kRowRounding = 0.01;
 std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> limit) {
@@ -104,19 +104,12 @@ void SetRows(const MatchedRows& matched, Comparison* comparison) {
 }
 
 void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
-  static const std::pair<const char*, const char*> kTotals[] = {
-      {"need_bytes", "needed"},
-      {"limit_bytes", "limit"},
-      {"free_bytes", "free"},
-      {"largest_free_block_bytes", "largest free block"},
-      {"arguments_bytes", "arguments"},
-      {"output_bytes", "outputs"},
-      {"shared_output_bytes", "shared by the two"},
-      {"hlo_temp_bytes", "temporaries"},
-      {"host_bytes", "in host memory"},
-  };
-  for (const auto& [id, title] : kTotals) {
-    TotalChange total{id, title, Bytes(before, id), Bytes(after, id)};
+  static constexpr const char* kTotals[] = {
+      "need_bytes",      "limit_bytes",  "free_bytes",          "largest_free_block_bytes",
+      "arguments_bytes", "output_bytes", "shared_output_bytes", "hlo_temp_bytes",
+      "host_bytes"};
+  for (const char* id : kTotals) {
+    TotalChange total{id, "", Bytes(before, id), Bytes(after, id)};
     if (total.id == "limit_bytes" && total.before == total.after) continue;  // said at the head
     if (total.before.value_or(0) == 0 && total.after.value_or(0) == 0) continue;
     if (total.before || total.after) comparison->totals.push_back(total);
@@ -129,6 +122,38 @@ void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
 bool HaveSameArguments(const Written& before, const Written& after) {
   const std::size_t most = std::max(before.program().parameters().size(), after.program().parameters().size());
   return 2 * MatchArguments(before, after).size() > most;
+}
+
+bool Holds(const std::optional<Expression>& condition, const Scope& scope) {
+  return !condition || AsBool(condition->Evaluate(scope)) == true;
+}
+
+// Those that hold, each once.
+std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
+  std::vector<std::string> ids;
+  for (const TraceRemedy& remedy : trace.remedies) {
+    const bool told = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
+    if (!told && Holds(remedy.when, scope)) ids.push_back(remedy.id);
+  }
+  return ids;
+}
+
+// Nothing where the rule data says that it is too little to be told.
+std::optional<AppliedChange> Describe(Difference difference, const RuleSet& rules) {
+  AppliedChange change{{}, std::move(difference)};
+  Difference& told = change.difference;
+  const Trace* words = rules.FindDifference(told.change.empty() ? kUnnamedDifference : told.change);
+  if (words == nullptr) return change;
+  const DifferenceScope scope(told);
+  if (!Holds(words->when, scope)) return std::nullopt;
+  std::string what = SayAll(words->what, scope);
+  std::string evidence = SayAll(words->why, scope);
+  for (const std::string& id : RemediesOf(*words, scope)) {
+    if (const Remedy* remedy = rules.FindRemedy(id)) change.remedies.push_back(remedy);
+  }
+  told.what = std::move(what);
+  told.evidence = std::move(evidence);
+  return change;
 }
 
 void SetChanges(const Run& before, const Run& after, const RuleSet& rules, Comparison* comparison) {
@@ -144,13 +169,8 @@ void SetChanges(const Run& before, const Run& after, const RuleSet& rules, Compa
       differences.push_back(*std::move(one));
   }
   for (Difference& difference : differences) {
-    AppliedChange change{{}, std::move(difference)};
-    const std::vector<std::string> traces =
-        change.difference.change.empty() ? TracesOfDimension() : std::vector<std::string>{change.difference.change};
-    for (const std::string& trace : traces) {
-      if (const Remedy* remedy = rules.FindRemedyByTrace(trace)) change.remedies.push_back(remedy);
-    }
-    comparison->changes.push_back(std::move(change));
+    if (std::optional<AppliedChange> change = Describe(std::move(difference), rules))
+      comparison->changes.push_back(*std::move(change));
   }
 }
 
@@ -164,37 +184,47 @@ std::vector<SeemingRemedy> Proved(const Comparison& comparison) {
   return proved;
 }
 
-void SetNotes(const Run& before, const Run& after, Comparison* comparison) {
-  const auto note = [&](std::string text) { comparison->notes.push_back(std::move(text)); };
-  if (!comparison->same_job)
-    note(fmt::format("These are two modules, {} and {}: what is said of the change may be of two programs.",
-                     comparison->module_before, comparison->module_after));
-  const bool both = comparison->at_least_before && comparison->at_least_after;
-  if (comparison->at_least_before || comparison->at_least_after)
-    note(fmt::format("{} temporaries only, since these alone are over the limit: more is needed than is said.",
-                     both                          ? "Both count their"
-                     : comparison->at_least_before ? "BEFORE counts its"
-                                                   : "AFTER counts its"));
-  if (!after.failed && !after.measured) {
-    note(
-        "AFTER holds no failure; a log that ends early would look the same. What it takes now is in its XLA dump: "
-        "XLA_FLAGS=--xla_dump_to=DIR, then --xla-dump-after DIR.");
-  } else if (!comparison->rows_compared && (before.compiles || after.compiles) &&
-             comparison->verdict != DiffVerdict::kOtherFailure) {
-    const char* which = !before.allocations.empty()  ? "AFTER does not list its allocations"
-                        : !after.allocations.empty() ? "BEFORE does not list its allocations"
-                                                     : "Neither lists its allocations";
-    note(
-        fmt::format("{}, so what became of each cannot be told. Of a compile an XLA dump lists them: "
-                    "XLA_FLAGS=--xla_dump_to=DIR, then --xla-dump-before or --xla-dump-after DIR.",
-                    which));
+// Which remedies leave such traces as the two runs differ by.
+std::vector<SeemingRemedy> Guessed(const RuleSet& rules, const Scope& scope) {
+  std::vector<SeemingRemedy> seems;
+  for (const Trace& trace : rules.traces()) {
+    if ((trace.otherwise && !seems.empty()) || !Holds(trace.when, scope)) continue;
+    SeemingRemedy seeming{RemediesOf(trace, scope), SayAll(trace.why, scope)};
+    if (!seeming.ids.empty()) seems.push_back(std::move(seeming));
   }
-  if (after.other_failures > 0)
-    note(fmt::format("AFTER holds {} more {}: whyoom {}", after.other_failures,
-                     after.other_failures == 1 ? "failure" : "failures", after.path));
+  return seems;
+}
+
+void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) {
+  comparison->verdict_text = rules.Say(std::string("diff.verdict.") + VerdictId(comparison->verdict), scope);
+  for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
+  for (const Trace& note : rules.notes()) {
+    if (Holds(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
+  }
 }
 
 }  // namespace
+
+const char* VerdictId(DiffVerdict verdict) {
+  switch (verdict) {
+    case DiffVerdict::kFitsNow:
+      return "fits_now";
+    case DiffVerdict::kNeitherFails:
+      return "neither_fails";
+    case DiffVerdict::kFailsNow:
+      return "fails_now";
+    case DiffVerdict::kOtherFailure:
+      return "other_failure";
+    case DiffVerdict::kStillOver:
+      return "still_over";
+    case DiffVerdict::kUnchanged:
+      return "unchanged";
+    case DiffVerdict::kWorse:
+      return "worse";
+    default:
+      return "cannot_tell";
+  }
+}
 
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   Comparison comparison;
@@ -218,10 +248,10 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
     SetRows(matched, &comparison);
   }
   SetChanges(before, after, rules, &comparison);
+  const ComparisonScope scope(rules, before, after, comparison, matched);
   comparison.seems = Proved(comparison);
-  if (comparison.seems.empty())
-    comparison.seems = SeemingRemedies(before, after, comparison.rows_compared ? &matched : nullptr);
-  SetNotes(before, after, &comparison);
+  if (comparison.seems.empty()) comparison.seems = Guessed(rules, scope);
+  SetWords(rules, scope, &comparison);
   return comparison;
 }
 

@@ -1,7 +1,7 @@
 // Two runs of one job: what a change did, what is still over, which remedies seem to have been applied.
 //
 // Reports and dumps list allocations, not causes, so a remedy is only ever said to "seem" applied, and where two
-// changes leave the same trace both are named (seeming_remedies.h).
+// changes leave the same trace both are named: which leaves which is in the rule data (`traces`).
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,9 @@ enum class DiffVerdict {
   kCannotTell,    // it still fails; whether by less is not known
 };
 
+// "fits_now", as the JSON and the wording in the rule data have it.
+const char* VerdictId(DiffVerdict verdict);
+
 // A figure of both runs; nullopt where it is not known.
 struct TotalChange {
   std::string id;     // "need_bytes"
@@ -80,6 +83,7 @@ struct AppliedChange {
 
 struct Comparison {
   DiffVerdict verdict = DiffVerdict::kCannotTell;
+  std::string verdict_text;   // of the rule data, as are the totals' titles, the evidence, what seems and the notes
   std::string module_before;  // empty: not known
   std::string module_after;
   bool same_job = true;                     // false where the modules differ

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "facts/op_name.h"
+
 namespace whyoom {
 namespace {
 
@@ -24,13 +26,7 @@ Rows Sized(const std::vector<Allocation>& rows) {
 }
 
 // Checkpointing wraps names without changing what they name.
-std::string PlainOp(const Allocation& row) {
-  std::string op = row.op_name;
-  for (const std::string_view wrap : {"rematted_computation/", "checkpoint/"}) {
-    for (std::size_t at = op.find(wrap); at != std::string::npos; at = op.find(wrap)) op.erase(at, wrap.size());
-  }
-  return op;
-}
+std::string PlainOp(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
 
 std::string Dims(const Allocation& row) {
   return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);

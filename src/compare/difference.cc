@@ -1,9 +1,6 @@
 #include "compare/difference.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -71,20 +68,23 @@ class Arguments {
  private:
   const ProgramParameter& Before(const ArgumentPair& pair) const { return before_.program().parameters()[pair.before]; }
   const ProgramParameter& After(const ArgumentPair& pair) const { return after_.program().parameters()[pair.after]; }
-  std::string Shapes(const ArgumentPair& pair) const {
-    return fmt::format("{} was {}, is {}", Before(pair).path, before_.program().ShapeOf(Before(pair)).shape,
-                       after_.program().ShapeOf(After(pair)).shape);
-  }
-  std::string Example(const std::vector<ArgumentPair>& pairs) const {
-    const auto largest = std::max_element(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) {
+  const ArgumentPair& Largest(const std::vector<ArgumentPair>& pairs) const {
+    return *std::max_element(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) {
       return BytesOf(before_, Before(a)) < BytesOf(before_, Before(b));
     });
-    return Shapes(*largest) + (pairs.size() > 1 ? fmt::format("; so in {} arguments", pairs.size()) : "");
+  }
+  // That the arguments show it, by the largest of them.
+  void Show(const std::vector<ArgumentPair>& pairs, Difference* difference) const {
+    const ArgumentPair& largest = Largest(pairs);
+    difference->arrays = static_cast<std::int64_t>(pairs.size());
+    difference->facts["array"] = Before(largest).path;
+    difference->facts["shape_before"] = before_.program().ShapeOf(Before(largest)).shape;
+    difference->facts["shape_after"] = after_.program().ShapeOf(After(largest)).shape;
   }
 
   void CollectAxes();
   void Data();
-  std::string Classify(const Lengths& lengths, const AxisChange& change, std::string* what) const;
+  std::string Classify(const Lengths& lengths, const AxisChange& change) const;
   void Width();
   void Layers();
   void Layout();
@@ -132,23 +132,15 @@ void Arguments::CollectAxes() {
   }
 }
 
-// Which change it is; empty where that cannot be told. `what` is what to call the dimension.
-std::string Arguments::Classify(const Lengths& lengths, const AxisChange& change, std::string* what) const {
+// Which change it is; empty where that cannot be told.
+std::string Arguments::Classify(const Lengths& lengths, const AxisChange& change) const {
   std::set<AxisKind> kinds = change.kinds;
   if (kinds.contains(AxisKind::kBatch) || kinds.contains(AxisKind::kSequence)) kinds.erase(AxisKind::kWidth);
-  *what = "one dimension";
   if (kinds.size() != 1) return "";
   // What is neither fed in nor trained on is a state, such as the points of a grid.
   if (!before_.meaning().trains() && !change.fed_in && !kinds.contains(AxisKind::kWidth)) return "";
-  if (kinds.contains(AxisKind::kBatch)) {
-    *what = "the batch";
-    return "half_batch";
-  }
-  if (kinds.contains(AxisKind::kSequence)) {
-    *what = "the sequence";
-    return "half_sequence";
-  }
-  *what = "a dimension of the weights";
+  if (kinds.contains(AxisKind::kBatch)) return "half_batch";
+  if (kinds.contains(AxisKind::kSequence)) return "half_sequence";
   const bool rounded = lengths.first % kLanes != 0 && lengths.second % kLanes == 0 &&
                        std::abs(lengths.second - lengths.first) < kLanes &&
                        std::abs(lengths.second - lengths.first) < lengths.first / 4;
@@ -159,8 +151,7 @@ std::string Arguments::Classify(const Lengths& lengths, const AxisChange& change
 void Arguments::Data() {
   std::map<std::pair<std::string, double>, std::pair<Difference, std::vector<ArgumentPair>>> by_ratio;
   for (const auto& [lengths, change] : axes_) {
-    std::string what;
-    const std::string name = Classify(lengths, change, &what);
+    const std::string name = Classify(lengths, change);
     if (name == "smaller_model" || name == "no_tiny_dimensions") continue;
     const double ratio =
         static_cast<double>(lengths.second) / static_cast<double>(std::max<std::int64_t>(1, lengths.first));
@@ -168,7 +159,6 @@ void Arguments::Data() {
     arguments.insert(arguments.end(), change.arguments.begin(), change.arguments.end());
     if (difference.from && *difference.from >= lengths.first) continue;
     difference.change = name;
-    difference.what = what;
     difference.from = lengths.first;
     difference.to = lengths.second;
   }
@@ -186,8 +176,7 @@ void Arguments::Data() {
   }
   for (auto& [key, value] : by_ratio) {
     auto& [difference, arguments] = value;
-    difference.arrays = static_cast<std::int64_t>(arguments.size());
-    difference.evidence = Example(arguments);
+    Show(arguments, &difference);
     difference.undone = !difference.change.empty() && *difference.to > *difference.from;
     found_.push_back(std::move(difference));
   }
@@ -199,18 +188,18 @@ void Arguments::Width() {
     std::vector<ArgumentPair> arguments;
     std::int64_t most = -1;
     for (const auto& [lengths, change] : axes_) {
-      std::string what;
-      if (Classify(lengths, change, &what) != name) continue;
+      if (Classify(lengths, change) != name) continue;
       std::int64_t bytes = 0;
       for (const ArgumentPair& pair : change.arguments) bytes += BytesOf(before_, Before(pair));
       arguments.insert(arguments.end(), change.arguments.begin(), change.arguments.end());
       if (bytes <= most) continue;
       most = bytes;
-      difference = {name, what, lengths.first, lengths.second, 0, "", false};
+      difference.change = name;
+      difference.from = lengths.first;
+      difference.to = lengths.second;
     }
     if (arguments.empty()) continue;
-    difference.arrays = static_cast<std::int64_t>(arguments.size());
-    difference.evidence = Example(arguments);
+    Show(arguments, &difference);
     difference.undone = difference.change == "smaller_model" && *difference.to > *difference.from;
     found_.push_back(std::move(difference));
   }
@@ -238,11 +227,8 @@ void Arguments::Layers() {
   const std::vector<const ProgramParameter*>& weights = gone.empty() ? added : gone;
   Difference difference;
   difference.change = "smaller_model";
-  difference.what = "the weights";
   difference.arrays = static_cast<std::int64_t>(weights.size());
-  difference.evidence =
-      fmt::format("{} {} of the weights {}, such as {}", weights.size(), weights.size() == 1 ? "array" : "arrays",
-                  gone.empty() ? "came in addition" : "are gone", weights.front()->path);
+  difference.facts["array"] = weights.front()->path;
   difference.undone = gone.empty();
   found_.push_back(std::move(difference));
 }
@@ -259,11 +245,10 @@ void Arguments::Layout() {
   if (large.empty()) return;
   Difference difference;
   difference.change = "no_tiny_dimensions";
-  difference.what = "the last dimension";
+  difference.facts["is_reshaped"] = true;
   difference.from = before_.program().ShapeOf(Before(large[0])).dims.back();
   difference.to = after_.program().ShapeOf(After(large[0])).dims.back();
-  difference.arrays = static_cast<std::int64_t>(large.size());
-  difference.evidence = Example(large);
+  Show(large, &difference);
   found_.push_back(std::move(difference));
 }
 
@@ -271,8 +256,7 @@ void Arguments::Labels() {
   if (labels_.empty()) return;
   Difference difference;
   difference.change = "labels_as_numbers";
-  difference.arrays = static_cast<std::int64_t>(labels_.size());
-  difference.evidence = Example(labels_);
+  Show(labels_, &difference);
   found_.push_back(std::move(difference));
 }
 
@@ -299,20 +283,14 @@ void Arguments::Split() {
   difference.change = devices != devices_after && std::min(devices, devices_after) > 1 ? "more_devices" : "shard";
   difference.arrays = static_cast<std::int64_t>(changed.size());
   if (devices != devices_after) {
-    difference.what = "the devices";
     difference.from = devices;
     difference.to = devices_after;
-    difference.evidence = fmt::format("the program is split over {} {}, {} before", devices_after,
-                                      devices_after == 1 ? "device" : "devices", devices);
   }
   if (!changed.empty()) {
-    const auto largest = std::max_element(changed.begin(), changed.end(), [&](const auto& a, const auto& b) {
-      return BytesOf(before_, Before(a)) < BytesOf(before_, Before(b));
-    });
-    difference.evidence +=
-        fmt::format("{}{} is in {} {}, {} before{}", difference.evidence.empty() ? "" : ": ", After(*largest).path,
-                    Parts(After(*largest)), Parts(After(*largest)) == 1 ? "part" : "parts", Parts(Before(*largest)),
-                    changed.size() > 1 ? fmt::format("; so in {} arguments", changed.size()) : "");
+    const ArgumentPair& largest = Largest(changed);
+    difference.facts["array"] = After(largest).path;
+    difference.facts["parts_before"] = static_cast<double>(Parts(Before(largest)));
+    difference.facts["parts_after"] = static_cast<double>(Parts(After(largest)));
   }
   found_.push_back(std::move(difference));
 }
@@ -370,16 +348,25 @@ std::vector<Difference> FindDifferences(const Written& before, const Written& af
   return found;
 }
 
-bool IsDifference(std::string_view change) {
-  static constexpr std::array<std::string_view, 16> kAll = {"half_batch",       "batch_in_steps",
-                                                            "half_sequence",    "pieces",
-                                                            "donate",           "shard",
-                                                            "more_devices",     "bfloat16",
-                                                            "recompute_layers", "attention_in_blocks",
-                                                            "loss_in_chunks",   "state_on_host",
-                                                            "no_host_transfer", "no_tiny_dimensions",
-                                                            "smaller_model",    "labels_as_numbers"};
-  return std::find(kAll.begin(), kAll.end(), change) != kAll.end();
+const std::vector<std::string>& DifferenceIds() {
+  static const std::vector<std::string> ids = {kUnnamedDifference,
+                                               "half_batch",
+                                               "batch_in_steps",
+                                               "half_sequence",
+                                               "pieces",
+                                               "donate",
+                                               "shard",
+                                               "more_devices",
+                                               "bfloat16",
+                                               "recompute_layers",
+                                               "attention_in_blocks",
+                                               "loss_in_chunks",
+                                               "state_on_host",
+                                               "no_host_transfer",
+                                               "no_tiny_dimensions",
+                                               "smaller_model",
+                                               "labels_as_numbers"};
+  return ids;
 }
 
 }  // namespace whyoom

@@ -6,29 +6,38 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "program/written.h"
+#include "rules/value.h"
 
 namespace whyoom {
 
 struct Difference {
-  std::string change;  // as prospect.h names it; also "smaller_model" and "labels_as_numbers". Empty: it cannot be told
-  std::string what;    // of `from` and `to`: "the batch"
+  std::string change;  // one of DifferenceIds(); empty: it cannot be told which
   std::optional<std::int64_t> from;
   std::optional<std::int64_t> to;
   std::int64_t arrays = 0;  // that show it; 0: not counted
-  std::string evidence;     // a sentence without a full stop
   bool undone = false;      // the other way round: BEFORE had the change, AFTER has not
+  // What else the rule data may say of it, by the names in rules/README.md.
+  std::map<std::string, Value, std::less<>> facts;
+  // Said by the rule data (Compare).
+  std::string what;      // of `from` and `to`: "the batch"
+  std::string evidence;  // a sentence without a full stop
 };
 
 // Nothing where one of them is not whole.
 std::vector<Difference> FindDifferences(const Written& before, const Written& after);
 
-// Whether FindDifferences may name such a change.
-bool IsDifference(std::string_view change);
+// Where it cannot be told which change it is, the rule data finds it by this name.
+inline constexpr const char* kUnnamedDifference = "one_dimension";
+
+// What a difference may be: the changes of program/prospect.h and others.
+const std::vector<std::string>& DifferenceIds();
 
 // --- The two halves of FindDifferences.
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compare/difference.h"
+#include "facts/op_name.h"
 
 namespace whyoom {
 namespace {
@@ -90,8 +91,6 @@ bool Occurs(const Shapes& shapes, const Result& result, std::int64_t times) {
   return has(std::move(dims));
 }
 
-bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool IsWithin(const Result& result, int loop) {
   return std::find(result.loops.begin(), result.loops.end(), loop) != result.loops.end();
 }
@@ -112,8 +111,8 @@ class Work {
   }
 
   std::vector<Difference> Compare() {
-    Donated();
-    OnHost();
+    Arguments("donate", before_.donated(), after_.donated());
+    Arguments("state_on_host", before_.on_host(), after_.on_host());
     Callbacks();
     Labels();
     Pieces();
@@ -124,19 +123,17 @@ class Work {
   }
 
  private:
-  Difference& Found(std::string change, std::string evidence) {
-    found_.push_back({std::move(change), "", std::nullopt, std::nullopt, 0, std::move(evidence), false});
+  Difference& Found(std::string change) {
+    found_.emplace_back().change = std::move(change);
     return found_.back();
   }
   bool Has(std::string_view change) const {
     return std::any_of(found_.begin(), found_.end(),
                        [&](const Difference& difference) { return difference.change == change; });
   }
-  // The largest of the arguments that `is_so` of AFTER only, and how many they are.
-  std::string Arguments(const std::set<int>& before, const std::set<int>& after, std::int64_t* count) const;
+  // A change of the arguments that are so in AFTER only, if they take enough.
+  void Arguments(const char* change, const std::set<int>& before, const std::set<int>& after);
   std::set<std::int64_t> NewSteps() const;
-  void Donated();
-  void OnHost();
   void Callbacks();
   void Labels();
   void Pieces();
@@ -171,59 +168,46 @@ std::set<std::int64_t> Work::NewSteps() const {
   return more;
 }
 
-std::string Work::Arguments(const std::set<int>& before, const std::set<int>& after, std::int64_t* count) const {
+void Work::Arguments(const char* change, const std::set<int>& before, const std::set<int>& after) {
   const ProgramParameter* largest = nullptr;
   std::int64_t bytes = 0;
   std::int64_t most = -1;
-  *count = 0;
+  std::int64_t count = 0;
   for (const ArgumentPair& pair : MatchArguments(before_, after_)) {
     const ProgramParameter& one = before_.program().parameters()[pair.before];
     const ProgramParameter& other = after_.program().parameters()[pair.after];
     if (before.contains(one.number) || !after.contains(other.number)) continue;
     const std::int64_t size = UnpaddedBytes(after_.program().ShapeOf(other)).value_or(0);
     bytes += size;
-    ++*count;
+    ++count;
     if (size <= most) continue;
     most = size;
     largest = &other;
   }
-  if (largest == nullptr || bytes < kLargeBytes) return "";
-  return *count == 1 ? largest->path : fmt::format("{} arguments, such as {},", *count, largest->path);
-}
-
-void Work::Donated() {
-  std::int64_t count = 0;
-  const std::string which = Arguments(before_.donated(), after_.donated(), &count);
-  if (which.empty()) return;
-  Found("donate", which + (count == 1 ? " is given to the outputs" : " are given to the outputs")).arrays = count;
-}
-
-void Work::OnHost() {
-  std::int64_t count = 0;
-  const std::string which = Arguments(before_.on_host(), after_.on_host(), &count);
-  if (which.empty()) return;
-  Found("state_on_host", which + (count == 1 ? " is in the host's memory" : " are in the host's memory")).arrays =
-      count;
+  if (largest == nullptr || bytes < kLargeBytes) return;
+  Difference& difference = Found(change);
+  difference.arrays = count;
+  difference.facts["array"] = largest->path;
 }
 
 // Of a callback that was there there must be none any more: to tell it in the one direction, look from the other.
 void Work::Callbacks() {
   if (before_.callbacks() == 0 || after_.callbacks() > 0) return;
-  Found("no_host_transfer", "nothing is sent to the host any more").arrays = before_.callbacks();
+  Found("no_host_transfer").arrays = before_.callbacks();
 }
 
 void Work::Labels() {
   const auto one_hot = [](const Written& program) {
     const Result* largest = nullptr;
     for (const Result& result : program.results()) {
-      if (!Contains(program.OpName(result.instruction), "one_hot")) continue;
+      if (!IsOneHot(program.OpName(result.instruction))) continue;
       if (largest == nullptr || result.elements > largest->elements) largest = &result;
     }
     return largest;
   };
   const Result* had = one_hot(before_);
   if (had == nullptr || one_hot(after_) != nullptr || !HasDim(*had, before_.meaning().vocabulary().size)) return;
-  Found("labels_as_numbers", "the labels are no " + ShapeText(before_, *had) + " any more");
+  Found("labels_as_numbers").facts["shape"] = ShapeText(before_, *had);
 }
 
 void Work::Pieces() {
@@ -277,28 +261,28 @@ void Work::InPieces(int loop) {
   if (Has(change)) return;
   const Result* largest = *std::max_element(covered.begin(), covered.end(),
                                             [](const Result* a, const Result* b) { return a->elements < b->elements; });
-  Difference& difference =
-      Found(change, fmt::format("a loop of {} steps makes {} piece by piece", steps, ShapeText(before_, *largest)));
+  Difference& difference = Found(change);
+  difference.facts["steps"] = static_cast<double>(steps);
+  difference.facts["shape"] = ShapeText(before_, *largest);
   const std::int64_t batch = before_.meaning().batch().size;
   const bool of_batch = change == "batch_in_steps" && batch > 0 && batch % steps == 0;
-  difference.what = of_batch ? "the batch of a step" : "the pieces";
+  difference.facts["of_batch"] = of_batch;
   difference.from = of_batch ? batch : 1;
   difference.to = of_batch ? batch / steps : steps;
 }
 
 std::string Work::WhatInPieces(int loop, const std::vector<const Result*>& covered) const {
   const Written& one = after_;
-  const auto names = [&](int instruction, std::string_view part) { return Contains(one.OpName(instruction), part); };
   const WrittenLoop& itself = one.loops()[static_cast<std::size_t>(loop)];
   // Forward and backward pass within the loop: the gradient is taken of each piece.
   bool backward = std::any_of(one.results().begin(), one.results().end(), [&](const Result& result) {
-    return IsWithin(result, loop) && names(result.instruction, "transpose(");
+    return IsWithin(result, loop) && IsTransposed(one.OpName(result.instruction));
   });
   for (const WrittenLoop& inner : one.loops()) {
     const bool is_within = std::find(inner.within.begin(), inner.within.end(), loop) != inner.within.end();
-    backward = backward || (is_within && names(inner.instruction, "transpose("));
+    backward = backward || (is_within && IsTransposed(one.OpName(inner.instruction)));
   }
-  if (backward && !names(itself.instruction, "jvp(")) return "batch_in_steps";
+  if (backward && !IsDifferentiated(one.OpName(itself.instruction))) return "batch_in_steps";
   double all = 0;
   double logits = 0;
   double scores = 0;
@@ -346,8 +330,7 @@ void Work::Attention() {
         after_.program().ShapeOf(after_.program().parameters()[pair.after]).dims)
       return;
   }
-  Found("attention_in_blocks",
-        fmt::format("the scores of all pairs, [{}], are gone", fmt::join(*before_.scores().begin(), ",")));
+  Found("attention_in_blocks").facts["scores"] = fmt::format("[{}]", fmt::join(*before_.scores().begin(), ","));
 }
 
 // What is recomputed within a loop that was not there belongs to the new way of doing it.
@@ -360,7 +343,7 @@ bool Work::IsOfNewLoop(const Result& result, const std::set<std::int64_t>& new_s
 
 void Work::Again() {
   const auto is_again = [](const Written& program, const Result& result) {
-    return Contains(program.OpName(result.instruction), "rematted_computation");
+    return IsRecomputed(program.OpName(result.instruction));
   };
   double before = 0;
   for (const Result& result : before_.results()) {
@@ -375,7 +358,7 @@ void Work::Again() {
     if (largest == nullptr || result.elements > largest->elements) largest = &result;
   }
   if (largest == nullptr || now < 2 * before) return;
-  Found("recompute_layers", fmt::format("{} is computed again in the backward pass", ShapeText(after_, *largest)));
+  Found("recompute_layers").facts["shape"] = ShapeText(after_, *largest);
 }
 
 void Work::Narrower() {
@@ -389,8 +372,7 @@ bool Work::NarrowerArguments() {
   double wide = 0;
   double narrower = 0;
   double most = -1;
-  std::int64_t count = 0;
-  std::string example;
+  Difference difference;
   for (const ArgumentPair& pair : MatchArguments(before_, after_)) {
     const ArrayShape& one = shape(before_, pair.before);
     const ArrayShape& other = shape(after_, pair.after);
@@ -401,15 +383,16 @@ bool Work::NarrowerArguments() {
     if (bits > 16) wide += bytes;
     if (bits_after >= bits) continue;
     narrower += bytes;
-    ++count;
+    ++difference.arrays;
     if (bytes <= most) continue;
     most = bytes;
-    example =
-        fmt::format("{} is {}, {} before", before_.program().parameters()[pair.before].path, other.dtype, one.dtype);
+    difference.facts["array"] = before_.program().parameters()[pair.before].path;
+    difference.facts["dtype_before"] = one.dtype;
+    difference.facts["dtype_after"] = other.dtype;
   }
   if (narrower <= kNoticeable * wide || narrower < static_cast<double>(kLargeBytes)) return false;
-  if (count > 1) example += fmt::format("; so in {} arguments", count);
-  Found("bfloat16", example).arrays = count;
+  difference.change = "bfloat16";
+  found_.push_back(std::move(difference));
   return true;
 }
 
@@ -428,8 +411,9 @@ void Work::NarrowerWork() {
   const double before = share(before_);
   const double after = share(after_);
   if (after - before < kRise) return;
-  Found("bfloat16", fmt::format("{:.0f} % of what is computed has elements of 16 bits or less, {:.0f} % before",
-                                100 * after, 100 * before));
+  Difference& difference = Found("bfloat16");
+  difference.facts["share_before"] = before;
+  difference.facts["share_after"] = after;
 }
 
 }  // namespace

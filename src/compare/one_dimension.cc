@@ -1,7 +1,5 @@
 #include "compare/one_dimension.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,18 +8,15 @@
 namespace whyoom {
 namespace {
 
-// Of what is listed and could have changed; what touches less is chance.
-constexpr double kTouched = 0.2;
-constexpr std::size_t kLeastArrays = 2;
-
 using Lengths = std::pair<std::int64_t, std::int64_t>;
 
 struct Votes {
   std::set<std::string> arrays;  // shapes of BEFORE
   std::size_t rows = 0;
   double bytes = 0;
-  bool leads = true;  // it is the first one of each array
-  std::string example;
+  bool leads = true;         // it is the first one of each array
+  std::string shape_before;  // of the first
+  std::string shape_after;
 };
 
 // The lengths that one array's dimension has here and there, if only one differs, however often it occurs.
@@ -66,30 +61,26 @@ std::optional<Difference> OneDimension(const std::vector<Allocation>& before, co
       ++vote.rows;
       vote.bytes += static_cast<double>(*row->size_bytes);
       vote.leads = vote.leads && row->array->dims[0] != other->array->dims[0];
-      if (vote.example.empty()) vote.example = row->array->shape + " → " + other->array->shape;
+      if (!vote.shape_before.empty()) continue;
+      vote.shape_before = row->array->shape;
+      vote.shape_after = other->array->shape;
     }
   }
   const auto best = std::max_element(votes.begin(), votes.end(),
                                      [](const auto& a, const auto& b) { return a.second.rows < b.second.rows; });
-  if (best == votes.end() || best->second.rows < kLeastArrays || best->second.bytes < kTouched * all)
-    return std::nullopt;
+  if (best == votes.end()) return std::nullopt;
   for (const auto& [lengths, vote] : votes) {
     if (lengths != best->first && 2 * vote.rows > best->second.rows) return std::nullopt;
   }
   Difference difference;
-  difference.what = "one dimension";
   difference.from = best->first.first;
   difference.to = best->first.second;
   difference.arrays = static_cast<std::int64_t>(best->second.rows);
-  // Split over devices each has a whole part of it.
-  const bool may_be_split = best->first.second > 0 && best->first.first % best->first.second == 0;
-  const char* which = !best->second.leads ? "which one does not show"
-                      : may_be_split      ? "the batch, what it is made of, or a device's part of it"
-                                          : "the batch, or what it is made of";
-  difference.evidence = fmt::format("{}: {}", which, best->second.example);
+  difference.facts["leads"] = best->second.leads;
+  difference.facts["listed_share"] = all > 0 ? best->second.bytes / all : 0;
+  difference.facts["shape_before"] = best->second.shape_before;
+  difference.facts["shape_after"] = best->second.shape_after;
   return difference;
 }
-
-std::vector<std::string> TracesOfDimension() { return {"half_batch", "half_sequence", "shard"}; }
 
 }  // namespace whyoom

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "compare/difference.h"
@@ -10,11 +9,8 @@
 
 namespace whyoom {
 
-// Nothing where fewer than two arrays show it, or another pair of lengths nearly as often. What the dimension is, a
-// list does not tell, so the difference has no name.
+// Nothing where another pair of lengths is seen nearly as often. What the dimension is, a list does not tell, so the
+// difference has no name; how much must show it, the rule data says.
 std::optional<Difference> OneDimension(const std::vector<Allocation>& before, const std::vector<Allocation>& after);
-
-// What leaves such a trace, the likeliest first; names as Difference has them.
-std::vector<std::string> TracesOfDimension();
 
 }  // namespace whyoom

@@ -32,7 +32,7 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
 bool CountsTemporariesOnly(const Run& run) { return run.failed && CountsTemporariesOnly(run.facts); }
 
 TotalChange Padding(const Run& before, const Run& after) {
-  TotalChange total{"padding_bytes", "padding", Bytes(before, "hlo_temp_padding_bytes"),
+  TotalChange total{"padding_bytes", "", Bytes(before, "hlo_temp_padding_bytes"),
                     Bytes(after, "hlo_temp_padding_bytes")};
   if (total.before && total.after) return total;
   const auto rows_before = RowPadding(before);

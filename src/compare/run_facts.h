@@ -10,9 +10,6 @@
 
 namespace whyoom {
 
-// A row smaller than this explains nothing of a chip's HBM.
-inline constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
-
 // A fact in bytes (or another whole number). Arguments and outputs of a report that counts temporaries only are not
 // known, whatever it prints.
 std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);

@@ -26,14 +26,14 @@ std::string Text(const Value& value) {
 }
 
 // Those of the named facts that are known: read, or following from what was read.
-Evidence Known(const Finding& finding, const std::vector<std::string>& names) {
+Evidence Known(const RuleSet& rules, const Finding& finding, const std::vector<std::string>& names) {
   Evidence known;
   const std::vector<DerivedFact>& derived = finding.failure->derived;
   const auto adds = [&](const DerivedFact& one) {
     const bool is_named = std::find(names.begin(), names.end(), one.name) != names.end();
     return is_named && (one.replace || finding.facts.Find(one.name) == nullptr);
   };
-  if (std::any_of(derived.begin(), derived.end(), adds)) known = Derive(derived, FindingScope(finding));
+  if (std::any_of(derived.begin(), derived.end(), adds)) known = Derive(derived, FindingScope(rules, finding));
   Evidence named;
   for (const std::string& name : names) {
     const Fact* fact = known.Find(name) != nullptr ? known.Find(name) : finding.facts.Find(name);
@@ -69,7 +69,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
     finding.where = {artifact_, sighting.head.line, std::max(sighting.head.line, sighting.last_line),
                      sighting.head.offset};
     OfCode& of_code = by_code_[finding.failure->code];
-    const Evidence identity = Known(finding, finding.failure->identity);
+    const Evidence identity = Known(*rules_, finding, finding.failure->identity);
     if (Entry* same = FindSame(of_code, *finding.failure, identity)) {
       Count(sighting, finding, same);
       same->identity.Add(identity);
@@ -154,9 +154,9 @@ void ArtifactFindings::Identify(Entry* entry) const {
   finding.framework = framework_;
   finding.fullness.row_bytes = RowBytes(finding);
   finding.fullness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
-  finding.fullness.numbers = Known(finding, failure.numbers).all().size();
+  finding.fullness.numbers = Known(*rules_, finding, failure.numbers).all().size();
   // Partial reports may come to know together what none of them did.
-  entry->identity.Add(Known(finding, failure.identity));
+  entry->identity.Add(Known(*rules_, finding, failure.identity));
   const std::string identity = IdentityText(failure, entry->identity);
   finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
 }

@@ -12,8 +12,6 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostSteps = 3;  // more at once is no advice, and the sets to try grow with it
-// A step that saves less of the excess is not worth a sentence where the others do not cover it anyway.
-constexpr double kLeastShare = 0.01;
 
 using Steps = std::vector<const RankedRemedy*>;  // in order of rank
 
@@ -92,7 +90,7 @@ std::optional<double> MostExcess(const Diagnosis& diagnosis) {
   return excess ? excess : diagnosis.facts.Number("excess_below_bytes");
 }
 
-std::optional<Budget> MakeBudget(const Diagnosis& diagnosis) {
+std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share) {
   const std::optional<double> excess = MostExcess(diagnosis);
   if (!excess || !(*excess > 0) || *excess > kMostBytes) return std::nullopt;
   const double need =
@@ -101,7 +99,7 @@ std::optional<Budget> MakeBudget(const Diagnosis& diagnosis) {
   Steps all;
   for (const RankedRemedy& ranked : diagnosis.remedies) {
     if (ranked.remedy->inquiry || !ranked.saves_bytes) continue;
-    if (static_cast<double>(*ranked.saves_bytes) >= kLeastShare * *excess) all.push_back(&ranked);
+    if (static_cast<double>(*ranked.saves_bytes) >= least_share * *excess) all.push_back(&ranked);
   }
   Budget best;
   best.excess_bytes = static_cast<std::int64_t>(*excess);

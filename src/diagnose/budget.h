@@ -21,7 +21,8 @@ namespace whyoom {
 std::optional<double> MostExcess(const Diagnosis& diagnosis);
 
 // From the facts and the ranked remedies. nullopt where the excess is not known or there is none, and where what is
-// listed covers too little of the need to say what is left.
-std::optional<Budget> MakeBudget(const Diagnosis& diagnosis);
+// listed covers too little of the need to say what is left. What saves less than `least_share` of the excess is no
+// step.
+std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share);
 
 }  // namespace whyoom

@@ -30,7 +30,7 @@ void NameChip(const RuleSet& rules, Evidence* facts) {
   }
 }
 
-std::optional<Reason> Say(const Sentence& sentence, const Evidence& facts, const FindingScope& scope) {
+std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
   if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) return std::nullopt;
   if (sentence.row) {
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
@@ -43,13 +43,12 @@ std::optional<Reason> Say(const Sentence& sentence, const Evidence& facts, const
   }
   std::optional<std::string> text = sentence.text.Fill(scope);
   if (!text) return std::nullopt;
-  const Fact* fact = facts.Find(sentence.at);
+  const Fact* fact = scope.finding().facts.Find(sentence.at);
   return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line};
 }
 
 // The scenario, or the candidates where the log cannot tell.
-void FindScenario(Diagnosis* diagnosis) {
-  const FindingScope scope(*diagnosis);
+void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
   for (const Scenario& scenario : diagnosis->failure->scenarios) {
     const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
     if (holds == true && (diagnosis->scenario == nullptr || scenario.priority > diagnosis->scenario->priority))
@@ -71,11 +70,10 @@ Confidence ConfidenceOf(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Diagnosis& diagnosis) {
-  const FindingScope scope(diagnosis);
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope) {
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
-    if (std::optional<Reason> reason = Say(sentence, diagnosis.facts, scope)) reasons.push_back(*std::move(reason));
+    if (std::optional<Reason> reason = Say(sentence, scope)) reasons.push_back(*std::move(reason));
   }
   return reasons;
 }
@@ -83,14 +81,15 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Diagno
 Diagnosis Conclude(const RuleSet& rules, Finding finding) {
   Diagnosis diagnosis{std::move(finding)};
   const Failure& failure = *diagnosis.failure;
-  AddDerived(failure.derived, FindingScope(diagnosis), &diagnosis.facts);
+  AddDerived(failure.derived, FindingScope(rules, diagnosis), &diagnosis.facts);
   NameChip(rules, &diagnosis.facts);
-  FindScenario(&diagnosis);
+  const FindingScope scope(rules, diagnosis);
+  FindScenario(scope, &diagnosis);
   diagnosis.confidence = ConfidenceOf(diagnosis);
-  if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, diagnosis);
-  std::vector<Reason> always = Reasons(failure.why, diagnosis);
+  if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope);
+  std::vector<Reason> always = Reasons(failure.why, scope);
   std::move(always.begin(), always.end(), std::back_inserter(diagnosis.why));
-  RankRemedies(rules, &diagnosis);
+  RankRemedies(rules, scope, &diagnosis);
   return diagnosis;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/finding_scope.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -16,7 +17,7 @@ namespace whyoom {
 //   4. the remedies in order, see diagnose/rank.h.
 Diagnosis Conclude(const RuleSet& rules, Finding finding);
 
-// The sentences that hold here, filled, each with the line that proves it.
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Diagnosis& diagnosis);
+// The sentences that hold for the finding of the scope, filled, each with the line that proves it.
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope);
 
 }  // namespace whyoom

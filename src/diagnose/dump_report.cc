@@ -14,7 +14,6 @@
 namespace whyoom {
 namespace {
 
-constexpr double kWorthTelling = 0.03;  // of what the largest program of a folder needs
 constexpr std::size_t kMostOfFolder = 12;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // bytes; the files have 1 and 60 KiB
@@ -113,7 +112,8 @@ class DumpReporter {
     std::optional<Usable> usable;
     if (limit_) usable = Usable{*limit_, ""};
     if (!usable) usable = LimitOf(module, rules_);
-    std::optional<DumpReading> reading = dump_.ReadGiven(module, usable ? usable->bytes : 0, problem);
+    std::optional<DumpReading> reading =
+        dump_.ReadGiven(module, rules_.role_words(), usable ? usable->bytes : 0, problem);
     if (!reading || !usable) return reading;
     reading->facts.Set("limit_bytes", usable->bytes, {});
     if (!usable->chip.empty()) reading->facts.Set("chip", usable->chip, {});
@@ -159,8 +159,10 @@ class DumpReporter {
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::uint64_t left_out = 0;
     std::size_t told = 0;
+    const double least =
+        by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
-      if (need <= 0 || static_cast<double>(need) < kWorthTelling * static_cast<double>(by_need[0].first)) break;
+      if (need <= 0 || static_cast<double>(need) < least) break;
       if (told++ < kMostOfFolder) {
         ReportProgram(*module, need);
       } else {

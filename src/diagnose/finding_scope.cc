@@ -22,7 +22,8 @@ std::string_view OpScope(const Allocation& row) {
 
 }  // namespace
 
-FindingScope::FindingScope(const Finding& finding) : finding_(finding), order_(finding.allocations.size()) {
+FindingScope::FindingScope(const RuleSet& rules, const Finding& finding)
+    : rules_(rules), finding_(finding), order_(finding.allocations.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
     return finding.allocations[a].size_bytes.value_or(-1) > finding.allocations[b].size_bytes.value_or(-1);
@@ -37,8 +38,9 @@ FindingScope::FindingScope(const Finding& finding) : finding_(finding), order_(f
   for (const auto& key : keys) same_size_count_.push_back(counts[key]);
 }
 
-FindingScope::FindingScope(const Diagnosis& diagnosis) : FindingScope(static_cast<const Finding&>(diagnosis)) {
-  scenario_ = diagnosis.scenario;
+FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& diagnosis)
+    : FindingScope(rules, static_cast<const Finding&>(diagnosis)) {
+  diagnosis_ = &diagnosis;
 }
 
 Value FindingScope::Get(std::string_view name) const {
@@ -54,7 +56,10 @@ Value FindingScope::Get(std::string_view name) const {
     return finding_.prospects ? AxisField(finding_.prospects->room.sequence_axis, name.substr(kSequence.size()))
                               : Unknown{};
   if (name == "code") return finding_.failure->code;
-  if (name == "scenario") return scenario_ == nullptr ? Value{Unknown{}} : Value(scenario_->id);
+  if (name == "scenario") {
+    const bool is_known = diagnosis_ != nullptr && diagnosis_->scenario != nullptr;
+    return is_known ? Value(diagnosis_->scenario->id) : Value{Unknown{}};
+  }
   if (name == "framework") return finding_.framework.empty() ? Value{Unknown{}} : Value(finding_.framework);
   return finding_.facts.Get(name);
 }
@@ -69,9 +74,17 @@ Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name) {
 
 Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {
   if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
+  if (const RowTest* test = rules_.FindRowTest(name)) return Tested(*test, row);
   Value value = RowField(RowAt(row), name);
   if (name == "source" && !IsKnown(value)) value = SourceInScopeOf(row);
   return value;
+}
+
+Value FindingScope::Tested(const RowTest& test, std::size_t row) const {
+  std::vector<std::optional<Value>>& values = tested_[&test];
+  values.resize(order_.size());
+  if (!values[row]) values[row] = test.when.Evaluate(RowScope(RowAt(row)));
+  return *values[row];
 }
 
 // Where a library made the array: the user's line of another array in the same part of the program.

@@ -42,8 +42,8 @@ void AddDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
     return;
   Problem problem;
   const Evidence& facts = finding->facts;
-  std::optional<DumpReading> reading =
-      dump.Read(facts.Text("module"), facts.Number("used_bytes"), facts.Number("limit_bytes").value_or(0), &problem);
+  std::optional<DumpReading> reading = dump.Read(facts.Text("module"), rules.role_words(), facts.Number("used_bytes"),
+                                                 facts.Number("limit_bytes").value_or(0), &problem);
   if (!problem.what.empty()) {
     problem.of_report = true;
     finding->dump_problem = std::move(problem);

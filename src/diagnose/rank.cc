@@ -94,10 +94,11 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 }
 
 // A change that the program was tried with and that leaves it as it is.
-bool GainsNothing(const Diagnosis& diagnosis, const Remedy& remedy) {
-  constexpr std::int64_t kLeast = 200;  // a half of a hundredth of the need
+bool GainsNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
   const Prospect* prospect = FindProspect(diagnosis, remedy);
-  return prospect != nullptr && prospect->saves_bytes < diagnosis.prospects->need_bytes / kLeast;
+  if (prospect == nullptr) return false;
+  const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.prospects->need_bytes);
+  return static_cast<double>(prospect->saves_bytes) < least;
 }
 
 std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const Scope& scope) {
@@ -164,8 +165,7 @@ void PairUp(const Diagnosis& diagnosis, double excess, std::vector<Candidate>* c
 
 }  // namespace
 
-void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis) {
-  const FindingScope scope(*diagnosis);
+void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis) {
   const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? diagnosis->scenario->remedies : diagnosis->failure->remedies;
   const std::optional<double> excess = MostExcess(*diagnosis);
@@ -178,14 +178,14 @@ void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it
     // What was tried on the program need not be guessed from a list.
-    if (GainsNothing(*diagnosis, *remedy)) {
+    if (GainsNothing(rules, *diagnosis, *remedy)) {
       const bool needs_gradients = FindProspect(*diagnosis, *remedy)->needs_gradients;
-      ruled_out.push_back({remedy, needs_gradients ? "the program computes no gradients"
-                                                   : "worked out on this program, it saves next to nothing"});
+      ruled_out.push_back(
+          {remedy, rules.Say(needs_gradients ? "ruled_out.no_gradients" : "ruled_out.next_to_nothing", scope)});
       continue;
     }
     const Prospect* made = FindProspect(*diagnosis, *remedy);
-    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, *diagnosis);
+    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, scope);
     // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
     if (Saves(FindListed(listed, *remedy)))
       std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
@@ -197,7 +197,7 @@ void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis) {
     ranked.remedy = remedy;
     ranked.section = use.section;
     SetSafety(scope, &ranked);
-    ranked.why = Reasons(remedy->evidence, *diagnosis);
+    ranked.why = Reasons(remedy->evidence, scope);
     ranked.how = Steps(*remedy, diagnosis->framework, RemedyScope(scope, made));
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*diagnosis, scope, listed, excess, &ranked);
@@ -220,7 +220,7 @@ void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis) {
     diagnosis->remedies.push_back(std::move(candidate.ranked));
   }
   diagnosis->ruled_out = std::move(ruled_out);
-  diagnosis->budget = MakeBudget(*diagnosis);
+  diagnosis->budget = MakeBudget(*diagnosis, rules.Threshold("worth_a_step"));
 }
 
 }  // namespace whyoom

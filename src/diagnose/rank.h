@@ -16,11 +16,13 @@
 #pragma once
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/finding_scope.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
 // Sets remedies, ruled_out and the budget of a diagnosis whose scenario is set.
-void RankRemedies(const RuleSet& rules, Diagnosis* diagnosis);
+// `scope` is of it.
+void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
 
 }  // namespace whyoom

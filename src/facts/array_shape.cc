@@ -177,7 +177,7 @@ std::string WithoutLayouts(std::string_view text) {
 
 std::optional<int> ElementBits(std::string_view dtype) {
   if (dtype == "pred") return 8;
-  if (dtype == "bf16") return 16;
+  if (dtype == kBfloat16) return 16;
   if (dtype.substr(0, 2) == "f8") return 8;
   if (dtype.substr(0, 2) == "f4") return 4;
   static constexpr std::array<std::pair<std::string_view, int>, 16> kTypes = {{

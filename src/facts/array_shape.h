@@ -17,6 +17,9 @@ namespace whyoom {
 
 inline constexpr std::size_t kMaxRank = 32;  // XLA's arrays have far fewer; bounds what hostile text can ask for
 
+inline constexpr std::string_view kBfloat16 = "bf16";  // the element type
+inline constexpr int kHostMemorySpace = 5;             // the S(5) of a layout: Layout::kHostMemorySpace of XLA
+
 struct ArrayShape {
   std::string dtype;                             // "f32"
   std::vector<std::int64_t> dims;                // as printed, major to minor in the user's order

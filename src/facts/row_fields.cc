@@ -1,19 +1,17 @@
 #include "facts/row_fields.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 
+#include "facts/op_name.h"
 #include "facts/row_names.h"
 #include "facts/source_path.h"
 
 namespace whyoom {
 namespace {
-
-bool Holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // A tuple may be as long as the log's author likes.
 std::string Brief(std::string text) {
@@ -22,12 +20,6 @@ std::string Brief(std::string text) {
   std::size_t end = kMost;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return text.substr(0, end) + "…";
-}
-
-using Parts = std::vector<std::string_view>;
-
-bool HoldsAny(const std::string& text, const Parts& parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return Holds(text, part); });
 }
 
 template <typename Number>
@@ -48,41 +40,6 @@ std::optional<std::int64_t> Padding(const Allocation& row) {
   return std::nullopt;
 }
 
-bool IsCallback(const Allocation& row) {
-  static const Parts kNames = {"debug_callback", "debug_print",  "io_callback",
-                               "pure_callback",  "outside_call", "host_callback"};
-  return HoldsAny(row.op_name, kNames) || HoldsAny(row.xla_label, kNames) ||
-         Holds(row.xla_label, "is_host_transfer=true") || Holds(row.xla_label, "xla_ffi_python") ||
-         Holds(row.xla_label, "_xla_host_transfer");
-}
-
-// The gradient part of a program, forward residuals included, by what JAX's transformations put into op names.
-bool InGradient(const Allocation& row) {
-  return HoldsAny(row.op_name, {"jvp(", "transpose(", "rematted", "checkpoint", "gradients/", "backward"});
-}
-
-bool IsArgument(const Allocation& row) {
-  static const re2::RE2 parameter(R"(^\S+ = (?:\S+ )?(?:copy|bitcast|parameter)[\w-]*\((?:\S+ )?%?param)");
-  if (row.kind == "parameter") return true;
-  const bool bare_name =
-      !row.op_name.empty() && !Holds(row.op_name, "/") && !Holds(row.op_name, "(") && !Holds(row.op_name, ".");
-  return bare_name || re2::RE2::PartialMatch(row.xla_label, parameter);
-}
-
-// What a loop fills step by step begins as memory without a value, or as zeros of the compiler's; a user's own array of
-// zeros has a line of the source, and is no part of a gradient.
-bool IsStacked(const Allocation& row) {
-  if (!row.source_file.empty() && !InGradient(row)) return false;
-  const bool of_compiler = row.op_name.empty() || (row.op_name.rfind("broadcast", 0) == 0 && !Holds(row.op_name, "/"));
-  return Holds(row.xla_label, "AllocateBuffer") ||
-         (of_compiler && (!row.op_name.empty() || Holds(row.xla_label, "= broadcast(constant")));
-}
-
-bool IsConstant(const Allocation& row) {
-  static const re2::RE2 constant(R"((?:^|[ %])constant[\w.]* = |\bconstant\()");
-  return row.kind == "global" || row.kind == "constant" || re2::RE2::PartialMatch(row.xla_label, constant);
-}
-
 Value WithLine(const std::string& file, const Allocation& row) {
   return row.source_line ? fmt::format("{}:{}", file, *row.source_line) : file;
 }
@@ -101,20 +58,6 @@ Value LibrarySource(const Allocation& row) {
 std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {
   if (array.tiles.empty() || array.tiles[0].size() < from_end) return 1;
   return array.tiles[0][array.tiles[0].size() - from_end];
-}
-
-bool InBackward(const Allocation& row) { return Holds(row.op_name, "transpose("); }
-
-// Made in the forward pass of a gradient: what the backward pass may still wait for.
-bool IsForward(const Allocation& row) { return InGradient(row) && !InBackward(row); }
-
-// What a loop keeps of each of its steps for the backward pass.
-bool IsLoopResidual(const Allocation& row) {
-  return IsStacked(row) || (IsForward(row) && Holds(row.xla_label, "dynamic-update-slice"));
-}
-
-bool IsCollective(const Allocation& row) {
-  return HoldsAny(row.xla_label, {"all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute"});
 }
 
 // The first of the longest dimensions in the user's order.
@@ -183,29 +126,14 @@ const std::map<std::string_view, Field>& Fields() {
       {"is_float32",
        [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "f32"; }); }},
       {"is_bf16",
-       [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "bf16"; }); }},
-      {"in_backward", [](const Allocation& row) { return Value(InBackward(row)); }},
-      {"in_gradient", [](const Allocation& row) { return Value(InGradient(row)); }},
-      {"is_argument", [](const Allocation& row) { return Value(IsArgument(row)); }},
-      {"is_callback", [](const Allocation& row) { return Value(IsCallback(row)); }},
-      {"is_stacked", [](const Allocation& row) { return Value(IsStacked(row)); }},
-      {"is_constant", [](const Allocation& row) { return Value(IsConstant(row)); }},
-      {"replicated",
+       [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == kBfloat16; }); }},
+      {"in_backward", [](const Allocation& row) { return Value(IsTransposed(row.op_name)); }},
+      {"in_gradient", [](const Allocation& row) { return Value(IsInGradient(row.op_name)); }},
+      {"in_host_memory",
        [](const Allocation& row) {
-         return Value(HoldsAny(row.xla_label, {"sharding={replicated}", "maximal device"}));
+         return FromArray(row, [](const ArrayShape& a) { return a.memory_space == kHostMemorySpace; });
        }},
-      {"is_forward", [](const Allocation& row) { return Value(IsForward(row)); }},
-      {"is_saved", [](const Allocation& row) { return Value(IsStacked(row) || IsForward(row)); }},
-      {"is_loop_residual", [](const Allocation& row) { return Value(IsLoopResidual(row)); }},
-      {"is_rematted",
-       [](const Allocation& row) {
-         return Value(HoldsAny(row.op_name, {"checkpoint", "rematted"}));
-       }},
-      {"is_collective", [](const Allocation& row) { return Value(IsCollective(row)); }},
-      {"is_all_gather", [](const Allocation& row) { return Value(Holds(row.xla_label, "= all-gather")); }},
-      {"is_convert", [](const Allocation& row) { return Value(Holds(row.xla_label, "= convert(")); }},
-      {"is_plain_argument",
-       [](const Allocation& row) { return Value(IsArgument(row) && !Holds(row.xla_label, "copy(")); }},
+      {"is_rematted", [](const Allocation& row) { return Value(IsRematted(row.op_name)); }},
       {"bf16_bytes",
        [](const Allocation& row) {
          return row.array ? FromNumber(BytesWithElementBits(*row.array, 16)) : Value{Unknown{}};
@@ -221,6 +149,13 @@ const std::map<std::string_view, Field>& Fields() {
 Value RowField(const Allocation& row, std::string_view name) {
   const auto field = Fields().find(name);
   return field == Fields().end() ? Value{Unknown{}} : field->second(row);
+}
+
+Value RowScope::Get(std::string_view name) const { return RowField(row_, name); }
+
+Value RowField(const RuleSet& rules, const Allocation& row, std::string_view name) {
+  const RowTest* test = rules.FindRowTest(name);
+  return test == nullptr ? RowField(row, name) : test->when.Evaluate(RowScope(row));
 }
 
 std::vector<std::string_view> RowFieldsOfOneRow() {

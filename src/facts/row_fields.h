@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "facts/allocation.h"
+#include "rules/expression.h"
+#include "rules/rule_set.h"
 #include "rules/value.h"
 
 namespace whyoom {
@@ -16,5 +18,18 @@ std::vector<std::string_view> RowFieldsOfOneRow();
 
 // Unknown for a name that is no field, and for a field that this row does not give.
 Value RowField(const Allocation& row, std::string_view name);
+
+// The same, and what the rule data says of a row (`row_fields`).
+Value RowField(const RuleSet& rules, const Allocation& row, std::string_view name);
+
+// A row's own fields, as what conditions of the rule data are about.
+class RowScope : public Scope {
+ public:
+  explicit RowScope(const Allocation& row) : row_(row) {}
+  Value Get(std::string_view name) const override;
+
+ private:
+  const Allocation& row_;
+};
 
 }  // namespace whyoom

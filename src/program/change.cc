@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "facts/op_name.h"
+
 namespace whyoom {
 Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes)
     : program_(program), meaning_(meaning), limit_(limit_bytes), compiled_(program, false), roomy_(program, true) {
@@ -135,8 +137,7 @@ bool Changes::IsOfPieces() const {
   constexpr std::int64_t kMuchLarger = 8;
   for (const int i : compiled_.buffers()[static_cast<std::size_t>(largest)].values) {
     const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
-    if (value.instruction >= 0 && program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos)
-      return true;
+    if (value.instruction >= 0 && IsMapped(program_.InstructionOf(value).op_name)) return true;
     std::multiset<int> here;
     for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(i))) {
       if (!row.empty() && fed_in.contains(row.front())) here.insert(row.front());
@@ -201,7 +202,7 @@ bool Changes::ComputesNarrow() const {
     if ((instruction.opcode != "dot" && instruction.opcode != "convolution") || instruction.operands.empty()) continue;
     const HloShape& shape = before.ShapeOf(instruction.operands[0]);
     if (shape.is_tuple) continue;
-    (shape.array.dtype == "bf16" ? narrow : wide) += static_cast<double>(ElementCount(shape.array));
+    (shape.array.dtype == kBfloat16 ? narrow : wide) += static_cast<double>(ElementCount(shape.array));
   }
   return narrow > wide;
 }

@@ -176,7 +176,7 @@ class ListReader {
     std::int64_t wide = 0;
     for (const ListedValue& value : listed_.values) {
       if (!IsComputed(value) || value.part == ListedPart::kCopied || !HasBatch(value)) continue;
-      (value.shape.dtype == "bf16" ? narrow : wide) += value.size;
+      (value.shape.dtype == kBfloat16 ? narrow : wide) += value.size;
     }
     const bool mixed = narrow > wide / kMostlyNarrow;
     double saved = 0;
@@ -184,7 +184,7 @@ class ListReader {
     bool arguments_are_listed = false;
     for (const ListedValue& value : listed_.values) {
       arguments_are_listed = arguments_are_listed || value.part == ListedPart::kArgument;
-      if (value.part == ListedPart::kConverted && value.shape.dtype == "bf16") {
+      if (value.part == ListedPart::kConverted && value.shape.dtype == kBfloat16) {
         saved += static_cast<double>(value.size);  // the copy
         wide_arguments = true;
       }

@@ -1,11 +1,13 @@
 #include "program/meaning.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
+
+#include "facts/op_name.h"
 
 namespace whyoom {
 namespace {
@@ -25,51 +27,9 @@ std::vector<std::string> Words(std::string_view path) {
   return words;
 }
 
-template <std::size_t N>
-bool AnyOf(const std::vector<std::string>& words, const std::array<std::string_view, N>& wanted) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
-  });
+bool AnyOf(const std::vector<std::string>& words, const std::set<std::string>& wanted) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return wanted.contains(word); });
 }
-
-// What frameworks call the parts of a train state: optax, Flax, Haiku, Keras, torch.
-constexpr std::array<std::string_view, 26> kOptimizerWords = {"opt_state",
-                                                              "optimizer",
-                                                              "opt",
-                                                              "mu",
-                                                              "nu",
-                                                              "momentum",
-                                                              "momenta",
-                                                              "velocity",
-                                                              "velocities",
-                                                              "trace",
-                                                              "adam",
-                                                              "exp_avg",
-                                                              "moments",
-                                                              "exp_avg_sq",
-                                                              "optim",
-                                                              "optimizer_state",
-                                                              "m",
-                                                              "v",
-                                                              "ema",
-                                                              "moment1",
-                                                              "moment2",
-                                                              "slots",
-                                                              "accumulator",
-                                                              "second_moment",
-                                                              "first_moment",
-                                                              "opt_states"};
-constexpr std::array<std::string_view, 22> kWeightWords = {
-    "params", "param", "weights", "weight", "kernel", "w",     "p",      "model", "embedding", "embeddings", "bias",
-    "theta",  "net",   "network", "actor",  "critic", "table", "tables", "vars",  "variables", "trainable",  "frozen"};
-constexpr std::array<std::string_view, 12> kCacheWords = {"cache",   "kv_cache", "past_key_values", "k_cache",
-                                                          "v_cache", "kv",       "cached_key",      "cached_value",
-                                                          "past",    "caches",   "kcache",          "vcache"};
-constexpr std::array<std::string_view, 34> kInputWords = {
-    "batch", "x",      "y",     "inputs",  "input",  "tokens",    "ids",        "input_ids", "labels",
-    "label", "images", "image", "targets", "target", "mask",      "data",       "obs",       "src",
-    "dst",   "edges",  "nodes", "xs",      "ys",     "features",  "text",       "pixels",    "audio",
-    "video", "points", "pts",   "idx",     "noise",  "positions", "segment_ids"};
 
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
 constexpr std::size_t kMostKinds =
@@ -77,9 +37,9 @@ constexpr std::size_t kMostKinds =
 
 }  // namespace
 
-Meaning::Meaning(const Program& program) : program_(program) {
+Meaning::Meaning(const Program& program, const RoleWords& role_words) : program_(program) {
   for (const HloInstruction& instruction : program.module().instructions) {
-    if (instruction.op_name.find("transpose(jvp") != std::string_view::npos) {
+    if (IsGradient(instruction.op_name)) {
       trains_ = true;
       break;
     }
@@ -89,7 +49,7 @@ Meaning::Meaning(const Program& program) : program_(program) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (program.values()[i].leaf >= 0 && program.values()[i].size >= kLargeEnough) large_.push_back(i);
   }
-  FindRoles();
+  FindRoles(role_words);
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
   FindBatch();
@@ -100,13 +60,12 @@ Meaning::Meaning(const Program& program) : program_(program) {
 }
 
 bool Meaning::IsBackward(int instruction) const {
-  return program_.module().instructions[static_cast<std::size_t>(instruction)].op_name.find("transpose(jvp") !=
-         std::string_view::npos;
+  return IsGradient(program_.module().instructions[static_cast<std::size_t>(instruction)].op_name);
 }
 
 bool Meaning::IsForward(int instruction) const {
   const std::string_view name = program_.module().instructions[static_cast<std::size_t>(instruction)].op_name;
-  return name.find("jvp(") != std::string_view::npos && name.find("transpose(") == std::string_view::npos;
+  return IsDifferentiated(name) && !IsTransposed(name);
 }
 
 Rows Meaning::RowsOf(int instruction, int leaf) const {
@@ -177,7 +136,7 @@ Axis Meaning::Restored(const Axis& axis) const {
   return best;
 }
 
-void Meaning::FindRoles() {
+void Meaning::FindRoles(const RoleWords& role_words) {
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::map<std::string, int> returned;  // shapes that come back as outputs
   for (const ProgramOutput& output : program_.outputs()) ++returned[program_.ShapeOf(output).shape];
@@ -186,13 +145,13 @@ void Meaning::FindRoles() {
     const ArrayShape& shape = program_.ShapeOf(parameter);
     const bool is_float = shape.dtype.find('f') != std::string::npos;
     Role role = Role::kOther;
-    if (AnyOf(words, kCacheWords)) {
+    if (AnyOf(words, role_words.cache)) {
       role = Role::kCache;
-    } else if (AnyOf(words, kOptimizerWords)) {
+    } else if (AnyOf(words, role_words.optimizer_state)) {
       role = Role::kOptimizerState;
-    } else if (AnyOf(words, kInputWords) && !AnyOf(words, kWeightWords)) {
+    } else if (AnyOf(words, role_words.inputs) && !AnyOf(words, role_words.weights)) {
       role = Role::kInput;
-    } else if (AnyOf(words, kWeightWords) && is_float) {
+    } else if (AnyOf(words, role_words.weights) && is_float) {
       role = Role::kWeights;
     } else if (!is_float) {
       role = Role::kInput;

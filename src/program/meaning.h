@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
@@ -51,8 +52,8 @@ int Occurs(const Rows& rows, const Axis& axis);
 
 class Meaning {
  public:
-  // Borrows the program.
-  explicit Meaning(const Program& program);
+  // Borrows the program. `role_words` are what names of arguments say of their roles.
+  Meaning(const Program& program, const RoleWords& role_words);
 
   Role RoleOf(std::size_t parameter) const { return roles_[parameter]; }
   ValueKind KindOf(std::size_t value) const { return kinds_[value]; }
@@ -76,7 +77,7 @@ class Meaning {
   bool IsForward(int instruction) const;  // of a program that trains: of the pass whose values the backward pass needs
 
  private:
-  void FindRoles();
+  void FindRoles(const RoleWords& role_words);
   std::set<int> Layers() const;  // families of the dimensions that loops stack
   // Families; `fed_in`: those that lead an input.
   std::set<int> Features(const std::set<int>& fed_in) const;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "facts/array_shape.h"
 #include "input/text_lines.h"
 #include "program/name_index.h"
 #include "program/text_arena.h"
@@ -18,7 +19,6 @@ namespace {
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  // no memory is larger; sums of two such numbers can be held
 constexpr std::size_t kMostWithoutValue = 50000;
 constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; those of tuples are not looked at
-constexpr std::int64_t kHostColor = 5;      // Layout::kHostMemorySpace of XLA
 
 // Takes a number off the text; what is too large to be held is the most there can be.
 std::optional<std::int64_t> TakeNumber(std::string_view* text) {
@@ -205,7 +205,7 @@ void Reader::AddAllocation(const AllocationLine& line) {
   if (line.number <= number_) memory_.assignment_whole = false;
   number_ = line.number;
   if (line.thread_local_) return;
-  if (line.color == kHostColor) memory_.host_bytes = AddBounded(memory_.host_bytes, line.size);
+  if (line.color == kHostMemorySpace) memory_.host_bytes = AddBounded(memory_.host_bytes, line.size);
   if (line.color != 0) return;
   memory_.need_bytes = AddBounded(memory_.need_bytes, line.size);
   if (memory_.allocations.size() >= limits_.values) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "facts/op_name.h"
 #include "program/axis_place.h"
 
 namespace whyoom {
@@ -81,14 +82,7 @@ const char* KindName(ValueKind kind) {
 // The scope that a transformation was made in: "decoder" of "jvp(decoder)" and "transpose(jvp(decoder))"; empty where
 // that is a class, a call or nothing.
 std::string ScopeInside(std::string_view part) {
-  for (bool inside = true; inside;) {
-    inside = false;
-    for (const std::string_view wrapper : {"jvp(", "transpose(", "vmap("}) {
-      if (!part.starts_with(wrapper) || !part.ends_with(')')) continue;
-      part = part.substr(wrapper.size(), part.size() - wrapper.size() - 1);
-      inside = true;
-    }
-  }
+  part = WithoutWrappers(part);
   const bool scope = !part.empty() && part[0] >= 'a' && part[0] <= 'z' && part.find('(') == std::string_view::npos;
   return scope ? std::string(part) : std::string();
 }
@@ -109,10 +103,7 @@ std::string ModuleOf(std::string_view op_name) {
     std::string part(op_name.substr(begin, i - begin));
     begin = i + 1;
     if (part.find('(') != std::string::npos) part = ScopeInside(part);
-    const bool wrapper = part == "while" || part == "body" || part == "cond" || part == "closed_call" ||
-                         part == "checkpoint" || part == "remat" || part == "eval_jaxpr" || part.empty() ||
-                         part.find("->") != std::string::npos;  // an einsum's
-    if (wrapper) continue;
+    if (IsWrapper(part)) continue;
     if (!last.empty()) add(last);
     last = part;
   }
@@ -304,13 +295,13 @@ bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
 }
 
-Prospects LookAt(const Program& program, std::int64_t limit_bytes) {
-  const Meaning meaning(program);
+Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes) {
+  const Meaning meaning(program, role_words);
   return LookAt(program, meaning, Changes(program, meaning, limit_bytes), limit_bytes);
 }
 
-Prospects LookAhead(const Program& program, std::int64_t limit_bytes) {
-  const Meaning meaning(program);
+Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes) {
+  const Meaning meaning(program, role_words);
   const Changes changes(program, meaning, limit_bytes);
   Prospects prospects = LookAt(program, meaning, changes, limit_bytes);
   if (!changes.whole()) return prospects;

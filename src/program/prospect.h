@@ -22,12 +22,12 @@ inline constexpr std::int64_t kMicroBatches = 4;  // that the change is made wit
 // Whether there is a change of this name.
 bool IsChange(std::string_view name);
 
-// `limit_bytes` is what a device has; 0: not known, and then no room is told. Of a program that fits, the largest sizes
-// are those that would still fit. Of a program that takes too long to be laid out nothing is told: no memory, no
-// changes.
-Prospects LookAt(const Program& program, std::int64_t limit_bytes);  // without the changes
+// `role_words` are what names of arguments say of their roles; `limit_bytes` is what a device has; 0: not known, and
+// then no room is told. Of a program that fits, the largest sizes are those that would still fit. Of a program that
+// takes too long to be laid out nothing is told: no memory, no changes.
+Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes);  // without the changes
 
 // The same with the changes, for a program that does not fit.
-Prospects LookAhead(const Program& program, std::int64_t limit_bytes);
+Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes);
 
 }  // namespace whyoom

@@ -12,8 +12,7 @@ namespace {
 // What is smaller fills no memory, and there is much of it.
 constexpr std::int64_t kSmallest = std::int64_t{1} << 18;  // elements
 constexpr std::size_t kMostValues = 200000;
-constexpr std::int64_t kHostSpace = 5;  // S(5) of a layout
-constexpr int kDeepest = 200;           // computations that call each other
+constexpr int kDeepest = 200;  // computations that call each other
 
 // Every large result as if it had a place of its own.
 ModuleMemory EachResult(const HloModule& module) {
@@ -62,7 +61,7 @@ std::vector<std::int64_t> Sorted(std::vector<std::int64_t> dims) {
   return dims;
 }
 
-Written::Written(HloModule module)
+Written::Written(HloModule module, const RoleWords& role_words)
     : program_([&] {
         if (Dimensions::Count(module) > Dimensions::kMost) {
           whole_ = false;
@@ -71,7 +70,7 @@ Written::Written(HloModule module)
         ModuleMemory memory = EachResult(module);
         return Program(std::move(module), HloModule(), std::move(memory));
       }()),
-      meaning_(program_) {
+      meaning_(program_, role_words) {
   whole_ = whole_ && program_.dimensions().whole();
   const HloModule& text = program_.module();
   if (text.entry >= 0) {
@@ -145,7 +144,7 @@ void Written::ReadHeader() {
     }
   }
   for (const ProgramParameter& parameter : program_.parameters()) {
-    if (program_.ShapeOf(parameter).memory_space == kHostSpace) on_host_.insert(parameter.number);
+    if (program_.ShapeOf(parameter).memory_space == kHostMemorySpace) on_host_.insert(parameter.number);
   }
   // Before optimization the layouts stand in the head alone.
   const auto layout = module.header.find("entry_computation_layout");

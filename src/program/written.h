@@ -36,7 +36,7 @@ struct WrittenLoop {
 class Written {
  public:
   // `module` is best the one before optimization; of a later one less can be told.
-  explicit Written(HloModule module);
+  Written(HloModule module, const RoleWords& role_words);
 
   // False where the module is too large for it to be told what was written: little of it is here, or nothing.
   bool whole() const { return whole_; }

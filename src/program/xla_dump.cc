@@ -173,7 +173,7 @@ void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
 }
 
-void WorkOut(DumpFiles files, double limit_bytes, Prospects* prospects, Problem* problem) {
+void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, Prospects* prospects, Problem* problem) {
   const Problem too_large = {files.text_path, "",
                              "the program is too large for it to be worked out what each remedy would leave", true};
   if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
@@ -185,7 +185,7 @@ void WorkOut(DumpFiles files, double limit_bytes, Prospects* prospects, Problem*
   const bool failed = files.failed;
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
   const auto limit = static_cast<std::int64_t>(limit_bytes);
-  *prospects = failed ? LookAhead(program, limit) : LookAt(program, limit);
+  *prospects = failed ? LookAhead(program, role_words, limit) : LookAt(program, role_words, limit);
   if (!knows_sizes) prospects->room = {};  // in the sizes of the program as it was written
   if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
 }
@@ -255,14 +255,14 @@ Problem XlaDump::NotFound(const std::string& name) const {
   return {name, "", "the XLA dump holds no failed compile of this module"};
 }
 
-std::optional<DumpReading> XlaDump::Read(const std::string& name, std::optional<double> used, double limit_bytes,
-                                         Problem* problem) const {
+std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWords& role_words,
+                                         std::optional<double> used, double limit_bytes, Problem* problem) const {
   const Module* module = Find(name, used);
   if (module == nullptr) {
     *problem = NotFound(name);
     return std::nullopt;
   }
-  std::optional<DumpReading> reading = ReadModule(*module, limit_bytes, true, problem);
+  std::optional<DumpReading> reading = ReadModule(*module, &role_words, limit_bytes, problem);
   if (!reading) return std::nullopt;
   const double need = reading->facts.Number("program_need_bytes").value_or(0);
   if (reading->failed && (!used || AreSameNeed(need, *used))) return reading;
@@ -271,9 +271,9 @@ std::optional<DumpReading> XlaDump::Read(const std::string& name, std::optional<
   return std::nullopt;
 }
 
-std::optional<DumpReading> XlaDump::ReadModule(const Module& module, double limit_bytes, bool work_out,
+std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
                                                Problem* problem) {
-  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, work_out);
+  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, role_words != nullptr);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
   DumpReading reading;
@@ -286,9 +286,9 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, double limi
   reading.facts.Set("dump", module.paths.buffer_assignment, {});
   reading.facts.Set("listed", static_cast<double>(reading.rows.size()), {});
   reading.facts.Set("list_seen", true, {});
-  if (!work_out) return reading;
+  if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
-  WorkOut(std::move(files), limit_bytes, &reading.prospects, problem);
+  WorkOut(std::move(files), *role_words, limit_bytes, &reading.prospects, problem);
   return reading;
 }
 
@@ -317,21 +317,22 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
     *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
     return std::nullopt;
   }
-  std::optional<DumpReading> reading = ReadModule(*module, 0, false, problem);
+  std::optional<DumpReading> reading = ReadModule(*module, nullptr, 0, problem);
   if (!reading) return std::nullopt;
   reading->facts.Set("need_bytes", reading->facts.Get("program_need_bytes"), {});
   reading->facts.Set("host_bytes", static_cast<double>(reading->host_bytes), {});
   return reading;
 }
 
-std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, Problem* problem) const {
+std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
+                                              Problem* problem) const {
   for (const auto& [stem, module] : modules_) {
     const DumpPaths& paths = module.paths;
     if (paths.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
     if (!paths.before.empty()) {
       HloModule before = ReadHlo(*OpenFile(paths.before));
       if (before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits))
-        return std::make_unique<Written>(std::move(before));
+        return std::make_unique<Written>(std::move(before), role_words);
       // What was compiled for one of several devices cannot stand in for it.
       if (!before.computations.empty())
         *problem = {paths.before, "", "damaged, or of another compile: what was changed cannot be told"};
@@ -340,7 +341,7 @@ std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignme
     const std::string& path = module.Failed() ? paths.intermediate : paths.optimized;
     if (path.empty()) return nullptr;
     HloModule text = ReadHlo(*OpenFile(path));
-    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text));
+    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text), role_words);
   }
   return nullptr;
 }
@@ -369,8 +370,9 @@ std::vector<XlaDump::Given> XlaDump::GivenModules() const {
 
 std::int64_t XlaDump::NeedOf(const Given& module) const { return NeedOfFile(module.assignment); }
 
-std::optional<DumpReading> XlaDump::ReadGiven(const Given& given, double limit_bytes, Problem* problem) const {
-  return ReadModule(modules_.at(given.key), limit_bytes, true, problem);
+std::optional<DumpReading> XlaDump::ReadGiven(const Given& given, const RoleWords& role_words, double limit_bytes,
+                                              Problem* problem) const {
+  return ReadModule(modules_.at(given.key), &role_words, limit_bytes, problem);
 }
 
 }  // namespace whyoom

@@ -66,11 +66,13 @@ class XlaDump {
   // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read.
   std::int64_t NeedOf(const Given& module) const;
 
-  // A module's reading against a limit of so many bytes (0: not known); nullopt where its files cannot be read. Of one
+  // A module's reading against a limit of so many bytes (0: not known); `role_words` are what names of arguments say of
+  // their roles. nullopt where its files cannot be read. Of one
   // that did not fail there are no changes among the prospects; whether it did is told anew, since the file that a
   // failure leaves may be of an earlier run. `problem` says why nothing is read, or what of the files cannot be relied
   // on, and what cannot be told then, where the rest can be read.
-  std::optional<DumpReading> ReadGiven(const Given& module, double limit_bytes, Problem* problem) const;
+  std::optional<DumpReading> ReadGiven(const Given& module, const RoleWords& role_words, double limit_bytes,
+                                       Problem* problem) const;
 
   // What is to be said of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
@@ -80,8 +82,8 @@ class XlaDump {
   // As ReadGiven, of the failed compile that an error tells of: `module` is the name that the error gives, empty: the
   // only one that ran out of memory. Of several compiles of the module the one that takes `used_bytes`, where that is
   // known, else the last. nullopt also where there is no such module, or what is there is of another compile.
-  std::optional<DumpReading> Read(const std::string& module, std::optional<double> used_bytes, double limit_bytes,
-                                  Problem* problem) const;
+  std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
+                                  std::optional<double> used_bytes, double limit_bytes, Problem* problem) const;
 
   // Of a compile that failed or, where none did, that fitted, without prospects and sources. Of several modules of the
   // name the one that takes most; a name that the dump does not know, or none: of all modules. Facts are also
@@ -90,7 +92,8 @@ class XlaDump {
 
   // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
   // Null where its text is not there, or cannot be relied on; `problem` says that.
-  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, Problem* problem) const;
+  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
+                                       Problem* problem) const;
 
  private:
   struct Module {
@@ -105,7 +108,8 @@ class XlaDump {
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  static std::optional<DumpReading> ReadModule(const Module& module, double limit_bytes, bool work_out,
+  // Without `role_words` nothing is worked out on the program.
+  static std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
                                                Problem* problem);
 
   bool has_inputs_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "rules/expression_lexer.h"
@@ -27,7 +28,7 @@ std::vector<Use> UsesOf(const RuleNode& node, const std::map<std::string, RuleNo
 
 class Compiler {
  public:
-  explicit Compiler(const std::map<std::string, RuleNode>& nodes) : nodes_(nodes) {
+  Compiler(const std::map<std::string, RuleNode>& nodes, std::string what) : nodes_(nodes), what_(std::move(what)) {
     for (const auto& [name, node] : nodes) uses_[name] = UsesOf(node, nodes);
   }
 
@@ -79,16 +80,20 @@ class Compiler {
     std::string way;
     for (const std::string& name : circle) way += name + ", ";
     const Use next = NextOf(circle[0]);
-    nodes_.at(circle[0]).ReportAt(next.at, "the term '" + circle[0] + "' is explained by itself: " + way + circle[0]);
+    nodes_.at(circle[0]).ReportAt(next.at,
+                                  "the " + what_ + " '" + circle[0] + "' is explained by itself: " + way + circle[0]);
   }
 
   const std::map<std::string, RuleNode>& nodes_;
+  std::string what_;
   std::map<std::string, std::vector<Use>> uses_;
   Terms terms_;
 };
 
 }  // namespace
 
-Terms CompileTerms(const std::map<std::string, RuleNode>& nodes) { return Compiler(nodes).Run(); }
+Terms CompileTerms(const std::map<std::string, RuleNode>& nodes, const std::string& what) {
+  return Compiler(nodes, what).Run();
+}
 
 }  // namespace whyoom

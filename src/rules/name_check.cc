@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "rules/names.h"
 #include "rules/suggest.h"
 
 namespace whyoom {
@@ -28,28 +27,49 @@ void NameCheck::Give(const std::string& owner, const std::string& fact) {
   all_facts_.insert(fact);
 }
 
+void NameCheck::GiveRowField(const std::string& name) { row_fields_.push_back(name); }
+
 std::set<std::string> NameCheck::FactsOf(const std::string& owner) const {
   const auto found = facts_.find(owner);
   return found != facts_.end() ? found->second : std::set<std::string>();
 }
 
-void NameCheck::Forgive(const std::string& owner) {
-  forgiven_.insert(owner);
-  forgiven_.insert("");
+void NameCheck::Forgive(const std::string& owner) { forgiven_.insert({owner, "", kComparison, kTerms, kRowTests}); }
+
+std::vector<std::string> NameCheck::ComparisonCandidates(bool in_row) const {
+  std::vector<std::string> names = ComparisonNames();
+  for (const std::string run : {"before.", "after."}) {
+    for (const std::string& name : RunNames()) names.push_back(run + name);
+    for (const std::string& fact : all_facts_) names.push_back(run + fact);
+    if (!in_row) continue;
+    for (const std::string& field : row_fields_) names.push_back(run + field);
+  }
+  if (in_row) names.insert(names.end(), PairNames().begin(), PairNames().end());
+  return names;
 }
 
 std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
-  const std::set<std::string> facts = entry.owner.empty() ? all_facts_ : FactsOf(entry.owner);
+  if (entry.owner == kDifference) return DifferenceNames();
+  if (entry.owner == kComparison) return ComparisonCandidates(entry.in_row);
+  if (entry.owner == kRowTests) return row_fields_;
+  const bool of_all = entry.owner.empty() || entry.owner == kTerms;
+  const std::set<std::string> facts = of_all ? all_facts_ : FactsOf(entry.owner);
   std::vector<std::string> names(facts.begin(), facts.end());
   names.insert(names.end(), BuiltInNames().begin(), BuiltInNames().end());
-  if (entry.in_row) names.insert(names.end(), RowFields().begin(), RowFields().end());
+  for (const std::string& field : row_fields_) names.push_back("largest." + field);
+  if (entry.in_row) names.insert(names.end(), row_fields_.begin(), row_fields_.end());
+  if (entry.owner == kTerms) {
+    const std::vector<std::string> more = ComparisonCandidates(true);
+    names.insert(names.end(), more.begin(), more.end());
+    names.insert(names.end(), DifferenceNames().begin(), DifferenceNames().end());
+  }
   return names;
 }
 
 void NameCheck::ReportInTerm(const Entry& entry, bool is_field) const {
   const std::string& name = entry.use.name;
   // A name that nothing gives is said where the term is written down.
-  if (!is_field && !all_facts_.contains(name)) return;
+  if (!is_field && !Holds(Candidates({kTerms, entry.at, entry.use, true}), name)) return;
   const std::string what = "the term '" + entry.use.term + "' is about '" + name + "', ";
   if (is_field) {
     entry.at.ReportAt(entry.use.at, what + "a field of a row, and this is not said of a row",
@@ -65,7 +85,7 @@ void NameCheck::Run() const {
     const std::string& name = entry.use.name;
     std::vector<std::string> candidates = Candidates(entry);
     if (Holds(candidates, name)) continue;
-    const bool is_field = Holds(RowFields(), name);
+    const bool is_field = Holds(row_fields_, name);
     if (!entry.use.term.empty()) {
       ReportInTerm(entry, is_field);
     } else if (!entry.in_row && is_field) {

@@ -8,17 +8,26 @@
 #include <vector>
 
 #include "rules/expression.h"
+#include "rules/names.h"
 #include "rules/rule_node.h"
 
 namespace whyoom {
 
 class NameCheck {
  public:
+  // Owners beside failures: what is said of two runs, of a difference between two programs, and terms, which may be
+  // about anything.
+  static constexpr const char* kComparison = "the comparison";
+  static constexpr const char* kDifference = "the difference";
+  static constexpr const char* kTerms = "the terms";
+  static constexpr const char* kRowTests = "the fields of a row";
+
   // For `owner`, a failure's code, or empty: a remedy, which may use the facts of all failures.
   void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
   void Give(const std::string& owner, const std::string& fact);
+  void GiveRowField(const std::string& name);
   // Of terms, which whoever misspells a name may have meant.
   void MayMean(const std::string& term) { terms_.push_back(term); }
 
@@ -37,6 +46,7 @@ class NameCheck {
     bool in_row = false;
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
+  std::vector<std::string> ComparisonCandidates(bool in_row) const;
   void ReportInTerm(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;
@@ -44,6 +54,7 @@ class NameCheck {
   std::set<std::string> all_facts_;
   std::set<std::string> forgiven_;
   std::vector<std::string> terms_;
+  std::vector<std::string> row_fields_ = RowFields();
 };
 
 }  // namespace whyoom

@@ -38,23 +38,8 @@ const std::vector<NamedField>& RowFieldTable() {
       {"is_bf16", "of the dtype"},
       {"in_gradient", "op_name holds `jvp(`, `transpose(`, `rematted`, `checkpoint`, `gradients/` or `backward`"},
       {"in_backward", "op_name holds `transpose(`"},
-      {"is_forward", "made in the forward pass of a gradient: `in_gradient`, not `in_backward`"},
-      {"is_stacked", "what a loop fills step by step: an `AllocateBuffer`, or zeros of the compiler's own"},
-      {"is_loop_residual",
-       "what a loop keeps of each step for the backward pass: `is_stacked`, or a `dynamic-update-slice` of the forward "
-       "pass"},
-      {"is_saved", "what may wait for the backward pass: `is_stacked` or `is_forward`"},
       {"is_rematted", "the program recomputes it already: op_name says `checkpoint` or `rematted`"},
-      {"is_argument", "a parameter or a copy of one: op_name is a bare name"},
-      {"is_plain_argument", "`is_argument`, and no copy of one"},
-      {"is_constant", "the label says constant, or `kind` is global"},
-      {"is_convert", "a copy in another element type"},
-      {"is_callback",
-       "a debug print or host callback: op_name or label holds `debug_callback`, `io_callback`, `pure_callback`, "
-       "`outside_call`, `host_callback`, or a host transfer"},
-      {"is_collective", "the label is of an instruction between chips"},
-      {"is_all_gather", "the label is of an all-gather"},
-      {"replicated", "the label says `sharding={replicated}` or holds `maximal device`"},
+      {"in_host_memory", "the layout says that it is in the host's memory, `S(5)`"},
       {"same_size_count", "rows of this size and shape, this one included"},
       {"bf16_bytes", "size_bytes if the elements took two bytes each, tile and padding taken into account"},
       {"best_layout_bytes", "size_bytes if the dimensions were ordered so that padding is least"},
@@ -74,13 +59,37 @@ const std::vector<std::string>& RowFields() {
 const std::vector<std::string>& BuiltInNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = {"code", "scenario", "framework", "chip", "listed", "user_source", "dump"};
-    for (const std::string& field : RowFields()) all.push_back("largest." + field);
     for (const std::string axis : {"batch.", "sequence.", "made."}) {
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(axis + field);
     }
     all.insert(all.end(), {"made.parts", "made.of_state"});
     return all;
   }();
+  return names;
+}
+
+const std::vector<std::string>& ComparisonNames() {
+  static const std::vector<std::string> names = {"lists_compared", "same_job", "verdict", "divided_most_by"};
+  return names;
+}
+
+const std::vector<std::string>& RunNames() {
+  static const std::vector<std::string> names = {
+      "failed",         "measured",   "compiles",          "code",       "title", "path", "listed",
+      "other_failures", "over_bytes", "all_padding_bytes", "is_at_least"};
+  return names;
+}
+
+const std::vector<std::string>& PairNames() {
+  static const std::vector<std::string> names = {"divided_by", "divided_axes", "divided_axis"};
+  return names;
+}
+
+const std::vector<std::string>& DifferenceNames() {
+  static const std::vector<std::string> names = {
+      "from",        "to",           "arrays",      "undone",       "array",       "shape",        "shape_before",
+      "shape_after", "dtype_before", "dtype_after", "parts_before", "parts_after", "share_before", "share_after",
+      "steps",       "scores",       "of_batch",    "is_reshaped",  "leads",       "listed_share"};
   return names;
 }
 

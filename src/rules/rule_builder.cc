@@ -225,7 +225,6 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.note = node["note"].Text();
   AddAdvice(node, &remedy);
   remedy.change = node["change"].Text();
-  remedy.trace = node["trace"].exists() ? node["trace"].Text() : remedy.change;
   remedy.spread_percent = node["spread_percent"].Int(0);
   remedy.saves = UseOptionalExpression("", node["saves"], false);
   set_.remedies_.emplace(remedy.id, remedy);
@@ -234,7 +233,7 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
 // What an extension may add to.
 void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
   for (const auto& [framework, steps] : node["how"].Members()) {
-    std::vector<Template>& how = remedy->how[framework == "jax" ? "" : framework];
+    std::vector<Template>& how = remedy->how[framework == default_framework_ ? "" : framework];
     for (const RuleNode& step : steps.Items()) {
       how.push_back(step.AsTemplate(terms_));
       names_.Use("", step, how.back().name_uses(), false);
@@ -290,6 +289,46 @@ void RuleSetBuilder::ExtendFailure(const RuleNode& node, Failure* failure) {
     }
   }
   BuildExamples(node["examples"], failure);
+}
+
+Trace RuleSetBuilder::BuildTrace(const std::string& owner, const RuleNode& node) {
+  Trace trace;
+  trace.id = node["id"].Text();
+  trace.prior = node["prior"].Int(0);
+  trace.otherwise = node["otherwise"].Bool();
+  trace.when = UseOptionalExpression(owner, node["when"], false);
+  trace.what = BuildSentences(owner, node["what"]);
+  trace.why = BuildSentences(owner, node["why"]);
+  for (const RuleNode& item : node["remedies"].Items()) {
+    remedy_references_.push_back(item["id"]);
+    trace.remedies.push_back({item["id"].Text(), UseOptionalExpression(owner, item["when"], false)});
+  }
+  return trace;
+}
+
+void RuleSetBuilder::BuildComparison() {
+  for (const auto& [id, node] : sections_["traces"]) set_.traces_.push_back(BuildTrace(NameCheck::kComparison, node));
+  for (const auto& [id, node] : sections_["notes"]) set_.notes_.push_back(BuildTrace(NameCheck::kComparison, node));
+  for (const auto& [id, node] : sections_["differences"])
+    set_.differences_.emplace(id, BuildTrace(NameCheck::kDifference, node));
+  for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_}) {
+    std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
+  }
+}
+
+void RuleSetBuilder::BuildWording() {
+  for (const auto& [id, node] : sections_[kWording]) {
+    CheckAskedFor(kWording, id, node);
+    const bool of_comparison = id.starts_with("diff.");
+    set_.wording_.emplace(id, BuildSentences(of_comparison ? NameCheck::kComparison : "", node));
+  }
+}
+
+void RuleSetBuilder::BuildThresholds() {
+  for (const auto& [id, node] : sections_[kThresholds]) {
+    CheckAskedFor(kThresholds, id, node);
+    set_.thresholds_.emplace(id, AsNumber(node["share"].Scalar()).value_or(0));
+  }
 }
 
 void RuleSetBuilder::BuildContext(const RuleNode& node) {

@@ -25,11 +25,9 @@ struct SectionInfo {
   const char* name;
   const char* id_key;
 };
-constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},
-                                     {"frameworks", "id"}, {"chips", "id"},    {"quotations", "id"},
-                                     {"affixes", "id"}};
-// An object, not an array: its keys are the ids.
-constexpr const char* kTerms = "terms";
+constexpr SectionInfo kSections[] = {
+    {"failures", "code"}, {"remedies", "id"}, {"contexts", "id"}, {"frameworks", "id"},  {"chips", "id"},
+    {"quotations", "id"}, {"affixes", "id"},  {"traces", "id"},   {"differences", "id"}, {"notes", "id"}};
 constexpr const char* kNoIdKey = "";
 
 // A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
@@ -72,6 +70,7 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
   builder.Read(schema, built_in, files, trusted);
   builder.Merge();
+  builder.BuildRowTests();
   builder.BuildTerms();
   for (const auto& [id, node] : builder.sections_["contexts"]) builder.BuildContext(node);
   for (const auto& [id, node] : builder.sections_["failures"]) builder.BuildFailure(node);
@@ -81,6 +80,9 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const auto& [id, node] : builder.sections_["chips"]) builder.BuildChip(node);
   for (const auto& [id, node] : builder.sections_["quotations"]) builder.BuildQuotation(node);
   for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
+  builder.BuildComparison();
+  builder.BuildWording();
+  builder.BuildThresholds();
   std::stable_sort(builder.set_.frameworks_.begin(), builder.set_.frameworks_.end(),
                    [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
   if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
@@ -123,9 +125,19 @@ void RuleSetBuilder::Merge() {
   for (const LoadedFile& file : files_) {
     const RuleNode root = RuleNode::Root(&file, &sink_);
     for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
-    for (const auto& [name, node] : root[kTerms].Members()) MergeEntry(kTerms, kNoIdKey, name, node);
+    for (const char* section : {kTerms, kRowTests, kWording, kThresholds}) {
+      for (const auto& [name, node] : root[section].Members()) MergeEntry(section, kNoIdKey, name, node);
+    }
+    for (const char* section : {kWording, kThresholds}) {
+      if (!file.built_in) continue;
+      for (const auto& [id, node] : root[section].Members()) asked_for_.emplace(id, section);
+    }
+    for (const RuleNode& framework : root["frameworks"].Items()) {
+      if (framework["is_default"].Bool()) default_framework_ = framework["id"].Text();
+    }
     for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
     AddJsonKeys(root["json_logs"]);
+    AddRoleWords(root["roles"]);
   }
 }
 
@@ -160,28 +172,59 @@ void RuleSetBuilder::ReportId(const RuleNode& node, const std::string& id_key, s
   }
 }
 
+void RuleSetBuilder::BuildRowTests() {
+  const Section& nodes = sections_[kRowTests];
+  Section conditions;
+  for (const auto& [name, node] : nodes) {
+    CheckName(name, node, "field");
+    conditions.emplace(name, node["when"]);
+  }
+  // They may name each other; each is compiled with what these stand for in it.
+  for (auto& [name, when] : CompileTerms(conditions, "field")) {
+    const RuleNode& node = nodes.at(name);
+    names_.Use(NameCheck::kRowTests, node["when"], when.name_uses(), true);
+    names_.GiveRowField(name);
+    if (when.is_over_rows()) node["when"].Report("a field is of one row", "write a term");
+    set_.row_tests_.push_back({name, when, node["about"].Text()});
+  }
+}
+
 void RuleSetBuilder::BuildTerms() {
   const Section& nodes = sections_[kTerms];
-  for (const auto& [name, node] : nodes) CheckTermName(name, node);
-  terms_ = CompileTerms(nodes);
+  for (const auto& [name, node] : nodes) {
+    CheckName(name, node, "term");
+    if (sections_[kRowTests].contains(name))
+      node.ReportKey("'" + name + "' is a field already", "give the term another name");
+  }
+  terms_ = CompileTerms(nodes, "term");
   // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
   for (const auto& [name, node] : nodes) {
-    names_.Use("", node, terms_.at(name).name_uses(), true);
+    names_.Use(NameCheck::kTerms, node, terms_.at(name).name_uses(), true);
     names_.MayMean(name);
   }
 }
 
-void RuleSetBuilder::CheckTermName(const std::string& name, const RuleNode& node) {
+void RuleSetBuilder::CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const {
+  std::vector<std::string> known;
+  for (const auto& [asked, of] : asked_for_) {
+    if (of == section) known.push_back(asked);
+  }
+  if (node.file().built_in || std::find(known.begin(), known.end(), id) != known.end()) return;
+  node.ReportKey("nothing asks for '" + Printable(id) + "' of the " + section, DidYouMean(id, known));
+}
+
+void RuleSetBuilder::CheckName(const std::string& name, const RuleNode& node, const std::string& what) {
   const auto holds = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
       (name[0] >= '0' && name[0] <= '9')) {
-    node.ReportKey("'" + Printable(name) + "' cannot be the name of a term", "write it in small letters, digits and _");
+    node.ReportKey("'" + Printable(name) + "' cannot be the name of a " + what,
+                   "write it in small letters, digits and _");
   } else if (internal::IsReserved(name)) {
-    node.ReportKey("'" + name + "' is a word of the expressions", "give the term another name");
+    node.ReportKey("'" + name + "' is a word of the expressions", "give the " + what + " another name");
   } else if (holds(RowFields()) || holds(BuiltInNames())) {
-    node.ReportKey("'" + name + "' is a field already", "give the term another name");
+    node.ReportKey("'" + name + "' is a field already", "give the " + what + " another name");
   }
 }
 
@@ -196,6 +239,16 @@ void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
   AddOnce(node["text"].Words(), &set_.json_keys_.text);
   AddOnce(node["reporter"].Words(), &set_.json_keys_.reporter);
   AddOnce(node["time"].Words(), &set_.json_keys_.time);
+}
+
+void RuleSetBuilder::AddRoleWords(const RuleNode& node) {
+  const auto add = [&](const char* role, std::set<std::string>* words) {
+    for (const std::string& word : node[role].Words()) words->insert(word);
+  };
+  add("optimizer_state", &set_.role_words_.optimizer_state);
+  add("weights", &set_.role_words_.weights);
+  add("cache", &set_.role_words_.cache);
+  add("inputs", &set_.role_words_.inputs);
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
@@ -337,6 +390,11 @@ void RuleSetBuilder::Fingerprint() {
   }
   all["json_logs"] = {
       {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}, {"time", set_.json_keys_.time}};
+  const RoleWords& roles = set_.role_words_;
+  all["roles"] = {{"optimizer_state", roles.optimizer_state},
+                  {"weights", roles.weights},
+                  {"cache", roles.cache},
+                  {"inputs", roles.inputs}};
   for (const RuleNode& node : extensions_) all["extensions"].push_back(node.json());
   set_.fingerprint_ = Sha256Hex(all.dump());
 }

@@ -31,8 +31,11 @@ class RuleSetBuilder {
   void MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key);
   void MergeEntry(const std::string& section, const std::string& id_key, const std::string& id, const RuleNode& node);
   void AddJsonKeys(const RuleNode& node);
+  void AddRoleWords(const RuleNode& node);
+  void BuildRowTests();
   void BuildTerms();
-  static void CheckTermName(const std::string& name, const RuleNode& node);
+  void CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const;
+  static void CheckName(const std::string& name, const RuleNode& node, const std::string& what);
 
   void BuildFailure(const RuleNode& node);
   void BuildHeads(const RuleNode& node, Failure* failure);
@@ -45,11 +48,21 @@ class RuleSetBuilder {
   void AddAdvice(const RuleNode& node, Remedy* remedy);
   void BuildExtension(const RuleNode& node);
   void ExtendFailure(const RuleNode& node, Failure* failure);
+  Trace BuildTrace(const std::string& owner, const RuleNode& node);
+  void BuildComparison();
+  void BuildWording();
+  void BuildThresholds();
   void BuildContext(const RuleNode& node);
   void BuildFramework(const RuleNode& node);
   void BuildChip(const RuleNode& node);
   void BuildQuotation(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
+
+  // Sections that are objects, not arrays: their keys are the ids.
+  static constexpr const char* kTerms = "terms";
+  static constexpr const char* kRowTests = "row_fields";
+  static constexpr const char* kWording = "wording";
+  static constexpr const char* kThresholds = "thresholds";
 
   // Whose facts the expressions of a context use, apart from codes.
   static std::string ContextOwner(const std::string& id) { return "context " + id; }
@@ -77,7 +90,9 @@ class RuleSetBuilder {
   std::vector<LoadedFile> files_;
   bool all_read_ = true;  // else what refers to another entry cannot be judged
   std::map<std::string, Section> sections_;
-  std::vector<RuleNode> extensions_;  // in the order of the files
+  std::vector<RuleNode> extensions_;              // in the order of the files
+  std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program asks for: id, section
+  std::string default_framework_;                 // whose steps are for those that have none of their own
   NameCheck names_;
   Terms terms_;
   // What refers to entries that may come later.

@@ -50,6 +50,15 @@ std::string Fault::ToString() const {
   return hint.empty() ? text : text + " (" + hint + ")";
 }
 
+std::string SayAll(const std::vector<Sentence>& sentences, const Scope& scope) {
+  std::string text;
+  for (const Sentence& sentence : sentences) {
+    if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) continue;
+    text += sentence.text.Fill(scope).value_or("");
+  }
+  return text;
+}
+
 const std::vector<RuleFile>& RuleSet::BuiltIn() {
   static const std::vector<RuleFile> files = [] {
     std::vector<RuleFile> all;
@@ -111,11 +120,25 @@ const Remedy* RuleSet::FindRemedy(std::string_view id) const {
   return found != remedies_.end() ? &found->second : nullptr;
 }
 
-const Remedy* RuleSet::FindRemedyByTrace(std::string_view trace) const {
-  for (const auto& [id, remedy] : remedies_) {
-    if (!trace.empty() && remedy.trace == trace) return &remedy;
-  }
-  return nullptr;
+const RowTest* RuleSet::FindRowTest(std::string_view name) const {
+  const auto found = std::lower_bound(row_tests_.begin(), row_tests_.end(), name,
+                                      [](const RowTest& test, std::string_view wanted) { return test.name < wanted; });
+  return found != row_tests_.end() && found->name == name ? &*found : nullptr;
+}
+
+const Trace* RuleSet::FindDifference(std::string_view id) const {
+  const auto found = differences_.find(id);
+  return found != differences_.end() ? &found->second : nullptr;
+}
+
+double RuleSet::Threshold(std::string_view id) const {
+  const auto found = thresholds_.find(id);
+  return found != thresholds_.end() ? found->second : 0;
+}
+
+std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
+  const auto found = wording_.find(id);
+  return found != wording_.end() ? SayAll(found->second, scope) : std::string();
 }
 
 }  // namespace whyoom

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ struct Sentence {
   std::string at;                 // the fact whose place in the log proves it; empty: the row's, or none
   Template text;
 };
+
+// Of the sentences those that hold, put together as they stand.
+std::string SayAll(const std::vector<Sentence>& sentences, const Scope& scope);
 
 struct Head {
   std::string id;
@@ -120,15 +124,39 @@ struct Remedy {
   std::string gain;
   std::string telltale;                              // in general, for `explain`
   std::string note;                                  // preconditions and side effects
-  std::map<std::string, std::vector<Template>> how;  // by framework; "" is plain JAX, the default
+  std::map<std::string, std::vector<Template>> how;  // by framework; "" is the default one
   std::vector<Link> links;
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
   std::string change;               // what it is on a compiled program, see program/prospect.h; empty: nothing known
-  std::string trace;                // what two programs show where it was applied, see program/difference.h
   int spread_percent = 0;           // how far off three of four outcomes have been at most, of what the change saves
   std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
+};
+
+// What is true of a row of a report, by the fields that the program itself gives it (rules/names.h).
+struct RowTest {
+  std::string name;
+  Expression when;
+  std::string about;  // Markdown, for rules/README.md
+};
+
+// A remedy that what was seen between two runs may be owed to.
+struct TraceRemedy {
+  std::string id;
+  std::optional<Expression> when;
+};
+
+// What two runs of one job show where something was changed between them, and what is said of it: the sentences that
+// hold, put together as they stand.
+struct Trace {
+  std::string id;
+  int prior = 0;           // smaller is said first
+  bool otherwise = false;  // only where no other trace is seen
+  std::optional<Expression> when;
+  std::vector<Sentence> what;  // of a difference: what its numbers are of
+  std::vector<Sentence> why;
+  std::vector<TraceRemedy> remedies;  // in this order, each once
 };
 
 // Lines before the error whose captures become facts of it.
@@ -146,6 +174,14 @@ struct Framework {
   int priority = 0;  // the highest that is seen wins: MaxText is JAX too
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that show a sign of it
+};
+
+// What names of a program's arguments say of their roles, by the words in them, in lower case.
+struct RoleWords {
+  std::set<std::string> optimizer_state;
+  std::set<std::string> weights;
+  std::set<std::string> cache;
+  std::set<std::string> inputs;
 };
 
 struct Chip {
@@ -199,14 +235,24 @@ class RuleSet {
   const std::vector<Failure>& failures() const { return failures_; }  // in order of code
   const Failure* FindFailure(std::string_view code_or_alias) const;   // case-insensitive; E0100 finds 0100
   const Remedy* FindRemedy(std::string_view id) const;
-  const Remedy* FindRemedyByTrace(std::string_view trace) const;  // null where none leaves it
   const std::map<std::string, Remedy>& remedies() const { return remedies_; }
   const std::vector<Affix>& affixes() const { return affixes_; }
   const JsonLogKeys& json_keys() const { return json_keys_; }
   const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
   const std::vector<Chip>& chips() const { return chips_; }
+  const RoleWords& role_words() const { return role_words_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
+  const std::vector<RowTest>& row_tests() const { return row_tests_; }  // in order of name
+  const RowTest* FindRowTest(std::string_view name) const;              // null: there is none of this name
+  const std::vector<Trace>& traces() const { return traces_; }          // of two logs, in the order of `prior`
+  const std::vector<Trace>& notes() const { return notes_; }            // on a comparison, in the order of `prior`
+  // What is said of a difference between two programs, by the name that compare/difference.h gives it; null: nothing.
+  const Trace* FindDifference(std::string_view id) const;
+  // The words for `id`, the sentences that hold put together; empty where there are none.
+  std::string Say(std::string_view id, const Scope& scope) const;
+  // From which share on something is told; 0 where the rule data does not say.
+  double Threshold(std::string_view id) const;
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
 
   // For the prefilter: of every head and context, and of facts that have a long one, long ones in pieces; sorted, each
@@ -227,9 +273,16 @@ class RuleSet {
   JsonLogKeys json_keys_;
   std::vector<Framework> frameworks_;
   std::vector<Chip> chips_;
+  RoleWords role_words_;
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;
   std::vector<AffixExample> affix_examples_;
+  std::vector<RowTest> row_tests_;
+  std::vector<Trace> traces_;
+  std::vector<Trace> notes_;
+  std::map<std::string, Trace, std::less<>> differences_;
+  std::map<std::string, std::vector<Sentence>, std::less<>> wording_;
+  std::map<std::string, double, std::less<>> thresholds_;
   std::vector<std::string> literals_;
   std::vector<std::string> sign_literals_;
   std::string fingerprint_;

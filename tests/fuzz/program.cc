@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const ProgramOutput& output : program.outputs())
     Require(output.leaf < program.dimensions().LeafCount(output.instruction), "an output is there");
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
-    const Prospects prospects = LookAhead(program, limit);
+    const Prospects prospects = LookAhead(program, {}, limit);
     for (const Prospect& prospect : prospects.changes) {
       Require(IsChange(prospect.change), "a change has a name");
       Require(prospect.saves_bytes == prospects.need_bytes - prospect.left_bytes, "what is saved is not left");

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catch.h"
+#include "compare/compare.h"
+#include "compare/difference.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/rule_test.h"
 #include "facts/row_fields.h"
@@ -69,6 +72,12 @@ const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "sharded_checkpoint",
                                             "defragment"};
 
+// Where nothing is known.
+class EmptyScope : public Scope {
+ public:
+  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
+};
+
 }  // namespace
 
 TEST_CASE("the fields of a row that rules may name are those there are, and the README lists them", "[rules]") {
@@ -83,6 +92,7 @@ TEST_CASE("the fields of a row that rules may name are those there are, and the 
   const std::string head = "| field | what it is |\n|---|---|\n";
   std::string table = head;
   for (const NamedField& field : RowFieldTable()) table += fmt::format("| `{}` | {} |\n", field.name, field.about);
+  for (const RowTest& test : BuiltIn().row_tests()) table += fmt::format("| `{}` | {} |\n", test.name, test.about);
   const std::string readme = ReadText(path);
   const std::size_t begin = readme.find(head);
   REQUIRE(begin != std::string::npos);
@@ -90,6 +100,38 @@ TEST_CASE("the fields of a row that rules may name are those there are, and the 
   if (std::getenv("WHYOOM_BLESS") != nullptr)
     std::ofstream(path, std::ios::binary) << readme.substr(0, begin) + table + readme.substr(end);
   CHECK(ReadText(path).substr(begin, table.size()) == table);
+}
+
+TEST_CASE("what the program asks of the rule data by name is there", "[rules]") {
+  // The schema lists the differences that a file may speak of.
+  const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
+  CHECK(schema["definitions"]["difference"]["properties"]["id"]["enum"].get<std::vector<std::string>>() ==
+        DifferenceIds());
+  for (const std::string& id : DifferenceIds()) {
+    INFO(id);
+    const Trace* difference = BuiltIn().FindDifference(id);
+    REQUIRE(difference != nullptr);
+    CHECK_FALSE(difference->why.empty());
+    CHECK_FALSE(difference->remedies.empty());
+  }
+  const auto says = [&](const std::string& id) { return !BuiltIn().Say(id, EmptyScope()).empty(); };
+  for (const char* total : {"need_bytes", "limit_bytes", "free_bytes", "largest_free_block_bytes", "arguments_bytes",
+                            "output_bytes", "shared_output_bytes", "hlo_temp_bytes", "host_bytes", "padding_bytes"}) {
+    INFO(total);
+    CHECK(says(std::string("diff.total.") + total));
+  }
+  for (int i = 0; i <= static_cast<int>(DiffVerdict::kCannotTell); ++i) {
+    const auto verdict = static_cast<DiffVerdict>(i);
+    const bool of_figures =
+        verdict == DiffVerdict::kOtherFailure || verdict == DiffVerdict::kStillOver || verdict == DiffVerdict::kWorse;
+    INFO(VerdictId(verdict));
+    CHECK((of_figures || says(std::string("diff.verdict.") + VerdictId(verdict))));
+  }
+  for (const char* id : {"ruled_out.no_gradients", "ruled_out.next_to_nothing"}) CHECK(says(id));
+  for (const char* id : {"next_to_nothing", "worth_a_step", "worth_telling"}) CHECK(BuiltIn().Threshold(id) > 0);
+  const RoleWords& roles = BuiltIn().role_words();
+  for (const std::set<std::string>* words : {&roles.optimizer_state, &roles.weights, &roles.cache, &roles.inputs})
+    CHECK(words->size() > 10);
 }
 
 TEST_CASE("a literal is near the begin of each head", "[rules]") {
@@ -180,7 +222,7 @@ TEST_CASE("the codes of the mission and their neighbours are known, with their p
 TEST_CASE("a remedy that is offered says what to do, whatever the log tells", "[rules]") {
   Diagnosis finding;  // of which nothing is known
   finding.failure = BuiltIn().FindFailure("E1000");
-  const FindingScope scope(finding);
+  const FindingScope scope(BuiltIn(), finding);
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
     for (const auto& [framework, steps] : remedy.how) {
       INFO(id << ", " << framework);

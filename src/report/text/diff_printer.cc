@@ -66,17 +66,6 @@ class DiffPage {
   }
 
  private:
-  std::string WasOver() const {
-    return comparison_.over_before ? " (was " + FormatSize(*comparison_.over_before) + " over)" : "";
-  }
-  std::string Less() const {
-    const auto need = Find(comparison_, "need_bytes");
-    if (!need || !need->before || !need->after || need->before == need->after) return "";
-    const std::int64_t difference = *need->after - *need->before;
-    return fmt::format("{} {} is needed", FormatSize(std::abs(difference)), difference < 0 ? "less" : "more");
-  }
-
-  std::string Verdict() const;
   void PrintVerdict();
   void PrintChanges();
   void PrintBars();
@@ -90,35 +79,9 @@ class DiffPage {
   TextPage page_;
 };
 
-std::string DiffPage::Verdict() const {
-  const std::string less = Less();
-  const auto over = comparison_.over_after;
-  switch (comparison_.verdict) {
-    case DiffVerdict::kFitsNow:
-      return "it fits now" + (less.empty() ? WasOver() : ": " + less);
-    case DiffVerdict::kNeitherFails:
-      return "neither run fails" + (less.empty() ? "" : ": " + less);
-    case DiffVerdict::kFailsNow:
-      return "worse: it fails now, and did not before" + (over ? ": " + FormatSize(*over) + " over" : "");
-    case DiffVerdict::kOtherFailure:
-      return fmt::format("{} no more, but {} now: {}", diff_.before.code, diff_.after.code, diff_.after.title);
-    case DiffVerdict::kStillOver:
-      return over && comparison_.over_before ? "still " + FormatSize(*over) + " over" + WasOver()
-                                             : "still fails, but " + less;
-    case DiffVerdict::kUnchanged:
-      return over ? "no better: " + FormatSize(*over) + " over, as before" : "no better: as much is needed as before";
-    case DiffVerdict::kWorse:
-      return over && comparison_.over_before ? "worse: " + FormatSize(*over) + " over" + WasOver() : "worse: " + less;
-    default:
-      return over ? fmt::format("still over, by {}{}; whether that is less than before cannot be told",
-                                comparison_.at_least_after ? "at least " : "", FormatSize(*over))
-                  : "still fails; whether by less cannot be told";
-  }
-}
-
 void DiffPage::PrintVerdict() {
   const bool good = comparison_.verdict == DiffVerdict::kFitsNow || comparison_.verdict == DiffVerdict::kNeitherFails;
-  page_.Paragraph(Printable(Verdict()), 0, good ? &Style::Good : &Style::Error);
+  page_.Paragraph(Printable(comparison_.verdict_text), 0, good ? &Style::Good : &Style::Error);
   std::string facts = Printable(diff_.before.path) + " → " + Printable(diff_.after.path);
   const std::string& module = comparison_.module_before.empty() ? comparison_.module_after : comparison_.module_before;
   if (!module.empty() && comparison_.same_job) facts += " · " + Shorten(Printable(module), 40);

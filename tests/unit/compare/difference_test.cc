@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 
 using namespace whyoom;
@@ -17,7 +18,9 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-std::unique_ptr<Written> Read(const std::string& text) { return std::make_unique<Written>(ReadHlo(*OpenMemory(text))); }
+std::unique_ptr<Written> Read(const std::string& text) {
+  return std::make_unique<Written>(ReadHlo(*OpenMemory(text)), BuiltInRules().role_words());
+}
 
 // "half_batch 64>32", one after another.
 std::string Found(const std::string& before, const std::string& after) {

@@ -33,7 +33,7 @@ class Case {
     finding_.facts.Set("need_bytes", need_gib * kGiB, {});
     finding_.facts.Set("limit_bytes", limit_gib * kGiB, {});
     finding_.facts.Set("excess_bytes", (need_gib - limit_gib) * kGiB, {});
-    const std::optional<Budget> budget = MakeBudget(finding_);
+    const std::optional<Budget> budget = MakeBudget(finding_, 0.01);
     if (!budget) return "none";
     CHECK(budget->excess_bytes == static_cast<std::int64_t>((need_gib - limit_gib) * kGiB));
     std::string text = budget->covered ? "covered:" : "short:";
@@ -84,7 +84,7 @@ TEST_CASE("where nothing covers it, what saves most is told", "[diagnose]") {
 
 TEST_CASE("without an excess there is no budget, and what finds out more saves nothing", "[diagnose]") {
   CHECK(Case().Add("a", 0, 5).Sum(10, 16) == "none");
-  CHECK_FALSE(MakeBudget(Case().Add("a", 0, 5).finding()));
+  CHECK_FALSE(MakeBudget(Case().Add("a", 0, 5).finding(), 0.01));
   Case inquiry;
   inquiry.Add("look", 0, 30);
   Remedy remedy = *inquiry.finding().remedies[0].remedy;

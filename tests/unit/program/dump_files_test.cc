@@ -218,7 +218,8 @@ TEST_CASE("each failed compile of a name is told, and a log's own is found", "[p
   REQUIRE(told.findings.size() == 2);
   const auto taken = [&](std::optional<double> used, std::string* from) {
     Problem problem;
-    const std::optional<DumpReading> reading = dump.Read("jit_train_step", used, 0, &problem);
+    const std::optional<DumpReading> reading =
+        dump.Read("jit_train_step", BuiltInRules().role_words(), used, 0, &problem);
     *from = reading ? reading->facts.Text("dump") : problem.what;
     return reading.has_value();
   };
@@ -258,7 +259,7 @@ TEST_CASE("a program as it was written is only taken from its own compile", "[pr
     XlaDump dump;
     Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
     Problem problem;
-    const auto written = dump.ReadWritten(dump.GivenModules().at(0).assignment, &problem);
+    const auto written = dump.ReadWritten(dump.GivenModules().at(0).assignment, BuiltInRules().role_words(), &problem);
     CHECK((written != nullptr) == is_own);
     CHECK(problem.what.empty() == is_own);
   }

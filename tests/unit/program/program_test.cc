@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "program/blocks.h"
 #include "program/layout.h"
@@ -113,7 +114,7 @@ TEST_CASE("layers are found however deep an operation's name goes on", "[program
   add("b1", "f1", "jit(step)/transpose(jvp(net))/layer_1/" + deep + "dot", 3);
   add("b0", "b1", "jit(step)/transpose(jvp(net))/layer_0/" + deep + "dot", 4);
   const Program program = Load("ENTRY %main {\n" + body + "}\n", assignment, ranges);
-  const Blocks blocks = FindBlocks(program, Meaning(program));
+  const Blocks blocks = FindBlocks(program, Meaning(program, BuiltInRules().role_words()));
   CHECK(blocks.named);
   CHECK(blocks.list.size() == 2);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "rules/rule_set.h"
 
@@ -56,7 +57,7 @@ TEST_CASE("laid out as it is, a program needs what the compiler said", "[program
 
 TEST_CASE("what fills the memory adds up to the need", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
-    const Prospects prospects = LookAhead(*Load(name), kLimit);
+    const Prospects prospects = LookAhead(*Load(name), BuiltInRules().role_words(), kLimit);
     INFO(name);
     const std::int64_t sum = std::accumulate(prospects.memory.begin(), prospects.memory.end(), std::int64_t{0},
                                              [](std::int64_t all, const MemoryPart& part) { return all + part.bytes; });
@@ -67,7 +68,7 @@ TEST_CASE("what fills the memory adds up to the need", "[program]") {
 }
 
 TEST_CASE("an optimizer's state is half of its program, and the batch is nothing to it", "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-adam-layers"), kLimit);
+  const Prospects prospects = LookAhead(*Load("dump-adam-layers"), BuiltInRules().role_words(), kLimit);
   std::int64_t state = 0;
   for (const MemoryPart& part : prospects.memory) state += part.kind == "optimizer_state" ? part.bytes : 0;
   CHECK(state > prospects.need_bytes / 4);
@@ -78,7 +79,7 @@ TEST_CASE("an optimizer's state is half of its program, and the batch is nothing
 }
 
 TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-padded-points"), kLimit);
+  const Prospects prospects = LookAhead(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit);
   REQUIRE_FALSE(prospects.memory.empty());
   CHECK(prospects.memory.front().kind == "padding");
   REQUIRE(prospects.Find("no_tiny_dimensions") != nullptr);
@@ -92,7 +93,7 @@ TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[pro
 
 TEST_CASE("layers in a Python loop are found by their scopes, and each change comes near what the compiler made of it",
           "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), kLimit);
+  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit);
   // What the compiler fuses and computes again after a change is not in the dump: up to a fifth of the device is open.
   const std::int64_t kOpen = kLimit / 5;
   for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"recompute_layers", 12483725824},
@@ -108,7 +109,7 @@ TEST_CASE("layers in a Python loop are found by their scopes, and each change co
 }
 
 TEST_CASE("a change says what it was made on", "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), kLimit);
+  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit);
   const Prospect* shard = prospects.Find("shard");
   REQUIRE(shard != nullptr);
   CHECK(shard->parts == 4);
@@ -121,7 +122,7 @@ TEST_CASE("a change says what it was made on", "[program]") {
   CHECK(prospects.room.sequence_axis->name == "sequence");
   CHECK(prospects.room.sequence_axis->length == 1024);
   // Points that are rotated are no batch: no weights are kept, nothing is trained.
-  const Prospects points = LookAhead(*Load("dump-padded-points"), kLimit);
+  const Prospects points = LookAhead(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit);
   REQUIRE(points.room.batch_axis.has_value());
   CHECK(points.room.batch_axis->array == "pts");
   CHECK(points.room.batch_axis->name.empty());
@@ -133,7 +134,7 @@ TEST_CASE("a change says what it was made on", "[program]") {
 
 TEST_CASE("a program of nothing tells nothing, and every change has a name", "[program]") {
   const Program nothing{HloModule(), HloModule(), ModuleMemory()};
-  const Prospects prospects = LookAhead(nothing, kLimit);
+  const Prospects prospects = LookAhead(nothing, BuiltInRules().role_words(), kLimit);
   CHECK(prospects.need_bytes == 0);
   CHECK(prospects.memory.empty());
   CHECK(prospects.room.batch == 0);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "process.h"
 #include "program/dump_text.h"
@@ -119,13 +120,14 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   add("module_0000.jit_step.cl_7.after_optimizations-live-range.txt", kRanges);
   add("unrelated.txt", "nothing");
   Problem problem;
-  CHECK_FALSE(dump.Read("jit_step", std::nullopt, 0, &problem));  // it fitted
+  CHECK_FALSE(dump.Read("jit_step", BuiltInRules().role_words(), std::nullopt, 0, &problem));  // it fitted
   add("module_0000.jit_step.cl_7.oom_intermediate_module.txt",
       "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), "
       "metadata={op_name=\"jit(step)/late\"}\n}\n");
-  CHECK_FALSE(dump.Read("jit_other", std::nullopt, 0, &problem));
+  CHECK_FALSE(dump.Read("jit_other", BuiltInRules().role_words(), std::nullopt, 0, &problem));
   CHECK(problem.what.find("no failed compile") != std::string::npos);
-  const std::optional<DumpReading> reading = dump.Read("jit_step", std::nullopt, 0, &problem);
+  const std::optional<DumpReading> reading =
+      dump.Read("jit_step", BuiltInRules().role_words(), std::nullopt, 0, &problem);
   REQUIRE(reading);
   const Evidence& facts = reading->facts;
   const std::vector<Allocation>& rows = reading->rows;
@@ -140,7 +142,7 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   CHECK(rows[2].kind == "parameter");
   CHECK(rows[4].rank == 5);
   // Without a name the only failed module is meant.
-  const std::optional<DumpReading> nameless = dump.Read("", std::nullopt, 0, &problem);
+  const std::optional<DumpReading> nameless = dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem);
   REQUIRE(nameless);
   CHECK(nameless->facts.Text("module") == "jit_step");
 }

@@ -59,13 +59,16 @@ inline RuleFile BaseRules() {
   }],
   "contexts": [{"id": "remat", "pattern": "rematerialization from %{size:before_bytes}",
                 "examples": {"match": [{"text": "rematerialization from 5G", "facts": {"before_bytes": 5368709120}}]}}],
-  "frameworks": [{"id": "jax", "priority": 1, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
+  "frameworks": [{"id": "jax", "priority": 1, "is_default": true, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
                  {"id": "keras", "priority": 5, "signs": ["keras"], "examples": ["keras"]}],
   "chips": [{"id": "v5e", "limits": ["15.75G", 16911433728]}],
   "quotations": [{"id": "grep", "pattern": "^grep ", "examples": ["grep x"]}],
   "affixes": [{"id": "rank", "place": "prefix", "pattern": "\\[(?P<reporter>rank\\d+)\\]: ", "examples": ["[rank0]: x"], "leaves": ["x"]},
               {"id": "times", "place": "suffix", "pattern": " x\\d+", "examples": ["a x5"], "leaves": ["a"]}],
-  "json_logs": {"text": ["/message"], "reporter": ["/host"]}
+  "json_logs": {"text": ["/message"], "reporter": ["/host"]},
+  "row_fields": {"replicated": {"when": "contains(xla_label, 'replicated')", "about": "the label says so"}},
+  "wording": {"diff.total.need_bytes": [{"text": "needed"}]},
+  "thresholds": {"worth_a_step": {"share": 0.01, "about": "of the excess"}}
 })json"};
 }
 

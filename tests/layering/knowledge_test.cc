@@ -1,0 +1,219 @@
+// What is known about failures stands in the rule data and nowhere else: no string of the program is an id of it, and
+// none of those below the printers tells anybody what happened, what to do or why.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Literal {
+  std::string text;  // as written, pieces that follow each other put together
+  std::string
+      statement;  // what stands before it, without blanks, from the end of the last statement or brace of a block on
+  std::size_t line = 0;
+};
+
+std::size_t EndOfQuoted(const std::string& code, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < code.size() && code[end] != code[begin]) end += code[end] == '\\' ? 2 : 1;
+  return end;
+}
+
+// Those of a source file, comments left out.
+std::vector<Literal> Literals(const std::string& code) {
+  std::vector<Literal> literals;
+  std::size_t line = 1;
+  std::string statement;
+  bool goes_on = false;  // nothing but blanks since the last literal
+  const auto add = [&](const std::string& text) {
+    if (goes_on) {
+      literals.back().text += text;
+    } else {
+      literals.push_back({text, statement, line});
+    }
+    goes_on = true;
+  };
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const std::size_t begin = i;
+    const bool in_number = i > 0 && std::isdigit(static_cast<unsigned char>(code[i - 1])) != 0;
+    if (code.compare(i, 2, "//") == 0) {
+      i = std::min(code.find('\n', i), code.size()) - 1;
+    } else if (code.compare(i, 2, "R\"") == 0) {
+      const std::size_t open = code.find('(', i);
+      const std::string close = ")" + code.substr(i + 2, open - i - 2) + "\"";
+      const std::size_t end = code.find(close, open);
+      add(code.substr(open + 1, end - open - 1));
+      i = end + close.size() - 1;
+    } else if (code[i] == '"') {
+      i = EndOfQuoted(code, i);
+      add(code.substr(begin + 1, i - begin - 1));
+    } else if (code[i] == '\'' && !in_number) {
+      i = EndOfQuoted(code, i);
+      goes_on = false;
+    } else if (std::isspace(static_cast<unsigned char>(code[i])) == 0) {
+      goes_on = false;
+      const bool at_end = i + 1 == code.size() || code[i + 1] == '\n';  // else a brace is a value's
+      const bool ends = code[i] == ';' || (at_end && (code[i] == '{' || code[i] == '}'));
+      statement = ends ? "" : statement + code[i];
+    }
+    line += static_cast<std::size_t>(
+        std::count(code.begin() + static_cast<std::ptrdiff_t>(begin),
+                   code.begin() + static_cast<std::ptrdiff_t>(std::min(i + 1, code.size())), '\n'));
+  }
+  return literals;
+}
+
+// Room and file name of each source file, with its text.
+std::map<std::string, std::string> Sources() {
+  std::map<std::string, std::string> sources;
+  const fs::path root = fs::path(WHYOOM_SOURCE_DIR) / "src";
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
+    std::stringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    sources[fs::relative(entry.path(), root).string()] = text.str();
+  }
+  return sources;
+}
+
+std::set<std::string> IdsOfKnowledge() {
+  std::set<std::string> ids;
+  for (const auto& [id, remedy] : BuiltInRules().remedies()) ids.insert(id);
+  for (const Framework& framework : BuiltInRules().frameworks()) ids.insert(framework.id);
+  for (const Chip& chip : BuiltInRules().chips()) ids.insert(chip.id);
+  for (const Failure& failure : BuiltInRules().failures()) {
+    ids.insert(failure.code);
+    ids.insert(failure.aliases.begin(), failure.aliases.end());
+  }
+  return ids;
+}
+
+// Three words of prose one after another.
+bool IsProse(const std::string& text) {
+  static const std::regex words(R"([a-z']{2,}[,:;]? [a-z']+[,:;]? [a-z']{2,})");
+  static const std::regex pattern(R"(\\[sdbw(]|\[\^)");
+  return std::regex_search(text, words) && !std::regex_search(text, pattern);
+}
+
+// What a user is told of an input that cannot be read is about the input, not about the failure.
+bool IsOfProblem(const std::string& statement) {
+  static const std::regex problem(R"([Pp]roblem|(?:Tell|Refuse|Note)\(|throwError\(|->what|\.what)");
+  return std::regex_search(statement, problem);
+}
+
+bool IsBelowPrinters(const std::string& path) {
+  static constexpr std::array<std::string_view, 5> kRooms = {"diagnose/", "compare/", "program/", "read/", "facts/"};
+  return std::any_of(kRooms.begin(), kRooms.end(), [&](std::string_view room) { return path.starts_with(room); });
+}
+
+struct Exception {
+  std::string file;
+  std::string text;  // what the literal begins with
+  std::string why;
+};
+
+const std::vector<Exception> kIds = {
+    {"facts/array_shape.h", "bf16", "the element type, which the remedy is named after"},
+};
+
+const std::string kOfFiles = "what is wrong with the files of a dump: it becomes a Problem";
+const std::string kPrinted = "what a compiler or Python prints, to be found again";
+
+const std::vector<Exception> kProse = {
+    {"program/dump_files.cc", "cut short or damaged: ", kOfFiles},
+    {"program/dump_files.cc", "of another compile than the other files", kOfFiles},
+    {"program/dump_files.cc", "what the program takes cannot be told", kOfFiles},
+    {"program/dump_files.cc", "it is left out, and what would fit", kOfFiles},
+    {"program/dump_files.cc", "what would fit and what each remedy would leave", kOfFiles},
+    {"program/dump_files.cc", "the text of its module is not beside it: ", kOfFiles},
+    {"program/dump_files.cc", "no live ranges are beside it: ", kOfFiles},
+    {"program/xla_dump.cc", "the log does not say which module", kOfFiles},
+    {"program/xla_dump.cc", "the XLA dump holds no failed compile", kOfFiles},
+    {"program/xla_dump.h", "no buffer assignment is beside it", kOfFiles},
+    {"program/memory.cc", "output shape is |", kPrinted},
+    {"program/memory.cc", "Total bytes used", kPrinted},
+    {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},
+    {"read/memory_report_reader.cc", "Largest program allocations", kPrinted},
+    {"read/memory_report_reader.cc", "Extra memory due to padding", kPrinted},
+    {"read/traceback.cc", "^[ \\t|]*(?:The above exception was", kPrinted},
+};
+
+bool IsExcepted(const std::vector<Exception>& exceptions, const std::string& file, const std::string& text) {
+  return std::any_of(exceptions.begin(), exceptions.end(),
+                     [&](const Exception& one) { return one.file == file && text.starts_with(one.text); });
+}
+
+std::vector<std::string> Ids(const std::string& file, const std::string& code, const std::set<std::string>& ids) {
+  std::vector<std::string> found;
+  for (const Literal& literal : Literals(code)) {
+    if (ids.contains(literal.text) && !IsExcepted(kIds, file, literal.text))
+      found.push_back(file + ":" + std::to_string(literal.line) + ": " + literal.text);
+  }
+  return found;
+}
+
+std::vector<std::string> Prose(const std::string& file, const std::string& code) {
+  std::vector<std::string> found;
+  for (const Literal& literal : Literals(code)) {
+    if (IsProse(literal.text) && !IsOfProblem(literal.statement) && !IsExcepted(kProse, file, literal.text))
+      found.push_back(file + ":" + std::to_string(literal.line) + ": " + literal.text);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("no string of the program is a remedy, a framework, a chip or a failure", "[layering]") {
+  const std::set<std::string> ids = IdsOfKnowledge();
+  REQUIRE(ids.size() > 60);
+  const std::map<std::string, std::string> sources = Sources();
+  REQUIRE(sources.size() > 200);
+  for (const auto& [file, code] : sources) CHECK(Ids(file, code, ids) == std::vector<std::string>());
+}
+
+TEST_CASE("below the printers nothing is told but what is wrong with an input", "[layering]") {
+  for (const auto& [file, code] : Sources()) {
+    if (IsBelowPrinters(file)) CHECK(Prose(file, code) == std::vector<std::string>());
+  }
+}
+
+TEST_CASE("what is allowed all the same is there", "[layering]") {
+  const std::map<std::string, std::string> sources = Sources();
+  for (const std::vector<Exception>* exceptions : {&kIds, &kProse}) {
+    for (const Exception& one : *exceptions) {
+      INFO(one.file << ": " << one.text);
+      CHECK(one.why.size() > 10);
+      REQUIRE(sources.contains(one.file));
+      const std::vector<Literal> literals = Literals(sources.at(one.file));
+      CHECK(std::any_of(literals.begin(), literals.end(),
+                        [&](const Literal& literal) { return literal.text.starts_with(one.text); }));
+    }
+  }
+}
+
+TEST_CASE("the check for knowledge sees what it must", "[layering]") {
+  const std::set<std::string> ids = {"donate_buffers", "vllm"};
+  CHECK(Ids("a.cc", "int a; // \"vllm\"\nf(\"donate_\"\n  \"buffers\");\n", ids) ==
+        std::vector<std::string>{"a.cc:2: donate_buffers"});
+  CHECK(Ids("a.cc", "g('\"'); f(R\"x(vllm)x\"); h(\"a vllm\");", ids) == std::vector<std::string>{"a.cc:1: vllm"});
+  CHECK(Ids("facts/array_shape.h", "f(\"bf16\");", {"bf16"}).empty());
+  CHECK(Ids("facts/row_fields.cc", "f(\"bf16\");", {"bf16"}).size() == 1);
+  CHECK(Prose("a.cc", "reason = \"the largest of\\n\" \"the arrays\";").size() == 1);
+  CHECK(Prose("a.cc", "problems->push_back({path, \"it holds no dump\"});").empty());
+  CHECK(Prose("a.cc", "throw Error(\"it holds no dump\"); why = \"it is too large\";").size() == 1);
+  CHECK(Prose("a.cc", "RE2 re(R\"(^\\s*the whole of a line)\"); f(\"two words\");").empty());
+}

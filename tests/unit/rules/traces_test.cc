@@ -1,0 +1,92 @@
+// What the rule data says of two runs: traces, differences, notes, wording, thresholds.
+#include <string>
+
+#include "catch.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+std::string Section(const std::string& text) { return R"({"format": "whyoom.rules/1",)" + text + "}"; }
+
+// One trace, difference or note.
+std::string Faults(const std::string& section, const std::string& entry) {
+  return LoadFaults(Section("\n\"" + section + "\": [{\"id\": " + entry + "}]"));
+}
+
+// A run with 6 bytes needed, 4 afterwards.
+class TwoRuns : public Scope {
+ public:
+  Value Get(std::string_view name) const override {
+    return name == "before.used_bytes" ? Value(6.0) : name == "after.used_bytes" ? Value(4.0) : Value(Unknown{});
+  }
+};
+
+TEST_CASE("traces: in the order of prior, sentences put together", "[rules]") {
+  RuleSet set;
+  CHECK(Load({BaseRules()}, {{"user.json", Section(R"json("traces": [
+    {"id": "a", "prior": 2, "when": "after.used_bytes > 1", "why": [{"text": "late"}], "remedies": [{"id": "bf16"}]},
+    {"id": "b", "prior": 1, "otherwise": true, "when": "any_of(before.dims > after.dims and divided_by > 1)",
+     "why": [{"text": "{before.used_bytes} before"}, {"when": "after.used_bytes > 5", "text": ", no"}, {"text": ", {after.used_bytes} now"},
+             {"text": ", {before.limit_bytes}"}],
+     "remedies": [{"id": "bf16", "when": "before.failed"}, {"id": "shard"}]}])json")}},
+             &set) == "");
+  REQUIRE(set.traces().size() == 2);
+  CHECK(set.traces()[0].id == "b");
+  CHECK(set.traces()[0].otherwise);
+  CHECK(SayAll(set.traces()[0].why, TwoRuns()) == "6 before, 4 now");
+  REQUIRE(set.traces()[0].remedies.size() == 2);
+  CHECK(set.traces()[0].remedies[0].when);
+  CHECK_FALSE(set.traces()[0].remedies[1].when);
+}
+
+TEST_CASE("traces: names and remedies are checked", "[rules]") {
+  CHECK(Faults("traces",
+               R"("t", "when": "before.used_byte > 1", "why": [{"text": "x"}], "remedies": [{"id": "bf61"}])") ==
+        "user.json:2:33: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n"
+        "user.json:2:100: unknown remedy 'bf61' (did you mean 'bf16'?)\n");
+  // A finding's names are no comparison's, and a row's want a function over the rows.
+  CHECK(Faults("traces",
+               R"("t", "when": "used_bytes > before.dims", "why": [{"text": "x"}], "remedies": [{"id": "bf16"}])") ==
+        "user.json:2:33: unknown name 'used_bytes'\nuser.json:2:46: unknown name 'before.dims' (did you mean "
+        "'before.dump'?)\n");
+  CHECK(Faults("traces", R"("t", "when": "same_job", "why": [], "remedies": [{"id": "bf16"}])") != "");
+  CHECK(Faults("notes", R"("n", "when": "same_job", "why": [{"text": "{same_jobs}"}])") ==
+        "user.json:2:62: unknown name 'same_jobs' (did you mean 'same_job'?)\n");
+}
+
+TEST_CASE("differences: as the program names them", "[rules]") {
+  const std::string rest = R"(, "why": [{"text": "{array} in {part_before}"}], "remedies": [{"id": "bf16"}])";
+  CHECK(Faults("differences", "\"shard\"" + rest) ==
+        "user.json:2:63: unknown name 'part_before' (did you mean 'parts_before'?)\n");
+  CHECK(Faults("differences", R"("sharded", "why": [{"text": "x"}], "remedies": [{"id": "bf16"}])") != "");
+}
+
+TEST_CASE("a term about two runs is for what is said of these", "[rules]") {
+  const std::string term = R"("terms": {"less": "after.used_bytes < before.used_bytes"},)";
+  CHECK(LoadFaults(
+            Section(term + "\n\"notes\": [{\"id\": \"n\", \"when\": \"less\", \"why\": [{\"text\": \"x\"}]}]")) == "");
+  CHECK(LoadFaults(Section(term + R"json(
+ "contexts": [{"id": "c", "program": true, "pattern": "a long literal %{size:my_bytes}", "derived": [{"fact": "f", "from": "if(less, 1, 2)"}],
+   "examples": {"match": [{"text": "a long literal 5G"}]}}])json")) ==
+        "user.json:2:128: the term 'less' is about 'after.used_bytes', which 'context c' does not give\n"
+        "user.json:2:128: the term 'less' is about 'before.used_bytes', which 'context c' does not give\n");
+}
+
+TEST_CASE("wording and thresholds: what nothing asks for is a fault", "[rules]") {
+  RuleSet set;
+  CHECK(Load({BaseRules()}, {{"user.json", Section(R"(
+    "wording": {"diff.total.need_bytes": [{"text": "wanted"}]}, "thresholds": {"worth_a_step": {"share": 0.5, "about": "x"}})")}},
+             &set) == "");
+  CHECK(set.Say("diff.total.need_bytes", TwoRuns()) == "wanted");
+  CHECK(set.Say("diff.total.limit_bytes", TwoRuns()) == "");
+  CHECK(set.Threshold("worth_a_step") == 0.5);
+  CHECK(LoadFaults(Section("\n\"wording\": {\"diff.total.need_byte\": [{\"text\": \"wanted\"}]}")) ==
+        "user.json:2:13: nothing asks for 'diff.total.need_byte' of the wording (did you mean "
+        "'diff.total.need_bytes'?)\n");
+  CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_a_stop\": {\"share\": 1, \"about\": \"x\"}}")) ==
+        "user.json:2:16: nothing asks for 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
+}
+
+}  // namespace
+}  // namespace whyoom
