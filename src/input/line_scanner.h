@@ -17,17 +17,16 @@ struct RawLine {
   std::uint64_t number = 0;  // 1-based
   std::uint64_t offset = 0;  // of bytes[0] in the artifact
   std::string_view bytes;    // without the line feed; valid until the next call of Next
-  bool after_gap =
-      false;         // the line before this one was not handed out (also true for the first line if it is not line 1)
-  bool cut = false;  // a piece of a line longer than Limits::line_bytes; number stays that of the line
+  bool after_gap = false;    // the line before it was not handed out; nothing is before line 1
+  bool cut = false;          // a piece of a line longer than Limits::line_bytes; number stays that of the line
 };
 
-// What may stand before a hit and matter with it. Borrowed.
+// What may stand before a hit and matter with it. The literals are borrowed; the first `openers` of them begin
+// something that leads on to the hit (a traceback), so that all lines from there on matter. Of the others only the line
+// itself does (a framework's name).
 struct Lead {
   const Prefilter* literals = nullptr;
-  std::size_t openers = 0;  // the first so many of them: from an opener that leads on to the hit, all lines up to the
-                            // hit matter (a traceback); of the others each matters with its own line alone (a
-                            // framework's name)
+  std::size_t openers = 0;
 };
 
 class Survey;
@@ -51,15 +50,20 @@ class LineScanner {
               Survey* survey = nullptr, ReadControl* control = nullptr);
   ~LineScanner();
 
-  // The next line, or false at the end. With `adjacent` that is the line after the last one given,
-  // whatever is in it; else the scanner goes on to the first line not yet given that matters to the next hit — which
-  // may be the adjacent one. These are, of what lies within before_bytes before the hit's end: each line that holds a
-  // literal of the lead's that is no opener; all from the first opener that leads on, or, where lines given before
-  // reach into it and lead on, too, all that follow; all that begin within close_bytes (whole lines only); and the line
-  // that holds the hit. What leads on ends no more than close_bytes before the next opener that does, or before the
-  // last close_bytes before the hit: a traceback that failed long before is another failure's. Then it looks for the
-  // next hit again. Lines come in order, each at most once; false once is false for good. A piece of a long line counts
-  // as a line. The same lines come whatever the chunking of the source, and with or without a survey.
+  // The next line, in order and each at most once; false at the end, for good. With `adjacent` it is the line after the
+  // last one given, whatever is in it. Else it is the first line not given yet that matters to the next hit:
+  //
+  //   jax 0.4.35 on 4 chips          1. a line with a literal of the lead that is no opener
+  //   step 7 …
+  //   Traceback (most recent …):     2. all lines from the first opener that leads on, or, where lines given before
+  //     File "train.py", line 3         reach into this and lead on, all that follow
+  //   saving … (a few lines)         3. all whole lines within close_bytes before the hit
+  //   RESOURCE_EXHAUSTED: Ran out    4. the line that holds the hit
+  //
+  // All of it within before_bytes before the hit's end. An opener leads on where no more than close_bytes lie between
+  // it and the next opener that does, or the lines of 3: a traceback that ended long before is another failure's. A
+  // piece of a long line counts as a line. The same lines come however the source is chunked, and with or without a
+  // survey.
   bool Next(bool adjacent, RawLine* line);
 
   // Goes on after Next gave false, where the source may give more after it gave 0 bytes. The beginning of a line that
