@@ -16,10 +16,11 @@ namespace {
 
 // Logs print sizes with two decimals of a GiB, so two figures of one size may differ by this much.
 constexpr std::int64_t kRounding = (std::int64_t{1} << 30) / 100;
-// A row smaller than this explains nothing of a chip's HBM.
-constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 // And one allocation of the same shape, by this much of itself ("1.01G"); dumps are exact.
 constexpr double kRowRounding = 0.01;
+// A row smaller than this explains nothing of a chip's HBM.
+constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
+
 std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> limit) {
   if (const auto excess = Bytes(run, "excess_bytes")) return excess;
   const auto need = Bytes(run, "need_bytes");

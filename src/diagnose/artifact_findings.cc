@@ -25,19 +25,24 @@ std::string Text(const Value& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-// Those of the named facts that are known: read, or following from what was read.
-Evidence Known(const RuleSet& rules, const Finding& finding, const std::vector<std::string>& names) {
-  Evidence known;
+// What follows from the facts, where one of the names is not known without it.
+Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Finding& finding) {
   const std::vector<DerivedFact>& derived = finding.failure->derived;
   const auto adds = [&](const DerivedFact& one) {
     const bool is_named = std::find(names.begin(), names.end(), one.name) != names.end();
     return is_named && (one.replace || finding.facts.Find(one.name) == nullptr);
   };
-  if (std::any_of(derived.begin(), derived.end(), adds)) known = Derive(derived, FindingScope(rules, finding));
+  const bool is_needed = std::any_of(derived.begin(), derived.end(), adds);
+  return is_needed ? Derive(derived, FindingScope(rules, finding)) : Evidence();
+}
+
+// Those of the named facts that are known.
+Evidence Named(const std::vector<std::string>& names, const Evidence& read, const Evidence& follows) {
   Evidence named;
   for (const std::string& name : names) {
-    const Fact* fact = known.Find(name) != nullptr ? known.Find(name) : finding.facts.Find(name);
-    if (fact != nullptr) named.Set(name, fact->value, fact->place);
+    for (const Evidence* known : {&follows, &read}) {
+      if (const Fact* fact = known->Find(name)) named.Set(name, fact->value, fact->place);
+    }
   }
   return named;
 }
@@ -69,7 +74,8 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
     finding.where = {artifact_, sighting.head.line, std::max(sighting.head.line, sighting.last_line),
                      sighting.head.offset};
     OfCode& of_code = by_code_[finding.failure->code];
-    const Evidence identity = Known(*rules_, finding, finding.failure->identity);
+    const std::vector<std::string>& names = finding.failure->identity;
+    const Evidence identity = Named(names, finding.facts, FollowsFor(names, *rules_, finding));
     if (Entry* same = FindSame(of_code, *finding.failure, identity)) {
       Count(sighting, finding, same);
       same->identity.Add(identity);
@@ -154,9 +160,10 @@ void ArtifactFindings::Identify(Entry* entry) const {
   finding.framework = framework_;
   finding.fullness.row_bytes = RowBytes(finding);
   finding.fullness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
-  finding.fullness.numbers = Known(*rules_, finding, failure.numbers).all().size();
+  const Evidence follows = Derive(failure.derived, FindingScope(*rules_, finding));
+  finding.fullness.numbers = Named(failure.numbers, finding.facts, follows).all().size();
   // Partial reports may come to know together what none of them did.
-  entry->identity.Add(Known(*rules_, finding, failure.identity));
+  entry->identity.Add(Named(failure.identity, finding.facts, follows));
   const std::string identity = IdentityText(failure, entry->identity);
   finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
 }

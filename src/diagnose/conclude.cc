@@ -81,9 +81,9 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
 Diagnosis Conclude(const RuleSet& rules, Finding finding) {
   Diagnosis diagnosis{std::move(finding)};
   const Failure& failure = *diagnosis.failure;
-  AddDerived(failure.derived, FindingScope(rules, diagnosis), &diagnosis.facts);
-  NameChip(rules, &diagnosis.facts);
   const FindingScope scope(rules, diagnosis);
+  AddDerived(failure.derived, scope, &diagnosis.facts);
+  NameChip(rules, &diagnosis.facts);
   FindScenario(scope, &diagnosis);
   diagnosis.confidence = ConfidenceOf(diagnosis);
   if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope);
