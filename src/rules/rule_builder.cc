@@ -174,7 +174,6 @@ std::vector<DerivedFact> RuleSetBuilder::BuildDerived(const std::string& owner, 
     derived.from = UseExpression(owner, item["from"], false);
     derived.when = UseOptionalExpression(owner, item["when"], false);
     derived.replace = item["replace"].Bool();
-    derived.is_text = item["is_text"].Bool();
     all.push_back(std::move(derived));
   }
   return all;

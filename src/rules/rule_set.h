@@ -55,7 +55,6 @@ struct DerivedFact {
   Expression from;
   std::optional<Expression> when;  // only then
   bool replace = false;            // also where the log gave the fact
-  bool is_text = false;
 };
 
 struct RemedyUse {

@@ -23,7 +23,7 @@ inline RuleFile BaseRules() {
     "reader": "memory_report",
     "contexts": ["remat"],
     "derived": [{"fact": "excess_bytes", "from": "used_bytes - limit_bytes", "when": "known(used_bytes)"},
-                {"fact": "label", "from": "default(tag, 'none')", "replace": true, "is_text": true}],
+                {"fact": "label", "from": "default(tag, 'none')", "replace": true}],
     "identity": ["used_bytes"], "numbers": ["used_bytes", "limit_bytes"],
     "absorbed_by": ["e0100"],
     "scenarios": [{
