@@ -1,9 +1,21 @@
 // What every text that is kept or printed has to be.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "text/utf8.h"
+
+// `bytes` as valid UTF-8: each invalid sequence becomes one U+FFFD.
+inline std::string ValidUtf8(std::string_view bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const whyoom::CodePoint point = whyoom::DecodeUtf8(bytes, at);
+    whyoom::AppendUtf8(point.code, &text);
+    at += point.length;
+  }
+  return text;
+}
 
 // Valid UTF-8 without control characters, tabs and those in `allowed` excepted.
 inline bool IsClean(std::string_view text, std::string_view allowed = "") {

@@ -15,31 +15,6 @@ constexpr std::size_t kMaxRuns = 200'000;
 constexpr std::size_t kLongest = 4;  // bytes of a character, in either encoding
 constexpr char32_t kReplacement = 0xFFFD;
 
-std::size_t EncodeUtf8(char32_t code, char* out) {
-  const auto put = [&](std::size_t at, char32_t bits) { out[at] = static_cast<char>(bits); };
-  const auto tail = [&](std::size_t at, int shift) { put(at, 0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    put(0, code);
-    return 1;
-  }
-  if (code < 0x800) {
-    put(0, 0xC0 | code >> 6);
-    tail(1, 0);
-    return 2;
-  }
-  if (code < 0x10000) {
-    put(0, 0xE0 | code >> 12);
-    tail(1, 6);
-    tail(2, 0);
-    return 3;
-  }
-  put(0, 0xF0 | code >> 18);
-  tail(1, 12);
-  tail(2, 6);
-  tail(3, 0);
-  return 4;
-}
-
 class Utf16Source : public ByteSource {
  public:
   Utf16Source(std::unique_ptr<ByteSource> source, ByteOrder order)
@@ -178,6 +153,31 @@ class Utf16Source : public ByteSource {
 };
 
 }  // namespace
+
+std::size_t EncodeUtf8(char32_t code, char* out) {
+  const auto put = [&](std::size_t at, char32_t bits) { out[at] = static_cast<char>(bits); };
+  const auto tail = [&](std::size_t at, int shift) { put(at, 0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) {
+    put(0, code);
+    return 1;
+  }
+  if (code < 0x800) {
+    put(0, 0xC0 | code >> 6);
+    tail(1, 0);
+    return 2;
+  }
+  if (code < 0x10000) {
+    put(0, 0xE0 | code >> 12);
+    tail(1, 6);
+    tail(2, 0);
+    return 3;
+  }
+  put(0, 0xF0 | code >> 18);
+  tail(1, 12);
+  tail(2, 6);
+  tail(3, 0);
+  return 4;
+}
 
 std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, ByteOrder order) {
   return std::make_unique<Utf16Source>(std::move(source), order);

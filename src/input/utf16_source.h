@@ -1,6 +1,7 @@
 // Gives UTF-16 text, which Windows and PowerShell write logs in, as UTF-8.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "input/byte_source.h"
@@ -12,5 +13,8 @@ enum class ByteOrder { kLittle, kBig };
 // `source` stands behind the byte order mark. Half a surrogate pair becomes U+FFFD; a last odd byte is a problem().
 // RawOffset is exact for the text since the last hundred thousand changes between ASCII and other characters.
 std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, ByteOrder order);
+
+// Writes a Unicode scalar value to `out`, which has room for 4 bytes; gives how many it takes.
+std::size_t EncodeUtf8(char32_t code, char* out);
 
 }  // namespace whyoom

@@ -266,12 +266,6 @@ Value Expression::EvaluateInRow(const Scope& scope, std::size_t row) const {
 
 const std::string& Expression::source() const { return *source_; }
 
-std::set<std::string> Expression::names() const {
-  std::set<std::string> names;
-  for (const NameUse& use : name_uses()) names.insert(use.name);
-  return names;
-}
-
 std::vector<NameUse> Expression::name_uses() const {
   std::vector<NameUse> uses;
   if (root_ != nullptr) internal::CollectNames(*root_->tree, false, &uses);

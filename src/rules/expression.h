@@ -28,7 +28,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,8 +77,7 @@ class Expression {
   Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
 
   const std::string& source() const;
-  std::set<std::string> names() const;     // all names it mentions, for checks across the rule data
-  std::vector<NameUse> name_uses() const;  // the same in order of the source, with places
+  std::vector<NameUse> name_uses() const;  // all names it mentions, in order of the source, with places
 
   // With the terms in it: how many parts it has (evaluation visits each), whether it holds a function over the rows,
   // and how deep terms stand inside one another.
@@ -108,7 +106,6 @@ class Template {
   std::optional<std::string> FillInRow(const Scope& scope, std::size_t row) const;
 
   const std::string& source() const;
-  std::set<std::string> names() const;
   std::vector<NameUse> name_uses() const;
 
  private:

@@ -171,12 +171,6 @@ std::optional<std::string> Template::Fill(const Scope& scope, const std::size_t*
 
 const std::string& Template::source() const { return source_; }
 
-std::set<std::string> Template::names() const {
-  std::set<std::string> names;
-  for (const Piece& piece : pieces_) names.merge(piece.hole.names());
-  return names;
-}
-
 std::vector<NameUse> Template::name_uses() const {
   std::vector<NameUse> uses;
   for (const Piece& piece : pieces_) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "input/utf16_source.h"
+
 namespace whyoom {
 namespace {
 
@@ -84,34 +86,9 @@ CodePoint DecodeUtf8(std::string_view bytes, std::size_t at) {
 }
 
 void AppendUtf8(char32_t code, std::string* text) {
-  const auto put = [text](char32_t byte) { text->push_back(static_cast<char>(byte)); };
-  if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) code = kReplacement;
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
-
-std::string ValidUtf8(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size());
-  for (std::size_t at = 0; at < bytes.size();) {
-    const CodePoint point = DecodeUtf8(bytes, at);
-    AppendUtf8(point.code, &text);
-    at += point.length;
-  }
-  return text;
+  char bytes[4];
+  const bool is_scalar = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+  text->append(bytes, EncodeUtf8(is_scalar ? code : kReplacement, bytes));
 }
 
 std::string Printable(std::string_view text) {

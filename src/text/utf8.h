@@ -22,9 +22,6 @@ CodePoint DecodeUtf8(std::string_view bytes, std::size_t at);
 // Appends `code`; what is no Unicode scalar value becomes U+FFFD.
 void AppendUtf8(char32_t code, std::string* text);
 
-// `bytes` as valid UTF-8: each invalid sequence becomes one U+FFFD.
-std::string ValidUtf8(std::string_view bytes);
-
 // For a terminal or any text channel: valid UTF-8 in which C0, DEL, C1, the bidirectional controls U+202A..202E,
 // U+2066..2069, U+200E, U+200F and U+061C, and characters that cannot be seen (U+00AD, U+200B, U+2060..2064,
 // U+206A..206F, U+FEFF, U+E0000..E007F) are replaced by U+FFFD; tabs and line breaks (LF, CR, U+2028, U+2029) become

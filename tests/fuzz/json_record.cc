@@ -1,8 +1,8 @@
 // Any bytes as a log record in JSON: texts are valid and lead back into the record.
 #include "text/json_record.h"
 
+#include "clean_text.h"
 #include "fuzz/fuzz.h"
-#include "text/utf8.h"
 
 using namespace whyoom;
 

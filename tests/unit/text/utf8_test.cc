@@ -3,6 +3,7 @@
 #include <random>
 
 #include "catch.h"
+#include "clean_text.h"
 #include "text/line.h"
 
 namespace whyoom {
