@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
+#include "input/byte_source.h"
 #include "input/walk.h"
 
 namespace whyoom {
@@ -20,6 +20,7 @@ constexpr std::string_view kFlag = "--xla_dump_to";
 constexpr std::string_view kBlanks = " \t\r\n";
 // A file server's clock need not be ours.
 constexpr std::time_t kClockSlack = 5;
+constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA reads no more
 
 std::size_t SkipBlanks(const std::string& text, std::size_t at) {
   const std::size_t next = text.find_first_not_of(kBlanks, at);
@@ -44,14 +45,6 @@ std::string TakeValue(const std::string& text, std::size_t* at) {
 bool NamesFile(const std::string& flags) {
   const std::size_t first = SkipBlanks(flags, 0);
   return first < flags.size() && flags[first] != '-';
-}
-
-std::string ReadFlagFile(const std::string& path) {
-  std::string text(std::size_t{64} << 10, '\0');  // XLA reads no more
-  std::ifstream file(path, std::ios::binary);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
 }
 
 std::string MakeTemporary() {
@@ -86,7 +79,7 @@ std::optional<std::string> DumpFlag(const std::string& flags) {
 DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr)) {
   const std::string set = flags == nullptr ? "" : flags;
   const bool in_file = NamesFile(set);
-  if (const std::optional<std::string> users = DumpFlag(in_file ? ReadFlagFile(set) : set)) {
+  if (const std::optional<std::string> users = DumpFlag(in_file ? ReadUpTo(*OpenFile(set), kFlagFileBytes) : set)) {
     path_ = *users;
     return;
   }

@@ -33,18 +33,6 @@ std::string Listing(const std::vector<Fault>& faults) {
   return text;
 }
 
-std::string ReadUpTo(ByteSource& source, std::size_t most) {
-  std::string text(most, '\0');
-  std::size_t size = 0;
-  while (size < most) {
-    const std::size_t got = source.Read(text.data() + size, most - size);
-    if (got == 0) break;
-    size += got;
-  }
-  text.resize(size);
-  return text;
-}
-
 int Check(const Options& options) {
   std::vector<Fault> faults;
   RuleSet::Load(RuleFiles(options), &faults, RuleSet::BuiltInData::kChecked);

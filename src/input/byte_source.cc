@@ -140,4 +140,16 @@ std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk
   return std::make_unique<MemorySource>(bytes, chunk);
 }
 
+std::string ReadUpTo(ByteSource& source, std::size_t most) {
+  std::string bytes(most, '\0');
+  std::size_t held = 0;
+  while (held < most) {
+    const std::size_t got = source.Read(bytes.data() + held, most - held);
+    if (got == 0) break;
+    held += got;
+  }
+  bytes.resize(held);
+  return bytes;
+}
+
 }  // namespace whyoom

@@ -51,4 +51,7 @@ std::unique_ptr<ByteSource> OpenStandardInput();
 // Borrows `bytes`, which must outlive the source.
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk = std::string_view::npos);
 
+// The next bytes of `source`, at most `most` of them; fewer at its end.
+std::string ReadUpTo(ByteSource& source, std::size_t most);
+
 }  // namespace whyoom

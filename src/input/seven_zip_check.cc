@@ -262,12 +262,8 @@ std::string ReadAt(ByteSource& source, std::uint64_t offset, std::uint64_t size)
   const std::uint64_t end = source.Size().value_or(0);
   if (size > kMostHeaderBytes) Refuse("it is too large");
   if (offset > end || size > end - offset || !source.SeekTo(offset)) Refuse("it ends too early");
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  for (std::size_t held = 0; held < bytes.size();) {
-    const std::size_t got = source.Read(bytes.data() + held, bytes.size() - held);
-    if (got == 0) Refuse("it ends too early");
-    held += got;
-  }
+  std::string bytes = ReadUpTo(source, static_cast<std::size_t>(size));
+  if (bytes.size() < size) Refuse("it ends too early");
   return bytes;
 }
 
