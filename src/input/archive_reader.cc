@@ -15,6 +15,8 @@
 #include <optional>
 #include <utility>
 
+#include "input/quota.h"
+
 namespace whyoom {
 namespace {
 
@@ -87,6 +89,12 @@ bool HasUnlimitedMemory(archive* reader, Packing packing) {
 struct ArchiveReader::Callbacks {
   static la_ssize_t Read(archive*, void* reader_pointer, const void** buffer) {
     auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
+    if (reader.fed_ - reader.Consumed() > reader.memory_) {
+      reader.Note(
+          fmt::format("unpacking its {} data further needs more than {} (--max-memory); what follows was not read",
+                      NameOf(reader.packing_), WholeSize(reader.memory_)));
+      return ARCHIVE_FATAL;
+    }
     try {
       if (!std::exchange(reader.block_waits_, false)) reader.Fill(0);
     } catch (...) {
@@ -113,9 +121,10 @@ struct ArchiveReader::Callbacks {
   }
 };
 
-ArchiveReader::ArchiveReader(ByteSource& source, Packing packing)
+ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t memory)
     : source_(source),
       packing_(packing),
+      memory_(memory),
       entry_(archive_entry_new()),
       block_(std::make_unique_for_overwrite<char[]>(kBlock)) {
   if (entry_ == nullptr) throw std::bad_alloc();
@@ -151,10 +160,14 @@ std::size_t ArchiveReader::Fill(std::size_t keep) {
   return got;
 }
 
+// Of the bytes that libarchive was given, those it is done with.
+std::uint64_t ArchiveReader::Consumed() const {
+  return std::min(fed_, static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0)));
+}
+
 // What was read of the source and not by libarchive.
 std::size_t ArchiveReader::Unused() const {
-  const auto used = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0));
-  return static_cast<std::size_t>(std::min<std::uint64_t>(held_, fed_ - std::min(fed_, used)));
+  return static_cast<std::size_t>(std::min<std::uint64_t>(held_, fed_ - Consumed()));
 }
 
 // Goes to the next member that can be found behind damage, of which libarchive says no more than that it is there.

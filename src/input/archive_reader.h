@@ -1,6 +1,5 @@
-// The members of an archive one after another, in the order in which they lie in it; libarchive does the work.
-//
-// Gzip, zstd and xz round an archive are not libarchive's to undo: it has no limit on the memory that xz asks for.
+// The members of an archive one after another, in the order in which they lie in it; libarchive does the work. What is
+// packed round an archive is undone before (decompress.h).
 #pragma once
 
 #include <cstddef>
@@ -26,9 +25,9 @@ struct ArchiveMember {
 
 class ArchiveReader {
  public:
-  // Borrows `source`, which stands at the beginning of the archive; a 7z needs one with a Size(). bzip2 and lz4 count
-  // as archives of one member without a name.
-  ArchiveReader(ByteSource& source, Packing packing);
+  // Borrows `source`, which stands at the beginning of the archive; a 7z needs one with a Size(). `memory` limits what
+  // libarchive keeps of the bytes it was given, such as a name of 4 GiB.
+  ArchiveReader(ByteSource& source, Packing packing, std::size_t memory);
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
@@ -53,6 +52,7 @@ class ArchiveReader {
 
   void Open();
   std::size_t Fill(std::size_t keep);
+  std::uint64_t Consumed() const;
   std::size_t Unused() const;
   bool FindNextInZip();
   void Describe(ArchiveMember* member);
@@ -62,6 +62,7 @@ class ArchiveReader {
 
   ByteSource& source_;
   const Packing packing_;
+  const std::size_t memory_;
   archive* archive_ = nullptr;
   archive_entry* entry_;
   std::unique_ptr<char[]> block_;

@@ -135,7 +135,7 @@ void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource>
 }
 
 void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
-  ArchiveReader reader(source, packing);
+  ArchiveReader reader(source, packing, limits_.memory);
   ArchiveMember member;
   while (!stopped_ && reader.Next(&member)) {
     if (++members_ > limits_.members) {

@@ -188,6 +188,19 @@ TEST_CASE("a 7z may ask for only so much memory", "[input]") {
   CHECK(read.problems[0].find("(--max-memory)") != std::string::npos);
 }
 
+TEST_CASE("what an archive has kept in memory is limited", "[input]") {
+  // A cpio whose first name is said to be of 4 GiB.
+  std::string cpio = "070701";
+  for (int field = 0; field < 13; ++field) cpio += field == 11 ? "ffffffff" : "00000001";
+  Limits limits;
+  limits.memory = 1 << 20;
+  const ReadBack read = Unpack(cpio + std::string(8 << 20, 'n'), limits);
+  CHECK(read.pieces.empty());
+  const std::string told =
+      "unpacking its cpio data further needs more than 1 MiB (--max-memory); what follows was not read";
+  CHECK(read.problems == std::vector<std::string>{": " + told});
+}
+
 // A 7z of a header alone.
 std::string SevenZipOf(const std::string& header) {
   std::string bytes("7z\xbc\xaf\x27\x1c\0\4\0\0\0\0", 12);
