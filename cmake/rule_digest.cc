@@ -1,4 +1,4 @@
-// Run by the build: writes the source of rules/rule_digest.h, from the rule data that is compiled in.
+// Run by the build: writes the source of rules/builtin.h, from the rule data that is compiled in.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ int main() {
   for (const whyoom::Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
   if (!faults.empty()) return 1;
   std::puts(
-      "#include \"rules/rule_digest.h\"\n\nnamespace whyoom {\n\nconst std::vector<std::string>& BuiltInLiterals() {");
+      "#include \"rules/builtin.h\"\n\nnamespace whyoom {\n\nconst std::vector<std::string>& BuiltInLiterals() {");
   std::puts("  static const std::vector<std::string> literals = {");
   for (const std::string& literal : rules.literals()) std::printf("      %s,\n", Quoted(literal).c_str());
   std::puts("  };\n  return literals;\n}\n\nconst std::string& BuiltInFingerprint() {");

@@ -3,17 +3,12 @@
 #include <re2/re2.h>
 
 namespace whyoom {
-namespace {
-
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
-}  // namespace
 
 bool IsLibraryPath(std::string_view path) {
   static const re2::RE2 library(
       R"([/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib(?:64)?[/\\]python\d|[/\\]Python\d+[/\\][Ll]ib[/\\])"
       R"(|^/workspace/(?:vllm|tpu_inference)/|^<(?:frozen |string>|stdin>|attrs |decorator-gen)|^importlib[/\\._]|\.pyx$)");
-  return re2::RE2::PartialMatch(Piece(path), library);
+  return re2::RE2::PartialMatch(path, library);
 }
 
 std::string BaseName(std::string_view path) {
@@ -25,7 +20,7 @@ std::string PathInLibrary(std::string_view path) {
   static const re2::RE2 package(
       R"(.*[/\\](?:site-packages|dist-packages|python\d[\d.]*|workspace/vllm|workspace/tpu_inference)[/\\](.+))");
   std::string inside;
-  return re2::RE2::FullMatch(Piece(path), package, &inside) ? inside : BaseName(path);
+  return re2::RE2::FullMatch(path, package, &inside) ? inside : BaseName(path);
 }
 
 }  // namespace whyoom

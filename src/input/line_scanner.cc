@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "input/cursor.h"
 #include "input/feeds.h"
 #include "input/survey.h"
 

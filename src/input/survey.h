@@ -5,11 +5,17 @@
 #include <cstdint>
 #include <memory>
 
-#include "input/cursor.h"
 #include "input/prefilter.h"
 #include "input/read_control.h"
 
 namespace whyoom {
+
+// A place in an artifact, with what is needed to go on counting lines from there.
+struct Cursor {
+  std::uint64_t offset = 0;
+  std::uint64_t number = 1;      // of the line it is in
+  std::uint64_t line_start = 0;  // of that line
+};
 
 class Survey {
  public:

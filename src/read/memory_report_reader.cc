@@ -65,8 +65,6 @@ bool Unfinished(std::string_view label, std::string_view value) {
   return quoted || depth > 0;
 }
 
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-
 // The value of key="…" in an Operator line. Quotes inside are escaped with a backslash.
 std::string Quoted(std::string_view text, std::string_view key) {
   const std::string opening = std::string(key) + "=\"";
@@ -118,7 +116,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
   const std::string separated =
       WithLostLineBreaks(std::string_view(line.text).substr(std::min(from, line.text.size())));
   const std::string_view text = separated;
-  re2::StringPiece rest = Piece(text);
+  re2::StringPiece rest = text;
   re2::StringPiece found;
   std::size_t value_begin = 0;
   bool any = false;
@@ -169,7 +167,7 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
       R"(|unknown size))");
   std::string name;
   std::string size;
-  if (re2::RE2::FullMatch(Piece(label), total, &name, &size)) {
+  if (re2::RE2::FullMatch(label, total, &name, &size)) {
     label_ = name;
     value_ = size;
   } else {
@@ -211,7 +209,7 @@ void MemoryReportReader::Close() {
 void MemoryReportReader::SetSize(std::string_view fact, std::string_view value) {
   static const re2::RE2 leading_size("^(" WHYOOM_SIZE ")");
   std::string text;
-  if (!re2::RE2::PartialMatch(Piece(value), leading_size, &text)) return;
+  if (!re2::RE2::PartialMatch(value, leading_size, &text)) return;
   if (const auto bytes = PlausibleSize(text)) facts_.Set(fact, static_cast<double>(*bytes), place_);
 }
 

@@ -18,7 +18,7 @@ bool EndsMessage(std::string_view text) {
   static const re2::RE2 boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
-  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), boundary);
+  return re2::RE2::PartialMatch(text, boundary);
 }
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -174,7 +174,7 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
   std::size_t begin = line_begin;
   if (head_begin - line_begin > kLongLead) {
     std::string classes;
-    re2::RE2::PartialMatch(re2::StringPiece(text.data(), head_begin), exception_class, &classes);
+    re2::RE2::PartialMatch(text.substr(0, head_begin), exception_class, &classes);
     begin = head_begin - classes.size();
   }
   while (end < text.size() && (text[end] == '.' || text[end] == ')' || text[end] == '\'')) ++end;

@@ -1,6 +1,7 @@
-// The files of rules/ as they were when the program was built.
+// What the build put into the program.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,11 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-const std::vector<EmbeddedFile>& EmbeddedFiles();  // in order of name
+// The files of rules/, in order of name.
+const std::vector<EmbeddedFile>& EmbeddedFiles();
+
+// What was worked out of them, so that it need not be at each start.
+const std::vector<std::string>& BuiltInLiterals();
+const std::string& BuiltInFingerprint();
 
 }  // namespace whyoom

@@ -29,7 +29,7 @@ class Generalizer {
         R"re((\d+(?:\.\d+)?\s?[KMGTPE](?:iB|B)?\b|\d+\s?B\b)|(\d+)( bytes\b)|(0x[0-9a-fA-F]+)|(\d+)|('[^']*')|("[^"]*")|(\s+))re");
     std::string pattern;
     std::array<re2::StringPiece, 9> groups;
-    const re2::StringPiece subject(line.data(), line.size());
+    const re2::StringPiece subject(line);
     std::size_t at = 0;
     while (varying.Match(subject, at, line.size(), re2::RE2::UNANCHORED, groups.data(), groups.size())) {
       const auto begin = static_cast<std::size_t>(groups[0].data() - line.data());

@@ -293,7 +293,7 @@ Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faul
 bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match, std::size_t before) const {
   if (automaton_ == nullptr || from > text.size()) return false;
   const re2::RE2& re = automaton_->re();
-  const re2::StringPiece subject(text.data(), text.size());
+  const re2::StringPiece subject(text);
   if (before < text.size()) {
     // Where a match begins is cheap to find; what its groups hold is not.
     re2::StringPiece whole;

@@ -40,7 +40,7 @@ std::vector<std::size_t> PatternSet::In(std::string_view text) const {
   std::vector<std::size_t> found;
   std::vector<int> indices;
   re2::RE2::Set::ErrorInfo error = {re2::RE2::Set::kNoError};
-  const bool any = set_->usable && set_->set.Match(re2::StringPiece(text.data(), text.size()), &indices, &error);
+  const bool any = set_->usable && set_->set.Match(text, &indices, &error);
   if (any) {
     for (const int index : indices) found.push_back(set_->places[static_cast<std::size_t>(index)]);
     std::sort(found.begin(), found.end());

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "input/error.h"
-#include "rules/rule_digest.h"
+#include "rules/builtin.h"
 
 namespace whyoom {
 

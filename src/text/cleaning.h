@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/mapped_text.h"
+#include "text/line.h"
 
 namespace whyoom {
 

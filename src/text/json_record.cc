@@ -1,10 +1,13 @@
 #include "text/json_record.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "input/error.h"
-#include "text/pairs.h"
+#include "text/cleaning.h"
 
 namespace whyoom {
 namespace {
@@ -23,6 +26,26 @@ std::size_t EndOfString(std::string_view text, std::size_t at) {
     if (text[at] == '\\') ++at;
   }
   return at;
+}
+
+// The text in quotes that begins at `at`, behind its first quote; unescaped, with the way back. `end` becomes the place
+// of its last quote, or the length of the line where it has none.
+MappedText ReadQuoted(const MappedText& line, std::size_t at, char quote, std::size_t* end) {
+  const std::string_view text = line.text;
+  const char stops[] = {quote, '\\', '\0'};
+  Rewriter rewriter(line);
+  std::size_t kept = at;
+  while ((at = text.find_first_of(stops, at)) != std::string_view::npos && text[at] != quote) {
+    std::string meaning;
+    const std::size_t length = Unescape(text, at, &meaning);
+    rewriter.Keep(kept, at);
+    rewriter.Put(meaning, at);
+    at += length;
+    kept = at;
+  }
+  *end = std::min(at, text.size());
+  rewriter.Keep(kept, *end);
+  return rewriter.Take();
 }
 
 bool IsTooDeep(std::string_view text) {
@@ -74,6 +97,40 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
 // Null where there is none.
 const json* ValueOf(const json& record, const json::json_pointer& pointer) {
   return record.contains(pointer) ? &record.at(pointer) : nullptr;
+}
+
+struct Pair {
+  std::string key;
+  MappedText value;  // without its quotes and escapes
+};
+
+bool IsKey(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '@'; }
+
+// The pairs that `line` is made of, with blanks between; a value with blanks in it stands in double or single quotes.
+// Empty where anything else is in the line.
+std::vector<Pair> ReadPairs(const MappedText& line) {
+  const std::string_view text = line.text;
+  std::vector<Pair> pairs;
+  for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
+    const auto key = static_cast<std::size_t>(
+        std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), IsKey) - text.begin());
+    if (key == at || key >= text.size() || text[key] != '=') return {};
+    Pair pair{std::string(text.substr(at, key - at)), {}};
+    at = key + 1;
+    if (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
+      std::size_t end = 0;
+      pair.value = ReadQuoted(line, at + 1, text[at], &end);
+      if (end >= text.size()) return {};
+      at = end + 1;
+      if (at < text.size() && text[at] != ' ') return {};
+    } else {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      pair.value = Slice(line, at, end);
+      at = end;
+    }
+    pairs.push_back(std::move(pair));
+  }
+  return pairs;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "text/mapped_text.h"
+#include "text/line.h"
 #include "text/normalizer.h"
 #include "text/timestamp.h"
 

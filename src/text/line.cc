@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "text/utf8.h"
 
 namespace whyoom {
 
@@ -11,6 +14,69 @@ std::uint64_t Line::RawOffset(std::size_t position) const {
   if (after == segments.begin()) return offset + position;
   const Segment& segment = *std::prev(after);
   return offset + segment.raw_at + (position - segment.text_at);
+}
+
+// Says that what is written next comes from `raw_at`.
+void Rewriter::Map(std::size_t raw_at) {
+  const std::size_t text_at = to_.text.size();
+  if (!to_.segments.empty()) {
+    Line::Segment& last = to_.segments.back();
+    if (last.text_at == text_at) {
+      last.raw_at = raw_at;
+      return;
+    }
+    if (last.raw_at + (text_at - last.text_at) == raw_at) return;
+  }
+  to_.segments.push_back({text_at, raw_at});
+}
+
+void Rewriter::Keep(std::size_t begin, std::size_t end) {
+  if (begin >= end) return;
+  Put(std::string_view(from_.text).substr(begin, 0), begin);
+  const std::vector<Line::Segment>& segments = from_.segments;
+  std::size_t copied = begin;
+  while (segment_ + 1 < segments.size() && segments[segment_ + 1].text_at < end) {
+    ++segment_;
+    to_.text.append(from_.text, copied, segments[segment_].text_at - copied);
+    copied = segments[segment_].text_at;
+    Map(segments[segment_].raw_at);
+  }
+  to_.text.append(from_.text, copied, end - copied);
+}
+
+void Rewriter::Put(std::string_view text, std::size_t at) {
+  const std::vector<Line::Segment>& segments = from_.segments;
+  while (segment_ + 1 < segments.size() && segments[segment_ + 1].text_at <= at) ++segment_;
+  Map(segments.empty() ? at : segments[segment_].raw_at + (at - segments[segment_].text_at));
+  to_.text.append(text);
+}
+
+MappedText Rewriter::Take() { return std::exchange(to_, MappedText()); }
+
+MappedText Slice(const MappedText& from, std::size_t begin, std::size_t end) {
+  Rewriter rewriter(from);
+  rewriter.Keep(begin, end);
+  return rewriter.Take();
+}
+
+MappedText MapRaw(std::string_view bytes) {
+  MappedText raw;
+  raw.text = bytes;
+  raw.segments = {{0, 0}};
+  Rewriter rewriter(raw);
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const CodePoint point = DecodeUtf8(bytes, at);
+    if (!point.valid) {
+      rewriter.Keep(kept, at);
+      rewriter.Put("\xEF\xBF\xBD", at);
+      kept = at + point.length;
+    }
+    at += point.length;
+  }
+  if (kept == 0) return raw;
+  rewriter.Keep(kept, bytes.size());
+  return rewriter.Take();
 }
 
 }  // namespace whyoom

@@ -10,7 +10,7 @@
 #include "input/error.h"
 #include "text/cleaning.h"
 #include "text/json_record.h"
-#include "text/mapped_text.h"
+#include "text/line.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -22,8 +22,6 @@ constexpr std::size_t kAffixBytes = 1024;                 // an affix longer tha
 constexpr std::size_t kMostLines = std::size_t{1} << 16;  // from one raw line
 constexpr std::size_t kMostReporterBytes = 200;
 constexpr int kMostRepeats = 1000000;
-
-re2::StringPiece Piece(std::string_view text) { return re2::StringPiece(text.data(), text.size()); }
 
 // Docker's log driver cuts a line into pieces of so many bytes, each a record; only the last piece has the line feed.
 // What was cut inside of a character grows a little when it is made valid.
@@ -119,8 +117,7 @@ Normalizer::Patterns::Pattern Normalizer::Patterns::Compile(const Affix& affix) 
 void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Part* part) const {
   if (pattern.groups() == 1) return;
   std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.groups()));
-  if (!pattern.expression->Match(Piece(text), 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.groups()))
-    return;
+  if (!pattern.expression->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.groups())) return;
   const auto group = [&](int number) {
     const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
     return std::string_view(piece.data(), piece.size());
@@ -129,7 +126,7 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
   if (pattern.time > 0) AddTime(ParseTimestamp(group(pattern.time)), part);
   if (pattern.goes_on > 0) part->goes_on = !group(pattern.goes_on).empty();
   int repeats = 0;
-  if (pattern.repeats > 0 && RE2::FullMatch(Piece(group(pattern.repeats)), "(\\d{1,7})", &repeats)) {
+  if (pattern.repeats > 0 && RE2::FullMatch(group(pattern.repeats), "(\\d{1,7})", &repeats)) {
     part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
   }
 }
@@ -140,7 +137,7 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
   const std::string_view head = text.substr(0, kAffixBytes);
   std::vector<int> candidates;
   RE2::Set::ErrorInfo error{};
-  if (!any_prefix->Match(Piece(head), &candidates, &error)) {
+  if (!any_prefix->Match(head, &candidates, &error)) {
     if (error.kind == RE2::Set::kNoError) return 0;
     // The set ran out of its memory: try them all.
     for (std::size_t i = 0; i < prefixes.size(); ++i) candidates.push_back(static_cast<int>(i));
@@ -152,8 +149,7 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
     const Pattern& pattern = prefixes[static_cast<std::size_t>(index)];
     // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
     re2::StringPiece whole;
-    if (pattern.expression->Match(Piece(head), 0, head.size(), RE2::ANCHOR_START, &whole, 1) &&
-        whole.size() > longest) {
+    if (pattern.expression->Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
       best = &pattern;
       longest = whole.size();
     }
@@ -167,7 +163,7 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part)
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.expression->Match(Piece(tail), 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
+    if (pattern.expression->Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
     }

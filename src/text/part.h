@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "text/mapped_text.h"
+#include "text/line.h"
 #include "text/timestamp.h"
 
 namespace whyoom {
