@@ -20,18 +20,8 @@ constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // bytes; the fil
 
 using Given = XlaDump::Given;
 
-std::string ReadSome(const std::string& path) {
-  if (path.empty()) return {};
-  const std::unique_ptr<ByteSource> source = OpenFile(path);
-  std::string text(kMostSettings, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const std::size_t got = source->Read(text.data() + size, text.size() - size);
-    if (got == 0) break;
-    size += got;
-  }
-  text.resize(size);
-  return text;
+std::string ReadSettings(const std::string& path) {
+  return path.empty() ? std::string() : ReadUpTo(*OpenFile(path), kMostSettings);
 }
 
 // Whether a setting that changes how much of the memory is usable is as it is without the user.
@@ -47,8 +37,8 @@ struct Usable {
 
 // What the dump tells of the device: it names the chip that the program was compiled for.
 std::optional<Usable> LimitOf(const Given& module, const RuleSet& rules) {
-  const std::string target = ReadSome(module.target);
-  const std::string settings = ReadSome(module.environment);
+  const std::string target = ReadSettings(module.target);
+  const std::string settings = ReadSettings(module.environment);
   if (target.empty() || !IsUsual(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
       !IsUsual(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
     return std::nullopt;
