@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "catch.h"
-#include "facts/source_path.h"
 
 using namespace whyoom;
 
@@ -82,25 +81,4 @@ TEST_CASE("gaps end a traceback", "[read]") {
   REQUIRE(traceback.user_call());
   traceback.Reset();
   CHECK_FALSE(traceback.user_call());
-}
-
-TEST_CASE("what lies in a library", "[read]") {
-  for (const char* path :
-       {"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py", "/usr/lib/python3/dist-packages/absl/app.py",
-        "/usr/lib/python3.11/runpy.py", "/opt/conda/lib64/python3.9/threading.py", "<frozen runpy>", "<string>",
-        "C:\\Python311\\Lib\\runpy.py", "/workspace/vllm/vllm/v1/engine/core.py", "numpy/random/_common.pyx"}) {
-    INFO(path);
-    CHECK(IsLibraryPath(path));
-  }
-  for (const char* path : {"/home/ada/train.py", "train.py", "/home/ada/lib/model.py", "/app/python/model.py",
-                           "<ipython-input-3-ab>", "/app/src/MaxText/train.py", "/workspace/train.py", ""}) {
-    INFO(path);
-    CHECK_FALSE(IsLibraryPath(path));
-  }
-  CHECK(PathInLibrary("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py") == "flax/linen/linear.py");
-  CHECK(PathInLibrary("/usr/lib/python3.11/runpy.py") == "runpy.py");
-  CHECK(PathInLibrary("/home/ada/a.py") == "a.py");
-  CHECK(BaseName("/home/ada/a.py") == "a.py");
-  CHECK(BaseName("C:\\x\\a.py") == "a.py");
-  CHECK(BaseName("a.py") == "a.py");
 }

@@ -1,0 +1,72 @@
+// What follows from facts by formulas, in their order.
+#include "facts/derive.h"
+
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+class FactScope : public Scope {
+ public:
+  explicit FactScope(const Evidence& facts) : facts_(facts) {}
+  Value Get(std::string_view name) const override { return facts_.Get(name); }
+  std::size_t row_count() const override { return 2; }
+  Value GetInRow(std::size_t row, std::string_view name) const override {
+    return name == "rank" ? Value(static_cast<double>(row + 1)) : Value(Unknown{});
+  }
+
+ private:
+  const Evidence& facts_;
+};
+
+// By the formulas of a context that states programs, which may name facts only.
+const std::vector<DerivedFact>& Formulas() {
+  static const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "contexts": [
+    {"id": "test", "program": true, "pattern": "test statement of %{integer:a} and %{integer:b}",
+     "derived": [{"fact": "sum", "from": "a + b"},
+                 {"fact": "need_bytes", "from": "sum * 10"},
+                 {"fact": "large", "from": "sum", "when": "sum > 5"},
+                 {"fact": "b", "from": "a"},
+                 {"fact": "a", "from": "a + 100", "replace": true},
+                 {"fact": "after", "from": "a"}],
+     "examples": {"match": [{"text": "test statement of 1 and 2"}]}}]})json");
+  for (const Context& context : rules.contexts()) {
+    if (context.id == "test") return context.derived;
+  }
+  FAIL("no such context");
+  return rules.contexts().front().derived;
+}
+
+Evidence Read(const std::vector<std::pair<std::string, double>>& facts) {
+  Evidence read;
+  for (const auto& [name, value] : facts) read.Set(name, value, {7, 0});
+  return read;
+}
+
+std::string Follows(const Evidence& read) { return ShowWithLines(Derive(Formulas(), FactScope(read))); }
+
+}  // namespace
+
+TEST_CASE("each formula sees what was read and what follows before it", "[facts]") {
+  CHECK(Follows(Read({{"a", 1}, {"b", 2}})) == "a=101@0 after=101@0 need_bytes=30@0 sum=3@0");
+  CHECK(Follows(Read({{"a", 4}, {"b", 2}})) == "a=104@0 after=104@0 large=6@0 need_bytes=60@0 sum=6@0");
+}
+
+TEST_CASE("a formula does not replace what is known, unless it says so; from unknowns nothing follows", "[facts]") {
+  CHECK(Follows(Read({{"a", 1}, {"b", 2}, {"sum", 9}})) == "a=101@0 after=101@0 large=9@0 need_bytes=90@0");
+  CHECK(Follows(Read({{"a", 1}})) == "a=101@0 after=101@0 b=1@0");
+  CHECK(Follows(Read({{"b", 1}})).empty());
+}
+
+TEST_CASE("what follows is added to what was read", "[facts]") {
+  Evidence facts = Read({{"a", 1}, {"b", 2}});
+  const Evidence read = facts;
+  AddDerived(Formulas(), FactScope(read), &facts);
+  CHECK(ShowWithLines(facts) == "a=101@0 after=101@0 b=2@7 need_bytes=30@0 sum=3@0");
+}

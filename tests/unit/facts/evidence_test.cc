@@ -1,0 +1,78 @@
+// Facts that a log tells, each by its first word.
+#include "facts/evidence.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+Evidence Facts(const std::vector<std::pair<std::string, Value>>& facts) {
+  Evidence evidence;
+  for (const auto& [name, value] : facts) evidence.Set(name, value, {});
+  return evidence;
+}
+
+}  // namespace
+
+TEST_CASE("the first word on a fact counts, unless it is to be replaced", "[facts]") {
+  Evidence facts;
+  facts.Set("a", 1.0, {1, 10});
+  facts.Set("a", 2.0, {2, 20});
+  CHECK(ShowWithLines(facts) == "a=1@1");
+  facts.Set("a", 3.0, {3, 30}, true);
+  CHECK(ShowWithLines(facts) == "a=3@3");
+  CHECK(facts.Find("a")->place.offset == 30);
+  facts.Set("a", Unknown{}, {4, 40}, true);
+  facts.Set("b", Unknown{}, {4, 40});
+  CHECK(ShowWithLines(facts) == "a=3@3");
+}
+
+TEST_CASE("facts by name and kind", "[facts]") {
+  const Evidence facts = Facts({{"number", 1.5}, {"text", "x"}, {"truth", true}});
+  CHECK(Show(facts) == "number=1.5 text='x' truth=true");
+  CHECK(facts.Find("other") == nullptr);
+  CHECK(Show(facts.Get("truth")) == "true");
+  CHECK(Show(facts.Get("other")) == "unknown");
+  CHECK(facts.Number("number") == 1.5);
+  CHECK_FALSE(facts.Number("text"));
+  CHECK_FALSE(facts.Number("other"));
+  CHECK(facts.Text("text") == "x");
+  CHECK(facts.Text("number").empty());
+  CHECK(facts.Text("other").empty());
+}
+
+TEST_CASE("what is added is only what is not known", "[facts]") {
+  Evidence facts = Facts({{"a", 1.0}, {"b", 2.0}});
+  facts.Add(Facts({{"b", 3.0}, {"c", 4.0}}));
+  CHECK(Show(facts) == "a=1 b=2 c=4");
+}
+
+TEST_CASE("contrary are two that know one of the facts and say another", "[facts]") {
+  const Evidence facts = Facts({{"a", 1.0}, {"b", 2.0}});
+  CHECK(AreContrary(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a", "b"}));
+  CHECK_FALSE(AreContrary(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a"}));
+  CHECK_FALSE(AreContrary(facts, Facts({{"c", 9.0}}), {"a", "b", "c"}));
+  CHECK(AreContrary(facts, Facts({{"a", "1"}}), {"a"}));
+  CHECK_FALSE(AreContrary(facts, facts, {"a", "b"}));
+}
+
+TEST_CASE("temporaries alone are counted where they are over the limit and all else is printed as nothing", "[facts]") {
+  const auto counts = [](double temporaries, double limit, double arguments, double output) {
+    return CountsTemporariesOnly(Facts({{"hlo_temp_bytes", temporaries},
+                                        {"limit_bytes", limit},
+                                        {"arguments_bytes", arguments},
+                                        {"output_bytes", output}}));
+  };
+  CHECK(counts(6, 5, 0, 0));
+  CHECK_FALSE(counts(5, 5, 0, 0));
+  CHECK_FALSE(counts(6, 5, 1, 0));
+  CHECK_FALSE(counts(6, 5, 0, 1));
+  CHECK_FALSE(CountsTemporariesOnly(Facts({{"hlo_temp_bytes", 6.0}, {"limit_bytes", 5.0}})));
+  CHECK_FALSE(CountsTemporariesOnly(Facts({{"hlo_temp_bytes", 6.0}, {"arguments_bytes", 0.0}, {"output_bytes", 0.0}})));
+  CHECK_FALSE(CountsTemporariesOnly(Facts({{"limit_bytes", 5.0}, {"arguments_bytes", 0.0}, {"output_bytes", 0.0}})));
+}

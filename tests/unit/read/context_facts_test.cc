@@ -1,0 +1,70 @@
+// What lines before an error said, and which of it counts.
+#include "read/context_facts.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+// What the failure `code` gets from these lines, each looked at by itself in the order given, over what it `knows`.
+std::string FactsFor(const std::string& code, const std::vector<std::string>& texts, Evidence knows = {}) {
+  ContextFacts said;
+  const std::deque<Line> lines = LinesOf(texts);
+  for (const Line& line : lines) {
+    const std::deque<Line> alone = {line};
+    const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
+    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Take(found, joined);
+  }
+  said.AddTo(*TestEngine().rules().FindFailure(code), &knows);
+  return ShowWithLines(knows);
+}
+
+std::string Found(const std::vector<std::string>& texts) {
+  std::string shown;
+  const std::deque<Line> lines = LinesOf(texts);
+  for (const auto& found : TestEngine().contexts().Find(JoinedLines(lines, 12, JoinedLines::Joint::kBlank)))
+    shown += found.context->id + ":" + std::to_string(found.match.begin) + " ";
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("contexts are found where they begin in the first line", "[read]") {
+  CHECK(Found({"at test step 3, test mesh of 8"}) == "test_mesh:16 test_step:3 ");
+  CHECK(Found({"test step", "3"}) == "test_step:0 ");
+  CHECK(Found({"step", "test step 3"}).empty());
+}
+
+TEST_CASE("of each pattern the match that stands last counts, whole", "[read]") {
+  CHECK(FactsFor("T1", {"test step 3 of 5"}) == "test_step=3@1 test_steps=5@1");
+  CHECK(FactsFor("T1", {"test step 3 of 5", "test step 4"}) == "test_step=4@2");
+  // Two patterns of one context may give one fact.
+  CHECK(FactsFor("T1", {"test step 3 of 5", "then step 4"}) == "test_step=4@2 test_steps=5@1");
+  CHECK(FactsFor("T1", {"then step 4", "test step 3 of 5"}) == "test_step=3@2 test_steps=5@2");
+}
+
+TEST_CASE("only what matters to the failure is added, to what it does not know", "[read]") {
+  CHECK(FactsFor("T2", {"test step 3 of 5"}).empty());
+  Evidence knows;
+  knows.Set("test_step", 9.0, {7, 0});
+  CHECK(FactsFor("T1", {"test step 3 of 5"}, knows) == "test_step=9@7 test_steps=5@1");
+}
+
+TEST_CASE("the place in the log decides which is last, not who came last", "[read]") {
+  const std::deque<Line> lines = LinesOf({"test step 3", "test step 4"});
+  ContextFacts said;
+  for (const std::size_t i : {1, 0}) {
+    const std::deque<Line> alone = {lines[i]};
+    const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
+    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Take(found, joined);
+  }
+  Evidence facts;
+  said.AddTo(*TestEngine().rules().FindFailure("T1"), &facts);
+  CHECK(ShowWithLines(facts) == "test_step=4@2");
+}

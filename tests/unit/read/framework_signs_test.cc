@@ -1,0 +1,55 @@
+// Which framework lines and source files show.
+#include "read/framework_signs.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+Framework Make(const std::string& id, const std::vector<std::string>& signs) {
+  Framework framework;
+  framework.id = id;
+  for (const std::string& sign : signs) {
+    std::vector<SyntaxFault> faults;
+    framework.signs.push_back(Pattern::Compile(sign, &faults));
+    REQUIRE(faults.empty());
+  }
+  return framework;
+}
+
+// The highest priority first: who uses "maker" uses "base", too.
+const std::vector<Framework>& Frameworks() {
+  static const std::vector<Framework> frameworks = {Make("maker", {"maker\\.py", "Maker v\\d"}),
+                                                    Make("other", {"other"}), Make("base", {"\\bbase\\b"})};
+  return frameworks;
+}
+
+}  // namespace
+
+TEST_CASE("the framework of the highest priority that is seen counts", "[read]") {
+  const FrameworkSigns signs(Frameworks());
+  const std::size_t none = std::string::npos;
+  CHECK(signs.Find("nothing", none) == none);
+  CHECK(signs.Find("the base", none) == 2);
+  CHECK(signs.Find("other base", none) == 1);
+  CHECK(signs.Find("Maker v3 of base", none) == 0);
+  CHECK(signs.Find("from maker.py", none) == 0);
+  // What was seen before stays, unless it is of lower priority.
+  CHECK(signs.Find("the base", 1) == 1);
+  CHECK(signs.Find("the other", 2) == 1);
+  CHECK(signs.Find("the other", 0) == 0);
+}
+
+TEST_CASE("source files of a program may show more than the log", "[read]") {
+  CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py", "/x/maker.py"}, "") == "maker");
+  CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py"}, "") == "base");
+  CHECK(FrameworkOf(Frameworks(), {"/x/maker.py"}, "base") == "maker");
+  CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py"}, "other") == "other");
+  CHECK(FrameworkOf(Frameworks(), {"/x/other.py"}, "maker") == "maker");
+  CHECK(FrameworkOf(Frameworks(), {"/x/a.py"}, "").empty());
+  CHECK(FrameworkOf(Frameworks(), {}, "base") == "base");
+}

@@ -1,0 +1,174 @@
+// Lines of several reporters, as they stand mixed in one log, to the sightings of each.
+#include "read/line_reader.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "read/sightings.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::string ShowAll(const std::vector<Sighting>& sightings) {
+  std::string shown;
+  for (const Sighting& sighting : sightings)
+    shown += fmt::format("{} {}-{} [{}] {}{}\n", sighting.failure->code, sighting.head.line, sighting.last_line,
+                         sighting.reporter, Show(sighting.facts),
+                         sighting.rows.empty() ? "" : fmt::format("; {} rows", sighting.rows.size()));
+  return shown;
+}
+
+// Hands over the lines as they are wanted: one that follows a line passed over says so.
+class Reading {
+ public:
+  void Feed(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      RawLine raw;
+      raw.number = ++number_;
+      raw.offset = offset_;
+      raw.bytes = text;
+      lines_.Feed(raw);
+      offset_ += text.size() + 1;
+    }
+  }
+  void PassOver(const std::string& next) {
+    RawLine raw;
+    raw.number = number_ += 100;
+    raw.offset = offset_;
+    raw.bytes = next;
+    raw.after_gap = true;
+    lines_.Feed(raw);
+  }
+  LineReader& lines() { return lines_; }
+  std::string Take() { return ShowAll(lines_.TakeSightings()); }
+  std::string Finish() {
+    lines_.Pause();
+    return Take();
+  }
+
+ private:
+  LineReader lines_{TestEngine()};
+  std::uint64_t number_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+std::string Read(const std::vector<std::string>& texts) {
+  Reading reading;
+  reading.Feed(texts);
+  return reading.Finish();
+}
+
+}  // namespace
+
+TEST_CASE("what reporters print in turn is put together for each", "[read]") {
+  CHECK(
+      Read({"[rank0]: Test compile: used", "[rank1]: Test compile: used", "[rank0]: 7B of 5B", "[rank1]: 9B of 5B"}) ==
+      "T1 1-3 [rank0] limit_bytes=5 used_bytes=7\n"
+      "T1 2-4 [rank1] limit_bytes=5 used_bytes=9\n");
+  CHECK(Read({"[rank0]: Test compile: used", "7B of 5B"}).empty());
+  // Each report is that of the head that its own reporter printed.
+  CHECK(Read({"[rank0]: TestCompileOom", "[rank1]: TestCompileOom", "[rank1]: Total hbm usage >= 9.00G:",
+              "[rank0]: Total hbm usage >= 8.00G:", "[rank1]:     program         9.00G",
+              "[rank0]:     program         8.00G"}) ==
+        "T1 1-6 [rank0] program_bytes=8589934592 total_bytes=8589934592\n"
+        "T1 2-5 [rank1] program_bytes=9663676416 total_bytes=9663676416\n");
+}
+
+TEST_CASE("what one reporter said of the whole job holds for all, what it said of itself does not", "[read]") {
+  CHECK(Read({"[rank0]: test mesh of 8", "[rank0]: test step 3", "[rank1]: TestCompileOom"}) ==
+        "T1 3-3 [rank1] test_devices=8\n");
+}
+
+TEST_CASE("a retry that fails again is another sighting", "[read]") {
+  CHECK(Read({"[rank0]: Test compile: used 7B of 5B", "[rank0]: ", "[rank0]: retrying",
+              "[rank0]: Test compile: used 7B of 5B"}) ==
+        "T1 1-1 [rank0] limit_bytes=5 used_bytes=7\n"
+        "T1 4-4 [rank0] limit_bytes=5 used_bytes=7\n");
+}
+
+TEST_CASE("sightings come in the order of the log where they come together", "[read]") {
+  CHECK(Read({"[rank1]: TestCompileOom", "[rank0]: Test load of 'f' failed", "[rank2]: Test load of 'g' failed"}) ==
+        "T1 1-1 [rank1] \n"
+        "T2 2-2 [rank0] module='f'\n"
+        "T2 3-3 [rank2] module='g'\n");
+}
+
+TEST_CASE("where lines are passed over, what all reporters began ends", "[read]") {
+  Reading reading;
+  reading.Feed({"[rank0]: Test load of 'f' failed with", "[rank1]: Test load of 'g' failed with"});
+  CHECK(reading.Take().empty());
+  reading.PassOver("[rank0]: 9B free");
+  CHECK(reading.Take() ==
+        "T2 1-1 [rank0] module='f'\n"
+        "T2 2-2 [rank1] module='g'\n");
+}
+
+TEST_CASE("what is said in pauses is not lost", "[read]") {
+  Reading reading;
+  reading.Feed({"[rank0]: test step 3", "[rank0]: TestCompileOom"});
+  CHECK(reading.Finish() == "T1 2-2 [rank0] test_step=3\n");
+  reading.Feed({"[rank0]: TestCompileOom"});
+  CHECK(reading.Finish() == "T1 3-3 [rank0] test_step=3\n");
+  CHECK(reading.Finish().empty());
+}
+
+TEST_CASE("adjacent lines are wanted while something is open, and no longer than it is worth", "[read]") {
+  Reading reading;
+  CHECK_FALSE(reading.lines().wants_adjacent());
+  reading.Feed({"[rank0]: Test load of 'f' failed"});
+  CHECK(reading.lines().wants_adjacent());
+  // Others print, and this one is waited for.
+  reading.Feed(std::vector<std::string>(200, "[rank1]: step"));
+  CHECK(reading.lines().wants_adjacent());
+  reading.Feed(std::vector<std::string>(100, "[rank1]: step"));
+  CHECK_FALSE(reading.lines().wants_adjacent());
+  // A record that stands on several lines is read whole.
+  Reading record;
+  record.Feed({"{", "  \"message\": \"step\","});
+  CHECK(record.lines().wants_adjacent());
+}
+
+TEST_CASE("a statement is read once, and counted where it is repeated alone", "[read]") {
+  const std::string statement = "INFO test program main_step takes 3B";
+  Reading reading;
+  reading.Feed({statement, statement, statement + " before TestCompileOom"});
+  CHECK(reading.Finish() == "T1 3-3 [] \n");
+  const std::vector<CompiledProgram> programs = reading.lines().TakePrograms().Take();
+  REQUIRE(programs.size() == 1);
+  CHECK(programs[0].occurrences == 3);
+}
+
+TEST_CASE("the framework is seen in lines and in names of reporters", "[read]") {
+  Reading reading;
+  CHECK(reading.lines().framework().empty());
+  reading.Feed({"step", "  File \"/x/site-packages/jax/_src/pjit.py\", line 3, in f"});
+  CHECK(reading.lines().framework() == "jax");
+  reading.Feed({"  File \"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py\", line 251, in __call__"});
+  CHECK(reading.lines().framework() == "flax");
+  CHECK(reading.lines().problem().empty());
+}
+
+TEST_CASE("bytes to sightings, in pieces of any size", "[read]") {
+  const std::string log = "step 1\nTestCompileOom\nstep 2\ntest program main takes 3B\nTest load of 'f' failed\n";
+  for (const std::size_t chunk : {1, 7, 1000}) {
+    INFO(chunk);
+    const std::unique_ptr<ByteSource> source = OpenMemory(log, chunk);
+    SightingReader reader(TestEngine(), *source);
+    std::vector<Sighting> found;
+    while (reader.Next(&found)) {
+    }
+    CHECK(ShowAll(found) == "T1 2-2 [] \nT2 5-5 [] module='f'\n");
+    CHECK_FALSE(reader.Next(&found));
+    ReadEnd end = reader.Finish();
+    CHECK(end.bytes == log.size());
+    CHECK(end.unknown_times == 0);
+    CHECK(end.problem.empty());
+    CHECK(end.programs.Take().size() == 1);
+  }
+}

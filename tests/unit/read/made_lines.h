@@ -1,0 +1,62 @@
+// Lines as the normalizer gives them, and rule data that says little, for what reads them.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "read/engine.h"
+#include "text/line.h"
+
+// Lines 1, 2, … of a log that holds just these. A "~" before one says that lines before it were not looked at.
+inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
+  std::deque<whyoom::Line> lines;
+  std::uint64_t offset = 0;
+  for (const std::string& text : texts) {
+    whyoom::Line line;
+    line.number = lines.size() + 1;
+    line.offset = offset;
+    line.after_gap = text.starts_with('~');
+    line.text = text.substr(line.after_gap ? 1 : 0);
+    line.segments = {{0, 0}};
+    offset += line.text.size() + 1;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// T1 is a compile that fails, with a report of memory behind it; T2 a run that fails, and may carry a compile's message
+// as its cause; T3 a request, which may be part of T2's head.
+inline const whyoom::Engine& TestEngine() {
+  static const whyoom::RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1",
+"failures": [
+  {"code": "T1", "title": "test compile", "category": "Test", "phase": "compile",
+   "heads": ["Test compile: used %{size:used_bytes} of %{size:limit_bytes}",
+             {"id": "name", "pattern": "TestCompileOom", "fragment": true},
+             {"id": "status", "pattern": "TEST_EXHAUSTED", "line_start": true}],
+   "facts": ["Exceeded by %{size:excess_bytes}", "of program (?P<module>\\w+)"],
+   "reader": "memory_report", "identity": ["used_bytes"], "contexts": ["test_step", "test_mesh"],
+   "examples": {"match": [{"text": "Test compile: used 7B of 5B"}, {"text": "TestCompileOom"},
+                          {"text": "TEST_EXHAUSTED"}]}},
+  {"code": "T2", "title": "test run", "category": "Test", "phase": "run",
+   "heads": ["Test load of '(?P<module>\\w+)' failed(?:; Test request refused)?"],
+   "facts": ["with %{size:free_bytes} free"], "absorbed_by": ["T1"],
+   "examples": {"match": [{"text": "Test load of 'f' failed"}]}},
+  {"code": "T3", "title": "test request", "category": "Test", "phase": "run",
+   "heads": ["Test request refused"], "absorbed_by": ["T2"],
+   "facts": ["of %{size:request_bytes} as (?P<request_shape>\\S+)", "tagged (?P<request_tag>\\w+)"],
+   "examples": {"match": [{"text": "Test request refused"}]}}],
+"contexts": [
+  {"id": "test_step", "patterns": ["test step %{integer:test_step}(?: of %{integer:test_steps})?", "then step %{integer:test_step}"],
+   "examples": {"match": [{"text": "test step 3 of 5", "facts": {"test_step": 3}}, {"text": "then step 4"}]}},
+  {"id": "test_mesh", "job_wide": true, "pattern": "test mesh of %{integer:test_devices}",
+   "examples": {"match": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]}},
+  {"id": "test_program", "program": true, "pattern": "test program (?P<module>\\w+) takes %{size:test_bytes}",
+   "derived": [{"fact": "need_bytes", "from": "2 * test_bytes"}],
+   "examples": {"match": [{"text": "test program f takes 3B", "facts": {"need_bytes": 6}}]}}],
+"quotations": [{"id": "test_grep", "pattern": "\n.*grep ", "examples": ["grep TestCompileOom"]}]
+})json");
+  static const whyoom::Engine engine(rules);
+  return engine;
+}

@@ -1,0 +1,171 @@
+// How lines are joined to a text, where a head may stand in it, and what the message behind the head says.
+#include "read/message.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::string Joined(const std::vector<std::string>& texts, JoinedLines::Joint joint = JoinedLines::Joint::kBlank,
+                   std::size_t count = 12) {
+  return JoinedLines(LinesOf(texts), count, joint).text();
+}
+
+// What the message of the first head says: facts, then the quotation, then the text up to the message's end.
+std::string ReadFirst(const std::vector<std::string>& texts) {
+  const std::deque<Line> lines = LinesOf(texts);
+  const JoinedLines joined(lines, 12, JoinedLines::Joint::kBlank);
+  const JoinedLines glued(lines, 12, JoinedLines::Joint::kNothing);
+  const std::vector<HeadMatch> heads = TestEngine().finder().Find(joined, "");
+  if (heads.empty()) return "no head";
+  Evidence facts;
+  std::string message;
+  std::size_t end = 0;
+  ReadMessage(joined, glued, heads[0], &facts, &message, &end);
+  return ShowWithLines(facts) + " | " + message + " | " + joined.text().substr(0, end);
+}
+
+// "T1 at 3": the heads in the order in which they come out.
+std::string Heads(const std::string& text, const std::string& line_before = "", std::size_t from = 0) {
+  const std::deque<Line> lines = LinesOf({text});
+  std::string shown;
+  for (const HeadMatch& head :
+       TestEngine().finder().Find(JoinedLines(lines, 1, JoinedLines::Joint::kBlank, from), line_before))
+    shown +=
+        fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.failure->code, head.match.begin, head.match.end);
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("lines are joined as one text", "[read]") {
+  CHECK(Joined({"one", "two"}) == "one two");
+  CHECK(Joined({"one", "two"}, JoinedLines::Joint::kNothing) == "onetwo");
+  CHECK(Joined({"  one \t two", "   three  ", "four"}) == "one two three four");
+  CHECK(Joined({"one ", " two"}, JoinedLines::Joint::kNothing) == "one two");
+  CHECK(Joined({"one", "two", "three"}, JoinedLines::Joint::kBlank, 2) == "one two");
+  CHECK(Joined({""}).empty());
+}
+
+TEST_CASE("a message ends before a blank line, a gap, the next exception and a frame", "[read]") {
+  for (const char* end :
+       {"", " \t", "~two", "Traceback (most recent call last):", "  The above exception was the direct cause of",
+        "During handling of the above exception", "  File \"a.py\", line 3, in f", "ValueError: two",
+        "jaxlib.xla_extension.XlaRuntimeError: two", "RESOURCE_EXHAUSTED: two", "XlaRuntimeError: INTERNAL: two"}) {
+    INFO(end);
+    CHECK(Joined({"one", end, "three"}) == "one");
+  }
+  for (const char* other : {"File a.py, line 3", "an INTERNAL: two", "ValueErrors: two", "Error", "Traceback of it"}) {
+    INFO(other);
+    CHECK(Joined({"one", other, "three"}) == std::string("one ") + other + " three");
+  }
+  // The first line is looked at whatever it is.
+  CHECK(Joined({"ValueError: one", "two"}) == "ValueError: one two");
+}
+
+TEST_CASE("each place of the text is known in its line", "[read]") {
+  const std::deque<Line> lines = LinesOf({"  one  two", " three"});
+  const JoinedLines joined(lines, 2, JoinedLines::Joint::kBlank);
+  REQUIRE(joined.text() == "one two three");
+  CHECK(joined.line_count() == 2);
+  CHECK(joined.first_line_end() == 7);
+  std::string places;  // line, column and offset of each character
+  for (std::size_t at = 0; at < joined.text().size(); ++at)
+    places += fmt::format("{} {}:{} {}\n", joined.text()[at], joined.PlaceOf(at).line, joined.ColumnOf(at),
+                          joined.PlaceOf(at).offset);
+  CHECK(places ==
+        "o 1:2 2\nn 1:3 3\ne 1:4 4\n  1:5 5\nt 1:7 7\nw 1:8 8\no 1:9 9\n  1:10 10\n"
+        "t 2:1 12\nh 2:2 13\nr 2:3 14\ne 2:4 15\ne 2:5 16\n");
+  CHECK(joined.LineIndexOf(6) == 0);
+  CHECK(joined.LineIndexOf(8) == 1);
+  CHECK(joined.OffsetInLine(10) == 2);
+  CHECK(joined.line_before(8) == " three");
+  // Just past "two", with or without the blank; nowhere inside, and not at the end of all.
+  std::string ends;
+  for (std::size_t at = 0; at <= joined.text().size(); ++at) ends += joined.IsLineEnd(at) ? '|' : '.';
+  CHECK(ends == ".......||.....");
+}
+
+TEST_CASE("a long line is looked at in windows", "[read]") {
+  const std::string text(20000, 'x');
+  for (const std::size_t from : {0, 6144, 12288, 18432}) {
+    const JoinedLines joined(LinesOf({text, "y"}), 2, JoinedLines::Joint::kBlank, from);
+    INFO(from);
+    CHECK(joined.first_line_end() == (from < 18432 ? 6144 : 1568));
+    CHECK(joined.text().size() == std::min<std::size_t>(8192, 20000 - from) + (from < 12288 ? 0 : 2));
+    CHECK(joined.ColumnOf(100) == from + 100);
+  }
+  CHECK(JoinedLines(LinesOf({std::string(6144, 'x')}), 1, JoinedLines::Joint::kBlank).first_line_end() == 6144);
+}
+
+TEST_CASE("heads come out in order of place, the longer first, where they begin in the first line", "[read]") {
+  CHECK(Heads("TestCompileOom: Test compile: used 7B of 5B") == "T1 at 0-14, T1 at 16-43");
+  CHECK(Heads("a Test load of 'f' failed; Test request refused") == "T2 at 2-47, T3 at 27-47");
+  CHECK(Heads("TestCompileOom TestCompileOom") == "T1 at 0-14, T1 at 15-29");
+  CHECK(Heads("all is well").empty());
+  CHECK(TestEngine().finder().MayMatter("a TestCompileOom"));
+  CHECK_FALSE(TestEngine().finder().MayMatter("all is well"));
+  // What begins in the next window is that window's.
+  CHECK(Heads(std::string(6143, 'x') + " TestCompileOom").empty());
+  CHECK(Heads(std::string(6142, 'x') + " TestCompileOom") == "T1 at 6143-6157");
+}
+
+TEST_CASE("a head of a line's start has only names of exceptions before it", "[read]") {
+  CHECK(Heads("TEST_EXHAUSTED") == "T1 at 0-14");
+  CHECK(Heads("jax.errors.JaxRuntimeError: TEST_EXHAUSTED") == "T1 at 28-42");
+  CHECK(Heads("Error: jax.Error: TEST_EXHAUSTED") == "T1 at 18-32");
+  CHECK(Heads("if status is TEST_EXHAUSTED").empty());
+  CHECK(Heads("got: status TEST_EXHAUSTED").empty());
+}
+
+TEST_CASE("what is only quoted is no head", "[read]") {
+  CHECK(Heads("grep TestCompileOom job.log").empty());
+  CHECK(Heads("TestCompileOom grep") == "T1 at 0-14");
+  CHECK(Heads("TestCompileOom", "grep ") == "T1 at 0-14");
+  CHECK(Heads("grep " + std::string(4090, 'x') + " TestCompileOom").empty());
+  CHECK(Heads("grep " + std::string(4092, 'x') + " TestCompileOom") == "T1 at 4098-4112");
+}
+
+TEST_CASE("what a message says, and what would be quoted of it", "[read]") {
+  CHECK(ReadFirst({"Test compile: used 7B of 5B. Exceeded by 2B. More."}) ==
+        "excess_bytes=2@1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B. Exceeded by 2B. | "
+        "Test compile: used 7B of 5B. Exceeded by 2B");
+  CHECK(ReadFirst({"Test compile: used 7B of 5B", "Exceeded by 2B", "of program main (hlo)"}) ==
+        "excess_bytes=2@2 limit_bytes=5@1 module='main'@3 used_bytes=7@1 | "
+        "Test compile: used 7B of 5B Exceeded by 2B of program main | "
+        "Test compile: used 7B of 5B Exceeded by 2B of program main");
+  // A fact stands behind its head, the first of its name counts.
+  CHECK(ReadFirst({"Exceeded by 9B: TestCompileOom, Exceeded by 2B, Exceeded by 3B"}) ==
+        "excess_bytes=2@1 | Exceeded by 9B: TestCompileOom, Exceeded by 2B | "
+        "Exceeded by 9B: TestCompileOom, Exceeded by 2B");
+  // What a second message of the same words says is that one's.
+  CHECK(ReadFirst({"TestCompileOom", "TestCompileOom Exceeded by 2B"}) ==
+        "excess_bytes=2@2 | TestCompileOom | TestCompileOom");
+  CHECK(ReadFirst({"a.b.Error: (TestCompileOom).') x"}) ==
+        " | a.b.Error: (TestCompileOom).') | a.b.Error: (TestCompileOom");
+}
+
+TEST_CASE("where a figure or a name was cut at the end of its line, the text without blanks tells it", "[read]") {
+  CHECK(ReadFirst({"TestCompileOom. Exceeded by 1", "2B of program ma", "in (hlo)"}) ==
+        "excess_bytes=12@1 module='main'@2 | TestCompileOom. Exceeded by 1 2B of program ma | "
+        "TestCompileOom. Exceeded by 1 2B of program ma");
+  CHECK(ReadFirst({"TestCompileOom of program main (hlo)", "of it"}) ==
+        "module='main'@1 | TestCompileOom of program main | TestCompileOom of program main");
+}
+
+TEST_CASE("a quotation leaves out a long lead, and is bounded", "[read]") {
+  const std::string lead(159, 'x');
+  CHECK(ReadFirst({lead + " TestCompileOom"}).find("| " + lead + " TestCompileOom |") != std::string::npos);
+  CHECK(ReadFirst({lead + "x TestCompileOom"}).find("| TestCompileOom |") != std::string::npos);
+  CHECK(ReadFirst({lead + "x a.Error: TestCompileOom"}).find("| a.Error: TestCompileOom |") != std::string::npos);
+  const std::string shown = ReadFirst({"TestCompileOom " + std::string(2000, 'x') + " Exceeded by 2B"});
+  CHECK(shown.find("| TestCompileOom " + std::string(1185, 'x') + " |") != std::string::npos);
+}

@@ -1,0 +1,273 @@
+// What a session makes of the lines of one reporter, and when it is done with it.
+#include "read/session.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+// "T1 1-3 used_bytes=7@1; 2 rows | message" of a sighting.
+std::string Show(const Sighting& sighting) {
+  return fmt::format("{}{} {}-{} {}{} | {}", sighting.failure->code, sighting.fragment ? " fragment" : "",
+                     sighting.head.line, sighting.last_line, ShowWithLines(sighting.facts),
+                     sighting.rows.empty() ? "" : fmt::format("; {} rows", sighting.rows.size()), sighting.message);
+}
+
+struct Lines {
+  ContextFacts of_job;
+  Statements statements;
+  Session session{TestEngine().finder(), TestEngine().contexts(), of_job, statements, "host 3"};
+  std::vector<Sighting> done;
+};
+
+// What comes out, each sighting in a line.
+std::string Read(const std::vector<std::string>& texts) {
+  Lines read;
+  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
+  read.session.Flush(&read.done);
+  std::string shown;
+  for (const Sighting& sighting : read.done) shown += Show(sighting) + "\n";
+  return shown;
+}
+
+// After which line each sighting came out, where there are always more lines: "T2 after 12".
+std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
+  Lines read;
+  std::string shown;
+  texts.resize(lines, "step");
+  for (const Line& line : LinesOf(texts)) {
+    read.session.Feed(line, &read.done);
+    for (const Sighting& sighting : read.done)
+      shown += fmt::format("{}{} after {}", shown.empty() ? "" : ", ", sighting.failure->code, line.number);
+    read.done.clear();
+  }
+  return shown;
+}
+
+// For how many lines after `texts` the next one is still wanted.
+int WantedAfter(const std::vector<std::string>& texts, const std::string& filler = "") {
+  Lines read;
+  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
+  int wanted = 0;
+  Line line;
+  line.text = filler;
+  for (; read.session.active(); ++wanted) read.session.Feed(line, &read.done);
+  return wanted;
+}
+
+const std::vector<std::string> kReport = {"Total hbm usage >= 9.00G:",
+                                          "    reserved        1.00G",
+                                          "    program         8.00G",
+                                          "",
+                                          "  Largest program allocations in hbm:",
+                                          "",
+                                          "  1. Size: 6.00G",
+                                          "     Shape: f32[1536,1024,1024]{2,1,0}",
+                                          "     ==========================",
+                                          "",
+                                          "  2. Size: 512B",
+                                          "     Shape: f32[128]{0}",
+                                          "     =========================="};
+
+std::vector<std::string> Join(std::vector<std::string> lines, const std::vector<std::string>& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a message is one sighting, with its facts and their lines", "[read]") {
+  CHECK(Read({"step 1", "Test compile: used 7B of 5B. Exceeded by 2B.", "step 2"}) ==
+        "T1 2-2 excess_bytes=2@2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B. Exceeded by 2B.\n");
+  CHECK(Read({"Test compile: used 7B of 5B.", "Exceeded", "by 2B."}) ==
+        "T1 1-3 excess_bytes=2@3 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B. Exceeded by 2B.\n");
+  CHECK(Read({"Test compile: used 1", "7B of 5B."}) ==
+        "T1 1-2 limit_bytes=5@2 used_bytes=17@1 | Test compile: used 17B of 5B.\n");
+  CHECK(Read({"TestCompileOom"}) == "T1 fragment 1-1  | TestCompileOom\n");
+  CHECK(Read({"", "nothing here"}).empty());
+  CHECK(Read({}).empty());
+}
+
+TEST_CASE("of one message only one sighting is made", "[read]") {
+  // The code's name and the sentence after it; only the sentence is whole.
+  CHECK(Read({"TestCompileOom: Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TestCompileOom\n");
+  CHECK(Read({"TestCompileOom", "Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@2 used_bytes=7@2 | TestCompileOom\n");
+  // What says something contrary is another failure.
+  CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n");
+  // The same again behind the end of the message is said twice.
+  CHECK(Read({"Test compile: used 7B of 5B", "", "Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+}
+
+TEST_CASE("a head inside another one is absorbed by it, and a run by the compile that it carries", "[read]") {
+  CHECK(Read({"Test request refused"}) == "T3 1-1  | Test request refused\n");
+  CHECK(Read({"Test load of 'f' failed; Test request refused"}) ==
+        "T2 1-1 module='f'@1 | Test load of 'f' failed; Test request refused\n");
+  CHECK(Read({"Test load of 'f' failed; Test", "request refused"}) ==
+        "T2 1-2 module='f'@1 | Test load of 'f' failed; Test request refused\n");
+  // Behind the head it is one of its own.
+  CHECK(Read({"Test load of 'f' failed. Test request refused"}) ==
+        "T2 1-1 module='f'@1 | Test load of 'f' failed.\n"
+        "T3 1-1  | Test load of 'f' failed. Test request refused\n");
+  CHECK(Read({"Test load of 'f' failed:", "Test compile: used 7B of 5B"}) ==
+        "T1 2-2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B\n");
+  // Not beyond the message's end, and not the other way round.
+  CHECK(Read({"Test load of 'f' failed:", "", "Test compile: used 7B of 5B"}) ==
+        "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
+        "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"Test compile: used 7B of 5B", "Test load of 'f' failed"}) ==
+        "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+}
+
+TEST_CASE("a report is read into the head right above it", "[read]") {
+  const std::string read_2_to_14 =
+      "T1 1-14 limit_bytes=5@1 list_seen=true@6 listed=2@0 program_bytes=8589934592@4 "
+      "system_reserved_bytes=1073741824@3 total_bytes=9663676416@2 used_bytes=7@1; 2 rows | Test compile: used 7B of "
+      "5B\n";
+  const std::vector<std::string> head = {"Test compile: used 7B of 5B"};
+  CHECK(Read(Join(head, kReport)) == read_2_to_14);
+  CHECK(Read(Join({"Test compile: used 9B of 5B", "", head[0]}, {"    program 8.00G"})) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=9@1 | Test compile: used 9B of 5B\n"
+        "T1 3-4 limit_bytes=5@3 program_bytes=8589934592@4 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+  // The next head's report is its own.
+  CHECK(Read(Join(Join(head, kReport), {"Test compile: used 9B of 5B", "Total hbm usage >= 9.00G:"})) ==
+        read_2_to_14 +
+            "T1 15-16 limit_bytes=5@15 total_bytes=9663676416@16 used_bytes=9@15 | Test compile: used 9B of 5B\n");
+  // A report that begins in the line of its head.
+  CHECK(
+      Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: program 8.00G"}) ==
+      "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used "
+      "7B of 5B\n");
+  // A failure that has no report leaves it to the head above.
+  CHECK(Read({head[0], "Test load of 'f' failed", "Total hbm usage >= 9.00G:"}) ==
+        "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
+        "T1 1-3 limit_bytes=5@1 total_bytes=9663676416@3 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+}
+
+TEST_CASE("a message about one allocation has it as its row", "[read]") {
+  Lines read;
+  for (const Line& line : LinesOf({"Test request refused", "of 4096B as f32[8,16]{1,0}, tagged stack"}))
+    read.session.Feed(line, &read.done);
+  read.session.Flush(&read.done);
+  REQUIRE(read.done.size() == 1);
+  REQUIRE(read.done[0].rows.size() == 1);
+  const Allocation& row = read.done[0].rows[0];
+  CHECK(row.rank == 1);
+  CHECK(row.kind == "requested");
+  CHECK(row.size_bytes == 4096);
+  CHECK(row.unpadded_bytes == 512);
+  CHECK(row.padding_bytes == 3584);
+  CHECK(row.padding_factor == 8.0);
+  CHECK(row.xla_label == "stack");
+  CHECK(row.place.line == 2);
+  CHECK(Read({"Test request refused of 512B"}) == "T3 1-1  | Test request refused\n");
+}
+
+TEST_CASE("what was said before is added, and is the newest that was said", "[read]") {
+  CHECK(Read({"test step 3 of 5", "test step 4", "test mesh of 8", "TestCompileOom"}) ==
+        "T1 fragment 4-4 test_devices=8@3 test_step=4@2 | TestCompileOom\n");
+  CHECK(Read({"TestCompileOom", "test mesh of 8", "test step 3"}) ==
+        "T1 fragment 1-1 test_devices=8@2 | TestCompileOom\n");
+  CHECK(Read({"test step 3", "Test load of 'f' failed"}) == "T2 2-2 module='f'@2 | Test load of 'f' failed\n");
+  CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "ValueError: TestCompileOom"}) ==
+        "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TestCompileOom\n");
+}
+
+TEST_CASE("where lines are missing, what is open ends", "[read]") {
+  CHECK(Read({"Test load of 'f' failed with", "9B free"}) ==
+        "T2 1-2 free_bytes=9@2 module='f'@1 | Test load of 'f' failed with 9B free\n");
+  CHECK(Read({"Test load of 'f' failed with", "~9B free"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
+  CHECK(Read({"TestCompileOom", "~Total hbm usage >= 9.00G:", "    program 8.00G"}) ==
+        "T1 fragment 1-1  | TestCompileOom\n");
+  CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "~ValueError: TestCompileOom"}) ==
+        "T1 fragment 2-2  | ValueError: TestCompileOom\n");
+  // What was said before counts all the same; a line before the gap quotes nothing.
+  CHECK(Read({"test step 3", "~TestCompileOom"}) == "T1 fragment 2-2 test_step=3@1 | TestCompileOom\n");
+}
+
+TEST_CASE("a sighting comes out as soon as its message and its report are over", "[read]") {
+  // A message may go on in twelve lines, and these are looked at together.
+  CHECK(WhenDone({"Test load of 'f' failed", ""}, 40) == "T2 after 12");
+  CHECK(WhenDone({"Test load of 'f' failed"}, 40) == "T2 after 23");
+  // One with a report waits for it until another begins, or for as long as one may come.
+  CHECK(WhenDone({"Test compile: used 7B of 5B", ""}, 90) == "T1 after 52");
+  CHECK(WhenDone({"Test compile: used 7B of 5B", "", "Test compile: used 9B of 5B", ""}, 90) ==
+        "T1 after 14, T1 after 54");
+  CHECK(WhenDone(Join({"TestCompileOom"}, Join(kReport, kReport)), 90) == "T1 after 26");
+}
+
+TEST_CASE("lines are wanted for as long as one may still belong to something", "[read]") {
+  CHECK(WantedAfter({"step"}) == 0);
+  CHECK(WantedAfter({"test step 3"}) == 16);
+  // Eleven lines until it is looked at, and so many from there on.
+  CHECK(WantedAfter({"Test load of 'f' failed"}) == 11 + 16);
+  CHECK(WantedAfter({"TestCompileOom"}) == 11 + 48);
+  CHECK(WantedAfter(Join({"TestCompileOom"}, kReport)) == 11 + 24);
+  // A piece of a line without end counts as the lines that it would be.
+  CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{64} << 10, 'x')) == 4);
+  CHECK(WantedAfter({"test step 3", "~step"}) == 0);
+}
+
+TEST_CASE("whether a report is awaited or being read", "[read]") {
+  Lines read;
+  std::deque<Line> lines = LinesOf(Join({"TestCompileOom"}, kReport));
+  lines.resize(lines.size() + 12);
+  std::string states;
+  for (const Line& line : lines) {
+    read.session.Feed(line, &read.done);
+    states += read.session.in_report() ? 'r' : '-';
+  }
+  CHECK(states == "-----------rrrrrrrrrrrrrrr");
+  read.session.Flush(&read.done);
+  CHECK_FALSE(read.session.in_report());
+}
+
+TEST_CASE("a head is found anywhere in a long line", "[read]") {
+  for (const std::size_t column : {5000, 6143, 6144, 6145, 12288, 20000}) {
+    INFO(column);
+    CHECK(Read({std::string(column - 1, 'x') + " TestCompileOom: Test compile: used 7B of 5B"}) ==
+          "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TestCompileOom\n");
+  }
+}
+
+TEST_CASE("each sighting says who printed it, when, and where", "[read]") {
+  Lines read;
+  std::deque<Line> lines = LinesOf({"step 1", "x: TestCompileOom"});
+  lines[1].repeats = 5;
+  lines[1].time = ParseTimestamp("2026-11-20T12:00:00Z");
+  for (const Line& line : lines) read.session.Feed(line, &read.done);
+  read.session.Flush(&read.done);
+  REQUIRE(read.done.size() == 1);
+  CHECK(read.done[0].reporter == "host 3");
+  CHECK(read.done[0].repeats == 5);
+  CHECK(ToString(*read.done[0].time) == "2026-11-20T12:00:00Z");
+  CHECK(read.done[0].head.offset == 10);
+}
+
+TEST_CASE("programs that are stated are told apart from failures", "[read]") {
+  Lines read;
+  for (const Line& line : LinesOf({"test program f takes 3B", "test program", "g takes 4B", "test program h takes 0B"}))
+    read.session.Feed(line, &read.done);
+  read.session.Flush(&read.done);
+  CHECK(read.done.empty());
+  std::string shown;
+  for (const CompiledProgram& program : read.statements.Take().Take())
+    shown += fmt::format("{}-{} {}\n", program.where.line, program.where.last_line, Show(program.facts));
+  CHECK(shown ==
+        "2-3 module='g' need_bytes=8 test_bytes=4\n"
+        "1-1 module='f' need_bytes=6 test_bytes=3\n");
+}
