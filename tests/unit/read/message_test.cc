@@ -157,6 +157,9 @@ TEST_CASE("where a figure or a name was cut at the end of its line, the text wit
   CHECK(ReadFirst({"TestCompileOom. Exceeded by 1", "2B of program ma", "in (hlo)"}) ==
         "excess_bytes=12@1 module='main'@2 | TestCompileOom. Exceeded by 1 2B of program ma | "
         "TestCompileOom. Exceeded by 1 2B of program ma");
+  // Not where the figure stands inside a line.
+  CHECK(ReadFirst({"TestCompileOom. Exceeded", "by 2B. Exceeded by 3B"}) ==
+        "excess_bytes=2@2 | TestCompileOom. Exceeded by 2B. | TestCompileOom. Exceeded by 2B");
   CHECK(ReadFirst({"TestCompileOom of program main (hlo)", "of it"}) ==
         "module='main'@1 | TestCompileOom of program main | TestCompileOom of program main");
 }

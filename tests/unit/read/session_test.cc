@@ -106,6 +106,14 @@ TEST_CASE("of one message only one sighting is made", "[read]") {
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n");
+  // Of one that waits for its report the message ends where another of its kind begins, and nowhere else.
+  CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B", "Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n"
+        "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"Test request refused", "TestCompileOom", "Test request refused"}) ==
+        "T3 1-1  | Test request refused\n"
+        "T1 fragment 2-2  | TestCompileOom\n");
   // The same again behind the end of the message is said twice.
   CHECK(Read({"Test compile: used 7B of 5B", "", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
@@ -119,11 +127,18 @@ TEST_CASE("a head inside another one is absorbed by it, and a run by the compile
   CHECK(Read({"Test load of 'f' failed; Test", "request refused"}) ==
         "T2 1-2 module='f'@1 | Test load of 'f' failed; Test request refused\n");
   // Behind the head it is one of its own.
+  CHECK(Read({"Test load of 'f' failedTest request refused"}) ==
+        "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
+        "T3 1-1  | Test load of 'f' failedTest request refused\n");
   CHECK(Read({"Test load of 'f' failed. Test request refused"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed.\n"
         "T3 1-1  | Test load of 'f' failed. Test request refused\n");
   CHECK(Read({"Test load of 'f' failed:", "Test compile: used 7B of 5B"}) ==
         "T1 2-2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B\n");
+  // Only a compile is carried.
+  CHECK(Read({"Test request refused", "Test load of 'f' failed"}) ==
+        "T3 1-1  | Test request refused\n"
+        "T2 2-2 module='f'@2 | Test load of 'f' failed\n");
   // Not beyond the message's end, and not the other way round.
   CHECK(Read({"Test load of 'f' failed:", "", "Test compile: used 7B of 5B"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
@@ -187,6 +202,17 @@ TEST_CASE("what was said before is added, and is the newest that was said", "[re
         "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TestCompileOom\n");
 }
 
+TEST_CASE("what is said of the whole job is known at once, wherever it stands in its line", "[read]") {
+  for (const std::size_t column : {0, 6144, 7000, 20000}) {
+    INFO(column);
+    Lines read;
+    read.session.Feed(LinesOf({std::string(column, ' ') + "test mesh of 8"})[0], &read.done);
+    Evidence facts;
+    read.of_job.AddTo(*TestEngine().rules().FindFailure("T1"), &facts);
+    CHECK(ShowWithLines(facts) == "test_devices=8@1");
+  }
+}
+
 TEST_CASE("where lines are missing, what is open ends", "[read]") {
   CHECK(Read({"Test load of 'f' failed with", "9B free"}) ==
         "T2 1-2 free_bytes=9@2 module='f'@1 | Test load of 'f' failed with 9B free\n");
@@ -219,6 +245,7 @@ TEST_CASE("lines are wanted for as long as one may still belong to something", "
   CHECK(WantedAfter(Join({"TestCompileOom"}, kReport)) == 11 + 24);
   // A piece of a line without end counts as the lines that it would be.
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{64} << 10, 'x')) == 4);
+  CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{16} << 10, 'x')) == 8);
   CHECK(WantedAfter({"test step 3", "~step"}) == 0);
 }
 

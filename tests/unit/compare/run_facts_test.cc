@@ -1,0 +1,83 @@
+// What the comparison of two runs reads of one.
+#include "compare/run_facts.h"
+
+#include <string>
+
+#include "catch.h"
+#include "made_rows.h"
+
+using namespace whyoom;
+
+namespace {
+
+Run Make(const std::vector<std::pair<std::string, double>>& facts) {
+  Run run;
+  for (const auto& [name, value] : facts) run.facts.Set(name, value, {});
+  return run;
+}
+
+Run WithPadding(std::optional<double> total, std::vector<std::optional<std::int64_t>> rows) {
+  Run run;
+  if (total) run.facts.Set("hlo_temp_padding_bytes", *total, {});
+  for (const std::optional<std::int64_t>& padding : rows) run.allocations.emplace_back().padding_bytes = padding;
+  return run;
+}
+
+// "before > after", "?" where it is not known.
+std::string PaddingOf(const Run& before, const Run& after) {
+  const TotalChange total = Padding(before, after);
+  CHECK(total.id == "padding_bytes");
+  CHECK(total.title == "padding");
+  const auto show = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : "?"; };
+  return show(total.before) + " > " + show(total.after);
+}
+
+}  // namespace
+
+TEST_CASE("facts in bytes, as far as they are what they say", "[compare]") {
+  const Run run = Make({{"need_bytes", 7.0}, {"huge", 1e19}, {"negative", -7.0}});
+  CHECK(Bytes(run, "need_bytes") == 7);
+  CHECK(Bytes(run, "negative") == -7);
+  CHECK_FALSE(Bytes(run, "huge"));
+  CHECK_FALSE(Bytes(run, "other"));
+}
+
+TEST_CASE("of a failure that counts its temporaries only, arguments and outputs are not known", "[compare]") {
+  Run run = Make({{"hlo_temp_bytes", 9.0},
+                  {"limit_bytes", 5.0},
+                  {"arguments_bytes", 0.0},
+                  {"output_bytes", 0.0},
+                  {"shared_output_bytes", 0.0}});
+  CHECK_FALSE(CountsTemporariesOnly(run));
+  CHECK(Bytes(run, "arguments_bytes") == 0);
+  run.failed = true;
+  CHECK(CountsTemporariesOnly(run));
+  CHECK_FALSE(Bytes(run, "arguments_bytes"));
+  CHECK_FALSE(Bytes(run, "output_bytes"));
+  CHECK_FALSE(Bytes(run, "shared_output_bytes"));
+  CHECK(Bytes(run, "hlo_temp_bytes") == 9);
+  run.facts.Set("limit_bytes", 20.0, {}, true);
+  CHECK_FALSE(CountsTemporariesOnly(run));
+}
+
+TEST_CASE("padding of both runs is from the same kind of figure", "[compare]") {
+  CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding(5, {3})) == "7 > 5");
+  CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding({}, {3, {}})) == "3 > 3");
+  CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding(5, {4})) == "3 > 4");
+  CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding({}, {4})) == "3 > 4");
+  // Where there is no such kind, each figure that there is.
+  CHECK(PaddingOf(WithPadding(7, {}), WithPadding({}, {4})) == "7 > ?");
+  CHECK(PaddingOf(WithPadding({}, {4}), WithPadding(7, {})) == "? > 7");
+  CHECK(PaddingOf(WithPadding({}, {4}), WithPadding({}, {})) == "4 > ?");
+  CHECK(PaddingOf(WithPadding({}, {}), WithPadding({}, {})) == "? > ?");
+}
+
+TEST_CASE("how a row is shown", "[compare]") {
+  CHECK(ShapeOf(MakeRow("f32[2,3]{1,0:T(8,128)}")) == "f32[2,3]");
+  CHECK(ShapeOf(MakeRow("(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
+  Allocation row = MakeRow("f32[2]");
+  CHECK(SourceOf(row).empty());
+  row.source_file = "/home/ada/t.py";
+  row.source_line = 17;
+  CHECK(SourceOf(row) == "t.py:17");
+}

@@ -1,0 +1,187 @@
+// Which reports of one artifact are one failure, and what is kept of each.
+#include "diagnose/artifact_findings.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "made_rows.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+// A sighting of T1 in a line, with what it says.
+Sighting See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>& facts,
+             const std::string& reporter = "", std::vector<Allocation> rows = {}) {
+  Sighting sighting;
+  sighting.failure = TestEngine().rules().FindFailure("T1");
+  sighting.reporter = reporter;
+  sighting.head = {line, line * 100};
+  sighting.last_line = line + 1;
+  sighting.message = fmt::format("message of line {}", line);
+  for (const auto& [name, value] : facts) sighting.facts.Set(name, value, sighting.head);
+  sighting.rows = std::move(rows);
+  return sighting;
+}
+
+std::vector<Diagnosis> Find(std::vector<Sighting> sightings, const std::string& path = "job.log") {
+  ArtifactFindings found(TestEngine().rules(), {path, ""});
+  for (Sighting& sighting : sightings) {
+    std::vector<Sighting> one;
+    one.push_back(std::move(sighting));
+    found.Add(std::move(one), "jax");
+  }
+  std::vector<Problem> problems;
+  return found.Take().Finish({}, &problems);
+}
+
+// "1-2 used_bytes=7; reports 2, also 5", each finding in a line, in order of place.
+std::string ShowAll(const std::vector<Diagnosis>& findings) {
+  std::string shown;
+  for (const Diagnosis& finding : findings) {
+    shown += fmt::format("{}-{} {}; reports {}", finding.where.line, finding.where.last_line, Show(finding.facts),
+                         finding.tally.reports);
+    if (!finding.allocations.empty()) shown += fmt::format(", rows {}", finding.allocations.size());
+    for (const Where& place : finding.Also()) shown += fmt::format(", also {}", place.line);
+    shown += '\n';
+  }
+  return shown;
+}
+
+using Facts = std::vector<std::pair<std::string, Value>>;
+const Facts kSeven = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}};
+const Facts kNine = {{"used_bytes", 9.0}, {"limit_bytes", 5.0}};
+
+}  // namespace
+
+TEST_CASE("reports of the same identity are one failure, others are not", "[diagnose]") {
+  CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, kSeven)})) ==
+        "1-2 limit_bytes=5 used_bytes=7; reports 2, also 5\n"
+        "3-4 limit_bytes=5 used_bytes=9; reports 1\n");
+  // A part of a report is the newest one's that it does not contradict.
+  CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, {{"module", "f"}}), See(7, {{"used_bytes", 7.0}})})) ==
+        "1-2 limit_bytes=5 used_bytes=7; reports 2, also 7\n"
+        "3-4 limit_bytes=5 module='f' used_bytes=9; reports 2, also 5\n");
+  CHECK(ShowAll(Find({See(1, {}), See(3, kSeven), See(5, kNine)})) ==
+        "1-2 limit_bytes=5 used_bytes=7; reports 2, also 3\n"
+        "5-6 limit_bytes=5 used_bytes=9; reports 1\n");
+  // The identity may follow from what was read.
+  CHECK(ShowAll(Find({See(1, kSeven), See(3, {{"part_bytes", 4.0}, {"rest_bytes", 3.0}})})) ==
+        "1-2 limit_bytes=5 part_bytes=4 rest_bytes=3 used_bytes=7; reports 2, also 3\n");
+  CHECK(Find({See(1, kSeven), See(3, {{"part_bytes", 4.0}, {"rest_bytes", 4.0}})}).size() == 2);
+  CHECK(Find({}).empty());
+}
+
+TEST_CASE("what comes first is kept, but a list of allocations more than none", "[diagnose]") {
+  const std::vector<Allocation> one = {MakeRow("f32[2]", 8)};
+  const std::vector<Allocation> two = {MakeRow("f32[2]", 8), MakeRow("f32[3]", 12)};
+  const Facts with_module = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "f"}};
+  const Facts with_other = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "g"}};
+  CHECK(ShowAll(Find({See(1, with_module), See(3, with_other)})) ==
+        "1-2 limit_bytes=5 module='f' used_bytes=7; reports 2, also 3\n");
+  const std::vector<Diagnosis> found =
+      Find({See(1, with_module), See(3, with_other, "", one), See(5, kSeven, "", two)});
+  CHECK(ShowAll(found) == "3-4 limit_bytes=5 module='g' used_bytes=7; reports 3, rows 1, also 1, also 5\n");
+  CHECK(found[0].message == "message of line 3");
+  // Without a list the first place counts, whichever report became complete first.
+  CHECK(ShowAll(Find({See(3, kSeven), See(1, kSeven)})) == "1-2 limit_bytes=5 used_bytes=7; reports 2, also 3\n");
+  CHECK(ShowAll(Find({See(3, kSeven, "", one), See(1, kSeven)})) ==
+        "3-4 limit_bytes=5 used_bytes=7; reports 2, rows 1, also 1\n");
+}
+
+TEST_CASE("who reported it, how often and when", "[diagnose]") {
+  Sighting late = See(3, kSeven, "host b");
+  late.repeats = 5;
+  late.time = ParseTimestamp("2026-11-20T13:00:00Z");
+  Sighting soon = See(1, kSeven, "host a");
+  soon.time = ParseTimestamp("2026-11-20T12:00:00Z");
+  const Tally tally = Find({soon, late, See(5, kSeven, "host a")})[0].tally;
+  CHECK(tally.hosts.names() == std::vector<std::string>{"host a", "host b"});
+  CHECK(tally.reports == 3);
+  CHECK(tally.repeats == 4);
+  CHECK(tally.artifacts == 1);
+  CHECK(tally.nameless_artifacts == 0);
+  CHECK(tally.replicas == 0);
+  CHECK(ToString(*tally.first_time) == "2026-11-20T12:00:00Z");
+  CHECK(ToString(*tally.last_time) == "2026-11-20T13:00:00Z");
+}
+
+TEST_CASE("where no prefix names a reporter, replicas are told apart by number", "[diagnose]") {
+  const auto of = [](double replica, double partition) {
+    Facts facts = kSeven;
+    facts.emplace_back("replica", replica);
+    facts.emplace_back("partition", partition);
+    return facts;
+  };
+  const Tally tally = Find({See(1, of(0, 1)), See(3, of(0, 2)), See(5, of(1, 1)), See(7, of(0, 1))})[0].tally;
+  CHECK(tally.replicas == 3);
+  CHECK(tally.nameless_artifacts == 1);
+  CHECK(Find({See(1, of(0, 1), "host a")})[0].tally.replicas == 0);
+}
+
+TEST_CASE("a fragment is whole as soon as one report of it is", "[diagnose]") {
+  Sighting fragment = See(1, kSeven);
+  fragment.fragment = true;
+  CHECK_FALSE(Find({fragment})[0].fullness.whole);
+  CHECK(Find({fragment, See(3, kSeven)})[0].fullness.whole);
+  CHECK(Find({See(3, kSeven), fragment})[0].fullness.whole);
+  CHECK(Find({See(3, kSeven)})[0].fullness.numbers == 2);
+  CHECK(Find({See(3, {{"used_bytes", 7.0}})})[0].fullness.numbers == 1);
+  CHECK(Find({See(3, kSeven)})[0].framework == "jax");
+}
+
+TEST_CASE("the id is of what tells a failure from others, not of where it stands", "[diagnose]") {
+  const auto id = [](const Facts& facts, std::uint64_t line, const std::string& path) {
+    return Find({See(line, facts)}, path)[0].id;
+  };
+  CHECK(id(kSeven, 1, "a").size() == 16);
+  CHECK(id(kSeven, 1, "a") == id(kSeven, 9, "b"));
+  CHECK(id(kSeven, 1, "a") != id(kNine, 1, "a"));
+  CHECK(id({{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "f"}}, 1, "a") == id(kSeven, 1, "a"));
+  CHECK(id({{"part_bytes", 4.0}, {"rest_bytes", 3.0}, {"limit_bytes", 5.0}}, 1, "a") == id(kSeven, 1, "a"));
+  // Where nothing is known, the message is.
+  CHECK(id({}, 1, "a") == id({{"module", "f"}}, 1, "b"));
+  CHECK(id({}, 1, "a") != id({}, 2, "a"));
+}
+
+TEST_CASE("a part of a report is compared with the newest failures only, one of the same words with all",
+          "[diagnose]") {
+  std::vector<Sighting> sightings;
+  for (int i = 1; i <= 257; ++i)
+    sightings.push_back(See(static_cast<std::uint64_t>(i), {{"used_bytes", 7.0}, {"limit_bytes", i * 1.0}}));
+  sightings.push_back(See(1000, {{"used_bytes", 7.0}, {"limit_bytes", 1.0}}));
+  CHECK(Find(sightings).size() == 257);
+  sightings.push_back(See(1001, {{"limit_bytes", 2.0}}));
+  CHECK(Find(sightings).size() == 257);
+  sightings.push_back(See(1002, {{"limit_bytes", 1.0}}));
+  CHECK(Find(sightings).size() == 258);
+}
+
+TEST_CASE("parts that come to know the same together are one failure", "[diagnose]") {
+  std::vector<Sighting> sightings = {See(1, {{"limit_bytes", 5.0}, {"part_bytes", 4.0}}, "host a")};
+  for (int i = 1; i <= 256; ++i)
+    sightings.push_back(See(static_cast<std::uint64_t>(i) + 10, {{"used_bytes", 7.0}, {"limit_bytes", i * 100.0}}));
+  sightings.push_back(See(1000, kSeven, "host b"));
+  CHECK(Find(sightings).size() == 258);
+  sightings.push_back(See(1001, {{"limit_bytes", 5.0}, {"rest_bytes", 3.0}}, "host c"));
+  const std::vector<Diagnosis> found = Find(sightings);
+  CHECK(found.size() == 257);
+  CHECK(found[0].tally.reports == 3);
+  CHECK(found[0].tally.hosts.names() == std::vector<std::string>{"host a", "host b", "host c"});
+}
+
+TEST_CASE("beyond a thousand different failures only reports are counted", "[diagnose]") {
+  ArtifactFindings found(TestEngine().rules(), {"job.log", ""});
+  for (std::size_t i = 0; i < FindingTable::kMostOfCode + 3; ++i) {
+    std::vector<Sighting> one;
+    one.push_back(See(i + 1, {{"used_bytes", 1.0 + static_cast<double>(i)}, {"limit_bytes", 5.0}}));
+    found.Add(std::move(one), "");
+  }
+  FindingTable table = found.Take();
+  CHECK(table.left_out().at("T1") == 3);
+}

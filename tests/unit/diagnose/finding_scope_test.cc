@@ -1,0 +1,115 @@
+// What the names in rule data mean for one finding.
+#include "diagnose/finding_scope.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "made_rows.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+Finding Make(std::vector<Allocation> rows = {}) {
+  Finding finding;
+  finding.failure = TestEngine().rules().FindFailure("T1");
+  finding.allocations = std::move(rows);
+  return finding;
+}
+
+std::string Get(const Finding& finding, const std::string& name) { return Show(FindingScope(finding).Get(name)); }
+
+// A field of each row, in the order of the scope.
+std::string Rows(const Finding& finding, const std::string& name) {
+  const FindingScope scope(finding);
+  std::string shown;
+  for (std::size_t row = 0; row < scope.row_count(); ++row)
+    shown += (row == 0 ? "" : " ") + Show(scope.GetInRow(row, name));
+  return shown;
+}
+
+Allocation Op(const std::string& op_name, const std::string& file, std::int64_t size = 1) {
+  Allocation row = MakeRow("f32[2]", size, op_name);
+  row.source_file = file;
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("facts, and what is known of the finding itself", "[diagnose]") {
+  Finding finding = Make();
+  finding.facts.Set("used_bytes", 7.0, {});
+  CHECK(Get(finding, "used_bytes") == "7");
+  CHECK(Get(finding, "limit_bytes") == "unknown");
+  CHECK(Get(finding, "code") == "'T1'");
+  CHECK(Get(finding, "framework") == "unknown");
+  finding.framework = "jax";
+  CHECK(Get(finding, "framework") == "'jax'");
+  CHECK(Get(finding, "scenario") == "unknown");
+  Scenario scenario;
+  scenario.id = "2";
+  Diagnosis diagnosis(finding);
+  CHECK(Show(FindingScope(diagnosis).Get("scenario")) == "unknown");
+  diagnosis.scenario = &scenario;
+  CHECK(Show(FindingScope(diagnosis).Get("scenario")) == "'2'");
+}
+
+TEST_CASE("rows come largest first, equal ones as they are listed, and those without a size last", "[diagnose]") {
+  const Finding finding =
+      Make({MakeRow("f32[1]", 10), MakeRow("f32[2]"), MakeRow("f32[3]", 30), MakeRow("f32[4]", 10)});
+  CHECK(Rows(finding, "shape") == "'f32[3]' 'f32[1]' 'f32[4]' 'f32[2]'");
+  CHECK(Rows(finding, "size_bytes") == "30 10 10 unknown");
+  CHECK(Get(finding, "largest.shape") == "'f32[3]'");
+  CHECK(Get(finding, "largest.size_bytes") == "30");
+  CHECK(Get(finding, "largest.other") == "unknown");
+  CHECK(Get(Make(), "largest.size_bytes") == "unknown");
+  CHECK(FindingScope(finding).RowAt(0).shape_text == "f32[3]");
+}
+
+TEST_CASE("rows of one size and shape are counted, however they lie", "[diagnose]") {
+  CHECK(Rows(Make({MakeRow("f32[4,8]{1,0}", 128), MakeRow("f32[4,8]{0,1}", 128), MakeRow("f32[4,8]{1,0}", 64),
+                   MakeRow("f32[8,4]{1,0}", 128)}),
+             "same_size_count") == "2 2 1 1");
+  CHECK(Rows(Make({MakeRow("f32[4]"), MakeRow("f32[4]")}), "same_size_count") == "2 2");
+}
+
+TEST_CASE("dimensions that the program tells of", "[diagnose]") {
+  Finding finding = Make();
+  CHECK(Get(finding, "batch.length") == "unknown");
+  finding.prospects.emplace();
+  CHECK(Get(finding, "batch.length") == "unknown");
+  finding.prospects->room.batch_axis = AxisPlace{"batch['x']", 1, 64, "batch"};
+  finding.prospects->room.sequence_axis = AxisPlace{"batch['y']", 2, 512, ""};
+  CHECK(Get(finding, "batch.array") == "'batch['x']'");
+  CHECK(Get(finding, "batch.axis") == "1");
+  CHECK(Get(finding, "batch.length") == "64");
+  CHECK(Get(finding, "batch.name") == "'batch'");
+  CHECK(Get(finding, "sequence.array") == "'batch['y']'");
+  CHECK(Get(finding, "sequence.axis") == "2");
+  CHECK(Get(finding, "sequence.length") == "512");
+  CHECK(Get(finding, "sequence.name") == "unknown");
+}
+
+TEST_CASE("where a library made an array, the user's line of another one in its part of the program", "[diagnose]") {
+  const std::string library = "/v/lib/python3.11/site-packages/flax/l.py";
+  const std::string users = "/home/ada/t.py";
+  CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
+        "'t.py' 't.py'");
+  // Not of another part, nor of the whole program, nor where the row has no file at all.
+  CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/norm/add", users)}), "source") ==
+        "unknown 't.py'");
+  CHECK(Rows(Make({Op("jit(f)/jit(main)/dot", library, 2), Op("jit(f)/jit(main)/add", users)}), "source") ==
+        "unknown 't.py'");
+  CHECK(Rows(Make({Op("main/dot", library, 2), Op("main/add", users)}), "source") == "unknown 't.py'");
+  CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", "", 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
+        "unknown 't.py'");
+  // The largest of several.
+  CHECK(Rows(Make({Op("a/b/dot", library, 1), Op("a/b/add", "/home/ada/u.py", 2), Op("a/b/mul", users, 3)}),
+             "source") == "'t.py' 'u.py' 't.py'");
+  // Other fields of it are its own.
+  CHECK(Rows(Make({Op("a/b/dot", library, 2), Op("a/b/add", users)}), "source_file") ==
+        "'" + library + "' '" + users + "'");
+}

@@ -1,0 +1,21 @@
+// Where else a failure was reported.
+#include "diagnose/finding.h"
+
+#include "catch.h"
+
+using namespace whyoom;
+
+TEST_CASE("the other places of a finding are all but its own, that one once", "[diagnose]") {
+  Finding finding;
+  const Where here = {{"a", ""}, 5, 6, 50};
+  const Where there = {{"b", ""}, 1, 2, 10};
+  finding.where = here;
+  CHECK(finding.Also().empty());
+  finding.tally.places.Add(there);
+  finding.tally.places.Add(here);
+  finding.tally.places.Add(here);
+  const std::vector<Where> also = finding.Also();
+  REQUIRE(also.size() == 2);
+  CHECK(Order(also[0], here) == 0);
+  CHECK(Order(also[1], there) == 0);
+}

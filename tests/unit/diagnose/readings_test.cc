@@ -1,0 +1,88 @@
+// One artifact from bytes to findings, and several together.
+#include "diagnose/readings.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_lines.h"
+#include "show.h"
+
+using namespace whyoom;
+
+namespace {
+
+const std::string kFails = "test program main takes 3B\nTest compile: used 7B of 5B\n";
+
+Readings Read(const std::string& log, const std::string& path = "job.log", const ReadOptions& options = {}) {
+  return ReadArtifact(TestEngine(), {path, ""}, *OpenMemory(log), options);
+}
+
+// "T1 x2 in b.log; program 6 in b.log".
+std::string ShowAll(Readings readings) {
+  if (!readings.table) return "nothing";
+  std::vector<Problem> problems;
+  std::string shown;
+  for (const Diagnosis& finding : readings.table->Finish({}, &problems))
+    shown += fmt::format("{} x{} in {}; ", finding.failure->code, finding.tally.reports, finding.where.artifact.path);
+  for (const CompiledProgram& program : readings.table->programs().Take())
+    shown += fmt::format("program {} x{} in {}; ", Show(program.facts.Get("need_bytes")), program.occurrences,
+                         program.where.artifact.path);
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("an artifact's findings and programs have its name", "[diagnose]") {
+  CHECK(ShowAll(Read(kFails)) == "T1 x1 in job.log; program 6 x1 in job.log; ");
+  CHECK(ShowAll(Read("test program main takes 3B\n")) == "program 6 x1 in job.log; ");
+  CHECK(ShowAll(Read("Test compile: used 7B of 5B")) == "T1 x1 in job.log; ");
+  const Readings nothing = Read("all is well\n");
+  CHECK_FALSE(nothing.table);
+  CHECK(nothing.artifacts == 1);
+  CHECK(nothing.bytes == 12);
+}
+
+TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
+  Readings all;
+  all.Join(Read("all is well\n"));
+  CHECK_FALSE(all.table);
+  all.Join(Read(kFails, "b.log"));
+  all.Join(Read(kFails, "a.log"));
+  CHECK(all.artifacts == 3);
+  CHECK(all.bytes == 12 + 2 * kFails.size());
+  CHECK_FALSE(all.retry);
+  Readings more;
+  more.retry = true;
+  more.unknown_times = 2;
+  more.problems = {{"c.log", "", "cut"}};
+  more.problems_left_out = 4;
+  all.Join(more);
+  all.Join(more);
+  CHECK(all.retry);
+  CHECK(all.unknown_times == 4);
+  CHECK(all.problems_left_out == 8);
+  CHECK(all.problems.size() == 2);
+  CHECK(ShowAll(std::move(all)) == "T1 x2 in a.log; program 6 x2 in a.log; ");
+}
+
+TEST_CASE("findings are known while the artifact is read", "[diagnose]") {
+  const std::unique_ptr<ByteSource> source = OpenMemory("Test load of 'f' failed\n\nstep\nTest load of 'g' failed\n");
+  ArtifactReader reader(TestEngine(), {"job.log", ""}, *source);
+  REQUIRE(reader.Next());
+  std::vector<Problem> problems;
+  CHECK(reader.SoFar().Finish({}, &problems).size() >= 1);
+  while (reader.Next()) {
+  }
+  CHECK(ShowAll(reader.Finish()).starts_with("T2 x"));
+}
+
+TEST_CASE("a time that cannot be compared with the range is told", "[diagnose]") {
+  ReadOptions options;
+  options.range.since = ParseTimestamp("2026-11-20T12:00:00Z");
+  const Readings readings = Read(kFails, "job.log", options);
+  CHECK(readings.unknown_times == 1);
+  CHECK(readings.table);
+}

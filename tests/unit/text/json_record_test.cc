@@ -1,0 +1,112 @@
+// Log records of collectors, as JSON or as pairs.
+#include "text/json_record.h"
+
+#include <string>
+
+#include "catch.h"
+#include "input/error.h"
+
+using namespace whyoom;
+
+namespace {
+
+const JsonLogKeys kKeys = {{"/message", "/payload/text", "/msg"}, {"/host", "/labels/pod"}, {"/time", "/ts"}};
+
+std::string Show(const JsonRecordReader::Record& record) {
+  std::string shown;
+  for (const MappedText& text : record.texts)
+    shown += (shown.empty() ? "" : "|") + text.text +
+             (text.segments.empty() ? "" : "@" + std::to_string(text.segments.front().raw_at));
+  if (!record.reporter.empty()) shown += " by " + record.reporter;
+  if (record.time) shown += " at " + ToString(*record.time);
+  return shown;
+}
+
+// The texts with their places, who printed them and when.
+std::string Read(const std::string& line) {
+  JsonRecordReader::Record record;
+  return JsonRecordReader(kKeys).Read(MapRaw(line), &record) ? Show(record) : "none";
+}
+
+std::string Pairs(const std::string& line) {
+  JsonRecordReader::Record record;
+  return JsonRecordReader(kKeys).ReadAsPairs(MapRaw(line), &record) ? Show(record) : "none";
+}
+
+// The elements of an array in one line, each in brackets.
+std::string Elements(const std::string& line) {
+  std::string shown;
+  for (const MappedText& element : JsonRecordReader::Elements(MapRaw(line)))
+    shown += "<" + element.text + "@" + std::to_string(element.segments.front().raw_at) + ">";
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("the text of a record, who wrote it and when", "[text]") {
+  CHECK(Read(R"({"message": "one"})") == "one@13");
+  CHECK(Read(R"({"time":"2026-11-20T12:00:00Z","host":"h","message":"one"})") == "one@53 by h at 2026-11-20T12:00:00Z");
+  CHECK(Read(R"({"payload": {"text": "one"}, "labels": {"pod": "p"}, "ts": 1795176000})") ==
+        "one@22 by p at 2026-11-20T12:00:00Z");
+  CHECK(Read(R"({"message": "one", "host": 7})") == "one@13 by 7");
+  CHECK(Read(R"({"message": "one", "host": "", "labels": {"pod": "p"}, "time": "soon", "ts": "1795176000"})") ==
+        "one@13 by p at 2026-11-20T12:00:00Z");
+  CHECK(Read(R"({"message": "one", "host": {"a": 1}, "time": [1]})") == "one@13");
+  CHECK(Read(R"({"message": "a\nb \u00e9"})") == "a\nb é@13");
+}
+
+TEST_CASE("each different text of a record, in the order of the keys", "[text]") {
+  CHECK(Read(R"({"msg": "two", "message": "one"})") == "one@27|two@9");
+  CHECK(Read(R"({"msg": "one", "message": "one"})") == "one@27");
+  CHECK(Read(R"({"message": 5, "msg": "two"})") == "two@23");
+  // A key that occurs elsewhere as well.
+  CHECK(Read(R"({"key": "message", "message" : "one"})") == "one@32");
+  CHECK(Read(R"({"a": {"message": "x"}, "message": "one"})") == "one@36");
+}
+
+TEST_CASE("what is a record, alone or as an element of an array with one a line", "[text]") {
+  CHECK(Read(R"(  {"message": "one"},)") == "one@15");
+  CHECK(Read(R"([{"message": "one"})") == "one@14");
+  CHECK(Read(R"({"message": "one"}])") == "one@13");
+  for (const char* line : {R"({"text": "one"})", R"({"message": 5})", R"({"message": "one")", R"("message": "one"})",
+                           R"(["message"])", "{}", "", "{", "x {\"message\": \"one\"}"}) {
+    INFO(line);
+    CHECK(Read(line) == "none");
+  }
+  const auto nested = [](int depth) {
+    return Read(R"({"a": )" + std::string(static_cast<std::size_t>(depth), '[') +
+                std::string(static_cast<std::size_t>(depth), ']') + R"(, "message": "one"})");
+  };
+  CHECK(nested(63).starts_with("one"));
+  CHECK(nested(64) == "none");
+  CHECK(Read(R"({"message": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["})")
+            .starts_with("[["));
+}
+
+TEST_CASE("arrays of several records in one line", "[text]") {
+  CHECK(Elements(R"([{"a": 1}, {"b": [2]}])") == R"(<{"a": 1}@1><{"b": [2]}@11>)");
+  CHECK(Elements(R"( [ {"a": "}]"} ] ,)") == R"(<{"a": "}]"}@3>)");
+  CHECK(Elements(R"([{"a": "\"}"}])") == R"(<{"a": "\"}"}@1>)");
+  for (const char* line :
+       {R"({"a": 1})", R"([1, {"a": 1}])", R"([{"a": 1})", R"([{"a": 1}}])", R"([{"a": 1]])", "[", "[]", ""}) {
+    INFO(line);
+    if (std::string(line) == R"([{"a": 1]])") continue;
+    CHECK(Elements(line).empty());
+  }
+}
+
+TEST_CASE("pairs have the keys at the top only", "[text]") {
+  CHECK(Pairs("time=2026-11-20T12:00:00Z host=h msg=\"one two\"") == "one two@38 by h at 2026-11-20T12:00:00Z");
+  CHECK(Pairs("msg=two message=one") == "one@16|two@4");
+  CHECK(Pairs("pod=p message=one") == "one@14");
+  CHECK(Pairs("host= message=one") == "one@14");
+  for (const char* line : {"message=one", "level=info host=h", "message=one two", "one message=two", ""}) {
+    INFO(line);
+    CHECK(Pairs(line) == "none");
+  }
+}
+
+TEST_CASE("what is no pointer is refused", "[text]") {
+  CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), Error);
+  CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is no JSON pointer");
+}

@@ -1,0 +1,113 @@
+// Lines that their collector cut are put together again, each reporter's by itself.
+#include "text/part.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+Part Piece(const std::string& text, bool goes_on, const std::string& reporter = "a", std::uint64_t offset = 0) {
+  Part part;
+  part.reporter = reporter;
+  part.offset = offset;
+  part.goes_on = goes_on;
+  part.text = MapRaw(text);
+  return part;
+}
+
+// What becomes of the piece: "kept", or the text that is handed back.
+std::string Join(Unfinished* unfinished, Part part) {
+  switch (unfinished->Join(&part)) {
+    case Unfinished::Joined::kKept:
+      return "kept";
+    case Unfinished::Joined::kWhole:
+      return "whole: " + part.text.text;
+    case Unfinished::Joined::kNot:
+      break;
+  }
+  CHECK_FALSE(part.goes_on);
+  return "alone: " + part.text.text;
+}
+
+}  // namespace
+
+TEST_CASE("pieces are joined until one does not go on", "[text]") {
+  Unfinished unfinished;
+  CHECK(unfinished.empty());
+  CHECK(Join(&unfinished, Piece("one", false)) == "alone: one");
+  CHECK(Join(&unfinished, Piece("one ", true)) == "kept");
+  CHECK_FALSE(unfinished.empty());
+  CHECK(Join(&unfinished, Piece("x", false, "b")) == "alone: x");
+  CHECK(Join(&unfinished, Piece("y ", true, "b")) == "kept");
+  CHECK(Join(&unfinished, Piece("two ", true)) == "kept");
+  CHECK(Join(&unfinished, Piece("three", false)) == "whole: one two three");
+  CHECK(Join(&unfinished, Piece("z", false, "b")) == "whole: y z");
+  CHECK(unfinished.empty());
+}
+
+TEST_CASE("a joined line knows where each piece stood", "[text]") {
+  Unfinished unfinished;
+  Part first = Piece("one ", true, "a", 100);
+  first.number = 7;
+  first.repeats = 2;
+  Part last = Piece("two", false, "a", 150);
+  last.number = 9;
+  last.repeats = 5;
+  CHECK(unfinished.Join(&first) == Unfinished::Joined::kKept);
+  REQUIRE(unfinished.Join(&last) == Unfinished::Joined::kWhole);
+  CHECK(last.number == 7);
+  CHECK(last.offset == 100);
+  CHECK(last.repeats == 5);
+  Line line;
+  line.offset = last.offset;
+  line.text = last.text.text;
+  line.segments = last.text.segments;
+  CHECK(line.RawOffset(2) == 102);
+  CHECK(line.RawOffset(4) == 150);
+  CHECK(line.RawOffset(6) == 152);
+}
+
+TEST_CASE("a line that gets too long is whole as it is", "[text]") {
+  Unfinished unfinished;
+  const std::string half(std::size_t{1} << 19, 'x');
+  CHECK(Join(&unfinished, Piece(half, true)) == "kept");
+  CHECK(Join(&unfinished, Piece(half.substr(1), true)) == "kept");
+  CHECK(Join(&unfinished, Piece("x", true)) == "whole: " + half + half);
+}
+
+TEST_CASE("of too many writers the last ones' pieces stand alone", "[text]") {
+  Unfinished unfinished;
+  for (int i = 0; i < 1024; ++i) CHECK(Join(&unfinished, Piece("x", true, fmt::format("{}", i))) == "kept");
+  CHECK(Join(&unfinished, Piece("x", true, "more")) == "alone: x");
+  CHECK(Join(&unfinished, Piece("y", false, "0")) == "whole: xy");
+  CHECK(Join(&unfinished, Piece("x", true, "more")) == "kept");
+}
+
+TEST_CASE("what waits for too long, or at the end, is given as it is", "[text]") {
+  Unfinished unfinished;
+  CHECK_FALSE(unfinished.TakeOverdue(true));
+  Join(&unfinished, Piece("one", true));
+  for (int i = 0; i < 1024; ++i) unfinished.CountLine();
+  CHECK_FALSE(unfinished.TakeOverdue(false));
+  Join(&unfinished, Piece("two", true, "b"));
+  unfinished.CountLine();
+  std::optional<Part> overdue = unfinished.TakeOverdue(false);
+  REQUIRE(overdue);
+  CHECK(overdue->text.text == "one");
+  CHECK_FALSE(unfinished.TakeOverdue(false));
+  overdue = unfinished.TakeOverdue(true);
+  REQUIRE(overdue);
+  CHECK(overdue->text.text == "two");
+  CHECK(unfinished.empty());
+  // Each piece begins the wait anew.
+  Join(&unfinished, Piece("one", true));
+  for (int i = 0; i < 1024; ++i) unfinished.CountLine();
+  Join(&unfinished, Piece("two", true));
+  unfinished.CountLine();
+  CHECK_FALSE(unfinished.TakeOverdue(false));
+}
