@@ -1,0 +1,14 @@
+// All that a source gives.
+#pragma once
+
+#include <string>
+
+#include "input/byte_source.h"
+
+// Asks for at most `capacity` bytes at a time.
+inline std::string ReadAll(whyoom::ByteSource& source, std::size_t capacity = 4096) {
+  std::string all;
+  std::string buffer(capacity, '\0');
+  while (const std::size_t got = source.Read(buffer.data(), buffer.size())) all.append(buffer, 0, got);
+  return all;
+}

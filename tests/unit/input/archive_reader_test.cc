@@ -1,0 +1,86 @@
+// The members of an archive one after another.
+#include "input/archive_reader.h"
+
+#include <string>
+
+#include "catch.h"
+#include "packed.h"
+#include "read_all.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::string Content(ArchiveReader* reader, std::size_t capacity) {
+  std::string text;
+  std::string buffer(capacity, '\0');
+  while (const std::size_t got = reader->Read(buffer.data(), capacity)) text.append(buffer, 0, got);
+  if (!reader->member_problem().empty()) text += " (" + std::string(reader->member_problem()) + ")";
+  return text;
+}
+
+// "a: text; b/ -" of each member, then what is wrong with the archive. `skip` leaves out what members hold.
+std::string Members(const std::string& bytes, Packing packing, bool skip = false, std::size_t chunk = 100) {
+  const std::unique_ptr<ByteSource> source = OpenMemory(bytes, chunk);
+  ArchiveReader reader(*source, packing);
+  ArchiveMember member;
+  std::string shown;
+  while (reader.Next(&member)) {
+    shown += member.name;
+    if (!member.unreadable.empty()) {
+      shown += " !" + member.unreadable;
+    } else if (!member.has_content) {
+      shown += " -";
+    } else if (!skip) {
+      shown += ": " + Content(&reader, 3);
+    }
+    shown += "; ";
+  }
+  CHECK_FALSE(reader.Next(&member));
+  reader.Finish();
+  return shown + std::string(reader.problem());
+}
+
+const std::vector<PackedFile> kFiles = {{"a", "first"}, {"b/", ""}, {"b/c", "second"}};
+
+}  // namespace
+
+TEST_CASE("members with their content, whether it is read or not", "[input]") {
+  CHECK(Members(Archive("ustar", kFiles), Packing::kTar) == "a: first; b/ -; b/c: second; ");
+  CHECK(Members(Archive("ustar", kFiles), Packing::kTar, true) == "a; b/ -; b/c; ");
+  CHECK(Members(Archive("zip", kFiles), Packing::kZip) == "a: first; b/ -; b/c: second; ");
+  CHECK(Members(Archive("zip", kFiles), Packing::kZip, true) == "a; b/ -; b/c; ");
+  CHECK(Members(Archive("newc", kFiles), Packing::kCpio) == "a: first; b/ -; b/c: second; ");
+  CHECK(Members(Archive("ustar", {{"caf\xC3\xA9", "x"}}), Packing::kTar) == "caf\xC3\xA9: x; ");
+}
+
+TEST_CASE("what stands behind an archive, or is missing at its end", "[input]") {
+  const std::string tar = Archive("ustar", kFiles);
+  CHECK(Members(tar + std::string(5120, '\0'), Packing::kTar) == "a: first; b/ -; b/c: second; ");
+  CHECK(Members(tar + "more", Packing::kTar).find("its tar data") != std::string::npos);
+  const std::string unmarked = tar.substr(0, 512 * 5);  // a header, a block; a header; a header, a block
+  CHECK(Members(unmarked, Packing::kTar) ==
+        "a: first; b/ -; b/c: second; its tar data has no end mark, so members may be missing");
+  CHECK(Members(unmarked + std::string(512, '\0'), Packing::kTar) == "a: first; b/ -; b/c: second; ");
+}
+
+TEST_CASE("a cut archive gives what is there", "[input]") {
+  const std::string tar = Archive("ustar", kFiles);
+  const std::string cut = Members(tar.substr(0, 512 * 4 + 3), Packing::kTar);
+  CHECK(cut.starts_with("a: first; b/ -; b/c: sec"));
+  CHECK(cut.find("its tar data cannot be unpacked further: ") != std::string::npos);
+}
+
+TEST_CASE("in a zip, members behind a damaged one are found", "[input]") {
+  std::string zip = Archive("zip", {{"a", "first"}, {"b", std::string(2000, 'x') + "end"}, {"c", "third"}});
+  const std::size_t name = zip.find('b', zip.find("PK\x03\x04", 10));
+  for (std::size_t at = name + 30; at < name + 34; ++at) zip[at] = '\xFF';
+  const std::string shown = Members(zip, Packing::kZip);
+  CHECK(shown.starts_with("a: first; b: "));
+  CHECK(shown.find("c: third; ") != std::string::npos);
+}
+
+TEST_CASE("what is encrypted is told", "[input]") {
+  CHECK(Members(Archive("zip", {{"a", "secret"}}, "zip:encryption=zipcrypt"), Packing::kZip)
+            .starts_with("a !it is encrypted; "));
+}

@@ -1,0 +1,88 @@
+// A file that is still being written.
+#include "input/follow_source.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "catch.h"
+#include "packed.h"
+#include "process.h"
+
+using namespace whyoom;
+
+namespace {
+
+using State = FollowSource::State;
+
+std::string Next(FollowSource* source) {
+  char buffer[64];
+  return std::string(buffer, source->Read(buffer, sizeof buffer));
+}
+
+void Append(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::app) << text; }
+
+constexpr std::chrono::milliseconds kAtOnce(0);
+
+}  // namespace
+
+TEST_CASE("what is written later is read later", "[input]") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.Write("a", "one\n");
+  ReadControl control;
+  FollowSource source(path, control, kAtOnce);
+  CHECK(Next(&source) == "one\n");
+  CHECK(Next(&source).empty());
+  CHECK(source.state() == State::kQuiet);
+  Append(path, "two\n");
+  CHECK(Next(&source) == "two\n");
+  CHECK(source.state() == State::kOpen);
+  CHECK(Next(&source).empty());
+  CHECK(source.state() == State::kQuiet);
+  control.stop = true;
+  CHECK(Next(&source).empty());
+  CHECK(source.state() == State::kEnded);
+  CHECK(source.problem().empty());
+}
+
+TEST_CASE("a file that is cut, or has another one in its place, is replaced once it is read", "[input]") {
+  const ScratchFolder scratch;
+  ReadControl control;
+  const std::string cut = scratch.Write("cut", "one\ntwo\n");
+  FollowSource of_cut(cut, control, kAtOnce);
+  CHECK(Next(&of_cut) == "one\ntwo\n");
+  std::filesystem::resize_file(cut, 4);
+  CHECK(Next(&of_cut).empty());
+  CHECK(of_cut.state() == State::kReplaced);
+  CHECK(Next(&of_cut).empty());
+
+  const std::string moved = scratch.Write("moved", "one\n");
+  FollowSource of_moved(moved, control, kAtOnce);
+  CHECK(Next(&of_moved) == "one\n");
+  std::filesystem::rename(moved, moved + ".1");
+  Append(moved + ".1", "last\n");
+  CHECK(Next(&of_moved) == "last\n");
+  CHECK(Next(&of_moved).empty());
+  CHECK(of_moved.state() == State::kQuiet);  // nothing is in its place yet
+  scratch.Write("moved", "new\n");
+  CHECK(Next(&of_moved).empty());
+  CHECK(of_moved.state() == State::kReplaced);
+}
+
+TEST_CASE("what cannot be followed says so", "[input]") {
+  const ScratchFolder scratch;
+  ReadControl control;
+  FollowSource packed(scratch.Write("a.gz", Compress("gzip", "text")), control, kAtOnce);
+  CHECK(Next(&packed).empty());
+  CHECK(packed.state() == State::kEnded);
+  CHECK(packed.problem() == "it is packed (gzip), which cannot be followed; leave out --follow");
+  FollowSource below_file(scratch.Write("file", "") + "/x", control, kAtOnce);
+  CHECK(Next(&below_file).empty());
+  CHECK(below_file.state() == State::kEnded);
+  CHECK(std::string(below_file.problem()).starts_with("cannot open it: "));
+  control.stop = true;
+  FollowSource missing(scratch.path() + "/later", control, kAtOnce);
+  CHECK(Next(&missing).empty());
+  CHECK(missing.state() == State::kEnded);
+  CHECK(missing.problem().empty());
+}

@@ -1,0 +1,66 @@
+// A source whose first bytes can be looked at.
+#include "input/peeked_source.h"
+
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+#include "read_all.h"
+
+using namespace whyoom;
+
+TEST_CASE("looking at the beginning takes nothing", "[input]") {
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{4}, std::string::npos}) {
+    INFO(chunk);
+    PeekedSource source(OpenMemory("0123456789", chunk), 4);
+    CHECK(source.beginning().substr(0, 4) == "0123");
+    CHECK(ReadAll(source, 3) == "0123456789");
+    CHECK(source.problem().empty());
+  }
+  PeekedSource small(OpenMemory("01"), 4);
+  CHECK(small.beginning() == "01");
+  CHECK(ReadAll(small) == "01");
+  PeekedSource empty(OpenMemory(""), 4);
+  CHECK(empty.beginning().empty());
+  CHECK(ReadAll(empty).empty());
+}
+
+TEST_CASE("what is passed over is counted all the same", "[input]") {
+  PeekedSource source(OpenMemory("0123456789"), 4);
+  CHECK(source.RawOffset(5) == 5);
+  source.Skip(3);
+  CHECK(source.beginning().substr(0, 4) == "3456");
+  CHECK(source.RawOffset(5) == 8);
+  CHECK(ReadAll(source, 2) == "3456789");
+}
+
+TEST_CASE("a file can be gone on with at any place", "[input]") {
+  const ScratchFolder scratch;
+  PeekedSource source(OpenFile(scratch.Write("a", "0123456789")), 4);
+  CHECK(source.RegularFile() >= 0);
+  if (!source.Size()) return;
+  CHECK(*source.Size() == 10);
+  REQUIRE(source.SeekTo(7));
+  CHECK(ReadAll(source) == "789");
+  REQUIRE(source.SeekTo(2));
+  CHECK(ReadAll(source) == "23456789");
+}
+
+TEST_CASE("where it cannot, nothing is changed", "[input]") {
+  class Pipe : public ByteSource {
+   public:
+    std::size_t Read(char* buffer, std::size_t) override {
+      if (next_ > '5') return 0;
+      *buffer = next_++;
+      return 1;
+    }
+
+   private:
+    char next_ = '0';
+  };
+  PeekedSource source(std::make_unique<Pipe>(), 4);
+  CHECK_FALSE(source.SeekTo(5));
+  CHECK(source.RegularFile() == -1);
+  CHECK_FALSE(source.Size());
+  CHECK(ReadAll(source) == "012345");
+}

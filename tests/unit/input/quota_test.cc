@@ -1,0 +1,101 @@
+// What is unpacked stops at the limits, and says at which.
+#include "input/quota.h"
+
+#include <string>
+
+#include "catch.h"
+#include "read_all.h"
+
+using namespace whyoom;
+
+namespace {
+
+// So many bytes at a depth, after `packed` of what lies on disk: how many came, and why no more.
+std::string Unpack(const Limits& limits, std::size_t packed, std::size_t unpacked, int depth = 1,
+                   std::size_t capacity = 7) {
+  Quota quota(limits);
+  const std::string disk(packed, 'p');
+  const std::string text(unpacked, 'u');
+  CHECK(ReadAll(*quota.Limit(OpenMemory(disk), 0)).size() == packed);
+  const std::unique_ptr<ByteSource> source = quota.Limit(OpenMemory(text), depth);
+  const std::size_t got = ReadAll(*source, capacity).size();
+  CHECK(quota.EndsInput(source->problem()) == !source->problem().empty());
+  return std::to_string(got) + " " + std::string(source->problem());
+}
+
+Limits Bytes(std::uint64_t bytes) {
+  Limits limits;
+  limits.bytes = bytes;
+  return limits;
+}
+
+Limits Suspicious(std::uint64_t bytes, std::uint64_t ratio) {
+  Limits limits;
+  limits.suspicious_bytes = bytes;
+  limits.suspicious_ratio = ratio;
+  return limits;
+}
+
+const std::string kRatio10 =
+    " stopped, since what was unpacked is more than 10 times what is packed (--max-bytes lifts this); what follows was "
+    "not read";
+
+}  // namespace
+
+TEST_CASE("so many bytes come out of unpacking, and what ends there has met no limit", "[input]") {
+  const std::string stopped = " stopped after 20 bytes unpacked (--max-bytes); what follows was not read";
+  for (const std::size_t capacity : {1, 7, 20, 4096}) {
+    INFO(capacity);
+    CHECK(Unpack(Bytes(20), 5, 19, 1, capacity) == "19 ");
+    CHECK(Unpack(Bytes(20), 5, 20, 1, capacity) == "20 ");
+    CHECK(Unpack(Bytes(20), 5, 21, 1, capacity) == "20" + stopped);
+  }
+  CHECK(Unpack(Bytes(20), 5, 21, 0) == "21 ");
+}
+
+TEST_CASE("each depth counts by itself, its sources together", "[input]") {
+  Quota quota(Bytes(20));
+  CHECK(ReadAll(*quota.Limit(OpenMemory(std::string(15, 'x')), 1)).size() == 15);
+  CHECK(ReadAll(*quota.Limit(OpenMemory(std::string(15, 'x')), 2)).size() == 15);
+  CHECK(ReadAll(*quota.Limit(OpenMemory(std::string(15, 'x')), 1)).size() == 5);
+  CHECK_FALSE(quota.EndsInput("it is damaged"));
+  CHECK_FALSE(quota.EndsInput(""));
+}
+
+TEST_CASE("what grows by too much is looked at each so many bytes", "[input]") {
+  // More than ten times the four bytes on disk, where 32 bytes came out, or 64.
+  CHECK(Unpack(Suspicious(32, 10), 4, 63) == "63 ");
+  CHECK(Unpack(Suspicious(32, 10), 4, 64) == "64 ");
+  CHECK(Unpack(Suspicious(32, 10), 4, 65) == "64" + kRatio10);
+  CHECK(Unpack(Suspicious(32, 10), 2, 33) == "32" + kRatio10);
+  CHECK(Unpack(Suspicious(32, 10), 7, 70) == "70 ");
+  CHECK(Unpack(Suspicious(32, 0), 1, 1000) == "1000 ");
+  CHECK(Unpack(Suspicious(0, 10), 1, 1000) == "1000 ");
+}
+
+TEST_CASE("what is packed more than twice is looked at sooner", "[input]") {
+  CHECK(Unpack(Suspicious(32, 10), 0, 33, 2) == "32" + kRatio10);
+  CHECK(Unpack(Suspicious(320, 10), 1, 33, 3) == "20" + kRatio10);
+}
+
+TEST_CASE("time is limited for all bytes", "[input]") {
+  Limits limits;
+  limits.seconds = 1e-9;
+  Quota quota(limits);
+  const std::unique_ptr<ByteSource> source = quota.Limit(OpenMemory("text"), 0);
+  CHECK(ReadAll(*source).empty());
+  CHECK(source->problem() == "stopped after 1e-09 s (--max-time); what follows was not read");
+  CHECK(quota.EndsInput(source->problem()));
+  limits.seconds = 3600;
+  CHECK(Unpack(limits, 5, 30) == "30 ");
+}
+
+TEST_CASE("sizes in whole units", "[input]") {
+  CHECK(WholeSize(0) == "0 bytes");
+  CHECK(WholeSize(1023) == "1023 bytes");
+  CHECK(WholeSize(1024) == "1 KiB");
+  CHECK(WholeSize(1536) == "1536 bytes");
+  CHECK(WholeSize(std::uint64_t{64} << 20) == "64 MiB");
+  CHECK(WholeSize(std::uint64_t{1} << 40) == "1 TiB");
+  CHECK(WholeSize(std::uint64_t{15} << 60) == "15 EiB");
+}

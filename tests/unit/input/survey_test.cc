@@ -1,0 +1,119 @@
+// A large file is searched in blocks, by several threads, with the same hits as in one piece.
+#include "input/survey.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr Survey::Limits kSmall = {64, 16, 4};
+
+class OpenScratch {
+ public:
+  explicit OpenScratch(const std::string& text) : descriptor_(open(scratch_.Write("a", text).c_str(), O_RDONLY)) {
+    REQUIRE(descriptor_ >= 0);
+  }
+  ~OpenScratch() { close(descriptor_); }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  ScratchFolder scratch_;
+  int descriptor_;
+};
+
+std::string Hits(Survey* survey, std::uint64_t from = 0) {
+  std::string shown;
+  while (survey->NextHit(from, &from)) shown += std::to_string(from) + " ";
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("hits of a survey are those of the text, also across blocks", "[input]") {
+  const Prefilter prefilter({"needle", "edl"});
+  std::string text(700, '.');
+  std::string expected;
+  for (const std::size_t at : {0, 30, 60, 122, 186, 250, 510, 694}) {
+    text.replace(at, 6, "needle");
+    expected += std::to_string(at + 5) + " " + std::to_string(at + 6) + " ";
+  }
+  const OpenScratch file(text);
+  for (const std::size_t threads : {0, 1, 3}) {
+    INFO(threads);
+    Survey survey(file.descriptor(), prefilter, threads, kSmall);
+    CHECK(Hits(&survey) == expected);
+    CHECK(survey.bytes_read() == 700);
+    std::uint64_t end = 0;
+    CHECK_FALSE(survey.NextHit(700, &end));
+  }
+  Survey survey(file.descriptor(), prefilter, 2, kSmall);
+  CHECK(Hits(&survey, 66) == "127 128 191 192 255 256 515 516 699 700 ");
+}
+
+TEST_CASE("a file without hits, without bytes, or of just one block", "[input]") {
+  const Prefilter prefilter({"needle"});
+  for (const std::size_t size : {0, 63, 64, 65, 128}) {
+    INFO(size);
+    const OpenScratch file(std::string(size, '.'));
+    Survey survey(file.descriptor(), prefilter, 2, kSmall);
+    CHECK(Hits(&survey).empty());
+    CHECK(survey.bytes_read() == size);
+  }
+}
+
+TEST_CASE("who stops it gets no more, and it counts what is read", "[input]") {
+  const Prefilter prefilter({"needle"});
+  const OpenScratch file(std::string(1000, '.') + "needle");
+  ReadControl control;
+  std::uint64_t end = 0;
+  Survey survey(file.descriptor(), prefilter, 1, kSmall);
+  CHECK(survey.NextHit(0, &end, &control));
+  CHECK(control.bytes == 1006);
+  Survey stopped(file.descriptor(), prefilter, 1, kSmall);
+  control.stop = true;
+  CHECK_FALSE(stopped.NextHit(0, &end, &control));
+}
+
+TEST_CASE("a cursor is at a mark at or before the place, with the line that is there", "[input]") {
+  const Prefilter prefilter({"needle"});
+  // Lines of ten bytes; marks are sixteen apart. That the hit's line begins behind its mark is not known.
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
+  const OpenScratch file(text);
+  Survey survey(file.descriptor(), prefilter, 1, kSmall);
+  std::uint64_t end = 0;
+  REQUIRE(survey.NextHit(0, &end));
+  CHECK(end == 158);
+  std::string shown;
+  for (const std::uint64_t offset : {0, 15, 16, 47, 48, 150}) {
+    const Cursor cursor = survey.CursorBefore(offset, end, 1000);
+    shown += std::to_string(cursor.offset) + ":" + std::to_string(cursor.number) + "@" +
+             std::to_string(cursor.line_start) + " ";
+  }
+  CHECK(shown == "0:1@0 0:1@0 16:2@10 32:4@30 48:5@40 128:13@120 ");
+}
+
+TEST_CASE("within a long line a cursor is at or before the piece that the hit is in", "[input]") {
+  const Prefilter prefilter({"needle"});
+  const OpenScratch file("ab\n" + std::string(197, '.') + "needle\n");
+  const auto before = [&](std::uint64_t offset, std::uint64_t piece) {
+    Survey survey(file.descriptor(), prefilter, 1, kSmall);
+    std::uint64_t end = 0;
+    REQUIRE(survey.NextHit(0, &end));
+    const Cursor cursor = survey.CursorBefore(offset, end, piece);
+    CHECK(cursor.line_start == (cursor.offset >= 16 ? 3 : 0));
+    return cursor.offset;
+  };
+  CHECK(before(205, 1000) == 0);   // the line begins at 3
+  CHECK(before(205, 100) == 192);  // its third piece at 203
+  CHECK(before(205, 120) == 112);  // its second piece at 123
+  CHECK(before(50, 100) == 48);
+}

@@ -1,0 +1,74 @@
+// Paths of a command line become files in one order.
+#include "input/walk.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using namespace whyoom;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files, then the problems, each in a line; the scratch folder is left out of paths.
+std::string Files(const ScratchFolder& scratch, std::vector<std::string> names) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(name == "-" ? name : scratch.path() + "/" + name);
+  Walk walk(paths);
+  std::vector<Problem> problems;
+  std::string shown;
+  const auto relative = [&](const std::string& path) {
+    return path.starts_with(scratch.path()) ? path.substr(scratch.path().size() + 1) : path;
+  };
+  while (const std::optional<Artifact> file = walk.Next(&problems)) {
+    CHECK(file->member.empty());
+    shown += relative(file->path) + "\n";
+  }
+  for (const Problem& problem : problems) shown += relative(problem.path) + ": " + problem.what + "\n";
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("files below folders come sorted by name, paths in the order given", "[input]") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() + "/logs/b");
+  fs::create_directories(scratch.path() + "/logs/empty");
+  for (const char* name : {"logs/c", "logs/B", "logs/b/x", "logs/b/a", "logs/a", "other"}) scratch.Write(name, "x");
+  CHECK(Files(scratch, {"other", "logs"}) == "other\nlogs/B\nlogs/a\nlogs/b/a\nlogs/b/x\nlogs/c\n");
+  CHECK(Files(scratch, {"logs/b", "-", "other", "other"}) == "logs/b/a\nlogs/b/x\n-\nother\nother\n");
+  CHECK(Files(scratch, {}).empty());
+}
+
+TEST_CASE("what is no file or folder is told", "[input]") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() + "/logs");
+  scratch.Write("logs/a", "x");
+  REQUIRE(mkfifo((scratch.path() + "/logs/pipe").c_str(), 0600) == 0);
+  CHECK(Files(scratch, {"logs"}) == "logs/a\nlogs/pipe: it is neither a file nor a folder\n");
+  CHECK(Files(scratch, {"logs/pipe"}) == "logs/pipe\n");
+  const std::string missing = Files(scratch, {"gone", "logs/a"});
+  CHECK(missing.starts_with("logs/a\ngone: "));
+}
+
+TEST_CASE("links to files are followed, links to folders only where they are named", "[input]") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() + "/logs/run");
+  fs::create_directories(scratch.path() + "/elsewhere");
+  scratch.Write("logs/run/a", "x");
+  scratch.Write("elsewhere/b", "x");
+  fs::create_symlink(scratch.path() + "/elsewhere/b", scratch.path() + "/logs/file");
+  fs::create_symlink("run", scratch.path() + "/logs/latest");
+  fs::create_symlink(scratch.path() + "/elsewhere", scratch.path() + "/logs/out");
+  // One that points into the tree hides nothing.
+  CHECK(Files(scratch, {"logs"}) ==
+        "logs/file\nlogs/run/a\nlogs/out: it is a symbolic link to a folder and was not followed\n");
+  CHECK(Files(scratch, {"logs/out"}) == "logs/out/b\n");
+  fs::create_symlink("nowhere", scratch.path() + "/logs/broken");
+  CHECK(Files(scratch, {"logs"}).find("logs/broken: ") != std::string::npos);
+}
