@@ -132,6 +132,7 @@ TEST_CASE("a fragment is whole as soon as one report of it is", "[diagnose]") {
   CHECK(Find({See(3, kSeven), fragment})[0].fullness.whole);
   CHECK(Find({See(3, kSeven)})[0].fullness.numbers == 2);
   CHECK(Find({See(3, {{"used_bytes", 7.0}})})[0].fullness.numbers == 1);
+  CHECK(Find({See(3, kSeven)})[0].fullness.facts == 2 + 1);  // and the framework
   CHECK(Find({See(3, kSeven)})[0].framework == "jax");
 }
 
@@ -172,6 +173,7 @@ TEST_CASE("parts that come to know the same together are one failure", "[diagnos
   const std::vector<Diagnosis> found = Find(sightings);
   CHECK(found.size() == 257);
   CHECK(found[0].tally.reports == 3);
+  CHECK(found[0].tally.nameless_artifacts == 0);
   CHECK(found[0].tally.hosts.names() == std::vector<std::string>{"host a", "host b", "host c"});
 }
 

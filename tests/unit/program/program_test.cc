@@ -2,37 +2,26 @@
 #include "program/program.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "made_program.h"
 #include "program/blocks.h"
 #include "program/layout.h"
 
 using namespace whyoom;
 
-namespace {
-
-Program Load(const std::string& module, const std::string& assignment = "BufferAssignment:\n",
-             const std::string& ranges = "") {
-  const std::unique_ptr<ByteSource> times = OpenMemory(ranges);
-  return {ReadHlo(*OpenMemory("HloModule m, is_scheduled=true\n\n" + module)), HloModule(),
-          ReadMemory(*OpenMemory(assignment), times.get())};
-}
-
-}  // namespace
-
 TEST_CASE("a result has no more arrays than its shape", "[program]") {
   std::string many;
   for (int i = 0; i < 100000; ++i) many += ", %t";
-  const Program program = Load(R"(ENTRY %main {
+  const Program program = MakeProgram(R"(ENTRY %main {
   %a = f32[8]{0} parameter(0)
   %t = (f32[8]{0}, f32[16]{0}) parameter(1)
   %b = f32[16]{0} get-tuple-element(%t), index=1
   ROOT %r = (f32[8]{0}, f32[16]{0}, f32[8]{0}) tuple(%a, %b)" +
-                               many + ")\n}\n");
+                                      many + ")\n}\n");
   REQUIRE(program.outputs().size() == 3);
   CHECK(program.outputs()[1].instruction == program.module().Find("t"));
   CHECK(program.outputs()[1].leaf == 1);
@@ -40,11 +29,11 @@ TEST_CASE("a result has no more arrays than its shape", "[program]") {
 }
 
 TEST_CASE("each array of a parameter has its size and its shards", "[program]") {
-  const Program program = Load(R"(ENTRY %main {
+  const Program program = MakeProgram(R"(ENTRY %main {
   ROOT %p = (f32[64,32]{1,0}, f32[16]{0}) parameter(0), sharding={mesh['data'=4,'model'=2], [{'data','model'}, {}]}, metadata={op_name="state[\'a\']"}
 }
 )",
-                               R"(BufferAssignment:
+                                      R"(BufferAssignment:
 allocation 0: size 8192, page 0, parameter 0, shape |f32[64,32]| at ShapeIndex {0}:
  value: <1 p{0} @0> (size=8192,offset=0): f32[64,32]{1,0}
 allocation 1: size 64, page 0, parameter 0, shape |f32[16]| at ShapeIndex {1}, maybe-live-out:
@@ -63,8 +52,8 @@ allocation 1: size 64, page 0, parameter 0, shape |f32[16]| at ShapeIndex {1}, m
 TEST_CASE("a long name is not kept for each of a parameter's many arrays", "[program]") {
   std::string many = "(f32[2]";
   for (int i = 1; i < 20000; ++i) many += ",f32[2]";
-  const Program program = Load("ENTRY %main {\n  ROOT %t = " + many + ") parameter(0), metadata={op_name=\"" +
-                               std::string(100000, 'x') + "\"}\n}\n");
+  const Program program = MakeProgram("ENTRY %main {\n  ROOT %t = " + many + ") parameter(0), metadata={op_name=\"" +
+                                      std::string(100000, 'x') + "\"}\n}\n");
   REQUIRE(program.parameters().size() == 20000);
   CHECK(program.parameters()[0].path.starts_with("xxxxxxxx"));
   CHECK(program.parameters()[0].path.size() < 1000);
@@ -79,7 +68,7 @@ TEST_CASE("sizes that no device has can be added up", "[program]") {
                   " @0> (size=9223372036854775807,offset=0): f32[1152921504606846976]{0}\n";
     body += "  %" + name + " = f32[1152921504606846976]{0} parameter(" + std::to_string(i) + ")\n";
   }
-  const Program program = Load("ENTRY %main {\n" + body + "}\n", assignment);
+  const Program program = MakeProgram("ENTRY %main {\n" + body + "}\n", assignment);
   std::int64_t sum = 0;
   for (const ProgramValue& value : program.values()) sum += value.size;
   CHECK(program.values().size() == 40);
@@ -91,7 +80,7 @@ TEST_CASE("of a program that is too large to be gone through no layout counts", 
   for (int i = 0; i < 20000; ++i) many += ",f32[2]";
   many += ")";
   const Program program =
-      Load("ENTRY %main {\n  %t = " + many + " parameter(0)\n  ROOT %r = " + many + " copy-done(%t)\n}\n");
+      MakeProgram("ENTRY %main {\n  %t = " + many + " parameter(0)\n  ROOT %r = " + many + " copy-done(%t)\n}\n");
   CHECK_FALSE(program.dimensions().whole());
   CHECK_FALSE(Layout(program, false).whole());
 }
@@ -113,7 +102,7 @@ TEST_CASE("layers are found however deep an operation's name goes on", "[program
   add("f1", "f0", "jit(step)/jvp(net)/layer_1/" + deep + "dot", 2);
   add("b1", "f1", "jit(step)/transpose(jvp(net))/layer_1/" + deep + "dot", 3);
   add("b0", "b1", "jit(step)/transpose(jvp(net))/layer_0/" + deep + "dot", 4);
-  const Program program = Load("ENTRY %main {\n" + body + "}\n", assignment, ranges);
+  const Program program = MakeProgram("ENTRY %main {\n" + body + "}\n", assignment, ranges);
   const Blocks blocks = FindBlocks(program, Meaning(program, BuiltInRules().role_words()));
   CHECK(blocks.named);
   CHECK(blocks.list.size() == 2);

@@ -1,0 +1,71 @@
+// Memory of arguments that outputs take over.
+#include <string>
+
+#include "catch.h"
+#include "made_program.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+// Arguments and an output of 4 MiB each; `more` are further instructions, `root` the last one, `ranges` their times.
+MadeProgram Step(const std::string& body, const std::string& values, const std::string& ranges) {
+  return MadeProgram(
+      "ENTRY %main {\n"
+      "  %state = f32[1024,1024]{1,0} parameter(0), metadata={op_name=\"state\"}\n"
+      "  %grad = f32[1024,1024]{1,0} parameter(1), metadata={op_name=\"grad\"}\n" +
+          body + "}\n",
+      "BufferAssignment:\n"
+      "allocation 0: size 4194304, page 0, parameter 0, shape |f32[1024,1024]| at ShapeIndex {}:\n"
+      " value: <1 state @0> (size=4194304,offset=0): f32[1024,1024]{1,0}\n"
+      "allocation 1: size 4194304, page 0, parameter 1, shape |f32[1024,1024]| at ShapeIndex {}:\n"
+      " value: <2 grad @0> (size=4194304,offset=0): f32[1024,1024]{1,0}\n" +
+          values,
+      "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n    state{}:0-9\n"
+      "    grad{}:0-9\n" +
+          ranges);
+}
+
+const std::string kOutput =
+    "allocation 2: size 4194304, page 0, output shape is |f32[1024,1024]|, maybe-live-out:\n"
+    " value: <3 new @0> (size=4194304,offset=0): f32[1024,1024]{1,0}\n";
+
+}  // namespace
+
+TEST_CASE("an output takes over an argument that nothing reads any more", "[program]") {
+  const MadeProgram step = Step("  ROOT %new = f32[1024,1024]{1,0} add(%state, %grad)\n", kOutput, "    new{}:3-9\n");
+  CHECK(step.changes.need_bytes() == 12 * kMiB);
+  CHECK(step.Left(step.changes.Donate()) == 8 * kMiB);
+  CHECK(step.Left(step.changes.AsItIs()) == 12 * kMiB);
+}
+
+TEST_CASE("an argument that is read later cannot be taken over", "[program]") {
+  const std::string late =
+      "allocation 3: size 2097152, page 0, output shape is |f32[512,1024]|, maybe-live-out:\n"
+      " value: <4 late @0> (size=2097152,offset=0): f32[512,1024]{1,0}\n";
+  const auto left = [&](const std::string& reads) {
+    const MadeProgram step = Step(
+        "  %new = f32[1024,1024]{1,0} add(%state, %grad)\n"
+        "  %late = f32[512,1024]{1,0} custom-call(" +
+            reads +
+            ")\n"
+            "  ROOT %out = (f32[1024,1024]{1,0}, f32[512,1024]{1,0}) tuple(%new, %late)\n",
+        kOutput + late, "    new{}:3-9\n    late{}:5-9\n");
+    CHECK(step.changes.need_bytes() == 14 * kMiB);
+    return step.Left(step.changes.Donate());
+  };
+  CHECK(left("%state, %grad") == 14 * kMiB);
+  CHECK(left("%state") == 10 * kMiB);  // the gradient's memory can
+  CHECK(left("%new") == 10 * kMiB);
+}
+
+TEST_CASE("arguments of another shape, or that are shared already, cannot be taken over", "[program]") {
+  const MadeProgram other =
+      Step("  ROOT %new = f32[512,2048]{1,0} custom-call(%state, %grad)\n",
+           "allocation 2: size 4194304, page 0, output shape is |f32[512,2048]|, maybe-live-out:\n"
+           " value: <3 new @0> (size=4194304,offset=0): f32[512,2048]{1,0}\n",
+           "    new{}:3-9\n");
+  CHECK(other.Left(other.changes.Donate()) == 12 * kMiB);
+}

@@ -1,0 +1,163 @@
+// A line of HLO text, taken apart.
+#include "program/hlo_line.h"
+
+#include <string>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+// "name | shape | opcode | operands | attributes" with what else is known, or "none".
+std::string Split(const std::string& line) {
+  InstructionLine parts;
+  if (!SplitInstruction(line, &parts)) return "none";
+  return std::string(parts.root ? "ROOT " : "") + std::string(parts.name) + " | " + std::string(parts.shape) + " | " +
+         std::string(parts.opcode) + " | " + std::string(parts.operands) + " | " + std::string(parts.attributes) +
+         (parts.closed ? "" : " | open");
+}
+
+std::string Computation(const std::string& line) {
+  std::string_view name;
+  bool entry = false;
+  if (!BeginsComputation(line, &name, &entry)) return "none";
+  return (entry ? "ENTRY " : "") + std::string(name);
+}
+
+// The parts in brackets.
+std::string List(const std::string& list) {
+  ListReader reader(list);
+  std::string_view part;
+  std::string shown;
+  while (reader.Next(&part)) shown += "<" + std::string(part) + ">";
+  return shown + (reader.closed() ? "" : " open");
+}
+
+// "key=value" of each field, in brackets, and what follows.
+std::string Metadata(const std::string& attributes) {
+  MetadataReader reader;
+  if (!reader.Begin(attributes)) return "none";
+  AttributePart field;
+  std::string shown;
+  while (reader.Next(&field)) shown += "<" + std::string(field.key) + "=" + std::string(field.value) + ">";
+  return shown + (reader.closed() ? "" : " open") + std::string(reader.rest());
+}
+
+std::string Attribute(const std::string& text) {
+  const AttributePart part = SplitAttribute(text);
+  CHECK(part.text == text);
+  return std::string(part.key) + "|" + std::string(part.value);
+}
+
+}  // namespace
+
+TEST_CASE("an instruction in its parts", "[program]") {
+  CHECK(Split("  %add.1 = f32[8]{0} add(%x, %y), dimensions={0}") ==
+        "add.1 | f32[8]{0} | add | %x, %y | dimensions={0}");
+  CHECK(Split("  ROOT add = f32[] add(x, y)") == "ROOT add | f32[] | add | x, y | ");
+  CHECK(Split("  %t = (f32[8]{0}, (u32[], s32[])) tuple(%a, (%b)), x={(}") ==
+        "t | (f32[8]{0}, (u32[], s32[])) | tuple | %a, (%b) | x={(}");
+  CHECK(Split("  %c = f32[] constant({\")\", {1}}), a=\"b\"") == "c | f32[] | constant | {\")\", {1}} | a=\"b\"");
+  CHECK(Split("  %c = s32[] constant(\"\\\")\")") == "c | s32[] | constant | \"\\\")\" | ");
+  CHECK(Split("  %f = f32[8] fusion(%x, ") == "f | f32[8] | fusion | %x,  |  | open");
+  CHECK(Split("  %f = f32[8] fusion(\"x") == "f | f32[8] | fusion | \"x |  | open");
+  for (const char* line :
+       {"%add = f32[] add(x)", "  %add f32[] add(x)", "  = f32[] add(x)", "  %add = f32[]", "  %add = f32[] add",
+        "  %add = f32[] (x)", "  %add = (f32[] add(x)", "  %add = (f32[])add(x)", "  ", "", "  }"}) {
+    INFO(line);
+    CHECK(Split(line) == "none");
+  }
+}
+
+TEST_CASE("lines that begin an instruction or a computation", "[program]") {
+  CHECK(BeginsInstruction("  %x = f32["));
+  CHECK(BeginsInstruction("  ROOT x = "));
+  CHECK_FALSE(BeginsInstruction("%x = f32["));
+  CHECK_FALSE(BeginsInstruction("  %x =f32["));
+  CHECK(Computation("ENTRY %main.1 (p: f32[8]) -> f32[] {") == "ENTRY main.1");
+  CHECK(Computation("%fused (p: f32[8]) -> f32[] {") == "fused");
+  CHECK(Computation("fused {") == "fused");
+  CHECK(Computation("%fused(p") == "fused");
+  for (const char* line : {"", "}", "  %x = f32[] add(x)", "\"block\": {", "HloModule m {", "FileNames", "% (p) {"}) {
+    INFO(line);
+    CHECK(Computation(line) == "none");
+  }
+}
+
+TEST_CASE("the parts of a list", "[program]") {
+  CHECK(List("%x, %y") == "<%x><%y>");
+  CHECK(List("f32[8,16]{1,0}, (s32[], u32[]), \"a,b\"") == "<f32[8,16]{1,0}><(s32[], u32[])><\"a,b\">");
+  CHECK(List("/*index=0*/%x,  /*index=1*/ %y ") == "<%x><%y>");
+  CHECK(List("a,,b") == "<a><><b>");
+  CHECK(List("a}, b") == "<a}><b>");
+  CHECK(List("{a, b") == "<{a, b> open");
+  CHECK(List("a, \"b, c") == "<a><\"b, c> open");
+  CHECK(List("/*a") == "<>");
+  CHECK(List("").empty());
+}
+
+TEST_CASE("someone else may read of a list", "[program]") {
+  ListReader reader("a, {b, c}, d");
+  std::string_view part;
+  REQUIRE(reader.Next(&part));
+  CHECK(reader.rest() == " {b, c}, d");
+  reader.GoOn(reader.rest().substr(8), true);
+  REQUIRE(reader.Next(&part));
+  CHECK(part == "d");
+  CHECK(reader.closed());
+  reader.GoOn("e", false);
+  CHECK_FALSE(reader.closed());
+}
+
+TEST_CASE("an attribute's key and value", "[program]") {
+  CHECK(Attribute("dimensions={0,1}") == "dimensions|{0,1}");
+  CHECK(Attribute("a=b=c") == "a|b=c");
+  CHECK(Attribute("is_root") == "|");
+  CHECK(Attribute("{a=b}") == "|");
+  CHECK(Attribute("") == "|");
+  CHECK(WithoutQuotes("\"Sharding\"") == "Sharding");
+  CHECK(WithoutQuotes("\"") == "\"");
+  CHECK(WithoutQuotes("\"a") == "\"a");
+  CHECK(WithoutBraces("{0,1}") == "0,1");
+  CHECK(WithoutBraces("(0,1)") == "0,1");
+  CHECK(WithoutBraces("{0,1)") == "{0,1)");
+  CHECK(WithoutBraces("{") == "{");
+}
+
+TEST_CASE("the fields of metadata", "[program]") {
+  CHECK(Metadata("metadata={op_name=\"jit(f)/a b\" stack_frame_id=5}") == "<op_name=\"jit(f)/a b\"><stack_frame_id=5>");
+  CHECK(Metadata(" metadata={op_name=\"a}\\\" b\" x={1 2} y=3}, frontend={}") ==
+        "<op_name=\"a}\\\" b\"><x={1 2}><y=3> frontend={}");
+  CHECK(Metadata("metadata={}, x") == " x");
+  CHECK(Metadata("metadata={a") == "<=> open");
+  CHECK(Metadata("metadata={a=\"b") == "<a=\"b> open");
+  CHECK(Metadata("metadata={a={b") == "<a={b> open");
+  CHECK(Metadata("sharding={a}") == "none");
+}
+
+TEST_CASE("brackets and quotes through pieces of text", "[program]") {
+  Nesting nesting;
+  CHECK(nesting.closed());
+  nesting.Add("{ \"a");
+  CHECK_FALSE(nesting.closed());
+  nesting.Add("}\\");
+  nesting.Add("\" }");
+  CHECK_FALSE(nesting.closed());
+  nesting.Add("\"");
+  CHECK_FALSE(nesting.closed());
+  nesting.Add("}");
+  CHECK(nesting.closed());
+}
+
+TEST_CASE("attributes whose values are computations", "[program]") {
+  for (const char* key : {"calls", "to_apply", "body", "branch_computations", "called_computations", "true_computation",
+                          "false_computation", "select", "scatter", "comparator"}) {
+    INFO(key);
+    CHECK(CallsComputations(key));
+  }
+  for (const char* key : {"", "condition", "dimensions", "call"}) {
+    INFO(key);
+    CHECK_FALSE(CallsComputations(key));
+  }
+}

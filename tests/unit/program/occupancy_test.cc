@@ -1,0 +1,88 @@
+// What buffers take together at most.
+#include "program/occupancy.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+// At an offset, of a size, from a moment to another.
+Buffer At(std::int64_t offset, std::int64_t size, std::int64_t first, std::int64_t last, int allocation = 0) {
+  Buffer buffer;
+  buffer.offset = offset;
+  buffer.size = size;
+  buffer.first = first;
+  buffer.last = last;
+  buffer.allocation = allocation;
+  return buffer;
+}
+
+// "13: 0 2": the most, and the numbers of the buffers that are live then. `bytes`: as they are where it is empty.
+std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> bytes = {},
+                 const std::vector<Buffer>& added = {}) {
+  if (bytes.empty()) {
+    for (const Buffer& buffer : buffers) bytes.push_back(buffer.size);
+  }
+  const Occupancy occupancy(buffers);
+  CHECK(occupancy.whole());
+  std::vector<int> live;
+  std::string shown = std::to_string(occupancy.Most(bytes, added, &live)) + ":";
+  CHECK(occupancy.Most(bytes, added, nullptr) == occupancy.Most(bytes, added, &live));
+  for (const int buffer : live) shown += " " + std::to_string(buffer);
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("what is live at one time is added, what is not is not", "[program]") {
+  CHECK(Most({}) == "0:");
+  CHECK(Most({At(0, 10, 1, 5)}) == "10: 0");
+  CHECK(Most({At(0, 10, 1, 5), At(10, 4, 5, 9)}) == "14: 0 1");
+  CHECK(Most({At(0, 10, 1, 5), At(0, 4, 6, 9)}) == "10: 0");
+  CHECK(Most({At(0, 4, 1, 5), At(0, 10, 6, 9)}) == "10: 1");
+  CHECK(Most({At(0, 10, 1, 5), At(0, 4, 1, 5, 1)}) == "14: 0 1");
+  // Of equal moments the first; in the order of places.
+  CHECK(Most({At(0, 10, 6, 9), At(0, 10, 1, 5)}) == "10: 1");
+  CHECK(Most({At(20, 1, 1, 5), At(0, 2, 1, 5)}) == "3: 1 0");
+}
+
+TEST_CASE("what overlaps in place shares memory", "[program]") {
+  CHECK(Most({At(0, 10, 1, 5), At(2, 4, 1, 5)}) == "10: 0 1");
+  CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}) == "13: 0 1 2");
+  // By way of another one.
+  CHECK(Most({At(0, 10, 1, 5), At(8, 4, 1, 5), At(11, 7, 1, 5)}) == "11: 0 1 2");
+  // They share only while they are live together.
+  CHECK(Most({At(0, 10, 1, 3), At(8, 4, 2, 9), At(11, 7, 5, 9)}) == "10: 0");
+  CHECK(Most({At(0, 5, 1, 3), At(4, 4, 2, 9), At(8, 7, 5, 9)}) == "11: 1 2");
+}
+
+TEST_CASE("sizes may be others than those they were placed with", "[program]") {
+  const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(10, 10, 4, 9), At(20, 10, 8, 12)};
+  CHECK(Most(buffers) == "20: 0 1");
+  CHECK(Most(buffers, {1, 2, 3}) == "5: 1 2");
+  CHECK(Most(buffers, {0, 0, 0}) == "0:");
+  // Which one holds the others is told by the places, not by the sizes.
+  CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}, {2, 6, 9}) == "15: 0 1 2");
+  CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}, {12, 6, 5}) == "12: 0 1 2");
+}
+
+TEST_CASE("added buffers take memory of their own", "[program]") {
+  const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 8, 6, 9)};
+  CHECK(Most(buffers, {}, {At(0, 5, 6, 9)}) == "13: 1");
+  CHECK(Most(buffers, {}, {At(0, 5, 5, 5)}) == "15: 0");
+  CHECK(Most(buffers, {}, {At(0, 5, 7, 7), At(0, 4, 7, 8)}) == "17: 1");
+  CHECK(Most(buffers, {}, {At(0, 5, 7, 6)}) == "10: 0");
+  CHECK(Most({}, {}, {At(0, 5, 7, 8)}) == "5:");
+}
+
+TEST_CASE("too many members are not gone through", "[program]") {
+  const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)};
+  CHECK(Occupancy(buffers, 3).whole());
+  const Occupancy occupancy(buffers, 2);
+  CHECK_FALSE(occupancy.whole());
+  CHECK(occupancy.Most({10, 6, 7}, {}, nullptr) == 0);
+}
