@@ -1,0 +1,174 @@
+// The order of remedies, what each is said to save, and what is not offered: of programs and of lists.
+#include "diagnose/rank.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+// Remedies by letter. `cost` and more of each; h, b and d are changes of a program, l is estimated from facts.
+const RuleSet& Rules() {
+  static const RuleSet rules = [] {
+    std::string remedies;
+    const auto add = [&](const std::string& id, int cost, const std::string& more) {
+      remedies += (remedies.empty() ? "" : ",") +
+                  fmt::format(R"({{"id": "{}", "title": "{}", "safety": "safe", "safe_why": "It is.", "cost": {},
+        "gain": "g", "telltale": "t", "note": "n", "links": [{{"title": "t", "url": "https://example.org"}}], {}}})",
+                              id, id, cost, more);
+    };
+    add("h", 4, R"json("how": {"jax": ["Halve {made.array} to {made.length}, in {made.parts}.", "Halve."]},
+        "change": "half_batch", "spread_percent": 10, "with": ["b"])json");
+    add("b", 2, R"json("how": {"jax": ["Cast."]}, "change": "bfloat16", "with": ["h"])json");
+    add("d", 1, R"json("how": {"jax": ["Give."]}, "change": "donate",
+        "ruled_out": [{"when": "free_bytes > 5", "text": "it has {free_bytes|size} free"}])json");
+    add("l", 3, R"json("how": {"jax": ["List."], "vllm": ["Serve."]}, "saves": "test_saves",
+        "evidence": [{"when": "known(test_evidence)", "at": "test_evidence", "text": "it says so"}],
+        "safety_when": [{"when": "free_bytes > 5", "safety": "risky", "safe_why": "Free."}])json");
+    add("n", 3, R"json("how": {"jax": ["Use {free_bytes|size}."]})json");
+    add("i", 0, R"json("inquiry": true, "how": {"jax": ["Look."]}, "evidence": [{"text": "look"}])json");
+    return RulesWith(R"({"format": "whyoom.rules/1", "remedies": [)" + remedies + R"(], "failures": [{"code": "T1",
+      "title": "t", "category": "Test", "phase": "compile", "links": [], "about": ["t"],
+      "heads": ["test failure of %{size:need_bytes} in %{size:limit_bytes}"],
+      "facts": ["free %{size:free_bytes}", "excess %{size:excess_bytes}", "saves %{size:test_saves}",
+                "evidence %{size:test_evidence}", "listed %{size:listed_bytes}"],
+      "remedies": [{"id": "h", "section": "1", "prior": 1}, {"id": "b", "section": "1", "prior": 2},
+                   {"id": "d", "section": "2", "prior": 3}, {"id": "l", "section": "1", "prior": 4},
+                   {"id": "n", "section": "1", "prior": 5}, {"id": "i", "section": "1", "prior": 6}],
+      "examples": {"match": [{"text": "test failure of 7B in 5B"}]}}]})");
+  }();
+  return rules;
+}
+
+// 1000 needed of 600, on a program of which changes save so much, or on a list.
+struct Case {
+  Case() {
+    diagnosis.failure = Rules().FindFailure("T1");
+    Say("need_bytes", 1000);
+    Say("limit_bytes", 600);
+    Say("excess_bytes", 400);
+  }
+  Case& Say(const std::string& fact, double value) {
+    diagnosis.facts.Set(fact, value, {3, 0});
+    return *this;
+  }
+  Case& Change(const std::string& change, std::int64_t saves, std::int64_t spread = 0) {
+    if (!diagnosis.prospects) diagnosis.prospects.emplace().need_bytes = 1000;
+    Prospect& prospect = diagnosis.prospects->changes.emplace_back();
+    prospect.change = change;
+    prospect.saves_bytes = saves;
+    prospect.left_bytes = 1000 - saves;
+    prospect.spread_bytes = spread;
+    return *this;
+  }
+  Diagnosis diagnosis;
+};
+
+// "h 450, 550 ±95 program enough", one after another in order of rank; "| d: why" for what is ruled out.
+std::string Ranked(Case one) {
+  RankRemedies(Rules(), &one.diagnosis);
+  std::string shown;
+  int rank = 0;
+  for (const RankedRemedy& ranked : one.diagnosis.remedies) {
+    CHECK(ranked.rank == ++rank);
+    shown += (rank > 1 ? "; " : "") + ranked.remedy->id;
+    if (ranked.saves_bytes) shown += fmt::format(" {}{}", ranked.at_least ? ">=" : "", *ranked.saves_bytes);
+    if (ranked.left_bytes) shown += fmt::format(", {}", *ranked.left_bytes);
+    if (ranked.spread_bytes) shown += fmt::format(" ±{}", *ranked.spread_bytes);
+    if (!ranked.basis.empty()) shown += " " + ranked.basis;
+    if (ranked.enough) shown += *ranked.enough ? " enough" : " little";
+    if (ranked.borderline) shown += " maybe";
+    for (const std::string& other : ranked.enough_with) shown += " +" + other;
+  }
+  for (const RuledOut& out : one.diagnosis.ruled_out) shown += " | " + out.remedy->id + ": " + out.why;
+  return shown;
+}
+
+const RankedRemedy& Of(const Diagnosis& diagnosis, const std::string& id) {
+  for (const RankedRemedy& ranked : diagnosis.remedies) {
+    if (ranked.remedy->id == id) return ranked;
+  }
+  FAIL("no remedy " + id);
+  return diagnosis.remedies.front();
+}
+
+}  // namespace
+
+TEST_CASE("what was worked out on the program counts, with its spread", "[diagnose]") {
+  CHECK(Ranked(Case().Change("half_batch", 450)) == "h 450, 550 ±40 program enough; b; d; l; i");
+  CHECK(Ranked(Case().Change("half_batch", 450, 20)) == "h 450, 550 ±60 program enough maybe; b; d; l; i");
+  CHECK(Ranked(Case().Change("bfloat16", 399, 5)) == "h; d; l; i; b 399, 601 ±5 program little maybe");
+  CHECK(Ranked(Case().Change("bfloat16", 400, 5)) == "b 400, 600 ±5 program enough maybe; h; d; l; i");
+  // No more than all that is left may be off.
+  CHECK(Ranked(Case().Change("bfloat16", 980, 50)) == "b 980, 20 ±20 program enough; h; d; l; i");
+}
+
+TEST_CASE("a change that saves next to nothing is ruled out", "[diagnose]") {
+  CHECK(Ranked(Case().Change("donate", 4).Change("bfloat16", 5)) ==
+        "h; l; i; b 5, 995 ±0 program little | d: worked out on this program, it saves next to nothing");
+  Case inference;
+  inference.Change("half_batch", 0);
+  inference.diagnosis.prospects->changes[0].needs_gradients = true;
+  CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
+  // A reason to rule it out does not count against what the program tells.
+  CHECK(Ranked(Case().Say("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
+  CHECK(Ranked(Case().Say("free_bytes", 6).Change("donate", 450)) == "d 450, 550 ±0 program enough; h; b; l; n; i");
+}
+
+TEST_CASE("what is estimated from facts is of the list", "[diagnose]") {
+  CHECK(Ranked(Case().Say("test_saves", 399)) == "h; b; d; i; l 399 list little");
+  CHECK(Ranked(Case().Say("test_saves", 400)) == "l 400 list enough; h; b; d; i");
+  CHECK(Ranked(Case().Say("test_saves", -5)) == "h; b; d; i; l 0 list little");
+  CHECK(Ranked(Case().Say("test_saves", 399).Say("listed_bytes", 100)) == "h; b; d; l >=399 list; i");
+  CHECK(Ranked(Case().Say("test_saves", 400).Say("listed_bytes", 100)) == "l >=400 list enough; h; b; d; i");
+  CHECK(Ranked(Case().Say("test_saves", 399).Change("bfloat16", 300)) ==
+        "h; d; l 399 list; i; b 300, 700 ±0 program little");
+}
+
+TEST_CASE("two that name each other and are enough together", "[diagnose]") {
+  CHECK(Ranked(Case().Change("half_batch", 200).Change("bfloat16", 200)) ==
+        "d; l; i; h 200, 800 ±20 program little +b; b 200, 800 ±0 program little +h");
+  CHECK(Ranked(Case().Change("half_batch", 200).Change("bfloat16", 199)) ==
+        "d; l; i; h 200, 800 ±20 program little; b 199, 801 ±0 program little");
+  Case made = Case().Change("half_batch", 200).Change("bfloat16", 200);
+  made.diagnosis.prospects->pairs = {{"bfloat16", "half_batch", 601}};
+  CHECK(Ranked(made) == "d; l; i; h 200, 800 ±20 program little; b 200, 800 ±0 program little");
+  made.diagnosis.prospects->pairs = {{"bfloat16", "half_batch", 600}};
+  CHECK(Ranked(made) == "d; l; i; h 200, 800 ±20 program little +b; b 200, 800 ±0 program little +h");
+}
+
+TEST_CASE("evidence comes before none, and finding out after cures", "[diagnose]") {
+  CHECK(Ranked(Case().Say("test_evidence", 1)) == "l; h; b; d; i");
+  CHECK(Ranked(Case()) == "h; b; d; l; i");
+}
+
+TEST_CASE("what is done, for this framework and with what it was worked out on", "[diagnose]") {
+  Case one = Case().Change("half_batch", 450);
+  RankRemedies(Rules(), &one.diagnosis);
+  CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve."});
+  CHECK(Of(one.diagnosis, "h").parts == 0);
+  one.diagnosis.prospects->changes[0].parts = 2;
+  one.diagnosis.prospects->changes[0].axis = AxisPlace{"batch", 0, 64, "batch"};
+  RankRemedies(Rules(), &one.diagnosis);
+  CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve batch to 64, in 2.", "Halve."});
+  CHECK(Of(one.diagnosis, "h").parts == 2);
+  CHECK(Of(one.diagnosis, "h").section == "1");
+  CHECK(Of(one.diagnosis, "d").section == "2");
+  CHECK(Of(one.diagnosis, "l").how == std::vector<std::string>{"List."});
+  CHECK(Of(one.diagnosis, "l").safety == "safe");
+  CHECK(Of(one.diagnosis, "l").safe_why == "It is.");
+  one.diagnosis.framework = "vllm";
+  one.diagnosis.facts.Set("free_bytes", 6.0, {});
+  RankRemedies(Rules(), &one.diagnosis);
+  CHECK(Of(one.diagnosis, "l").how == std::vector<std::string>{"Serve."});
+  CHECK(Of(one.diagnosis, "n").how == std::vector<std::string>{"Use 6 B."});
+  CHECK(Of(one.diagnosis, "b").how == std::vector<std::string>{"Cast."});
+  CHECK(Of(one.diagnosis, "l").safety == "risky");
+  CHECK(Of(one.diagnosis, "l").safe_why == "Free.");
+}
