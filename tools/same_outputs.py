@@ -17,7 +17,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FORMATS = ["text", "json", "ndjson", "markdown", "html", "github", "junit", "sarif"]
+
+
+@functools.cache
+def formats(binary):
+    out = subprocess.run([str(binary), "__complete", "--format", ""], capture_output=True, check=True, text=True).stdout
+    return [line.split("\t")[0] for line in out.splitlines()[1:]]  # the first says what else may stand there
 
 
 @functools.cache
@@ -46,12 +51,12 @@ def logs_of(corpora):
             yield corpus / case["log"], corpus / case["dump"] if case.get("dump") else None
 
 
-def commands(corpora):
+def commands(old, corpora):
     """(what, args, stdin): all that is run of both."""
     logs = list(logs_of(corpora))
     for log, dump in logs:
         given = ["--xla-dump", dump.resolve()] if dump else []
-        for form in FORMATS:
+        for form in formats(old):
             yield ["--format", form, *given, log.resolve()], b""
         if dump:
             yield ["--format", "json", dump.resolve()], b""
@@ -60,7 +65,7 @@ def commands(corpora):
         yield ["--follow", "-"], log.read_bytes()
         yield ["run", "--format", "json", "--", "cat", log.resolve()], b""
     paths = [log.resolve() for log, _ in logs]
-    for form in FORMATS:
+    for form in formats(old):
         yield ["--format", form, "-j", "1", *paths], b""
         yield ["--format", form, "-j", "4", *paths], b""
     for i in range(0, len(paths) - 1, 20):
@@ -88,7 +93,7 @@ def main():
     parser.add_argument("--corpus", type=pathlib.Path, action="append", default=[])
     args = parser.parse_args()
     old, new = args.old.resolve(), args.new.resolve()
-    every = list(commands(args.corpus))
+    every = list(commands(old, args.corpus))
     different = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for (command, _), (before, after) in zip(every, pool.map(lambda c: (run(old, *c), run(new, *c)), every)):

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "cli/choices.h"
 #include "process.h"
 
 namespace {
@@ -160,10 +161,11 @@ TEST_CASE("two reports do not go into one file", "[cli]") {
 }
 
 TEST_CASE("what could not be read is no all-clear in any format", "[cli]") {
-  for (const char* format : {"text", "markdown", "html", "github", "junit"}) {
-    CAPTURE(format);
-    const ProcessResult result = RunWhyoom({"--format", format, "/nonexistent"});
+  for (const auto& format : whyoom::kReportFormats) {
+    CAPTURE(format.name);
+    const ProcessResult result = RunWhyoom({"--format", format.name, "/nonexistent"});
     CHECK(result.exit_status == 3);
+    CHECK(Holds(result.out + result.err, "/nonexistent"));
     CHECK_FALSE(Holds(result.out, "No out-of-memory error found in 0 inputs"));
     CHECK_FALSE(Holds(result.out, "### No out-of-memory"));
   }

@@ -1,6 +1,7 @@
 #include "report/html/html_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "report/phrases.h"
@@ -45,15 +46,21 @@ std::string WithoutNoncharacters(std::string text) {
 }
 
 // A number and its unit stay on one line: the blank between them becomes one that no line is broken at.
-std::string WithUnits(std::string text) {
-  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
-    if (at == 0 || std::isdigit(static_cast<unsigned char>(text[at - 1])) == 0) continue;
-    const std::string_view rest = std::string_view(text).substr(at + 1);
-    for (const std::string_view unit : {"KiB", "MiB", "GiB", "TiB", "%", "×"}) {
-      if (rest.starts_with(unit)) text.replace(at, 1, "\xC2\xA0");
+std::string WithUnits(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "%", "×"};
+  std::string made;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool behind_number = at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
+    const std::string_view rest = text.substr(at + 1);
+    const bool before_unit =
+        std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) { return rest.starts_with(unit); });
+    if (text[at] == ' ' && behind_number && before_unit) {
+      made += "\xC2\xA0";
+    } else {
+      made += text[at];
     }
   }
-  return text;
+  return made;
 }
 
 }  // namespace
