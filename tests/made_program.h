@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "built_in_rules.h"
 #include "program/change.h"
 #include "program/program.h"
 
@@ -20,7 +21,9 @@ inline whyoom::Program MakeProgram(const std::string& module, const std::string&
 struct MadeProgram {
   MadeProgram(const std::string& module, const std::string& assignment, const std::string& ranges,
               const std::string& head = "")
-      : program(MakeProgram(module, assignment, ranges, head)), meaning(program), changes(program, meaning, 0) {}
+      : program(MakeProgram(module, assignment, ranges, head)),
+        meaning(program, BuiltInRules().role_words()),
+        changes(program, meaning, 0) {}
 
   // What the changed program needs; -1 where there is no place for the change.
   std::int64_t Left(const std::optional<whyoom::Variant>& variant) const {

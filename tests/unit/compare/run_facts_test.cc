@@ -27,7 +27,6 @@ Run WithPadding(std::optional<double> total, std::vector<std::optional<std::int6
 std::string PaddingOf(const Run& before, const Run& after) {
   const TotalChange total = Padding(before, after);
   CHECK(total.id == "padding_bytes");
-  CHECK(total.title == "padding");
   const auto show = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : "?"; };
   return show(total.before) + " > " + show(total.after);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "made_lines.h"
 #include "made_rows.h"
@@ -20,11 +21,13 @@ Finding Make(std::vector<Allocation> rows = {}) {
   return finding;
 }
 
-std::string Get(const Finding& finding, const std::string& name) { return Show(FindingScope(finding).Get(name)); }
+std::string Get(const Finding& finding, const std::string& name) {
+  return Show(FindingScope(BuiltInRules(), finding).Get(name));
+}
 
 // A field of each row, in the order of the scope.
 std::string Rows(const Finding& finding, const std::string& name) {
-  const FindingScope scope(finding);
+  const FindingScope scope(BuiltInRules(), finding);
   std::string shown;
   for (std::size_t row = 0; row < scope.row_count(); ++row)
     shown += (row == 0 ? "" : " ") + Show(scope.GetInRow(row, name));
@@ -52,9 +55,9 @@ TEST_CASE("facts, and what is known of the finding itself", "[diagnose]") {
   Scenario scenario;
   scenario.id = "2";
   Diagnosis diagnosis(finding);
-  CHECK(Show(FindingScope(diagnosis).Get("scenario")) == "unknown");
+  CHECK(Show(FindingScope(BuiltInRules(), diagnosis).Get("scenario")) == "unknown");
   diagnosis.scenario = &scenario;
-  CHECK(Show(FindingScope(diagnosis).Get("scenario")) == "'2'");
+  CHECK(Show(FindingScope(BuiltInRules(), diagnosis).Get("scenario")) == "'2'");
 }
 
 TEST_CASE("rows come largest first, equal ones as they are listed, and those without a size last", "[diagnose]") {
@@ -66,7 +69,7 @@ TEST_CASE("rows come largest first, equal ones as they are listed, and those wit
   CHECK(Get(finding, "largest.size_bytes") == "30");
   CHECK(Get(finding, "largest.other") == "unknown");
   CHECK(Get(Make(), "largest.size_bytes") == "unknown");
-  CHECK(FindingScope(finding).RowAt(0).shape_text == "f32[3]");
+  CHECK(FindingScope(BuiltInRules(), finding).RowAt(0).shape_text == "f32[3]");
 }
 
 TEST_CASE("rows of one size and shape are counted, however they lie", "[diagnose]") {

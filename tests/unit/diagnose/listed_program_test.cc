@@ -43,7 +43,7 @@ Finding Make(std::vector<Allocation> rows) {
   return finding;
 }
 
-ListedProgram Listed(const Finding& finding) { return ListedOf(finding, FindingScope(finding)); }
+ListedProgram Listed(const Finding& finding) { return ListedOf(finding, FindingScope(BuiltInRules(), finding)); }
 
 std::string PartOf(const std::string& op_name, const std::string& label, const std::string& kind = "HLO temp") {
   Finding finding = Make({MakeRow("f32[8,128]{1,0}", 4096, op_name, label)});

@@ -33,7 +33,13 @@ const RuleSet& Rules() {
         "safety_when": [{"when": "free_bytes > 5", "safety": "risky", "safe_why": "Free."}])json");
     add("n", 3, R"json("how": {"jax": ["Use {free_bytes|size}."]})json");
     add("i", 0, R"json("inquiry": true, "how": {"jax": ["Look."]}, "evidence": [{"text": "look"}])json");
-    return RulesWith(R"({"format": "whyoom.rules/1", "remedies": [)" + remedies + R"(], "failures": [{"code": "T1",
+    return RulesWith(R"({"format": "whyoom.rules/1",
+      "thresholds": {"next_to_nothing": {"share": 0.005, "about": "of the need"},
+                     "worth_a_step": {"share": 0.01, "about": "of the excess"}},
+      "wording": {"ruled_out.no_gradients": [{"text": "the program computes no gradients"}],
+                  "ruled_out.next_to_nothing": [{"text": "worked out on this program, it saves next to nothing"}]},
+      "remedies": [)" +
+                     remedies + R"(], "failures": [{"code": "T1",
       "title": "t", "category": "Test", "phase": "compile", "links": [], "about": ["t"],
       "heads": ["test failure of %{size:need_bytes} in %{size:limit_bytes}"],
       "facts": ["free %{size:free_bytes}", "excess %{size:excess_bytes}", "saves %{size:test_saves}",
@@ -72,7 +78,7 @@ struct Case {
 
 // "h 450, 550 ±95 program enough", one after another in order of rank; "| d: why" for what is ruled out.
 std::string Ranked(Case one) {
-  RankRemedies(Rules(), &one.diagnosis);
+  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   std::string shown;
   int rank = 0;
   for (const RankedRemedy& ranked : one.diagnosis.remedies) {
@@ -150,12 +156,12 @@ TEST_CASE("evidence comes before none, and finding out after cures", "[diagnose]
 
 TEST_CASE("what is done, for this framework and with what it was worked out on", "[diagnose]") {
   Case one = Case().Change("half_batch", 450);
-  RankRemedies(Rules(), &one.diagnosis);
+  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve."});
   CHECK(Of(one.diagnosis, "h").parts == 0);
   one.diagnosis.prospects->changes[0].parts = 2;
   one.diagnosis.prospects->changes[0].axis = AxisPlace{"batch", 0, 64, "batch"};
-  RankRemedies(Rules(), &one.diagnosis);
+  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve batch to 64, in 2.", "Halve."});
   CHECK(Of(one.diagnosis, "h").parts == 2);
   CHECK(Of(one.diagnosis, "h").section == "1");
@@ -165,7 +171,7 @@ TEST_CASE("what is done, for this framework and with what it was worked out on",
   CHECK(Of(one.diagnosis, "l").safe_why == "It is.");
   one.diagnosis.framework = "vllm";
   one.diagnosis.facts.Set("free_bytes", 6.0, {});
-  RankRemedies(Rules(), &one.diagnosis);
+  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "l").how == std::vector<std::string>{"Serve."});
   CHECK(Of(one.diagnosis, "n").how == std::vector<std::string>{"Use 6 B."});
   CHECK(Of(one.diagnosis, "b").how == std::vector<std::string>{"Cast."});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "made_lines.h"
 #include "show.h"

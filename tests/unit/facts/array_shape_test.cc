@@ -43,6 +43,7 @@ TEST_CASE("shapes of all kinds", "[facts]") {
   CHECK_FALSE(ParseArrayShape("f32[99999999999999999999]"));
   // A layout that names a dimension which is not there is dropped, the shape stays.
   CHECK(ParseArrayShape("f32[4,4]{7,0}")->layout.empty());
+  CHECK(ParseArrayShape("f32[4,4]{2,0}")->layout.empty());  // there are 0 and 1
   CHECK(WithoutLayouts("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)})") == "(f32[16,16], u32[])");
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "facts/row_names.h"
 #include "show.h"
@@ -30,7 +31,7 @@ Allocation Op(const std::string& op_name, const std::string& file = "", std::int
 // The fields of a row, in the order asked for.
 std::string Fields(const Allocation& row, const std::vector<std::string>& names) {
   std::string shown;
-  for (const std::string& name : names) shown += (shown.empty() ? "" : " ") + Show(RowField(row, name));
+  for (const std::string& name : names) shown += (shown.empty() ? "" : " ") + Show(RowField(BuiltInRules(), row, name));
   return shown;
 }
 

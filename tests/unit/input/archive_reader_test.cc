@@ -22,7 +22,7 @@ std::string Content(ArchiveReader* reader, std::size_t capacity) {
 // "a: text; b/ -" of each member, then what is wrong with the archive. `skip` leaves out what members hold.
 std::string Members(const std::string& bytes, Packing packing, bool skip = false, std::size_t chunk = 100) {
   const std::unique_ptr<ByteSource> source = OpenMemory(bytes, chunk);
-  ArchiveReader reader(*source, packing);
+  ArchiveReader reader(*source, packing, std::size_t{64} << 20);
   ArchiveMember member;
   std::string shown;
   while (reader.Next(&member)) {

@@ -68,6 +68,7 @@ TEST_CASE("what grows by too much is looked at each so many bytes", "[input]") {
   CHECK(Unpack(Suspicious(32, 10), 4, 64) == "64 ");
   CHECK(Unpack(Suspicious(32, 10), 4, 65) == "64" + kRatio10);
   CHECK(Unpack(Suspicious(32, 10), 2, 33) == "32" + kRatio10);
+  CHECK(Unpack(Suspicious(32, 10), 6, 65) == "65 ");
   CHECK(Unpack(Suspicious(32, 10), 7, 70) == "70 ");
   CHECK(Unpack(Suspicious(32, 0), 1, 1000) == "1000 ");
   CHECK(Unpack(Suspicious(0, 10), 1, 1000) == "1000 ");

@@ -19,7 +19,7 @@ std::string FactsFor(const std::string& code, const std::vector<std::string>& te
   for (const Line& line : lines) {
     const std::deque<Line> alone = {line};
     const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
-    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Take(found, joined);
+    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
   said.AddTo(*TestEngine().rules().FindFailure(code), &knows);
   return ShowWithLines(knows);
@@ -62,7 +62,7 @@ TEST_CASE("the place in the log decides which is last, not who came last", "[rea
   for (const std::size_t i : {1, 0}) {
     const std::deque<Line> alone = {lines[i]};
     const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
-    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Take(found, joined);
+    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
   Evidence facts;
   said.AddTo(*TestEngine().rules().FindFailure("T1"), &facts);

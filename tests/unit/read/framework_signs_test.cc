@@ -42,6 +42,7 @@ TEST_CASE("the framework of the highest priority that is seen counts", "[read]")
   CHECK(signs.Find("the base", 1) == 1);
   CHECK(signs.Find("the other", 2) == 1);
   CHECK(signs.Find("the other", 0) == 0);
+  CHECK(signs.Find("from maker.py", 1) == 0);
 }
 
 TEST_CASE("source files of a program may show more than the log", "[read]") {
@@ -49,6 +50,7 @@ TEST_CASE("source files of a program may show more than the log", "[read]") {
   CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py"}, "") == "base");
   CHECK(FrameworkOf(Frameworks(), {"/x/maker.py"}, "base") == "maker");
   CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py"}, "other") == "other");
+  CHECK(FrameworkOf(Frameworks(), {"/x/maker.py"}, "other") == "maker");
   CHECK(FrameworkOf(Frameworks(), {"/x/other.py"}, "maker") == "maker");
   CHECK(FrameworkOf(Frameworks(), {"/x/a.py"}, "").empty());
   CHECK(FrameworkOf(Frameworks(), {}, "base") == "base");

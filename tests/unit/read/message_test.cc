@@ -87,7 +87,7 @@ TEST_CASE("each place of the text is known in its line", "[read]") {
   CHECK(joined.LineIndexOf(6) == 0);
   CHECK(joined.LineIndexOf(8) == 1);
   CHECK(joined.OffsetInLine(10) == 2);
-  CHECK(joined.line_before(8) == " three");
+  CHECK(joined.line_of(8) == " three");
   // Just past "two", with or without the blank; nowhere inside, and not at the end of all.
   std::string ends;
   for (std::size_t at = 0; at <= joined.text().size(); ++at) ends += joined.IsLineEnd(at) ? '|' : '.';
@@ -95,9 +95,9 @@ TEST_CASE("each place of the text is known in its line", "[read]") {
 }
 
 TEST_CASE("a long line is looked at in windows", "[read]") {
-  const std::string text(20000, 'x');
+  const std::deque<Line> lines = LinesOf({std::string(20000, 'x'), "y"});
   for (const std::size_t from : {0, 6144, 12288, 18432}) {
-    const JoinedLines joined(LinesOf({text, "y"}), 2, JoinedLines::Joint::kBlank, from);
+    const JoinedLines joined(lines, 2, JoinedLines::Joint::kBlank, from);
     INFO(from);
     CHECK(joined.first_line_end() == (from < 18432 ? 6144 : 1568));
     CHECK(joined.text().size() == std::min<std::size_t>(8192, 20000 - from) + (from < 12288 ? 0 : 2));

@@ -112,6 +112,8 @@ TEST_CASE("quotes that open nothing", "[text]") {
   CHECK(Cut("params['x']\\ntwo") == "params['x']@0|two@13");
   CHECK(Cut("f(x)'s\\ntwo") == "f(x)'s@0|two@8");
   CHECK(Cut("a 5\" disk") == "uncut");
+  CHECK(Cut("a \"5 disk\\ntwo") == "a @0|5 disk@3|two@11");
+  CHECK(Cut("say 'x\\n") == "say 'x@0");
 }
 
 TEST_CASE("breaks in what XLA itself quotes are its own", "[text]") {

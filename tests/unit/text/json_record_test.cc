@@ -106,6 +106,21 @@ TEST_CASE("pairs have the keys at the top only", "[text]") {
   }
 }
 
+TEST_CASE("values of pairs in quotes, unescaped", "[text]") {
+  CHECK(Pairs("  host=a   msg=one=two  ") == "one=two@15 by a");
+  CHECK(Pairs("msg=\"one two\" host='three \"x\"'") == "one two@5 by three \"x\"");
+  CHECK(Pairs("host=h msg=\"one\\ntwo \\\" three\"") == "one\ntwo \" three@12 by h");
+  CHECK(Pairs(std::string("host=h msg=\"a\0b\"", 16)) == std::string("a\0b@12 by h", 11));
+}
+
+TEST_CASE("a line with anything but pairs in it is none", "[text]") {
+  for (const char* line :
+       {"msg=1 two", "one msg=1", "msg=1 =2", "msg=\"one", "msg=\"one\"two", "msg=1 a-b=1", "", " "}) {
+    INFO(line);
+    CHECK(Pairs(line) == "none");
+  }
+}
+
 TEST_CASE("what is no pointer is refused", "[text]") {
   CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), Error);
   CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is no JSON pointer");

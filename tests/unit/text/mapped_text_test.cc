@@ -1,5 +1,5 @@
 // Text that is changed knows where it stood.
-#include "text/mapped_text.h"
+#include "text/line.h"
 
 #include <string>
 

@@ -1,0 +1,96 @@
+// No report is written over what is read, or over another one.
+#include "cli/output_files.h"
+
+#include <filesystem>
+#include <string>
+
+#include "catch.h"
+#include "cli/file_stamp.h"
+#include "input/error.h"
+#include "process.h"
+
+using namespace whyoom;
+
+namespace {
+
+// What is wrong with the options; empty where nothing is.
+std::string FaultOf(const Options& options) {
+  try {
+    const OutputFiles files(options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a report that would be written over what is read", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("job.log", "x");
+  std::filesystem::create_symlink(log, scratch.path() + "/link");
+  Options options;
+  options.paths = {log};
+  CHECK(FaultOf(options).empty());
+  options.output = scratch.path() + "/report";
+  CHECK(FaultOf(options).empty());
+  for (const std::string& output : {log, scratch.path() + "/./job.log", scratch.path() + "/link"}) {
+    options.output = output;
+    CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+  }
+  options.paths = {};
+  for (std::string* read : {&options.files_from, &options.resume}) {
+    *read = log;
+    CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+    read->clear();
+  }
+  options.rules = {log};
+  CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+  options.output = "/dev/null";
+  options.rules = {"/dev/null"};
+  CHECK(FaultOf(options).empty());
+}
+
+TEST_CASE("two reports for one file", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string old = scratch.Write("old", "x");
+  std::filesystem::create_hard_link(old, scratch.path() + "/same");
+  Options options;
+  const auto both = [&](const std::string& one, const std::string& other) {
+    options.output = one;
+    options.extra_outputs.resize(1);
+    options.extra_outputs[0].path = other;
+    return FaultOf(options);
+  };
+  CHECK(both(scratch.path() + "/a", scratch.path() + "/b").empty());
+  const std::string again = scratch.path() + "/x/../a";
+  CHECK(both(scratch.path() + "/a", again) == "two reports for one file: " + again);
+  CHECK(both(old, scratch.path() + "/same") == "two reports for one file: " + scratch.path() + "/same");
+  CHECK(both("/dev/null", "/dev/null").empty());
+}
+
+TEST_CASE("a file that comes later is kept as well", "[cli]") {
+  const ScratchFolder scratch;
+  Options options;
+  options.output = scratch.Write("report", "x");
+  const OutputFiles files(options);
+  CHECK_NOTHROW(files.ThrowIfOutput(scratch.Write("job.log", "x")));
+  CHECK_NOTHROW(files.ThrowIfOutput(scratch.path() + "/missing"));
+  CHECK_THROWS_AS(files.ThrowIfOutput(options.output), Error);
+}
+
+TEST_CASE("what tells whether a file is still the one that was read", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.Write("a", "12345");
+  const FileStamp stamp = StampOf(path);
+  CHECK(stamp.regular);
+  CHECK(stamp.size == 5);
+  CHECK(stamp.modified > 1'700'000'000LL * 1'000'000'000);
+  CHECK(stamp.inode == StampOf(path).inode);
+  CHECK(stamp.inode != StampOf(scratch.Write("b", "12345")).inode);
+  for (const std::string& other :
+       {std::string("-"), scratch.path(), scratch.path() + "/missing", std::string("/dev/null")}) {
+    INFO(other);
+    CHECK_FALSE(StampOf(other).regular);
+  }
+}
