@@ -144,17 +144,25 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
 
 namespace {
 
+struct ReadFact {
+  Capture capture;
+  bool ended = false;  // what stands behind it says that it ends there: the pattern's next word, or a closing mark
+};
+
 // What `patterns` say in `text` from `from` on, by fact.
-std::map<std::string, Capture> ReadFacts(const std::vector<Pattern>& patterns, std::string_view text, std::size_t from,
-                                         std::size_t* end) {
-  std::map<std::string, Capture> facts;
+std::map<std::string, ReadFact> ReadFacts(const std::vector<Pattern>& patterns, std::string_view text, std::size_t from,
+                                          std::size_t* end) {
+  std::map<std::string, ReadFact> facts;
   for (const Pattern& pattern : patterns) {
     PatternMatch match;
     if (!pattern.Find(text, from, &match)) continue;
     *end = std::max(*end, match.end);
     for (Capture& capture : match.captures) {
+      constexpr std::string_view kClosing = "'\"`)]};,";
+      const bool ended = capture.end < match.end ||
+                         (capture.end < text.size() && kClosing.find(text[capture.end]) != std::string_view::npos);
       const std::string name = capture.name;
-      facts.try_emplace(name, std::move(capture));
+      facts.try_emplace(name, ReadFact{std::move(capture), ended});
     }
   }
   return facts;
@@ -189,16 +197,18 @@ void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const Head
     facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
   *end = head.match.end;
-  std::map<std::string, Capture> read = ReadFacts(head.failure->facts, text, head.match.begin, end);
+  const std::map<std::string, ReadFact> read = ReadFacts(head.failure->facts, text, head.match.begin, end);
   std::size_t other_end = 0;
   // The head begins in the first line, where both have the same places.
-  for (auto& [name, capture] : ReadFacts(head.failure->facts, other.text(), head.match.begin, &other_end)) {
+  for (const auto& [name, fact] : ReadFacts(head.failure->facts, other.text(), head.match.begin, &other_end)) {
     const auto known = read.find(name);
-    // A figure or a name that ends with its line may have been cut there.
-    const bool cut = known != read.end() && joined.IsLineEnd(known->second.end) && known->second.value != capture.value;
-    if (known == read.end() || cut) facts->Set(name, capture.value, other.PlaceOf(capture.begin));
+    // A figure or a name that ends with its line may have been cut there, or the message ends, and the next line is of
+    // something else.
+    const bool cut = known != read.end() && fact.ended && joined.IsLineEnd(known->second.capture.end) &&
+                     known->second.capture.value != fact.capture.value;
+    if (known == read.end() || cut) facts->Set(name, fact.capture.value, other.PlaceOf(fact.capture.begin));
   }
-  for (const auto& [name, capture] : read) facts->Set(name, capture.value, joined.PlaceOf(capture.begin));
+  for (const auto& [name, fact] : read) facts->Set(name, fact.capture.value, joined.PlaceOf(fact.capture.begin));
   const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
   *message = Quote(text, head.match.begin, line_begin, *end);
 }

@@ -229,14 +229,22 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   set_.remedies_.emplace(remedy.id, remedy);
 }
 
-// What an extension may add to.
+// What an extension may add to. Its steps stand before those there, since a team's own are nearer to the job.
 void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
+  const Section& frameworks = sections_["frameworks"];
   for (const auto& [framework, steps] : node["how"].Members()) {
-    std::vector<Template>& how = remedy->how[framework == default_framework_ ? "" : framework];
+    if (!frameworks.empty() && !frameworks.contains(framework)) {
+      std::vector<std::string> known;
+      for (const auto& [id, one] : frameworks) known.push_back(id);
+      steps.ReportKey("there is no framework '" + framework + "'", DidYouMean(framework, known));
+    }
+    std::vector<Template> how;
     for (const RuleNode& step : steps.Items()) {
       how.push_back(step.AsTemplate(terms_));
       names_.Use("", step, how.back().name_uses(), false);
     }
+    std::vector<Template>& all = remedy->how[framework == default_framework_ ? "" : framework];
+    all.insert(all.begin(), std::make_move_iterator(how.begin()), std::make_move_iterator(how.end()));
   }
   Append(BuildLinks(node["links"]), &remedy->links);
   Append(BuildSentences("", node["evidence"]), &remedy->evidence);

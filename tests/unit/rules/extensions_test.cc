@@ -47,17 +47,18 @@ TEST_CASE("an extension offers a remedy in every scenario", "[rules]") {
   for (const Scenario& scenario : E1000(set).scenarios) CHECK(scenario.remedies.back().section == "ours");
 }
 
-TEST_CASE("an extension adds a step to a remedy", "[rules]") {
+TEST_CASE("an extension puts a step before those of a remedy", "[rules]") {
   RuleSet base;
   CHECK(Load({BaseRules()}, {}, &base) == "");
   const std::string remedy = base.remedies().begin()->first;
   RuleSet set;
   CHECK(Load({BaseRules()},
-             {File(R"({"extends": ")" + remedy + R"(", "how": {"jax": ["Ours."], "new": ["Theirs."]}})")}, &set) == "");
+             {File(R"({"extends": ")" + remedy + R"(", "how": {"jax": ["Ours.", "Then."], "keras": ["Theirs."]}})")}, &set) == "");
   const auto& how = set.remedies().at(remedy).how;
-  CHECK(how.at("").size() == base.remedies().at(remedy).how.at("").size() + 1);
-  CHECK(how.at("").back().source() == "Ours.");
-  CHECK(how.at("new").size() == 1);
+  CHECK(how.at("").size() == base.remedies().at(remedy).how.at("").size() + 2);
+  CHECK(how.at("")[0].source() == "Ours.");
+  CHECK(how.at("")[1].source() == "Then.");
+  CHECK(how.at("keras")[0].source() == "Theirs.");
 }
 
 TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
@@ -69,6 +70,8 @@ TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
         std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})")
             .find("'how' is of remedies, and 'E1000' is a failure") != std::string::npos);
+  CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
+            .find("there is no framework 'kears'; did you mean 'keras'?") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "title": "Other"})").find("title") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "heads": [{"id": "short", "pattern": "abc"}]})").find("literal") !=
         std::string::npos);
