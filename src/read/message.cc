@@ -146,7 +146,7 @@ namespace {
 
 struct ReadFact {
   Capture capture;
-  bool ended = false;  // what stands behind it says that it ends there: the pattern's next word, or a closing mark
+  bool ended = false;  // what stands behind it says that it ends there: the pattern's next word, or a mark
 };
 
 // What `patterns` say in `text` from `from` on, by fact.
@@ -158,9 +158,9 @@ std::map<std::string, ReadFact> ReadFacts(const std::vector<Pattern>& patterns, 
     if (!pattern.Find(text, from, &match)) continue;
     *end = std::max(*end, match.end);
     for (Capture& capture : match.captures) {
-      constexpr std::string_view kClosing = "'\"`)]};,";
+      constexpr std::string_view kMarks = "'\"`()[]{};,";
       const bool ended = capture.end < match.end ||
-                         (capture.end < text.size() && kClosing.find(text[capture.end]) != std::string_view::npos);
+                         (capture.end < text.size() && kMarks.find(text[capture.end]) != std::string_view::npos);
       const std::string name = capture.name;
       facts.try_emplace(name, ReadFact{std::move(capture), ended});
     }

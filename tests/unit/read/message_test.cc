@@ -154,9 +154,12 @@ TEST_CASE("what a message says, and what would be quoted of it", "[read]") {
 }
 
 TEST_CASE("where a figure or a name was cut at the end of its line, the text without blanks tells it", "[read]") {
-  CHECK(ReadFirst({"TestCompileOom. Exceeded by 1", "2B of program ma", "in (hlo)"}) ==
+  CHECK(ReadFirst({"TestCompileOom. Exceeded by 1", "2B of program ma", "in, (hlo)"}) ==
         "excess_bytes=12@1 module='main'@2 | TestCompileOom. Exceeded by 1 2B of program ma | "
         "TestCompileOom. Exceeded by 1 2B of program ma");
+  // Not where the message ends with its line, and the next one is of something else.
+  CHECK(ReadFirst({"TestCompileOom of program main", "step 8 of 9"}) ==
+        "module='main'@1 | TestCompileOom of program main | TestCompileOom of program main");
   // Not where the figure stands inside a line.
   CHECK(ReadFirst({"TestCompileOom. Exceeded", "by 2B. Exceeded by 3B"}) ==
         "excess_bytes=2@2 | TestCompileOom. Exceeded by 2B. | TestCompileOom. Exceeded by 2B");

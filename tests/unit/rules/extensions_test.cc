@@ -71,7 +71,7 @@ TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})")
             .find("'how' is of remedies, and 'E1000' is a failure") != std::string::npos);
   CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
-            .find("there is no framework 'kears'; did you mean 'keras'?") != std::string::npos);
+            .find("there is no framework 'kears' (did you mean 'keras'?)") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "title": "Other"})").find("title") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "heads": [{"id": "short", "pattern": "abc"}]})").find("literal") !=
         std::string::npos);
