@@ -53,7 +53,8 @@ TEST_CASE("an extension puts a step before those of a remedy", "[rules]") {
   const std::string remedy = base.remedies().begin()->first;
   RuleSet set;
   CHECK(Load({BaseRules()},
-             {File(R"({"extends": ")" + remedy + R"(", "how": {"jax": ["Ours.", "Then."], "keras": ["Theirs."]}})")}, &set) == "");
+             {File(R"({"extends": ")" + remedy + R"(", "how": {"jax": ["Ours.", "Then."], "keras": ["Theirs."]}})")},
+             &set) == "");
   const auto& how = set.remedies().at(remedy).how;
   CHECK(how.at("").size() == base.remedies().at(remedy).how.at("").size() + 2);
   CHECK(how.at("")[0].source() == "Ours.");

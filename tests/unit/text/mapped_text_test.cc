@@ -1,9 +1,8 @@
 // Text that is changed knows where it stood.
-#include "text/line.h"
-
 #include <string>
 
 #include "catch.h"
+#include "text/line.h"
 
 using namespace whyoom;
 
