@@ -1,0 +1,196 @@
+// Texts and shapes that are kept once, and computations that would call themselves.
+#include "program/hlo_tables.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+namespace {
+
+// A module of computations of one instruction each, which calls those that are listed.
+HloModule Calling(const std::vector<std::vector<int>>& calls) {
+  HloModule module;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    HloInstruction instruction;
+    instruction.computation = static_cast<int>(i);
+    instruction.calls = calls[i];
+    module.instructions.push_back(instruction);
+    HloComputation computation;
+    computation.instructions = {static_cast<int>(i)};
+    module.computations.push_back(computation);
+  }
+  return module;
+}
+
+// What is left of the calls.
+std::vector<std::vector<int>> CallsOf(const HloModule& module) {
+  std::vector<std::vector<int>> calls;
+  for (const HloInstruction& instruction : module.instructions) calls.push_back(instruction.calls);
+  return calls;
+}
+
+using Calls = std::vector<std::vector<int>>;
+
+}  // namespace
+
+TEST_CASE("a text is kept once, however often it comes", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  std::string text = "jit(step)/mul";
+  const std::string_view first = pool.Keep(text);
+  CHECK(first == "jit(step)/mul");
+  CHECK(first.data() != text.data());
+  text = "jit(step)/add";
+  CHECK(first == "jit(step)/mul");  // it is a copy
+  CHECK(pool.Keep(text) == "jit(step)/add");
+  const std::size_t bytes = arena.bytes();
+  CHECK(pool.Keep(std::string("jit(step)/mul")).data() == first.data());
+  CHECK(arena.bytes() == bytes);
+  // The begin of a text is another one.
+  CHECK(pool.Keep("jit(step)") == "jit(step)");
+  CHECK(arena.bytes() > bytes);
+}
+
+TEST_CASE("an empty text takes no room", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  CHECK(pool.Keep("").empty());
+  CHECK(arena.bytes() == 0);
+}
+
+TEST_CASE("texts stay where they are when many follow", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  const std::string_view first = pool.Keep("name0");
+  for (int i = 1; i < 20000; ++i) pool.Keep("name" + std::to_string(i));
+  CHECK(first == "name0");
+  CHECK(pool.Keep("name0").data() == first.data());
+  CHECK(pool.Keep("name19999") == "name19999");
+}
+
+TEST_CASE("a shape has one number, and 0 is for what is not understood", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  std::vector<HloShape> shapes;
+  ShapeTable table(pool, &shapes);
+  REQUIRE(shapes.size() == 1);
+  CHECK_FALSE(shapes[0].is_tuple);
+  CHECK(shapes[0].array.dtype.empty());
+  for (const char* text : {"", "token[]", "f32", "nothing", "q7[8]"}) {
+    INFO(text);
+    CHECK(table.Number(text) == 0);
+  }
+  CHECK(shapes.size() == 1);
+
+  const int number = table.Number("f32[8,128]{1,0}");
+  REQUIRE(number > 0);
+  REQUIRE(shapes.size() == 2);
+  CHECK(shapes[static_cast<std::size_t>(number)].array.dtype == "f32");
+  CHECK(shapes[static_cast<std::size_t>(number)].array.dims == std::vector<std::int64_t>{8, 128});
+  CHECK(table.Number("f32[8,128]{1,0}") == number);
+  CHECK(table.Number("f32[8,128]{0,1}") != number);  // lies another way
+  CHECK(shapes.size() == 3);
+}
+
+TEST_CASE("a tuple names its elements, which are shapes of the table", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  std::vector<HloShape> shapes;
+  ShapeTable table(pool, &shapes);
+  const int array = table.Number("f32[16]{0}");
+  const int tuple = table.Number("(f32[16]{0}, (s32[], f32[16]{0}), token[])");
+  REQUIRE(tuple > 0);
+  const HloShape outer = shapes[static_cast<std::size_t>(tuple)];
+  CHECK(outer.is_tuple);
+  CHECK(outer.array.dtype.empty());
+  REQUIRE(outer.elements.size() == 3);
+  CHECK(outer.elements[0] == array);
+  CHECK(outer.elements[1] == table.Number("(s32[], f32[16]{0})"));
+  CHECK(outer.elements[2] == 0);
+  const HloShape inner = shapes[static_cast<std::size_t>(outer.elements[1])];
+  CHECK(inner.is_tuple);
+  CHECK(inner.elements == std::vector<int>{table.Number("s32[]"), array});
+
+  const int none = table.Number("()");
+  REQUIRE(none > 0);
+  CHECK(shapes[static_cast<std::size_t>(none)].is_tuple);
+  CHECK(shapes[static_cast<std::size_t>(none)].elements.empty());
+}
+
+TEST_CASE("a shape takes memory once, what is not understood none", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  std::vector<HloShape> shapes;
+  ShapeTable table(pool, &shapes);
+  CHECK(table.bytes() == 0);
+  table.Number("token[]");
+  CHECK(table.bytes() == 0);
+  table.Number("f32[16]");
+  const std::size_t one = table.bytes();
+  CHECK(one >= sizeof(HloShape));
+  table.Number("f32[16]");
+  CHECK(table.bytes() == one);
+  table.Number("f32[17]");
+  CHECK(table.bytes() > one);
+}
+
+TEST_CASE("tuples in tuples end, however deep the text goes", "[program]") {
+  TextArena arena;
+  TextPool pool(arena);
+  std::vector<HloShape> shapes;
+  ShapeTable table(pool, &shapes);
+  const std::string deep = std::string(1000, '(') + "f32[2]" + std::string(1000, ')');
+  const int number = table.Number(deep);
+  int at = number;
+  int levels = 0;
+  while (!shapes[static_cast<std::size_t>(at)].elements.empty()) {
+    REQUIRE(++levels < 2000);
+    at = shapes[static_cast<std::size_t>(at)].elements[0];
+    REQUIRE(at >= 0);
+    REQUIRE(at < static_cast<int>(shapes.size()));
+  }
+}
+
+TEST_CASE("calls that come to an end are left alone", "[program]") {
+  HloModule empty;
+  CHECK(RemoveCycles(&empty));
+  HloModule one = Calling({{}});
+  CHECK(RemoveCycles(&one));
+  const Calls calls = {{1, 2}, {3}, {3, 3}, {}};  // two ways lead to the last
+  HloModule module = Calling(calls);
+  CHECK(RemoveCycles(&module));
+  CHECK(CallsOf(module) == calls);
+}
+
+TEST_CASE("of a circle of calls one is taken out, and no other", "[program]") {
+  HloModule itself = Calling({{1, 0}, {}});
+  CHECK_FALSE(RemoveCycles(&itself));
+  CHECK(CallsOf(itself) == Calls{{1}, {}});
+  CHECK(RemoveCycles(&itself));  // there is none any more
+
+  HloModule three = Calling({{1}, {2, 3}, {0, 3}, {}});
+  CHECK_FALSE(RemoveCycles(&three));
+  std::size_t left = 0;
+  for (const std::vector<int>& calls : CallsOf(three)) {
+    left += calls.size();
+    for (const int called : calls) CHECK(called >= 0);
+  }
+  CHECK(left == 4);
+  CHECK(CallsOf(three)[1].back() == 3);
+  CHECK(CallsOf(three)[2].back() == 3);
+  CHECK(RemoveCycles(&three));
+}
+
+TEST_CASE("calls may be very many deep", "[program]") {
+  Calls chain;
+  for (int i = 1; i < 200000; ++i) chain.push_back({i});
+  chain.push_back({});
+  HloModule module = Calling(chain);
+  CHECK(RemoveCycles(&module));
+  module.instructions.back().calls = {0};
+  CHECK_FALSE(RemoveCycles(&module));
+  CHECK(RemoveCycles(&module));
+}

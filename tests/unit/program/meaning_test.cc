@@ -1,0 +1,164 @@
+// What the parameters, dimensions and values of hand-written programs are.
+#include "program/meaning.h"
+
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "made_program.h"
+
+using namespace whyoom;
+
+namespace {
+
+RoleWords Words() {
+  RoleWords words;
+  words.optimizer_state = {"mu"};
+  words.weights = {"params"};
+  words.cache = {"cache"};
+  words.inputs = {"batch"};
+  return words;
+}
+
+// A linear layer: 64 examples of 2048 features, 8192 features made of them; backward too where it trains.
+std::string Layer(bool trains) {
+  return std::string(R"(ENTRY %main {
+  %w = f32[2048,8192]{1,0} parameter(0), metadata={op_name="params[\'w\']"}
+  %m = f32[2048,8192]{1,0} parameter(1), metadata={op_name="mu[\'w\']"}
+  %x = f32[64,2048]{1,0} parameter(2), metadata={op_name="batch[\'x\']"}
+  %n = s32[] parameter(3), metadata={op_name="step"}
+  %s = f32[] parameter(4), metadata={op_name="scale"}
+  %y = f32[64,8192]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/jvp(net)/dot"}
+)") + (trains
+           ? R"(  ROOT %g = f32[2048,8192]{1,0} dot(%x, %y), lhs_contracting_dims={0}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/transpose(jvp(net))/dot"}
+}
+)"
+           : R"(  ROOT %z = f32[64,8192]{1,0} add(%y, %y), metadata={op_name="jit(f)/add"}
+}
+)");
+}
+
+const char* const kAssignment =
+    "BufferAssignment:\n"
+    "allocation 0: size 67108864, page 0, parameter 0, shape |f32[2048,8192]| at ShapeIndex {}:\n"
+    " value: <1 w @0> (size=67108864,offset=0): f32[2048,8192]{1,0}\n"
+    "allocation 1: size 67108864, page 0, parameter 1, shape |f32[2048,8192]| at ShapeIndex {}:\n"
+    " value: <2 m @0> (size=67108864,offset=0): f32[2048,8192]{1,0}\n"
+    "allocation 2: size 524288, page 0, parameter 2, shape |f32[64,2048]| at ShapeIndex {}:\n"
+    " value: <3 x @0> (size=524288,offset=0): f32[64,2048]{1,0}\n"
+    "allocation 3: size 69206016, page 0, preallocated-temp:\n"
+    " value: <4 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n";
+
+std::string WithGradient() {
+  return std::string(kAssignment) + " value: <5 g @0> (size=67108864,offset=2097152): f32[2048,8192]{1,0}\n";
+}
+
+ValueKind KindOf(const Program& program, const Meaning& meaning, const std::string& name) {
+  const int instruction = program.module().Find(name);
+  REQUIRE(instruction >= 0);
+  REQUIRE(program.ValuesOf(instruction).size() == 1);
+  return meaning.KindOf(static_cast<std::size_t>(program.ValuesOf(instruction)[0]));
+}
+
+}  // namespace
+
+TEST_CASE("a dimension holds families that stand in it side by side, in their order", "[program]") {
+  CHECK(HoldsWhole({1}, {1}));
+  CHECK(HoldsWhole({1, 2}, {1, 2}));
+  CHECK(HoldsWhole({7, 1, 2, 8}, {1, 2}));
+  CHECK_FALSE(HoldsWhole({2, 1}, {1, 2}));
+  CHECK_FALSE(HoldsWhole({1}, {1, 2}));
+  CHECK_FALSE(HoldsWhole({}, {1}));
+}
+
+TEST_CASE("dimensions that are an axis are counted, parts of it where none is the whole", "[program]") {
+  const Axis one = {{1}, 8};
+  const Axis two = {{1, 2}, 64};
+  CHECK(Occurs({}, one) == 0);
+  CHECK(Occurs({{}, {3}}, one) == 0);
+  CHECK(Occurs({{1}, {3}}, one) == 1);
+  CHECK(Occurs({{1}, {3}, {1}}, one) == 2);
+  CHECK(Occurs({{1, 2}, {3}}, two) == 1);
+  CHECK(Occurs({{1}, {2}}, two) == 1);     // spread over two: the first stands for it
+  CHECK(Occurs({{1, 2}, {1}}, two) == 1);  // a part beside the whole is none
+  CHECK_FALSE(Axis());
+  CHECK(one);
+}
+
+TEST_CASE("parameters have the roles that their names say", "[program]") {
+  const Program program = MakeProgram(Layer(true), WithGradient());
+  const Meaning meaning(program, Words());
+  REQUIRE(program.parameters().size() == 5);
+  CHECK(meaning.RoleOf(0) == Role::kWeights);
+  CHECK(meaning.RoleOf(1) == Role::kOptimizerState);
+  CHECK(meaning.RoleOf(2) == Role::kInput);
+}
+
+TEST_CASE("a program with a backward pass trains", "[program]") {
+  const Program program = MakeProgram(Layer(true), WithGradient());
+  const Meaning meaning(program, Words());
+  CHECK(meaning.trains());
+  CHECK(meaning.has_examples());
+  const int forward = program.module().Find("y");
+  const int backward = program.module().Find("g");
+  CHECK(meaning.IsForward(forward));
+  CHECK_FALSE(meaning.IsBackward(forward));
+  CHECK(meaning.IsBackward(backward));
+  CHECK_FALSE(meaning.IsForward(backward));
+  CHECK_FALSE(meaning.IsForward(program.module().Find("w")));
+}
+
+TEST_CASE("a program without one has examples where weights are kept", "[program]") {
+  const Program program = MakeProgram(Layer(false), kAssignment);
+  CHECK_FALSE(Meaning(program, Words()).trains());
+  CHECK(Meaning(program, Words()).has_examples());
+  CHECK_FALSE(Meaning(program, RoleWords()).has_examples());
+}
+
+TEST_CASE("the batch is what leads the input, and no dimension of a weight", "[program]") {
+  const Program program = MakeProgram(Layer(true), WithGradient());
+  const Meaning meaning(program, Words());
+  REQUIRE(meaning.batch());
+  CHECK(meaning.batch().size == 64);
+  const auto of = [&](const char* name) {
+    return static_cast<std::size_t>(program.ValuesOf(program.module().Find(name))[0]);
+  };
+  CHECK(meaning.Has(of("x"), meaning.batch()));
+  CHECK(meaning.Has(of("y"), meaning.batch()));
+  CHECK_FALSE(meaning.Has(of("w"), meaning.batch()));
+  CHECK_FALSE(meaning.Has(of("g"), meaning.batch()));
+  CHECK_FALSE(meaning.Has(of("x"), Axis()));
+  CHECK(meaning.RowsOf(of("y")) == meaning.RowsOf(program.module().Find("y"), 0));
+  CHECK(meaning.RowsOf(of("y"))[0] == meaning.RowsOf(of("x"))[0]);
+  CHECK(meaning.RowsOf(of("y"))[1] == meaning.RowsOf(of("w"))[1]);
+  CHECK_FALSE(meaning.sequence());
+  CHECK_FALSE(meaning.vocabulary());
+  CHECK_FALSE(meaning.has_attention());
+}
+
+TEST_CASE("values have the kinds of what they are for", "[program]") {
+  const Program program = MakeProgram(Layer(true), WithGradient());
+  const Meaning meaning(program, Words());
+  CHECK(KindOf(program, meaning, "w") == ValueKind::kWeights);
+  CHECK(KindOf(program, meaning, "m") == ValueKind::kOptimizerState);
+  CHECK(KindOf(program, meaning, "x") == ValueKind::kInputs);
+  CHECK(KindOf(program, meaning, "y") == ValueKind::kActivations);
+  CHECK(KindOf(program, meaning, "g") == ValueKind::kGradients);
+}
+
+TEST_CASE("without a backward pass nothing is kept for one", "[program]") {
+  const Program program = MakeProgram(Layer(false), kAssignment);
+  CHECK(KindOf(program, Meaning(program, Words()), "y") == ValueKind::kTemporaries);
+}
+
+TEST_CASE("a program of nothing means nothing", "[program]") {
+  const Program program = MakeProgram("");
+  const Meaning meaning(program, Words());
+  CHECK_FALSE(meaning.trains());
+  CHECK_FALSE(meaning.has_examples());
+  CHECK_FALSE(meaning.batch());
+  CHECK_FALSE(meaning.sequence());
+  CHECK_FALSE(meaning.vocabulary());
+  CHECK_FALSE(meaning.has_attention());
+}
