@@ -1,0 +1,107 @@
+// Which of many patterns are in a text.
+#include "rules/pattern_set.h"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+// A set that owns its patterns.
+class Made {
+ public:
+  explicit Made(const std::vector<std::string>& sources) {
+    std::vector<SyntaxFault> faults;
+    for (const std::string& source : sources) patterns_.push_back(Pattern::Compile(source, &faults));
+    std::vector<const Pattern*> borrowed;
+    for (const Pattern& pattern : patterns_) borrowed.push_back(&pattern);
+    set_ = std::make_unique<PatternSet>(borrowed);
+  }
+
+  Places In(std::string_view text) const { return set_->In(text); }
+
+  // One after the other.
+  Places Each(std::string_view text) const {
+    Places found;
+    PatternMatch match;
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      if (patterns_[i].Find(text, 0, &match)) found.push_back(i);
+    }
+    return found;
+  }
+
+ private:
+  std::vector<Pattern> patterns_;
+  std::unique_ptr<PatternSet> set_;
+};
+
+}  // namespace
+
+TEST_CASE("a set without patterns finds none", "[rules]") {
+  const PatternSet none({});
+  CHECK(none.In("").empty());
+  CHECK(none.In("anything").empty());
+}
+
+TEST_CASE("the places of those that are in a text come ascending", "[rules]") {
+  const Made set({"zebra", "apple", "memory", "apple"});
+  CHECK(set.In("an apple, then a zebra") == Places{0, 1, 3});
+  CHECK(set.In("out of memory") == Places{2});
+  CHECK(set.In("nothing of these").empty());
+  CHECK(set.In("").empty());
+}
+
+TEST_CASE("a pattern is found anywhere, or where it says", "[rules]") {
+  const Made set({"^begin", "end$", "middle", ""});
+  CHECK(set.In("begin middle end").size() >= 3);
+  CHECK(set.In("x begin middle end x") == set.Each("x begin middle end x"));
+  const Made anchored({"^begin", "end$"});
+  CHECK(anchored.In("begin end") == Places{0, 1});
+  CHECK(anchored.In("x begin end x").empty());
+}
+
+TEST_CASE("those that do not compile, or are none yet, are never found and keep their places", "[rules]") {
+  const Made set({"first", "(", "last"});
+  CHECK(set.In("first ( last") == Places{0, 2});
+  const Pattern none;
+  const PatternSet empty({&none});
+  CHECK(empty.In("").empty());
+  CHECK(empty.In("text").empty());
+}
+
+TEST_CASE("a set finds what each pattern finds by itself", "[rules]") {
+  const Made set({"Ran out of memory", "used %{size:used_bytes}", "tag %{word:tag}", "(?i)oom", "a\\x20b",
+                  "(?P<module>\\w+) failed", "%{device:device}"});
+  for (const char* text :
+       {"Ran out of memory", "Ran  out\nof\tmemory", "used 5.02G of 7", "used nothing", "tag x", "OOM", "a b", "a\tb",
+        "jit_step failed", "0x1x0_HBM0", "\xff\xfe", "Ran out of memory: used 1G, tag y, Oom"}) {
+    INFO(text);
+    CHECK(set.In(text) == set.Each(text));
+  }
+  CHECK(set.In("Ran  out\nof\tmemory") == Places{0});
+  CHECK(set.In("a\tb").empty());
+}
+
+TEST_CASE("a text with zero bytes is looked through to its end", "[rules]") {
+  const Made set({"last"});
+  CHECK(set.In(std::string_view("\0\0last", 6)) == Places{0});
+}
+
+TEST_CASE("many threads may look at once", "[rules]") {
+  std::vector<std::string> sources;
+  for (int i = 0; i < 50; ++i) sources.push_back("word" + std::to_string(i) + "\\b");
+  const Made set(sources);
+  std::vector<Places> found(4);
+  std::vector<std::thread> threads;
+  for (Places& places : found) threads.emplace_back([&] { places = set.In("word7 word49 word500"); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Places& places : found) CHECK(places == Places{7, 49});
+}
+
+}  // namespace whyoom
