@@ -1,0 +1,120 @@
+// HTML that is well-formed whatever is put into it.
+#include "report/html/html_writer.h"
+
+#include <string>
+#include <utility>
+
+#include "catch.h"
+
+using namespace whyoom;
+
+TEST_CASE("elements nest, and are closed where their scope ends", "[report]") {
+  HtmlWriter html;
+  {
+    const HtmlWriter::Scope outer = html.In("ul");
+    {
+      const HtmlWriter::Scope inner = html.In("li", {{"class", "x"}, {"id", "y"}});
+      html.Text("one");
+    }
+    html.Element("li", "two");
+  }
+  CHECK(html.Take() == "<ul><li class=\"x\" id=\"y\">one</li><li>two</li></ul>");
+}
+
+TEST_CASE("a block ends its line", "[report]") {
+  HtmlWriter html;
+  { const HtmlWriter::Scope block = html.Block("p"); }
+  html.Line();
+  CHECK(html.Take() == "<p></p>\n\n");
+}
+
+TEST_CASE("a scope that is handed on closes its element once", "[report]") {
+  HtmlWriter html;
+  {
+    HtmlWriter::Scope first = html.In("b");
+    const HtmlWriter::Scope second = std::move(first);
+    html.Text("x");
+  }
+  CHECK(html.Take() == "<b>x</b>");
+}
+
+TEST_CASE("nothing written is nothing", "[report]") {
+  HtmlWriter html;
+  CHECK(html.Take().empty());
+}
+
+TEST_CASE("an element without content is closed, as XML wants it", "[report]") {
+  HtmlWriter html;
+  html.Empty("br");
+  html.Empty("meta", {{"name", "a"}, {"content", ""}});
+  html.Element("td", "");
+  CHECK(html.Take() == "<br/><meta name=\"a\" content=\"\"/><td></td>");
+}
+
+TEST_CASE("text and attributes are no markup", "[report]") {
+  HtmlWriter html;
+  html.Element("p", "</p><script>&amp;", {{"title", "\"><i a='b'>&"}});
+  const std::string written = html.Take();
+  CHECK(written.find("<script") == std::string::npos);
+  CHECK(written.find("<i") == std::string::npos);
+  CHECK(written.starts_with("<p title=\"&quot;&gt;&lt;i a="));
+  CHECK(written.ends_with(">&lt;/p&gt;&lt;script&gt;&amp;amp;</p>"));
+}
+
+TEST_CASE("what is not printable, or what XML has not, does not come out", "[report]") {
+  HtmlWriter html;
+  const std::string hostile = "a\x1b[2J\x07\xff\xef\xbf\xbe\xef\xbf\xbf z";
+  html.Element("p", hostile, {{"title", hostile}});
+  const std::string written = html.Take();
+  for (const char* bad : {"\x1b", "\x07", "\xff", "\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    CHECK(written.find(bad) == std::string::npos);
+  }
+  CHECK(written.starts_with("<p title=\"a"));
+  CHECK(written.ends_with(" z</p>"));
+}
+
+TEST_CASE("names in a sentence are code, words are text", "[report]") {
+  HtmlWriter html;
+  html.SentenceElement("p", "Set f(a<b) to 1, then go.", {{"class", "x"}});
+  CHECK(html.Take() == "<p class=\"x\">Set <code>f(a&lt;b)</code> to 1, then go.</p>");
+  html.Sentence("");
+  CHECK(html.Take().empty());
+}
+
+TEST_CASE("what is ours goes in as it is", "[report]") {
+  HtmlWriter html;
+  html.Verbatim("<b>x</b>&amp;");
+  CHECK(html.Take() == "<b>x</b>&amp;");
+}
+
+TEST_CASE("headings are of the six levels that there are", "[report]") {
+  CHECK(HtmlWriter::HeadingElement(1) == "h1");
+  CHECK(HtmlWriter::HeadingElement(6) == "h6");
+  CHECK(HtmlWriter::HeadingElement(0) == "h1");
+  CHECK(HtmlWriter::HeadingElement(7) == "h6");
+  HtmlWriter html;
+  html.Heading(2, "a & b", {{"id", "x"}});
+  CHECK(html.Take() == "<h2 id=\"x\">a &amp; b</h2>");
+}
+
+TEST_CASE("a table's head says which columns are numbers, and an empty title heads nothing", "[report]") {
+  HtmlWriter html;
+  html.TableHead({{"name"}, {"size", true}, {""}});
+  CHECK(
+      html.Take() ==
+      "<thead><tr><th scope=\"col\" class=\"text\">name</th><th scope=\"col\" class=\"number\">size</th><td></td></tr>"
+      "</thead>");
+  html.TableHead({});
+  CHECK(html.Take() == "<thead><tr></tr></thead>");
+  html.Number("5 < 6");
+  CHECK(html.Take() == "<td class=\"number\">5 &lt; 6</td>");
+}
+
+TEST_CASE("who does not see the table is told its columns", "[report]") {
+  HtmlWriter html;
+  html.UnseenHead("a <b>", {"one", "two"});
+  const std::string head = html.Take();
+  CHECK(head.find(">a &lt;b&gt;</caption>") != std::string::npos);
+  CHECK(head.find("<th scope=\"col\">one</th><th scope=\"col\">two</th>") != std::string::npos);
+  CHECK(head.find("class=\"unseen\"") != std::string::npos);
+}

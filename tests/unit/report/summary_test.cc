@@ -1,0 +1,176 @@
+// What reports come to: counts, what recurs, what helps most often.
+#include "report/summary.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "made_report.h"
+
+using namespace whyoom;
+
+namespace {
+
+// A finding that so many processes reported, in one artifact.
+Diagnosis Reported(const Failure& failure, const std::string& id, int processes) {
+  Diagnosis finding = MadeFinding(failure, id);
+  finding.tally = Tally();
+  for (int i = 0; i < processes; ++i) finding.tally.hosts.Add("rank" + std::to_string(i));
+  finding.tally.reports = static_cast<std::uint64_t>(processes);
+  finding.tally.artifacts = 1;
+  return finding;
+}
+
+// "T1 2/5": different failures and occurrences of each.
+std::string Show(const std::map<std::string, Share>& shares) {
+  std::string shown;
+  for (const auto& [name, share] : shares) {
+    shown += (shown.empty() ? "" : " ") + name + " " + std::to_string(share.diagnoses) + "/" +
+             std::to_string(share.occurrences);
+  }
+  return shown;
+}
+
+std::string Ids(const std::vector<const Diagnosis*>& findings) {
+  std::string ids;
+  for (const Diagnosis* finding : findings) ids += finding->id;
+  return ids;
+}
+
+Timestamp At(std::int64_t seconds) { return {seconds * 1000000, true}; }
+
+}  // namespace
+
+TEST_CASE("a report of nothing comes to nothing", "[report]") {
+  const Report report;
+  const Summary summary = Summarize(report);
+  CHECK(summary.artifacts == 0);
+  CHECK(summary.diagnoses == 0);
+  CHECK(summary.occurrences == 0);
+  CHECK(summary.problems == 0);
+  CHECK(summary.by_code.empty());
+  CHECK(summary.recurring.empty());
+  CHECK_FALSE(summary.first_time);
+  CHECK_FALSE(summary.last_time);
+  CHECK_FALSE(IsBatch(report));
+  CHECK(MostFrequentFirst(report).empty());
+}
+
+TEST_CASE("different failures are counted, and how often they were reported", "[report]") {
+  const Failure failure = MadeFailure();
+  Failure other = MadeFailure();
+  other.code = "T2";
+  other.title = "another test";
+  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 4), Reported(other, "c", 2)});
+  report.findings[1].facts.Set("module", std::string("jit_eval"), {7, 70}, true);
+  report.findings[2].facts = Evidence();
+  report.findings[2].scenario = nullptr;
+  report.problems.resize(2);
+  report.problems_left_out = 3;
+  const Summary summary = Summarize(report);
+  CHECK(summary.artifacts == 2);
+  CHECK(summary.bytes == 4096);
+  CHECK(summary.diagnoses == 3);
+  CHECK(summary.occurrences == 7);
+  CHECK(summary.problems == 5);
+  CHECK(Show(summary.by_code) == "T1 2/5 T2 1/2");
+  CHECK(summary.by_code.at("T2").title == "another test");
+  CHECK(Show(summary.by_scenario) == "T1.2 2/5 T2.? 1/2");
+  CHECK(summary.by_scenario.at("T1.2").title == "too large");
+  CHECK(Show(summary.by_program) == "jit_eval 1/4 jit_step 1/1");  // one names none
+  CHECK(summary.by_program.at("jit_step").title.empty());
+  CHECK(summary.programs_left_out == 0);
+}
+
+TEST_CASE("the remedy that counts is the first that is a cure, else the first", "[report]") {
+  Remedy inquiry;
+  inquiry.id = "look";
+  inquiry.inquiry = true;
+  Remedy cure;
+  cure.id = "cut";
+  cure.title = "Cut it";
+  const auto ranked = [](const Remedy& remedy) {
+    RankedRemedy made;
+    made.remedy = &remedy;
+    return made;
+  };
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 2), Reported(failure, "c", 3)});
+  report.findings[0].remedies = {ranked(inquiry), ranked(cure)};
+  report.findings[1].remedies = {ranked(inquiry)};
+  const Summary summary = Summarize(report);
+  CHECK(Show(summary.by_remedy) == "cut 1/1 look 1/2");
+  CHECK(summary.by_remedy.at("cut").title == "Cut it");
+}
+
+TEST_CASE("what recurs is reported more than once or in more than one artifact", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 2), Reported(failure, "c", 5),
+                              Reported(failure, "d", 2), Reported(failure, "e", 1)});
+  report.findings[4].tally.artifacts = 2;
+  CHECK(Ids(Summarize(report).recurring) == "cbde");
+  CHECK(Ids(MostFrequentFirst(report)).starts_with("cbd"));
+  CHECK(MostFrequentFirst(report).size() == 5);
+  CHECK(Summarize(report).recurring[0] == &report.findings[2]);  // borrowed
+}
+
+TEST_CASE("the times are the first and the last of any report", "[report]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 1), Reported(failure, "c", 1)});
+  report.findings[0].tally.first_time = At(50);
+  report.findings[0].tally.last_time = At(90);
+  report.findings[1].tally.first_time = At(20);
+  report.findings[1].tally.last_time = At(30);
+  const Summary summary = Summarize(report);
+  CHECK(summary.first_time == At(20));
+  CHECK(summary.last_time == At(90));
+}
+
+TEST_CASE("the most frequent come first, equal ones by name", "[report]") {
+  const std::map<std::string, Share> shares = {
+      {"a", {"", 1, 2}}, {"b", {"", 1, 5}}, {"c", {"", 1, 2}}, {"d", {"", 1, 9}}};
+  std::string names;
+  for (const auto& [name, share] : MostFrequent(shares)) names += name;
+  CHECK(names == "dbac");
+  CHECK(MostFrequent({}).empty());
+}
+
+TEST_CASE("a bounded summary keeps the most frequent, and says how many programs it leaves out", "[report]") {
+  const Failure failure = MadeFailure();
+  std::vector<Diagnosis> findings;
+  for (int i = 0; i < 300; ++i) {
+    findings.push_back(Reported(failure, std::to_string(i), i == 299 ? 3 : 2));
+    findings.back().facts.Set("module", "jit_" + std::to_string(i), {7, 70}, true);
+  }
+  const Report report = MadeReport(findings);
+  const Summary whole = Summarize(report);
+  CHECK(whole.by_program.size() == 300);
+  CHECK(whole.recurring.size() == 300);
+  CHECK(whole.programs_left_out == 0);
+  const Summary bounded = BoundedSummary(report);
+  CHECK(bounded.by_program.size() < 300);
+  CHECK(bounded.by_program.size() + bounded.programs_left_out == 300);
+  CHECK(bounded.by_program.contains("jit_299"));
+  CHECK(bounded.recurring.size() < 300);
+  REQUIRE_FALSE(bounded.recurring.empty());
+  CHECK(bounded.recurring[0]->id == "299");
+  CHECK(bounded.recurring[1]->id == "0");
+  CHECK(bounded.diagnoses == 300);
+  CHECK(bounded.occurrences == whole.occurrences);
+}
+
+TEST_CASE("a bounded summary of few is the whole", "[report]") {
+  const Failure failure = MadeFailure();
+  const Report report = MadeReport({Reported(failure, "a", 2)});
+  const Summary bounded = BoundedSummary(report);
+  CHECK(bounded.by_program.size() == 1);
+  CHECK(bounded.programs_left_out == 0);
+  CHECK(bounded.recurring.size() == 1);
+}
+
+TEST_CASE("one failure is no batch, a hundred are", "[report]") {
+  const Failure failure = MadeFailure();
+  CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1)})));
+  CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1000)})));  // of one failure, however often
+  CHECK(IsBatch(MadeReport(std::vector<Diagnosis>(100, Reported(failure, "a", 1)))));
+}

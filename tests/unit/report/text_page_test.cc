@@ -1,0 +1,159 @@
+// Pages of plain text: what stands where, and how wide it is.
+#include "report/text/text_page.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "text/utf8.h"
+
+using namespace whyoom;
+
+namespace {
+
+TextPage Page(std::size_t width = 40) { return TextPage({width, false}); }
+
+// Columns of the widest line.
+std::size_t Widest(const std::string& page) {
+  std::size_t widest = 0;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, DisplayWidth(line));
+  return widest;
+}
+
+const char* const kLong = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
+
+}  // namespace
+
+TEST_CASE("without colour a style is the text itself", "[report]") {
+  const Style plain(false);
+  const Style colour(true);
+  for (const TextPage::Look look :
+       {&Style::Error, &Style::Strong, &Style::Good, &Style::Warning, &Style::Faint, &Style::Label}) {
+    CHECK((plain.*look)("text") == "text");
+    CHECK((plain.*look)("").empty());
+    const std::string coloured = (colour.*look)("text");
+    CHECK(coloured.starts_with("\x1b["));
+    CHECK(coloured.ends_with("mtext\x1b[0m"));
+    CHECK((colour.*look)("").empty());  // nothing to colour
+  }
+  CHECK(colour.Error("x") != colour.Good("x"));
+}
+
+TEST_CASE("lines stand as they are, indented ones behind the column of labels", "[report]") {
+  TextPage page = Page();
+  page.Line("a");
+  page.IndentedLine("b");
+  page.Blank();
+  page.Line("");
+  CHECK(page.Take() == "a\n      b\n\n\n");
+  CHECK(Page().Take().empty());
+}
+
+TEST_CASE("a rule parts what stands on the page from what comes", "[report]") {
+  TextPage page = Page();
+  page.Rule();  // nothing stands there yet
+  page.Line("a");
+  page.Rule();
+  page.Line("b");
+  const std::string text = page.Take();
+  CHECK(text.starts_with("a\n"));
+  CHECK(text.ends_with("\nb\n"));
+  CHECK(Widest(text) == 40);
+}
+
+TEST_CASE("titles and headings", "[report]") {
+  TextPage page = Page();
+  page.Title("E1000", "out of memory");
+  page.Heading("What to do");
+  CHECK(page.Take() == "E1000  out of memory\n\nWhat to do\n");
+}
+
+TEST_CASE("a paragraph is wrapped behind its column, every line in its style", "[report]") {
+  TextPage page = Page();
+  page.Paragraph(kLong, 3);
+  const std::string text = page.Take();
+  CHECK(Widest(text) <= 40);
+  std::istringstream lines(text);
+  std::string joined;
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    CHECK(line.starts_with("   "));
+    CHECK(line[3] != ' ');
+    joined += (count == 0 ? "" : " ") + line.substr(3);
+  }
+  CHECK(count == 3);
+  CHECK(joined == kLong);
+
+  TextPage styled({40, true});
+  styled.Paragraph(kLong, 0, &Style::Faint);
+  std::istringstream faint(styled.Take());
+  for (std::string line; std::getline(faint, line);) {
+    CHECK(line.starts_with("\x1b["));
+    CHECK(line.ends_with("\x1b[0m"));
+  }
+}
+
+TEST_CASE("a label stands in front of its first line only", "[report]") {
+  TextPage page = Page();
+  page.Beside("why", "short");
+  CHECK(page.Take() == "why   short\n");
+  TextPage wrapped = Page();
+  wrapped.Beside("why", kLong);
+  const std::string text = wrapped.Take();
+  CHECK(Widest(text) <= 40);
+  CHECK(text.starts_with("why   one two"));
+  CHECK(text.find("\n      ") != std::string::npos);
+  CHECK(text.find("why", 1) == std::string::npos);
+}
+
+TEST_CASE("an item's text stands behind the column or the label, whichever is wider", "[report]") {
+  TextPage page = Page();
+  page.Item("a", 6, "text");
+  page.Item("a longer one", 6, "text");
+  CHECK(page.Take() == "a     text\na longer one text\n");
+}
+
+TEST_CASE("a list shows the first of its items, and how many there are beyond", "[report]") {
+  const std::vector<std::string> items = {"a", "b", "c"};
+  const auto list = [](const std::vector<std::string>& shown, std::size_t most, std::uint64_t beyond) {
+    TextPage page = Page(80);
+    page.List("also", "in ", shown, most, beyond);
+    return page.Take();
+  };
+  CHECK(list(items, 3, 0) == "also  in a · b · c\n");
+  CHECK(list(items, 9, 0) == "also  in a · b · c\n");
+  CHECK(list(items, 2, 0) == "also  in a · b · and 1 more\n");
+  CHECK(list(items, 2, 5) == "also  in a · b · and 6 more\n");
+  CHECK(list(items, 3, 5) == "also  in a · b · c · and 5 more\n");
+  CHECK(list({}, 3, 0).empty());
+  CHECK(list({}, 3, 5).empty());
+}
+
+TEST_CASE("steps and warnings hang behind what leads them", "[report]") {
+  TextPage page = Page();
+  page.Step(2, "do it");
+  page.Warning("careful");
+  CHECK(page.Take() == "  → do it\nwarning: careful\n");
+  TextPage wrapped = Page();
+  wrapped.Step(2, kLong);
+  wrapped.Warning(kLong);
+  const std::string text = wrapped.Take();
+  CHECK(Widest(text) <= 40);
+  CHECK(text.find("\n    ") != std::string::npos);
+  CHECK(text.find("\n         ") != std::string::npos);
+}
+
+TEST_CASE("a word that is wider than the page stays whole", "[report]") {
+  TextPage page = Page();
+  page.Paragraph("a " + std::string(60, 'x') + " b");
+  CHECK(page.Take() == "a\n" + std::string(60, 'x') + "\nb\n");
+}
+
+TEST_CASE("items are joined with dots between them", "[report]") {
+  CHECK(Joined({}).empty());
+  CHECK(Joined({"a"}) == "a");
+  CHECK(Joined({"a", "b", "c"}) == "a · b · c");
+}
