@@ -1,0 +1,165 @@
+// Names that the rule data uses, held against what gives them.
+#include "rules/name_check.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// A check of expressions, each in a line of one file, and what it says.
+class Check {
+ public:
+  explicit Check(const std::string& text) {
+    file_.name = "test.json";
+    file_.document = JsonDocument::Parse(text);
+    REQUIRE(file_.document.faults().empty());
+  }
+
+  RuleNode At(const std::string& key) { return RuleNode::Root(&file_, &sink_)[key]; }
+
+  // What the expression at `key` uses, for `owner`.
+  void Use(const std::string& owner, const std::string& key, bool in_row = false) {
+    std::vector<SyntaxFault> faults;
+    names.Use(owner, At(key), Expression::Compile(At(key).Text(), &faults).name_uses(), in_row);
+    REQUIRE(faults.empty());
+  }
+
+  // "1:13 unknown name 'x'" of each.
+  Texts Run() {
+    names.Run();
+    Texts said;
+    for (const Fault& fault : sink_.Sorted())
+      said.push_back(std::to_string(fault.line) + ":" + std::to_string(fault.column) + " " + fault.what);
+    return said;
+  }
+  Texts Hints() const {
+    Texts hints;
+    for (const Fault& fault : sink_.Sorted()) hints.push_back(fault.hint);
+    return hints;
+  }
+
+  NameCheck names;
+
+ private:
+  LoadedFile file_;
+  FaultSink sink_;
+};
+
+}  // namespace
+
+TEST_CASE("where nothing is used nothing is wrong", "[rules]") {
+  Check check("{}");
+  CHECK(check.Run().empty());
+  CHECK(check.names.FactsOf("E1").empty());
+}
+
+TEST_CASE("a failure may name its own facts, given before or after", "[rules]") {
+  Check check(R"({"when": "mine_bytes > 1 and theirs_bytes > 1"})");
+  check.Use("E1", "when");
+  check.names.Give("E1", "mine_bytes");
+  check.names.Give("E2", "theirs_bytes");
+  CHECK(check.Run() == Texts{"1:30 unknown name 'theirs_bytes'"});
+  CHECK(check.names.FactsOf("E1") == std::set<std::string>{"mine_bytes"});
+}
+
+TEST_CASE("a remedy may name the facts of all failures, and what is always known", "[rules]") {
+  Check check(R"({"when": "mine_bytes > 1 and theirs_bytes > 1 and listed > 0 and largest.size_bytes > 1"})");
+  check.Use("", "when");
+  check.names.Give("E1", "mine_bytes");
+  check.names.Give("E2", "theirs_bytes");
+  CHECK(check.Run().empty());
+}
+
+TEST_CASE("a misspelt name is told with what may be meant", "[rules]") {
+  Check check(R"({"when": "mine_byte > 1", "far": "something_else"})");
+  check.names.Give("E1", "mine_bytes");
+  check.Use("E1", "when");
+  check.Use("E1", "far");
+  CHECK(check.Run() == Texts{"1:11 unknown name 'mine_byte'", "1:35 unknown name 'something_else'"});
+  CHECK(check.Hints() == Texts{"did you mean 'mine_bytes'?", ""});
+}
+
+TEST_CASE("a term may be what is meant", "[rules]") {
+  Check check(R"({"when": "too_larg"})");
+  check.names.MayMean("too_large");
+  check.Use("E1", "when");
+  CHECK(check.Run().size() == 1);
+  CHECK(check.Hints() == Texts{"did you mean 'too_large'?"});
+}
+
+TEST_CASE("a field of a row is known in a row, and over the rows", "[rules]") {
+  Check check(R"({"row": "size_bytes > 1", "over": "sum_of(size_bytes, true) > 1", "plain": "size_bytes > 1"})");
+  check.Use("E1", "row", true);
+  check.Use("E1", "over");
+  check.Use("E1", "plain");
+  const Texts said = check.Run();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("'size_bytes' is a field of a row") != std::string::npos);
+}
+
+TEST_CASE("a field that is given is one like the others", "[rules]") {
+  Check check(R"({"when": "replicated"})");
+  check.Use("E1", "when", true);
+  check.names.GiveRowField("replicated");
+  CHECK(check.Run().empty());
+}
+
+TEST_CASE("what is said of two runs names facts by run", "[rules]") {
+  Check check(
+      R"({"good": "before.mine_bytes > after.mine_bytes and same_job and after.failed", "bad": "mine_bytes > 1"})");
+  check.names.Give("E1", "mine_bytes");
+  check.Use(NameCheck::kComparison, "good");
+  CHECK(check.Run().empty());
+  check.Use(NameCheck::kComparison, "bad");
+  CHECK(check.Run().size() == 1);
+}
+
+TEST_CASE("what is said of a difference has its own names", "[rules]") {
+  Check check(R"({"good": "from > to and arrays > 1", "bad": "listed > 1"})");
+  check.Use(NameCheck::kDifference, "good");
+  check.Use(NameCheck::kDifference, "bad");
+  const Texts said = check.Run();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].ends_with("unknown name 'listed'"));
+}
+
+TEST_CASE("terms may be about anything", "[rules]") {
+  Check check(
+      R"({"good": "mine_bytes > 1 and before.mine_bytes > 1 and steps > 1 and size_bytes > 1", "bad": "nothing_gives"})");
+  check.names.Give("E1", "mine_bytes");
+  check.Use(NameCheck::kTerms, "good", true);
+  check.Use(NameCheck::kTerms, "bad");
+  const Texts said = check.Run();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].ends_with("unknown name 'nothing_gives'"));
+}
+
+TEST_CASE("a fact that is used by its name alone is looked for, too", "[rules]") {
+  Check check(R"({"identity": "mine_byte", "known": "mine_bytes", "none": 3})");
+  check.names.Give("E1", "mine_bytes");
+  check.names.UseFact("E1", check.At("identity"));
+  check.names.UseFact("E1", check.At("known"));
+  check.names.UseFact("E1", check.At("none"));  // the schema says what is wrong with it
+  const Texts said = check.Run();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].ends_with("unknown name 'mine_byte'"));
+}
+
+TEST_CASE("of a failure that is not known in full nothing is said", "[rules]") {
+  Check check(R"({"one": "unknown_one > 1", "two": "unknown_two > 1", "any": "unknown_three > 1"})");
+  check.Use("E1", "one");
+  check.Use("E2", "two");
+  check.Use("", "any");  // a remedy, which may mean what E1 gives
+  check.names.Forgive("E1");
+  const Texts said = check.Run();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].ends_with("unknown name 'unknown_two'"));
+}
+
+}  // namespace whyoom
