@@ -1,0 +1,156 @@
+// Changes of a hand-written program, and what each leaves.
+#include "program/change.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "catch.h"
+#include "made_program.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+
+RoleWords Words() {
+  RoleWords words;
+  words.weights = {"params"};
+  words.inputs = {"batch"};
+  return words;
+}
+
+// 64 examples through one layer: weights of 64 MiB, an input of 512 KiB, and two arrays of 2 MiB made of it.
+struct Layer {
+  explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), changes(program, meaning, limit) {}
+
+  std::int64_t Left(const std::optional<Variant>& variant) const {
+    return variant ? changes.Judge(*variant).left_bytes : -1;
+  }
+
+  const Program program = MakeProgram(
+      R"(ENTRY %main {
+  %w = f32[2048,8192]{1,0} parameter(0), metadata={op_name="params"}
+  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name="batch"}
+  %y = f32[64,8192]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %z = f32[64,8192]{1,0} add(%y, %y)
+}
+)",
+      "BufferAssignment:\n"
+      "allocation 0: size 67108864, page 0, parameter 0, shape |f32[2048,8192]| at ShapeIndex {}:\n"
+      " value: <1 w @0> (size=67108864,offset=0): f32[2048,8192]{1,0}\n"
+      "allocation 1: size 524288, page 0, parameter 1, shape |f32[64,2048]| at ShapeIndex {}:\n"
+      " value: <2 x @0> (size=524288,offset=0): f32[64,2048]{1,0}\n"
+      "allocation 2: size 4194304, page 0, preallocated-temp:\n"
+      " value: <3 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n"
+      " value: <4 z @0> (size=2097152,offset=2097152): f32[64,8192]{1,0}\n",
+      "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
+      "    w{}:0-9\n    x{}:0-9\n    y{}:2-3\n    z{}:3-9\n");
+  const Meaning meaning;
+  const Changes changes;
+};
+
+constexpr std::int64_t kNeed = 68 * kMiB + 512 * kKiB;
+
+}  // namespace
+
+TEST_CASE("a program that is left as it is needs what it needed", "[program]") {
+  const Layer layer;
+  CHECK(layer.changes.whole());
+  CHECK(layer.changes.need_bytes() == kNeed);
+  CHECK(layer.Left(layer.changes.AsItIs()) == kNeed);
+  CHECK_FALSE(layer.changes.AsItIs().needs_gradients);
+}
+
+TEST_CASE("a shorter axis makes all that has it smaller, and nothing else", "[program]") {
+  const Layer layer;
+  const Axis batch = layer.meaning.batch();
+  REQUIRE(batch.size == 64);
+  CHECK(layer.Left(layer.changes.Shorten(batch, 2)) == 66 * kMiB + 256 * kKiB);
+  CHECK(layer.Left(layer.changes.Shorten(batch, 4)) == 65 * kMiB + 128 * kKiB);
+  const std::optional<Variant> variant = layer.changes.Shorten(batch, 4);
+  REQUIRE(variant);
+  CHECK(variant->parts == 4);
+  CHECK(variant->axis == batch);
+  CHECK_FALSE(variant->needs_gradients);
+}
+
+TEST_CASE("an axis may become longer, too", "[program]") {
+  const Layer layer;
+  const Axis batch = layer.meaning.batch();
+  CHECK(layer.Left(layer.changes.Resize(batch, 128)) == 73 * kMiB);
+  CHECK(layer.Left(layer.changes.Resize(batch, 64)) == kNeed);
+  CHECK(layer.Left(layer.changes.Resize(batch, 32)) == layer.Left(layer.changes.Shorten(batch, 2)));
+}
+
+TEST_CASE("no axis is no place for a change", "[program]") {
+  const Layer layer;
+  CHECK_FALSE(layer.changes.Shorten(Axis(), 2));
+  CHECK_FALSE(layer.changes.Resize(Axis(), 2));
+  CHECK_FALSE(layer.changes.InPieces(Axis(), 2));
+}
+
+TEST_CASE("of two changes each shrinks what the other leaves", "[program]") {
+  const Layer layer;
+  const Variant half = *layer.changes.Shorten(layer.meaning.batch(), 2);
+  CHECK(layer.Left(layer.changes.Both(half, half)) == layer.Left(layer.changes.Shorten(layer.meaning.batch(), 4)));
+  CHECK(layer.Left(layer.changes.Both(half, layer.changes.AsItIs())) == layer.Left(half));
+  CHECK(layer.Left(layer.changes.Both(layer.changes.AsItIs(), half)) == layer.Left(half));
+}
+
+TEST_CASE("a change to a training step leaves a program without gradients as it was", "[program]") {
+  const Layer layer;
+  const Variant none = layer.changes.WithoutGradients();
+  CHECK(none.needs_gradients);
+  CHECK(layer.Left(none) == kNeed);
+}
+
+TEST_CASE("an outcome fits within the limit, and never within one that is not known", "[program]") {
+  const Layer limited(kNeed);
+  CHECK(limited.changes.Fits({kNeed, 0}));
+  CHECK(limited.changes.Fits({kNeed - 1, kMiB}));
+  CHECK_FALSE(limited.changes.Fits({kNeed + 1, 0}));
+  CHECK_FALSE(Layer().changes.Fits({0, 0}));
+}
+
+TEST_CASE("what is done in training only needs gradients, and saves nothing without", "[program]") {
+  const Layer layer;
+  for (const std::optional<Variant>& variant :
+       {layer.changes.Accumulate(layer.meaning.batch(), 2), layer.changes.ChunkLoss(8), layer.changes.NumberLabels()}) {
+    REQUIRE(variant);
+    CHECK(variant->needs_gradients);
+    CHECK(layer.Left(variant) == kNeed);
+  }
+}
+
+TEST_CASE("where the program shows no place for a change, none saves anything", "[program]") {
+  const Layer layer;
+  CHECK_FALSE(layer.changes.BlockAttention());  // there is none
+  CHECK(layer.Left(layer.changes.WithoutHostTransfer().value_or(layer.changes.AsItIs())) == kNeed);
+  CHECK(layer.Left(layer.changes.MergeTinyDimensions().value_or(layer.changes.AsItIs())) == kNeed);
+  CHECK(layer.Left(layer.changes.Donate().value_or(layer.changes.AsItIs())) == kNeed);
+}
+
+TEST_CASE("a program of nothing needs nothing, whatever is changed", "[program]") {
+  const MadeProgram nothing("", "BufferAssignment:\n", "");
+  CHECK(nothing.changes.need_bytes() == 0);
+  CHECK(nothing.Left(nothing.changes.AsItIs()) == 0);
+  CHECK_FALSE(nothing.changes.BlockAttention());
+  for (const std::optional<Variant>& variant :
+       {nothing.changes.Donate(), nothing.changes.Narrow(), nothing.changes.MergeTinyDimensions()}) {
+    if (variant) CHECK(nothing.Left(variant) == 0);
+  }
+}
+
+TEST_CASE("floats of half the bits take half the room", "[program]") {
+  const Layer layer;
+  CHECK(layer.Left(layer.changes.Narrow()) == kNeed / 2);
+}
+
+TEST_CASE("what lies with the host takes room only while it is used", "[program]") {
+  const Layer layer;
+  // The weights are there for the product alone, and the second array is made after it.
+  CHECK(layer.Left(layer.changes.StateOnHost()) == kNeed - 2 * kMiB);
+}
