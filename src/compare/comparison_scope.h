@@ -1,6 +1,7 @@
 // What the rule data may name where it speaks of two runs of one job: before.FACT and after.FACT, and in a function
 // over the rows before.FIELD and after.FIELD of each listed allocation. One that both list is one row, with what became
-// of it; one that only one of them lists has fields of that one alone. See "Two runs" in rules/README.md.
+// of it; one that only one of them lists has fields of that one alone. See "traces, differences and notes" in
+// rules/README.md.
 #pragma once
 
 #include <cstdint>

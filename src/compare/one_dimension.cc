@@ -11,7 +11,6 @@ namespace {
 using Lengths = std::pair<std::int64_t, std::int64_t>;
 
 struct Votes {
-  std::set<std::string> arrays;  // shapes of BEFORE
   std::size_t rows = 0;
   double bytes = 0;
   bool leads = true;         // it is the first one of each array
@@ -57,7 +56,6 @@ std::optional<Difference> OneDimension(const std::vector<Allocation>& before, co
       const std::optional<Lengths> lengths = Changed(*row->array, *other->array);
       if (!lengths || !seen.insert(*lengths).second) continue;
       Votes& vote = votes[*lengths];
-      vote.arrays.insert(row->array->shape);
       ++vote.rows;
       vote.bytes += static_cast<double>(*row->size_bytes);
       vote.leads = vote.leads && row->array->dims[0] != other->array->dims[0];
