@@ -48,19 +48,19 @@ std::string WithoutNoncharacters(std::string text) {
 // A number and its unit stay on one line: the blank between them becomes one that no line is broken at.
 std::string WithUnits(std::string_view text) {
   static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "%", "×"};
+  const auto joins = [&](std::size_t blank) {
+    if (blank == 0 || std::isdigit(static_cast<unsigned char>(text[blank - 1])) == 0) return false;
+    const std::string_view rest = text.substr(blank + 1);
+    return std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) { return rest.starts_with(unit); });
+  };
   std::string made;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool behind_number = at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0;
-    const std::string_view rest = text.substr(at + 1);
-    const bool before_unit =
-        std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) { return rest.starts_with(unit); });
-    if (text[at] == ' ' && behind_number && before_unit) {
-      made += "\xC2\xA0";
-    } else {
-      made += text[at];
-    }
+  std::size_t kept = 0;
+  for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
+    if (!joins(at)) continue;
+    made.append(text.substr(kept, at - kept)).append("\xC2\xA0");
+    kept = at + 1;
   }
-  return made;
+  return made.append(text.substr(kept));
 }
 
 }  // namespace

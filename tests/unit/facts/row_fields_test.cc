@@ -7,18 +7,12 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "facts/row_names.h"
+#include "made_rows.h"
 #include "show.h"
 
 using namespace whyoom;
 
 namespace {
-
-Allocation Shaped(const std::string& shape) {
-  Allocation row;
-  row.shape_text = shape;
-  row.array = ParseArrayShape(shape);
-  return row;
-}
 
 Allocation Op(const std::string& op_name, const std::string& file = "", std::int64_t line = 0) {
   Allocation row;
@@ -54,28 +48,28 @@ TEST_CASE("figures of a row are as printed, and no padding printed is none", "[f
 }
 
 TEST_CASE("what the shape tells", "[facts]") {
-  const Allocation row = Shaped("bf16[3,7,5]{0,2,1:T(8,128)(2,1)}");
+  const Allocation row = MakeRow("bf16[3,7,5]{0,2,1:T(8,128)(2,1)}");
   CHECK(Fields(row, {"shape", "layout", "dtype", "elements", "dims", "element_bits"}) ==
         "'bf16[3,7,5]' '{0,2,1:T(8,128)(2,1)}' 'bf16' 105 3 16");
   CHECK(Fields(row, {"minor_dim", "second_minor_dim", "tile_minor", "tile_second_minor"}) == "3 5 128 8");
   CHECK(Fields(row, {"longest_axis", "longest_dim", "is_float32", "is_bf16"}) == "1 7 false true");
-  CHECK(Fields(Shaped("f32[4,9,9]"), {"longest_axis", "longest_dim", "tile_minor", "tile_second_minor"}) == "1 9 1 1");
-  CHECK(Fields(Shaped("f32[64]{0:T(256)}"), {"tile_minor", "tile_second_minor", "is_float32"}) == "256 1 true");
-  CHECK(Fields(Shaped("f32[]"), {"longest_axis", "longest_dim", "elements"}) == "unknown unknown 1");
-  CHECK(Fields(Shaped("f32[256,128]{1,0:T(8,128)}"), {"bf16_bytes"}) == "65536");
-  CHECK(Fields(Shaped("f32[128,4]{1,0:T(8,128)}"), {"best_layout_bytes"}) == "2048");
+  CHECK(Fields(MakeRow("f32[4,9,9]"), {"longest_axis", "longest_dim", "tile_minor", "tile_second_minor"}) == "1 9 1 1");
+  CHECK(Fields(MakeRow("f32[64]{0:T(256)}"), {"tile_minor", "tile_second_minor", "is_float32"}) == "256 1 true");
+  CHECK(Fields(MakeRow("f32[]"), {"longest_axis", "longest_dim", "elements"}) == "unknown unknown 1");
+  CHECK(Fields(MakeRow("f32[256,128]{1,0:T(8,128)}"), {"bf16_bytes"}) == "65536");
+  CHECK(Fields(MakeRow("f32[128,4]{1,0:T(8,128)}"), {"best_layout_bytes"}) == "2048");
 }
 
 TEST_CASE("a tuple has a shape, and nothing that follows from one array", "[facts]") {
-  const Allocation row = Shaped("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)S(2)})");
+  const Allocation row = MakeRow("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)S(2)})");
   CHECK(Fields(row, {"shape", "dtype", "elements", "dims", "longest_axis", "longest_dim", "bf16_bytes"}) ==
         "'(f32[16,16], u32[])' unknown unknown unknown unknown unknown unknown");
   CHECK(Fields(Allocation(), {"shape", "layout", "name", "op_name", "kind", "xla_label"}) ==
         "unknown unknown unknown unknown unknown unknown");
   // It may be as long as the log's author likes, and is not cut inside a character.
-  CHECK(Fields(Shaped(std::string(200, 'x')), {"shape"}) == "'" + std::string(200, 'x') + "'");
-  CHECK(Fields(Shaped(std::string(201, 'x')), {"shape"}) == "'" + std::string(200, 'x') + "…'");
-  CHECK(Fields(Shaped(std::string(199, 'x') + "éé"), {"shape"}) == "'" + std::string(199, 'x') + "…'");
+  CHECK(Fields(MakeRow(std::string(200, 'x')), {"shape"}) == "'" + std::string(200, 'x') + "'");
+  CHECK(Fields(MakeRow(std::string(201, 'x')), {"shape"}) == "'" + std::string(200, 'x') + "…'");
+  CHECK(Fields(MakeRow(std::string(199, 'x') + "éé"), {"shape"}) == "'" + std::string(199, 'x') + "…'");
 }
 
 TEST_CASE("the line of the source is the user's or a library's", "[facts]") {
@@ -101,7 +95,7 @@ TEST_CASE("what an operation's name says of gradients", "[facts]") {
 }
 
 TEST_CASE("a name that is no field gives nothing; fields of one row are listed", "[facts]") {
-  CHECK(Fields(Shaped("f32[2]"), {"other", ""}) == "unknown unknown");
+  CHECK(Fields(MakeRow("f32[2]"), {"other", ""}) == "unknown unknown");
   const std::vector<std::string_view> names = RowFieldsOfOneRow();
   CHECK(std::find(names.begin(), names.end(), "longest_dim") != names.end());
   CHECK(std::find(names.begin(), names.end(), "same_size_count") == names.end());

@@ -4,18 +4,14 @@
 #include <string>
 
 #include "catch.h"
+#include "made_rows.h"
 
 using namespace whyoom;
 
 namespace {
 
 Allocation Row(const std::string& op_name, const std::string& label = "", const std::string& shape = "f32[2,3]{1,0}") {
-  Allocation row;
-  row.op_name = op_name;
-  row.xla_label = label;
-  row.shape_text = shape;
-  row.array = ParseArrayShape(shape);
-  return row;
+  return MakeRow(shape, std::nullopt, op_name, label);
 }
 
 std::string NameOf(const std::string& op_name) { return ShortName(Row(op_name)); }

@@ -81,6 +81,18 @@ TEST_CASE("names in a sentence are code, words are text", "[report]") {
   CHECK(html.Take().empty());
 }
 
+TEST_CASE("a number and its unit stay on one line, in a text with many of them", "[report]") {
+  std::string sentence;
+  std::string html_text;
+  for (int i = 0; i < 50; ++i) {
+    sentence += "it takes 640.00 MiB of 2 GiB or 31 % and 3 times ";
+    html_text += "it takes 640.00\xC2\xA0MiB of 2\xC2\xA0GiB or 31\xC2\xA0% and 3 times ";
+  }
+  HtmlWriter html;
+  html.Sentence(sentence);
+  CHECK(html.Take() == html_text);
+}
+
 TEST_CASE("what is ours goes in as it is", "[report]") {
   HtmlWriter html;
   html.Verbatim("<b>x</b>&amp;");
