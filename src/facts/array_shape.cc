@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
@@ -241,9 +243,8 @@ std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std
       static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
   const double proportional = static_cast<double>(*before) * share;
   const double after =
-      std::max(proportional,
-               static_cast<double>(std::min(*same_layout, std::max(*best, static_cast<std::int64_t>(proportional)))));
-  return static_cast<std::int64_t>(static_cast<double>(size) * after / static_cast<double>(*before));
+      std::max(proportional, static_cast<double>(std::min(*same_layout, std::max(*best, WholeBytes(proportional)))));
+  return WholeBytes(static_cast<double>(size) * after / static_cast<double>(*before));
 }
 
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {

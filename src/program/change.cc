@@ -8,6 +8,7 @@
 #include <set>
 
 #include "facts/op_name.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes)
@@ -40,7 +41,7 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
     if (!here) continue;
     const double length =
         static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
-    dims[dim] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(length)));
+    dims[dim] = std::max<std::int64_t>(1, WholeBytes(std::ceil(length)));
     if (once) break;  // of two dimensions that are one axis only one can be split over the same devices
   }
   return BytesWithDims(shape, value.size, dims);
@@ -62,7 +63,7 @@ Outcome Changes::Judge(const Variant& variant) const {
   // The compiler computes again only as much as it must to stay somewhat below the limit: it was seen to aim at 14.65
   // of 15.75 GiB.
   constexpr double kAimsAt = 0.93;
-  const auto aim = static_cast<std::int64_t>(kAimsAt * static_cast<double>(limit_));
+  const auto aim = WholeBytes(kAimsAt * static_cast<double>(limit_));
   outcome.left_bytes = limit_ <= 0 ? tight : std::max(tight, std::min(roomy, aim));
   return outcome;
 }
@@ -71,8 +72,8 @@ Variant Changes::Both(const Variant& one, const Variant& other) const {
   const Sizes as_is = compiled_.SizesAsTheyAre();
   const auto share = [&](std::int64_t bytes, std::size_t value, const Variant& by) {
     if (as_is[value] <= 0) return bytes;
-    return static_cast<std::int64_t>(static_cast<double>(bytes) * static_cast<double>(by.sizes[value]) /
-                                     static_cast<double>(as_is[value]));
+    return WholeBytes(static_cast<double>(bytes) * static_cast<double>(by.sizes[value]) /
+                      static_cast<double>(as_is[value]));
   };
   Variant both{one.sizes, one.more + other.more, {}};
   for (std::size_t i = 0; i < both.sizes.size(); ++i) both.sizes[i] = share(one.sizes[i], i, other);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <string_view>
 
 #include "facts/source_path.h"
 #include "text/utf8.h"
@@ -19,7 +20,9 @@ std::optional<SourcePlace> UserSource(const Diagnosis& finding) {
   const std::string call = Printable(finding.facts.Text("user_source"));  // "train.py:41"
   SourcePlace place{Printable(finding.facts.Text("user_source_path")), 0};
   if (call.empty() || place.path.empty()) return std::nullopt;
-  std::from_chars(call.data() + call.rfind(':') + 1, call.data() + call.size(), place.line);
+  const std::size_t colon = call.rfind(':');
+  const std::string_view line = std::string_view(call).substr(colon == std::string::npos ? 0 : colon + 1);
+  std::from_chars(line.data(), line.data() + line.size(), place.line);
   return place.line < 1 ? std::nullopt : std::optional(place);
 }
 

@@ -298,8 +298,8 @@ void DrawTimes(const std::vector<Timestamp>& times, HtmlWriter* html) {
   std::vector<std::size_t> counts(static_cast<std::size_t>((last->microseconds - begin) / span) + 1);
   for (const Timestamp& time : times) ++counts[static_cast<std::size_t>((time.microseconds - begin) / span)];
   const auto most = std::max_element(counts.begin(), counts.end());
-  const auto start = [&](std::size_t column) {
-    return ToString({begin + static_cast<std::int64_t>(column) * span, first->zone_known});
+  const auto start = [begin, span, zone_known = first->zone_known](std::size_t column) {
+    return ToString({begin + static_cast<std::int64_t>(column) * span, zone_known});
   };
   const std::string busiest = fmt::format("most, {}, in the {} from {}", *most, SpanText(span),
                                           start(static_cast<std::size_t>(most - counts.begin())));

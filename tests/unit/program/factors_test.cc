@@ -32,7 +32,7 @@ TEST_CASE("a joined dimension is split into what it was joined from, everywhere"
   const int sequence = factors.Add(128);
   const int tokens = factors.Add(512);
   const int same_tokens = factors.Add(512);
-  CHECK(factors.Equate({tokens}, {same_tokens}));
+  CHECK(factors.Equate(tokens, same_tokens));
   CHECK(factors.Equate({batch, sequence}, {tokens}));
   CHECK(factors.Expand(same_tokens) == std::vector<int>{factors.Expand(batch)[0], factors.Expand(sequence)[0]});
   // Taken apart again in another way: heads of 32 from a sequence of 128.
@@ -46,7 +46,7 @@ TEST_CASE("sizes that do not divide each other stay apart", "[program]") {
   Factors factors;
   const int a = factors.Add(6);
   const int b = factors.Add(4);
-  CHECK_FALSE(factors.Equate({a}, {b}));
+  CHECK_FALSE(factors.Equate(a, b));
   CHECK(factors.Expand(a) != factors.Expand(b));
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("related dimensions are of one family, whatever their sizes", "[progra
   const int whole = factors.Add(2049);
   const int slice = factors.Add(2048);
   const int other = factors.Add(2048);
-  factors.Relate({whole}, {slice});
+  factors.Relate(whole, slice);
   factors.JoinFamilies();
   CHECK(factors.Family(whole) == factors.Family(slice));
   CHECK(factors.Family(whole) != factors.Family(other));
