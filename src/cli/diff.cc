@@ -32,7 +32,7 @@ struct Side {
 
 // A dump holds more than is read of it; none of that is a log.
 bool IsOfModule(const std::string& path) {
-  const std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+  const std::string name = path.substr(path.rfind('/') + 1);
   return name.rfind("module_", 0) == 0;
 }
 
