@@ -47,6 +47,18 @@ Evidence Named(const std::vector<std::string>& names, const Evidence& read, cons
   return named;
 }
 
+// Those of the facts that tell failures apart that are known.
+Evidence Identity(const Failure& failure, const Evidence& read, const Evidence& follows) {
+  Evidence kept;
+  for (const auto& [name, fact] : follows.all()) {
+    const std::string& fact_name = name;
+    const auto tells_none = [&](const DerivedFact& one) { return one.name == fact_name && !one.identifies; };
+    if (std::none_of(failure.derived.begin(), failure.derived.end(), tells_none))
+      kept.Set(name, fact.value, fact.place);
+  }
+  return Named(failure.identity, read, kept);
+}
+
 // "name=value" a line, in the order of the rule data: ids depend on it. Empty where nothing is known.
 std::string IdentityText(const Failure& failure, const Evidence& identity) {
   std::string text;
@@ -75,7 +87,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
                      sighting.head.offset};
     OfCode& of_code = by_code_[finding.failure->code];
     const std::vector<std::string>& names = finding.failure->identity;
-    const Evidence identity = Named(names, finding.facts, FollowsFor(names, *rules_, finding));
+    const Evidence identity = Identity(*finding.failure, finding.facts, FollowsFor(names, *rules_, finding));
     if (Entry* same = FindSame(of_code, *finding.failure, identity)) {
       Count(sighting, finding, same);
       same->identity.Add(identity);
@@ -163,7 +175,7 @@ void ArtifactFindings::Identify(Entry* entry) const {
   const Evidence follows = Derive(failure.derived, FindingScope(*rules_, finding));
   finding.fullness.numbers = Named(failure.numbers, finding.facts, follows).all().size();
   // Partial reports may come to know together what none of them did.
-  entry->identity.Add(Named(failure.identity, finding.facts, follows));
+  entry->identity.Add(Identity(failure, finding.facts, follows));
   const std::string identity = IdentityText(failure, entry->identity);
   finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
 }

@@ -27,6 +27,8 @@ struct Allocation {
   Place place;       // of its first line
 };
 
+// The kind of an argument of the program.
+inline constexpr const char* kParameter = "parameter";
 // The kind of a row that is no report's but the one allocation that a message names.
 inline constexpr const char* kRequested = "requested";
 

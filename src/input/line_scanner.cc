@@ -58,6 +58,7 @@ struct LineScanner::State {
   bool FindHit();
   bool FindSurveyed();
   std::uint64_t PieceStart(const Cursor& cursor) const;
+  std::uint64_t LineBefore(std::uint64_t start, std::uint64_t reach) const;
   std::uint64_t FirstOpener(std::uint64_t reach, std::uint64_t all_from) const;
   void PlanWindows();
   void GoTo(const Window& window);
@@ -200,6 +201,16 @@ std::uint64_t LineScanner::State::FirstOpener(std::uint64_t reach, std::uint64_t
   return first;
 }
 
+// Where the line before the piece at `start` begins, or `start` where that is not near or not all of it is behind
+// `reach`.
+std::uint64_t LineScanner::State::LineBefore(std::uint64_t start, std::uint64_t reach) const {
+  const std::uint64_t from = std::max(reach, Before(start, close));
+  if (start == from || *At(start - 1) != '\n') return start;
+  const std::size_t feed = Bytes(from, start - 1).rfind('\n');
+  if (feed != std::string_view::npos) return from + feed + 1;
+  return from == next.line_start ? from : start;
+}
+
 // Says which pieces are to be given for the hit at hit_end.
 void LineScanner::State::PlanWindows() {
   if (make_lead) lead = std::exchange(make_lead, nullptr)();
@@ -218,7 +229,7 @@ void LineScanner::State::PlanWindows() {
     const std::uint64_t start = PieceStart(cursor);
     if (start >= all_from) break;
     if (opened && cursor.offset == first_opener) {
-      all_from = start >= reach ? start : cursor.offset;
+      all_from = start >= reach ? LineBefore(start, reach) : cursor.offset;
       break;
     }
     if (start >= reach && hit.literal >= lead.openers && (windows.empty() || windows.back().begin != start))

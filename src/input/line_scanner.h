@@ -55,6 +55,7 @@ class LineScanner {
   //
   //   jax 0.4.35 on 4 chips          1. a line with a literal of the lead that is no opener
   //   step 7 …
+  //   12:00:01 ERROR failed:            and the line before the first opener: a logger stamps it for what follows
   //   Traceback (most recent …):     2. all lines from the first opener that leads on, or, where lines given before
   //     File "train.py", line 3         reach into this and lead on, all that follow
   //   saving … (a few lines)         3. all whole lines within close_bytes before the hit

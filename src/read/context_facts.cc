@@ -1,6 +1,7 @@
 #include "read/context_facts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace whyoom {
@@ -12,6 +13,10 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
     for (const Pattern& pattern : context.patterns) all.push_back(&pattern);
   }
   return all;
+}
+
+bool Matters(const Context& context, const Failure& failure) {
+  return std::find(failure.contexts.begin(), failure.contexts.end(), context.id) != failure.contexts.end();
 }
 
 }  // namespace
@@ -34,22 +39,59 @@ std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined)
 }
 
 void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joined) {
-  Said& said = said_[found.pattern];
+  std::deque<Said>& history = said_[found.context][found.pattern];
   const std::uint64_t offset = joined.PlaceOf(found.match.begin).offset;
-  if (offset < said.offset) return;
-  said = {found.context, offset, {}};
+  const auto before = [](std::uint64_t at, const Said& said) { return at < said.offset; };
+  auto place = std::upper_bound(history.begin(), history.end(), offset, before);
+  if (place == history.begin() || std::prev(place)->offset != offset)
+    place = history.insert(place, Said{offset, {}});
+  else
+    --place;
+  place->facts = {};
   for (const Capture& capture : found.match.captures) {
-    said.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+    place->facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   }
+  if (history.size() > kMostSaid) history.pop_front();
 }
 
-void ContextFacts::AddTo(const Failure& failure, Evidence* facts) const {
-  // Two patterns may give one fact; the last in the log wins, wherever the patterns lie in memory.
-  std::vector<const Said*> used;
-  for (const auto& [pattern, said] : said_) {
-    const std::vector<std::string>& ids = failure.contexts;
-    if (std::find(ids.begin(), ids.end(), said.context->id) != ids.end()) used.push_back(&said);
+void ContextFacts::AddFailure(const Failure& failure, std::uint64_t offset) {
+  const auto before = [](std::uint64_t at, const Failed& failed) { return at < failed.offset; };
+  failures_.insert(std::upper_bound(failures_.begin(), failures_.end(), offset, before), {offset, &failure});
+  if (failures_.size() > kMostFailures) failures_.pop_front();
+}
+
+// From where on words of `context` hold for what fails at `offset`: behind the last failure before its last word, which
+// is where the run ended that an older word is of; where they are of one program, behind the last failure that had
+// them.
+std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const {
+  std::uint64_t end = offset;
+  if (!context.of_next_failure) {
+    std::uint64_t last_word = 0;
+    for (const auto& [pattern, history] : said) {
+      for (const Said& one : history) {
+        if (one.offset < offset) last_word = std::max(last_word, one.offset);
+      }
+    }
+    end = last_word;
   }
+  for (auto failed = failures_.rbegin(); failed != failures_.rend(); ++failed) {
+    if (failed->offset < end && (!context.of_next_failure || Matters(context, *failed->failure))) return failed->offset;
+  }
+  return 0;
+}
+
+void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const {
+  std::vector<const Said*> used;
+  for (const auto& [context, said] : said_) {
+    if (!Matters(*context, failure)) continue;
+    const std::uint64_t from = HoldsFrom(*context, said, offset);
+    for (const auto& [pattern, history] : said) {
+      const auto is_before = [&](const Said& one) { return one.offset < offset; };
+      const auto last = std::find_if(history.rbegin(), history.rend(), is_before);
+      if (last != history.rend() && last->offset >= from) used.push_back(&*last);
+    }
+  }
+  // Two patterns may give one fact; the last in the log wins, wherever the patterns lie in memory.
   std::sort(used.begin(), used.end(), [](const Said* a, const Said* b) { return a->offset > b->offset; });
   for (const Said* said : used) facts->Add(said->facts);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -33,21 +34,41 @@ class ContextFinder {
   PatternSet set_;
 };
 
+// What is said of a job holds from where it is printed, for what fails after it. A job that failed and says again what
+// its settings are was started again: of a context that speaks behind a failure, what was said before it is another
+// run's. A context that speaks of one program is the next failure's alone.
 class ContextFacts {
  public:
-  // Of each pattern the match that stands last in the log counts, whole: what an older one said beside it is forgotten.
+  // Matches may come in any order, and before the failures that stand in front of them.
   void Add(const ContextFinder::Found& found, const JoinedLines& joined);
 
-  // Adds what matters to `failure` and `facts` do not know yet.
-  void AddTo(const Failure& failure, Evidence* facts) const;
+  // The head of `failure`, which is borrowed, stands at `offset` of the artifact.
+  void AddFailure(const Failure& failure, std::uint64_t offset);
+
+  // Adds what matters to a failure that begins at `offset` and `facts` do not know yet. Of each pattern the last match
+  // before it counts, whole: what an older one said beside it is forgotten.
+  void AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const;
 
  private:
   struct Said {
-    const Context* context = nullptr;
     std::uint64_t offset = 0;  // of the match in the artifact
     Evidence facts;
   };
-  std::map<const Pattern*, Said> said_;
+  // How many matches of a pattern, and failures, are remembered. Lines are read a few ahead of the failures in them;
+  // what was said before so many later words is of no run that still fails.
+  static constexpr std::size_t kMostSaid = 16;
+  static constexpr std::size_t kMostFailures = 64;
+  using History = std::map<const Pattern*, std::deque<Said>>;  // by pattern, ascending by offset
+
+  struct Failed {
+    std::uint64_t offset = 0;
+    const Failure* failure = nullptr;
+  };
+
+  std::uint64_t HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const;
+
+  std::map<const Context*, History> said_;
+  std::deque<Failed> failures_;  // ascending
 };
 
 }  // namespace whyoom

@@ -53,7 +53,10 @@ void LineReader::Feed(const RawLine& raw) {
 }
 
 void LineReader::Read(const RawLine& raw) {
-  if (raw.after_gap) FlushPending();
+  if (raw.after_gap) {
+    FlushPending();
+    ++gaps_;
+  }
   if (OnlyRepeats(raw)) return;
   lines_.clear();
   engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
@@ -79,6 +82,7 @@ void LineReader::FeedLines() {
     if (reporter == nullptr) continue;
     const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
     reporter->last_fed = ++fed_;
+    SetTime(reporter, &line);
     const bool was_active = reporter->session.active();
     reporter->session.Feed(std::move(line), &sightings_);
     const bool is_active = reporter->session.active();
@@ -94,6 +98,19 @@ void LineReader::FeedLines() {
   }
 }
 
+// What a logger gets in one piece has its stamp on the first line alone: a traceback, a compiler's report. A line
+// without one was printed when its reporter printed last; where nothing says who that is, when anybody did.
+void LineReader::SetTime(Reporter* reporter, Line* line) {
+  if (line->time) {
+    reporter->stamp = stamp_ = {line->time, gaps_};
+    return;
+  }
+  const bool is_nameless = line->reporter.empty();
+  const bool has_own = reporter->stamp.time && reporter->stamp.gap == gaps_;
+  const Stamp& last = has_own || !is_nameless ? reporter->stamp : stamp_;
+  if (last.gap == gaps_) line->time = last.time;
+}
+
 LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
   const auto known = reporters_.find(name);
   if (known != reporters_.end()) {
@@ -106,7 +123,9 @@ LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
   const auto made =
       reporters_
           .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name),
-                                      std::prev(recent_.end()), 0})
+                                      std::prev(recent_.end()),
+                                      0,
+                                      {}})
           .first;
   return &made->second;
 }

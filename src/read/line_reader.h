@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,6 +20,7 @@
 #include "read/session.h"
 #include "read/statements.h"
 #include "text/record_joiner.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -60,10 +62,17 @@ class LineReader {
     return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), heard_since_activity_);
   }
 
+  // When somebody printed last, as far as a stamp says so. Behind a gap nothing is known: it may be hours later.
+  struct Stamp {
+    std::optional<Timestamp> time;
+    std::uint64_t gap = 0;  // gaps_ when it was seen
+  };
+
   struct Reporter {
     Session session;
     std::list<std::string>::iterator place;  // in recent_
     std::uint64_t last_fed = 0;
+    Stamp stamp;
   };
 
   void Read(const RawLine& raw);
@@ -72,6 +81,7 @@ class LineReader {
   void FeedUnfinished();
   void FlushPending();
   void SeeFramework(const std::string& text);
+  void SetTime(Reporter* reporter, Line* line);
   Reporter* FindReporter(const std::string& name);
   bool MakeRoom();
 
@@ -87,6 +97,8 @@ class LineReader {
   std::vector<Sighting> sightings_;
   std::vector<Line> lines_;                    // of the raw line at hand
   std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
+  Stamp stamp_;                                // the last one of all
+  std::uint64_t gaps_ = 0;                     // in what was fed
   std::uint64_t fed_ = 0;
   std::uint64_t lines_since_activity_ = 0;
   std::uint64_t heard_since_activity_ = 0;  // reporters

@@ -27,8 +27,8 @@ const re2::RE2& LabelPattern() {
   static const re2::RE2 pattern(
       R"((?:^|[^\w.])()"
       R"(Total \w+ usage >=|Program \w+ requirement|Output size|Heap allocator status:|Persistent allocations)"
-      R"(|Largest program allocations in \w+|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
-      R"(|Extra memory due to padding:|XLA label:|Allocation type:|Tag:|={10,})"
+      R"(|Largest program allocations in \w+|Peak buffers:|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
+      R"(|Entry Parameter Subshape:|Extra memory due to padding:|XLA [Ll]abel:|Allocation type:|Tag:|={10,})"
       R"(|(?:reserved(?:\([^)\n]{0,80}\))?|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations(?: \([^)\n]{0,80}\))?)\s+(?:)" WHYOOM_SIZE
       R"(|unknown size))"
       R"())");
@@ -49,7 +49,9 @@ bool EndsWith(std::string_view text, std::string_view end) {
 // A value that cannot be whole yet: nothing, or a quote or bracket open.
 bool Unfinished(std::string_view label, std::string_view value) {
   if (Trim(value).empty()) return true;
-  if (label != "Operator" && label != "Shape" && label != "XLA label" && label != "HLO temp") return false;
+  if (label != "Operator" && label != "Shape" && label != "Entry Parameter Subshape" && label != "XLA label" &&
+      label != "HLO temp")
+    return false;
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -105,6 +107,7 @@ std::string WithLostLineBreaks(std::string_view text) {
 std::string LabelName(std::string_view label) {
   if (EndsWith(label, "Size:") && !StartsWith(label, "Unpadded")) return "Size";
   if (StartsWith(label, "=")) return "end";
+  if (label == "XLA Label:") return "XLA label";  // as compilers for GPUs print it
   if (EndsWith(label, ":")) label.remove_suffix(1);
   return std::string(label);
 }
@@ -126,7 +129,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
     const std::string_view before = text.substr(value_begin, begin - value_begin);
     if (any) value_ += Cut(before);
     if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr &&
-        label.find("hbm") != label.npos) {
+        label.find(" " + space_ + " ") != label.npos) {
       Close();
       done_ = true;
       return any;
@@ -146,7 +149,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
   }
   if (!label_.empty() && !Trim(text).empty() && continued_ < kMaxContinuedLines && value_.size() < kMaxValue) {
     // Wrapped at a blank as a rule; inside a quoted name or a shape the blank is not part of it.
-    if (label_ != "Shape") value_ += ' ';
+    if (label_ != "Shape" && label_ != "Entry Parameter Subshape") value_ += ' ';
     value_ += Cut(Trim(text));
     ++continued_;
     if (!Unfinished(label_, value_)) Close();
@@ -180,11 +183,12 @@ void MemoryReportReader::Close() {
   const std::string label = std::exchange(label_, {});
   const std::string value(Trim(value_));
   if (StartsWith(label, "Total ")) {
-    block_ = label.find("hbm") != label.npos ? Block::kTotal : Block::kOther;
+    block_ = label.find(" " + space_ + " ") != label.npos ? Block::kTotal : Block::kOther;
     if (block_ == Block::kTotal) SetSize("total_bytes", value);
   } else if (StartsWith(label, "Program ")) {
-    block_ = label.find(" hbm ") != label.npos ? Block::kRequirement : Block::kOther;
-    if (block_ == Block::kRequirement) SetSize("program_hbm_bytes", value);
+    block_ = label.find(" " + space_ + " ") != label.npos ? Block::kRequirement : Block::kOther;
+    of_other_space_ = block_ == Block::kOther;
+    if (block_ == Block::kRequirement) SetSize(space_ == "hbm" ? "program_hbm_bytes" : "program_space_bytes", value);
   } else if (label == "Persistent allocations") {
     block_ = Block::kPersistent;
   } else if (label == "Heap allocator status") {
@@ -193,12 +197,15 @@ void MemoryReportReader::Close() {
     SetSize("output_bytes", value);
   } else if (label == "shares") {
     SetSize("shared_output_bytes", value);
-  } else if (StartsWith(label, "Largest program allocations")) {
-    in_list_ = label.find("hbm") != label.npos;
+  } else if (StartsWith(label, "Largest program allocations") || label == "Peak buffers") {
     block_ = Block::kOther;
-    if (in_list_) facts_.Set("list_seen", true, place_);
+    row_open_ = false;
+    of_other_space_ = label != "Peak buffers" && !EndsWith(label, " " + space_);
+    if (!of_other_space_) facts_.Set("list_seen", true, place_);
   } else if (label == "end") {
     row_open_ = false;
+  } else if (of_other_space_) {
+    return;  // another memory's list
   } else if (label == "Size" || row_open_) {
     SetField(label, value);
   } else {
@@ -278,6 +285,10 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   } else if (label == "Shape") {
     row.shape_text = value;
     row.array = ParseArrayShape(value);
+  } else if (label == "Entry Parameter Subshape") {
+    row.shape_text = value;
+    row.array = ParseArrayShape(value);
+    row.kind = kParameter;
   } else if (label == "Unpadded size") {
     row.unpadded_bytes = PlausibleSize(size);
   } else if (label == "Extra memory due to padding") {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "facts/allocation.h"
@@ -21,8 +22,14 @@ namespace whyoom {
 
 class MemoryReportReader {
  public:
+  // Of the memory that reports call `space`; what they say of another one is passed over.
+  explicit MemoryReportReader(std::string space) : space_(std::move(space)) {}
+
   // Takes one line, from position `from` of its text on. Says whether the line held part of a report.
   bool Feed(const Line& line, std::size_t from = 0);
+
+  // No further line is this report's.
+  void End() { done_ = true; }
 
   // Nothing more is to be expected: a second report began (that line was not taken), or too much else came.
   bool done() const { return done_; }
@@ -55,7 +62,8 @@ class MemoryReportReader {
   Place place_;
   int continued_ = 0;
 
-  bool in_list_ = false;
+  const std::string space_;
+  bool of_other_space_ = false;  // what is being read
   bool row_open_ = false;
   Evidence facts_;
   std::vector<Allocation> rows_;

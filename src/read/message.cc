@@ -12,9 +12,9 @@ namespace {
 constexpr std::size_t kMaxJoined = 8192;
 constexpr std::size_t kMaxMessage = 1200;
 
-// Lines at which a message is over, whatever it is: the next exception, its status word, or the frames of a Python
-// report.
-bool EndsMessage(std::string_view text) {
+// Texts that begin a message of their own, whatever came before: an exception, its status word, or the frames of a
+// Python report.
+bool IsNewMessage(std::string_view text) {
   static const re2::RE2 boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
@@ -33,12 +33,16 @@ std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
 
 }  // namespace
 
+bool BeginsMessage(const Line& line, const Line& first) {
+  // A logger writes its prefix before the first line of what it is given, a collector before each.
+  return line.after_gap || (line.logged && !first.logged) || IsNewMessage(line.text);
+}
+
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
     : from_(from) {
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
-    if (i > 0 && (line.after_gap || line.text.find_first_not_of(" \t") == std::string::npos || EndsMessage(line.text)))
-      break;
+    if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front()))) break;
     if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line});
     const std::size_t begin = i == 0 ? from : 0;
@@ -121,6 +125,33 @@ HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
   }
 }
 
+bool AreTold(const Failure& one, const Failure& other) {
+  const auto holds = [](const std::vector<std::string>& codes, const std::string& code) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  return holds(one.absorbed_by, other.code) || holds(other.absorbed_by, one.code);
+}
+
+std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const {
+  const std::string& text = joined.text();
+  const auto says = [](const HeadMatch& match) {
+    Evidence facts;
+    for (const Capture& capture : match.match.captures) facts.Set(capture.name, capture.value, {});
+    return facts;
+  };
+  std::size_t end = text.size();
+  for (const std::size_t i : patterns_.In(text)) {
+    HeadMatch found{heads_[i].first, heads_[i].second, {}};
+    const std::size_t from = std::max(head.match.end, joined.first_line_end());
+    if (found.head->fragment || !found.head->pattern.Find(text, from, &found.match, end)) continue;
+    const bool same = found.failure == head.failure;
+    const bool goes_on =
+        same ? !AreContrary(says(head), says(found), head.failure->identity) : AreTold(*found.failure, *head.failure);
+    if (!goes_on) end = std::min(end, found.match.begin);
+  }
+  return end;
+}
+
 std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_view previous_line) const {
   static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
@@ -191,16 +222,22 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, Evidence* facts,
-                 std::string* message, std::size_t* end) {
+void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
+                 Evidence* facts, std::string* message, std::size_t* end) {
   for (const Capture& capture : head.match.captures)
     facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
-  const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
+  const std::string_view text =
+      ThisMessage(head.head->pattern, std::string_view(joined.text()).substr(0, limit), head.match.end);
   *end = head.match.end;
   const std::map<std::string, ReadFact> read = ReadFacts(head.failure->facts, text, head.match.begin, end);
+  // The head begins in the first line, where both have the same places; further on the other text has one blank more or
+  // less a line, so that a line that only begins before the limit is left out of it.
+  const std::string_view other_text =
+      std::string_view(other.text())
+          .substr(0, text.size() < joined.text().size() ? other.BeginOfLine(joined.LineIndexOf(text.size()))
+                                                        : other.text().size());
   std::size_t other_end = 0;
-  // The head begins in the first line, where both have the same places.
-  for (const auto& [name, fact] : ReadFacts(head.failure->facts, other.text(), head.match.begin, &other_end)) {
+  for (const auto& [name, fact] : ReadFacts(head.failure->facts, other_text, head.match.begin, &other_end)) {
     const auto known = read.find(name);
     // A figure or a name that ends with its line may have been cut there, or the message ends, and the next line is of
     // something else.

@@ -15,6 +15,10 @@
 
 namespace whyoom {
 
+// Whether `line` begins a message of its own, behind one whose first line is `first`: it is logged and that one is not,
+// lines are missing before it, or it begins as an exception or a traceback does.
+bool BeginsMessage(const Line& line, const Line& first);
+
 // Consecutive lines of one reporter as one text: messages are wrapped anywhere, so patterns look at the lines
 // joined, each run of white space as one blank. Where lines were broken at blanks, a blank joins them; where they were
 // cut at a width, inside words and figures, nothing does.
@@ -35,6 +39,9 @@ class JoinedLines {
   std::size_t line_count() const { return parts_.size(); }
   std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
   std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
+  std::size_t BeginOfLine(std::size_t index) const {  // where line `index` begins; the text's size where it has none
+    return index < parts_.size() ? parts_[index].begin : text_.size();
+  }
   bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
   Place PlaceOf(std::size_t position) const;
   const std::string& line_of(std::size_t position) const;  // cleaned text of the line, see Quotation
@@ -68,6 +75,10 @@ class HeadFinder {
   // that one. Quotations (source lines, search patterns) give none.
   std::vector<HeadMatch> Find(const JoinedLines& joined, std::string_view previous_line) const;
 
+  // Where what `head` begins is over at the latest: where behind the first line another failure's head begins that is
+  // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
+  std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
+
   // Whether any rule's literal stands in `text`.
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
@@ -80,10 +91,13 @@ class HeadFinder {
   PatternSet patterns_;  // of heads_
 };
 
+// Whether the one is told inside the other's message: the rule data lets one be absorbed by the other.
+bool AreTold(const Failure& one, const Failure& other);
+
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message
-// goes. `message` becomes the text a person would quote.
+// goes, and not beyond `limit` in `joined`. `message` becomes the text a person would quote.
 // `other` is the same lines joined the other way: it gives what a cut through a figure or a name hides in `joined`.
-void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, Evidence* facts,
-                 std::string* message, std::size_t* end);
+void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
+                 Evidence* facts, std::string* message, std::size_t* end);
 
 }  // namespace whyoom

@@ -124,8 +124,10 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     OpenSighting open;
     Sighting& sighting = open.sighting;
     std::size_t end = 0;
-    ReadMessage(joined, other, head, &sighting.facts, &sighting.message, &end);
-    if (MergeIntoOpen(joined, head, sighting.facts)) continue;
+    const std::size_t limit = finder_.EndOfMessage(joined, head);
+    ReadMessage(joined, other, head, limit, &sighting.facts, &sighting.message, &end);
+    std::optional<UserCall> call = traceback_.user_call();
+    if (MergeIntoOpen(joined, head, sighting.facts, &call)) continue;
     sighting.failure = head.failure;
     sighting.fragment = head.head->fragment;
     sighting.reporter = reporter_;
@@ -134,25 +136,34 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     sighting.head = joined.PlaceOf(head.match.begin);
     sighting.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
     SetHeadEnd(joined, head, &open);
-    open.message_end = ordinal_ + joined.line_count() - 1;
-    contexts_.AddTo(*head.failure, &sighting.facts);
-    of_job_.AddTo(*head.failure, &sighting.facts);
-    if (const std::optional<UserCall> call = traceback_.user_call()) {
+    open.message_end = ordinal_ + joined.LineIndexOf(limit > 0 ? limit - 1 : 0);
+    contexts_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
+    of_job_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
+    contexts_.AddFailure(*head.failure, sighting.head.offset);
+    of_job_.AddFailure(*head.failure, sighting.head.offset);
+    if (call) {
+      traceback_.Take();
+      open.call = call;
       sighting.facts.Set("user_source", call->source, call->place);
       sighting.facts.Set("user_source_path", call->path, call->place);
     }
-    if (!head.failure->reader.empty()) {
-      open.reader = std::make_unique<MemoryReportReader>();
-      for (OpenSighting& earlier : open_) {
-        if (earlier.sighting.failure == head.failure)
-          earlier.message_end = 0;  // its report ends where this one's begins
-      }
-    }
+    if (!head.failure->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.failure->memory_space);
+    if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
     if (open_.back().reader != nullptr) {
       FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
     }
     lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
+  }
+}
+
+// A report stands right behind its head: what comes behind the head of another failure is not of the one before.
+void Session::EndReports(const Failure& next) {
+  for (OpenSighting& earlier : open_) {
+    const bool is_told = earlier.sighting.failure != &next && AreTold(*earlier.sighting.failure, next);
+    if (earlier.reader == nullptr || is_told) continue;
+    earlier.reader->End();
+    earlier.message_end = 0;
   }
 }
 
@@ -169,7 +180,8 @@ bool Session::BeginsInside(const JoinedLines& joined, const HeadMatch& head, con
 // A message may hold several heads. The code's name and the sentence after it are one failure. A head may be part of
 // another code's ("Error loading program 'f': Attempting to allocate …"), and what a run-time message carries from a
 // compile is its cause; the rule data says of which codes this is so. True where `head` starts nothing new.
-bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts) {
+bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
+                            std::optional<UserCall>* call) {
   for (OpenSighting& open : open_) {
     if (open.message_end < ordinal_) continue;
     Sighting& sighting = open.sighting;
@@ -182,7 +194,10 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
     const bool inside = BeginsInside(joined, head, open);
     if (inside && Holds(head.failure->absorbed_by, sighting.failure->code)) return true;
     const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
-    if ((inside || carried) && Holds(sighting.failure->absorbed_by, head.failure->code)) open.absorbed = true;
+    if ((inside || carried) && Holds(sighting.failure->absorbed_by, head.failure->code)) {
+      open.absorbed = true;
+      if (open.call) *call = open.call;  // it is the cause of what the traceback ends with
+    }
   }
   return false;
 }

@@ -65,6 +65,7 @@ class Session {
     std::size_t head_end = 0;
     std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
     bool absorbed = false;
+    std::optional<UserCall> call;  // of the traceback that ends with it
   };
 
   void ProcessFront(std::vector<Sighting>* done);
@@ -74,7 +75,9 @@ class Session {
   void AddJobFacts(const Line& line);
   void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                      const Line& front);
-  bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts);
+  bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
+                     std::optional<UserCall>* call);
+  void EndReports(const Failure& next);
   void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
   bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const;
   void FeedReader(const Line& front, std::size_t from);

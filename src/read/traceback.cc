@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include "facts/source_path.h"
+#include "read/message.h"
 
 namespace whyoom {
 namespace {
@@ -46,9 +47,11 @@ void Traceback::Feed(const Line& line) {
   static const re2::RE2 connector(
       R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
   ++lines_since_;
+  if (taken_) ended_ = true;
   // A frame's source and the marks below it are indented.
   const bool indented = line.text.starts_with("    ");
-  if (indented && lines_since_ <= 3) lines_since_ = 0;
+  if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
+  if (call_ && lines_since_ > 0) FollowException(line);
   if (!MayBelong(line.text)) return;
   Frame frame;
   if (re2::RE2::PartialMatch(line.text, connector)) {
@@ -56,13 +59,14 @@ void Traceback::Feed(const Line& line) {
     return;
   }
   if (re2::RE2::PartialMatch(line.text, header)) {
-    if (!is_consequence_) call_.reset();
-    is_consequence_ = false;
-    lines_since_ = 0;
+    const std::optional<UserCall> cause = is_consequence_ ? call_ : std::nullopt;
+    Reset();
+    call_ = cause;
     return;
   }
   if (ReadFrame(line.text, &frame)) {
-    if (lines_since_ > kNear) call_.reset();  // of another traceback, whose successor has lost its header
+    // Of another traceback, whose successor has lost its header.
+    if (lines_since_ > kNear || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
     if (!IsLibraryPath(frame.path)) {
       call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), frame.path, {line.number, line.offset}};
@@ -70,6 +74,22 @@ void Traceback::Feed(const Line& line) {
   }
 }
 
-std::optional<UserCall> Traceback::user_call() const { return lines_since_ <= kNear ? call_ : std::nullopt; }
+// Takes a line behind the frames: the exception, a part of what it says, or the first line that is none.
+void Traceback::FollowException(const Line& line) {
+  static const re2::RE2 exception(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$))");
+  if (line.text.find_first_not_of(" \t|") == std::string::npos) return;
+  static const re2::RE2 opening(R"(^[ \t|]*(?:[\w.]+|(?:[\w.]+: ?)+)$)");
+  const bool begins = exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, exception);
+  if (begins || exception_ == Exception::kOpening) {
+    if (exception_ == Exception::kNone) is_logged_ = line.logged;
+    exception_ = re2::RE2::FullMatch(line.text, opening) ? Exception::kOpening : Exception::kSaid;
+  } else if (exception_ == Exception::kSaid) {
+    Line first;
+    first.logged = is_logged_;
+    ended_ = ended_ || BeginsMessage(line, first);
+  }
+}
+
+std::optional<UserCall> Traceback::user_call() const { return lines_since_ <= kNear && !ended_ ? call_ : std::nullopt; }
 
 }  // namespace whyoom

@@ -28,14 +28,30 @@ class Traceback {
   // Lines are missing after the last one: no traceback goes on beyond them.
   void Reset() { *this = Traceback(); }
 
-  // The innermost frame outside libraries of the traceback that ends right before the last line fed, or in it; where it
-  // has none, of the one whose consequence it is. nullopt where there is no such traceback or frame.
+  // The innermost frame outside libraries of the traceback whose exception the last line fed is, or is part of; where
+  // it has none, of the one whose consequence it is. nullopt where there is no such traceback or frame, and where a
+  // failure took it that begins in an earlier line: an exception is one failure.
   std::optional<UserCall> user_call() const;
 
+  // The failure that begins in the last line fed is what the traceback ends with.
+  void Take() { taken_ = true; }
+
  private:
+  // What came behind the frames.
+  enum class Exception {
+    kNone,     // nothing yet
+    kOpening,  // its class, status word or code alone: what it says is still to come
+    kSaid,     // its first words
+  };
+  void FollowException(const Line& line);
+
   std::optional<UserCall> call_;
   int lines_since_ = 0;          // since the last line that belonged to a traceback
   bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, its traceback not yet
+  Exception exception_ = Exception::kNone;
+  bool is_logged_ = false;  // the exception's first line, see Line
+  bool ended_ = false;      // the last line fed is no part of the exception any more
+  bool taken_ = false;      // by a failure that begins in the last line fed or before it
 };
 
 }  // namespace whyoom

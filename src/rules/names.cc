@@ -108,6 +108,7 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "output_bytes",
       "shared_output_bytes",
       "program_hbm_bytes",
+      "program_space_bytes",
       "hlo_temp_bytes",
       "program_need_bytes",
       "dump",

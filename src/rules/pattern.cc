@@ -27,9 +27,9 @@ struct CaptureType {
   std::string_view regex;
 };
 
-// A size's unit ends at a word's end: "8 Mainframes" are not 8 M.
+// A size's unit ends at a word's end: "8 Mainframes" are not 8 M. Linux prints kB, Kubernetes Ki, Julia "256. MiB".
 constexpr std::array<CaptureType, 8> kTypes = {{
-    {"size", R"(-?\d+(?:,\d{3})*(?:\.\d+)?\s?(?:[KMGTPE](?:iB|B)?|B)\b)"},
+    {"size", R"(-?\d+(?:,\d{3})*(?:\.\d*)?\s?(?:[KMGTPE](?:iB|i|B)?|kB|B|bytes?)\b)"},
     {"bytes", R"(\d{1,3}(?:,\d{3})+|\d+)"},
     {"integer", R"(-?\d+)"},
     {"number", R"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"},

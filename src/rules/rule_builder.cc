@@ -156,6 +156,7 @@ void RuleSetBuilder::BuildFacts(const RuleNode& node, Failure* failure) {
 
 void RuleSetBuilder::BuildReader(const RuleNode& node, Failure* failure) {
   failure->reader = node["reader"].Text();
+  if (node["memory_space"].exists()) failure->memory_space = node["memory_space"].Text();
   const std::vector<std::string>& readers = ReaderNames();
   if (!failure->reader.empty() && std::find(readers.begin(), readers.end(), failure->reader) == readers.end()) {
     const std::string meant = DidYouMean(failure->reader, readers);
@@ -174,6 +175,7 @@ std::vector<DerivedFact> RuleSetBuilder::BuildDerived(const std::string& owner, 
     derived.from = UseExpression(owner, item["from"], false);
     derived.when = UseOptionalExpression(owner, item["when"], false);
     derived.replace = item["replace"].Bool();
+    derived.identifies = !item["identifies"].exists() || item["identifies"].Bool();
     all.push_back(std::move(derived));
   }
   return all;
@@ -349,6 +351,7 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
     CollectLiterals(context.patterns.back(), item, "context");
   }
   context.job_wide = node["job_wide"].Bool();
+  context.of_next_failure = node["of_next_failure"].Bool();
   context.is_program = node["program"].Bool();
   context.derived = BuildDerived(ContextOwner(context.id), node["derived"]);
   if (!context.derived.empty() && !context.is_program)

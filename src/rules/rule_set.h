@@ -55,6 +55,7 @@ struct DerivedFact {
   Expression from;
   std::optional<Expression> when;  // only then
   bool replace = false;            // also where the log gave the fact
+  bool identifies = true;          // where it is one of the facts that tell failures apart
 };
 
 struct RemedyUse {
@@ -91,6 +92,7 @@ struct Failure {
   std::vector<Head> heads;
   std::vector<Pattern> facts;         // looked for in the message after the head
   std::string reader;                 // of the block below the message; empty: none
+  std::string memory_space = "hbm";   // as that block names it
   bool of_dump = false;               // what a compile failed of whose XLA dump says that it ran out of memory
   std::vector<std::string> contexts;  // ids of Context whose facts matter to it
   std::vector<DerivedFact> derived;
@@ -163,6 +165,7 @@ struct Context {
   std::string id;
   std::vector<Pattern> patterns;     // of each the newest match counts
   bool job_wide = false;             // true of all reporters, whichever printed it
+  bool of_next_failure = false;      // of one program: true of the next failure that names it, and of none after that
   bool is_program = false;           // each match states what one program takes, failure or not
   std::vector<DerivedFact> derived;  // of such a statement
   std::vector<Example> match;

@@ -20,6 +20,7 @@ struct Line {
   int repeats = 1;           // how many reporters a suffix such as "[repeated 5x across cluster]" counts
   std::optional<Timestamp>
       time;                // that a prefix or record says; of several the first that knows its zone, else the first
+  bool logged = false;     // a logger's or collector's prefix, or its record, stood round the text
   bool after_gap = false;  // the log's lines before this one were not looked at
 
   // From `text_at` on, text lies linearly over the raw bytes from `raw_at` (from the line's start) on.

@@ -186,6 +186,7 @@ bool Normalizer::Patterns::StripAffixes(Part* part) const {
     end -= length;
   }
   if (begin == 0 && end == text.size()) return false;
+  part->logged = part->logged || begin > 0;
   part->text = Slice(part->text, begin, end);
   return true;
 }
@@ -200,6 +201,7 @@ bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cle
   JsonRecordReader::Record record;
   if (!json.Read(part.text, &record) && !json.ReadAsPairs(part.text, &record)) return OpenArray(part, rounds, cleaned);
   Origin outer = part;
+  outer.logged = true;
   AddReporter(Printable(record.reporter), &outer);
   AddTime(record.time, &outer);
   for (const MappedText& text : record.texts) {
@@ -265,6 +267,7 @@ void AppendLines(std::vector<Part> parts, std::vector<Line>* lines) {
     line.reporter = std::move(part.reporter);
     line.repeats = part.repeats;
     line.time = part.time;
+    line.logged = part.logged;
     line.segments = std::move(part.text.segments);
     if (line.segments.empty()) line.segments = {{0, 0}};
     lines->push_back(std::move(line));

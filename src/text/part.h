@@ -19,6 +19,7 @@ struct Origin {
   std::string reporter;
   int repeats = 1;
   std::optional<Timestamp> time;
+  bool logged = false;   // as in Line
   bool goes_on = false;  // its collector cut the line here; the rest is in the reporter's next raw line
 };
 

@@ -50,13 +50,14 @@ long double Fraction(std::string_view digits) {
   return value;
 }
 
-// "", "B", "K", "KB", "KiB", ...; nullopt for anything else.
+// "", "B", "K", "KB", "KiB", "Ki", "kB" (which is Linux's KiB), "bytes"; nullopt for anything else.
 std::optional<std::int64_t> UnitBytes(std::string_view unit) {
-  if (unit.empty()) return 1;
+  if (unit.empty() || unit == "byte" || unit == "bytes") return 1;
+  if (unit == "kB") return 1024;
   const std::size_t power = kUnits.find(unit.front());
   if (power == std::string_view::npos) return std::nullopt;
   const std::string_view rest = unit.substr(1);
-  const bool usual = rest.empty() || (power > 0 && (rest == "B" || rest == "iB"));
+  const bool usual = rest.empty() || (power > 0 && (rest == "B" || rest == "i" || rest == "iB"));
   if (!usual) return std::nullopt;
   return std::int64_t{1} << (10 * power);
 }
@@ -72,7 +73,7 @@ std::optional<std::int64_t> ParseSize(std::string_view text) {
   if (!text.empty() && text.front() == '.') {
     text.remove_prefix(1);
     const std::string_view digits = TakeDigits(&text);
-    if (digits.empty()) return std::nullopt;
+    if (digits.empty() && (text.empty() || text.front() != ' ')) return std::nullopt;
     fraction = Fraction(digits);
   }
   if (text.size() > 1 && text.front() == ' ') text.remove_prefix(1);
