@@ -9,7 +9,8 @@
 #include "read/engine.h"
 #include "text/line.h"
 
-// Lines 1, 2, … of a log that holds just these. A "~" before one says that lines before it were not looked at.
+// Lines 1, 2, … of a log that holds just these. A "~" before one says that lines before it were not looked at, a "^"
+// that a logger's prefix stood before it.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;
@@ -18,7 +19,8 @@ inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
     line.number = lines.size() + 1;
     line.offset = offset;
     line.after_gap = text.starts_with('~');
-    line.text = text.substr(line.after_gap ? 1 : 0);
+    line.logged = text.starts_with('^');
+    line.text = text.substr(line.after_gap || line.logged ? 1 : 0);
     line.segments = {{0, 0}};
     offset += line.text.size() + 1;
     lines.push_back(line);
@@ -38,7 +40,7 @@ inline const whyoom::Engine& TestEngine() {
    "facts": ["Exceeded by %{size:excess_bytes}", "of program (?P<module>\\w+)", "part of %{size:part_bytes}",
              "rest of %{size:rest_bytes}"],
    "derived": [{"fact": "used_bytes", "from": "part_bytes + rest_bytes"}],
-   "reader": "memory_report", "identity": ["used_bytes", "limit_bytes"], "numbers": ["used_bytes", "limit_bytes"], "contexts": ["test_step", "test_mesh"],
+   "reader": "memory_report", "identity": ["used_bytes", "limit_bytes"], "numbers": ["used_bytes", "limit_bytes"], "contexts": ["test_step", "test_mesh", "test_need"],
    "examples": {"match": [{"text": "Test compile: used 7B of 5B"}, {"text": "TestCompileOom"},
                           {"text": "TEST_EXHAUSTED"}]}},
   {"code": "T2", "title": "test run", "category": "Test", "phase": "run",
@@ -54,6 +56,8 @@ inline const whyoom::Engine& TestEngine() {
    "examples": {"match": [{"text": "test step 3 of 5", "facts": {"test_step": 3}}, {"text": "then step 4"}]}},
   {"id": "test_mesh", "job_wide": true, "pattern": "test mesh of %{integer:test_devices}",
    "examples": {"match": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]}},
+  {"id": "test_need", "of_next_failure": true, "pattern": "test needs %{size:test_need}",
+   "examples": {"match": [{"text": "test needs 7B", "facts": {"test_need": 7}}]}},
   {"id": "test_program", "program": true, "pattern": "test program (?P<module>\\w+) takes %{size:test_bytes}",
    "derived": [{"fact": "need_bytes", "from": "2 * test_bytes"}],
    "examples": {"match": [{"text": "test program f takes 3B", "facts": {"need_bytes": 6}}]}}],

@@ -208,7 +208,8 @@ std::uint64_t LineScanner::State::LineBefore(std::uint64_t start, std::uint64_t 
   if (start == from || *At(start - 1) != '\n') return start;
   const std::size_t feed = Bytes(from, start - 1).rfind('\n');
   if (feed != std::string_view::npos) return from + feed + 1;
-  return from == next.line_start ? from : start;
+  const bool begins = from == next.offset ? from == next.line_start : *At(from - 1) == '\n';
+  return begins ? from : start;
 }
 
 // Says which pieces are to be given for the hit at hit_end.

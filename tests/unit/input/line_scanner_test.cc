@@ -151,6 +151,14 @@ struct Reference {
     return lines;
   }
 
+  // The begin of the whole line before the piece at `start`, where that is near; else `start`.
+  static std::size_t LineBefore(const std::string& log, std::size_t start, std::size_t reach, std::size_t close) {
+    if (start == 0 || log[start - 1] != '\n') return start;
+    std::size_t begin = start - 1;
+    while (begin > 0 && log[begin - 1] != '\n') --begin;
+    return begin >= reach && start - begin <= close ? begin : start;
+  }
+
   void Want(const std::string& log, std::size_t hit, std::size_t before, std::size_t close, std::size_t next,
             std::set<std::size_t>* wanted) const {
     const std::size_t given_end = pieces[next].given.offset;
@@ -176,7 +184,7 @@ struct Reference {
       const std::size_t piece = PieceOf(end - 1);
       const std::size_t start = pieces[piece].given.offset;
       if (start >= close_from) break;
-      if (opened && end - 1 == first) return want_from(start >= reach ? start : end - 1);
+      if (opened && end - 1 == first) return want_from(start >= reach ? LineBefore(log, start, reach, close) : end - 1);
       if (is("gn", end) && start >= reach) wanted->insert(piece);
     }
   }

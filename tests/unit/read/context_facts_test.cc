@@ -12,6 +12,30 @@ using namespace whyoom;
 
 namespace {
 
+constexpr std::uint64_t kEnd = 1000000;  // an offset behind all lines
+
+// What each of the failures, printed as "T1", gets from the lines before and behind it: "T1 at 3: test_step=4@2".
+std::string FactsOfEach(const std::vector<std::string>& texts) {
+  ContextFacts said;
+  const std::deque<Line> lines = LinesOf(texts);
+  const auto failure_of = [](const Line& line) { return TestEngine().rules().FindFailure(line.text); };
+  // As a session does, which knows lines before the failures above them.
+  for (const Line& line : lines) {
+    const std::deque<Line> alone = {line};
+    const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
+    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
+  }
+  std::string shown;
+  for (const Line& line : lines) {
+    if (failure_of(line) == nullptr) continue;
+    Evidence facts;
+    said.AddTo(*failure_of(line), line.offset, &facts);
+    said.AddFailure(*failure_of(line), line.offset);
+    shown += line.text + " at " + std::to_string(line.number) + ": " + ShowWithLines(facts) + "\n";
+  }
+  return shown;
+}
+
 // What the failure `code` gets from these lines, each looked at by itself in the order given, over what it `knows`.
 std::string FactsFor(const std::string& code, const std::vector<std::string>& texts, Evidence knows = {}) {
   ContextFacts said;
@@ -21,7 +45,7 @@ std::string FactsFor(const std::string& code, const std::vector<std::string>& te
     const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
     for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
-  said.AddTo(*TestEngine().rules().FindFailure(code), &knows);
+  said.AddTo(*TestEngine().rules().FindFailure(code), kEnd, &knows);
   return ShowWithLines(knows);
 }
 
@@ -49,6 +73,24 @@ TEST_CASE("of each pattern the match that stands last counts, whole", "[read]") 
   CHECK(FactsFor("T1", {"then step 4", "test step 3 of 5"}) == "test_step=3@2 test_steps=5@2");
 }
 
+TEST_CASE("what is said holds from where it is printed, and until the job is started again", "[read]") {
+  CHECK(FactsOfEach({"test step 3", "T1", "test step 4", "T1", "T1"}) ==
+        "T1 at 2: test_step=3@1\nT1 at 4: test_step=4@3\nT1 at 5: test_step=4@3\n");
+  CHECK(FactsOfEach({"T1", "test step 3"}) == "T1 at 1: \n");
+  // The second run says less than the first.
+  CHECK(FactsOfEach({"test step 3 of 5", "T1", "then step 4", "T1"}) ==
+        "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_step=4@3\n");
+  // Another context speaks: it is the same run still.
+  CHECK(FactsOfEach({"test step 3 of 5", "T1", "test mesh of 8", "T1"}) ==
+        "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_devices=8@3 test_step=3@1 test_steps=5@1\n");
+}
+
+TEST_CASE("what is said of one program is of the next failure alone", "[read]") {
+  CHECK(FactsOfEach({"test needs 7B", "T1", "T1"}) == "T1 at 2: test_need=7@1\nT1 at 3: \n");
+  // One that does not ask for it leaves it to the next.
+  CHECK(FactsOfEach({"test needs 7B", "T2", "T1"}) == "T2 at 2: \nT1 at 3: test_need=7@1\n");
+}
+
 TEST_CASE("only what matters to the failure is added, to what it does not know", "[read]") {
   CHECK(FactsFor("T2", {"test step 3 of 5"}).empty());
   Evidence knows;
@@ -65,6 +107,6 @@ TEST_CASE("the place in the log decides which is last, not who came last", "[rea
     for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
   Evidence facts;
-  said.AddTo(*TestEngine().rules().FindFailure("T1"), &facts);
+  said.AddTo(*TestEngine().rules().FindFailure("T1"), kEnd, &facts);
   CHECK(ShowWithLines(facts) == "test_step=4@2");
 }

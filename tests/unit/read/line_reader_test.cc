@@ -172,3 +172,31 @@ TEST_CASE("bytes to sightings, in pieces of any size", "[read]") {
     CHECK(end.programs.Take().size() == 1);
   }
 }
+
+TEST_CASE("a failure has the last stamp of its reporter", "[read]") {
+  // The time of each failure that comes out, or "none".
+  const auto times = [](const std::vector<std::string>& texts) {
+    Reading reading;
+    for (const std::string& text : texts) {
+      if (text.starts_with('~')) {
+        reading.PassOver(text.substr(1));
+      } else {
+        reading.Feed({text});
+      }
+    }
+    reading.lines().Pause();
+    std::string shown;
+    for (const Sighting& sighting : reading.lines().TakeSightings())
+      shown += (sighting.time ? ToString(*sighting.time) : "none") + " ";
+    return shown;
+  };
+  const std::string stamped = "2026-11-20 12:00:00,123 - ERROR - ";
+  CHECK(times({stamped + "it failed", "Traceback (most recent call last):", "TestCompileOom"}) ==
+        "2026-11-20T12:00:00.123000 ");
+  CHECK(times({stamped + "it failed", "2026-11-20 12:00:07,000 - ERROR - TestCompileOom"}) == "2026-11-20T12:00:07 ");
+  CHECK(times({"TestCompileOom", stamped + "it failed"}) == "none ");
+  // What was printed behind lines that nobody looked at may be hours later.
+  CHECK(times({stamped + "it failed", "~TestCompileOom"}) == "none ");
+  // Another host's clock says nothing of this one's.
+  CHECK(times({"2026-11-20T12:00:00Z host-1: step 3", "host-2: TestCompileOom"}) == "none ");
+}

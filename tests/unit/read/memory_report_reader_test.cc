@@ -21,7 +21,7 @@ struct Read {
 };
 
 Read ReadReport(const std::vector<std::string>& lines) {
-  MemoryReportReader reader;
+  MemoryReportReader reader("hbm");
   std::uint64_t number = 0;
   for (const std::string& text : lines) {
     Line line;
@@ -188,4 +188,50 @@ TEST_CASE("the reading ends when nothing more comes", "[read]") {
   const Read read = ReadReport(lines);
   CHECK(read.done);
   CheckReport(read);
+}
+
+TEST_CASE("the list of another memory is passed over", "[read]") {
+  const std::vector<std::string> report = {"Total hbm usage >= 9.00G:",
+                                           "Program hbm requirement 8.00G:",
+                                           "  Largest program allocations in hbm:",
+                                           "  1. Size: 6.00G",
+                                           "  Program vmem requirement 20.00M:",
+                                           "    scoped 16.00M",
+                                           "  Largest program allocations in vmem:",
+                                           "  1. Size: 16.00M",
+                                           "     Shape: f32[4194304]{0}"};
+  const Read read = ReadReport(report);
+  REQUIRE(read.rows.size() == 1);
+  CHECK(read.rows[0].size_bytes == std::int64_t{6} << 30);
+  CHECK(read.rows[0].shape_text.empty());
+  CHECK(read.facts.Find("scoped_bytes") == nullptr);
+
+  MemoryReportReader vmem("vmem");
+  for (const std::string& text : report) {
+    Line line;
+    line.text = text;
+    vmem.Feed(line);
+  }
+  Read other;
+  vmem.Finish(&other.facts, &other.rows);
+  REQUIRE(other.rows.size() == 1);
+  CHECK(other.rows[0].shape_text == "f32[4194304]{0}");
+  CHECK(other.Number("program_space_bytes") == 20 << 20);
+  CHECK(other.Number("scoped_bytes") == 16 << 20);
+  CHECK(other.facts.Find("total_bytes") == nullptr);
+}
+
+TEST_CASE("the buffers that a compiler for GPUs lists are rows", "[read]") {
+  const Read read =
+      ReadReport({"Peak buffers:", "\tBuffer 1:", "\t\tSize: 1.50GiB",
+                  "\t\tOperator: op_name=\"jit(step)/dot\" source_file=\"a.py\" source_line=3", "\t\tXLA Label: fusion",
+                  "\t\tShape: f32[402653184]", "\t\t==========================", "", "\tBuffer 2:", "\t\tSize: 512B",
+                  "\t\tEntry Parameter Subshape: f32[128]", "\t\t=========================="});
+  REQUIRE(read.rows.size() == 2);
+  CHECK(read.rows[0].size_bytes == std::int64_t{3} << 29);
+  CHECK(read.rows[0].xla_label == "fusion");
+  CHECK(read.rows[0].op_name == "jit(step)/dot");
+  CHECK(read.rows[0].kind.empty());
+  CHECK(read.rows[1].shape_text == "f32[128]");
+  CHECK(read.rows[1].kind == "parameter");
 }

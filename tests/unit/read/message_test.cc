@@ -29,7 +29,7 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   Evidence facts;
   std::string message;
   std::size_t end = 0;
-  ReadMessage(joined, glued, heads[0], &facts, &message, &end);
+  ReadMessage(joined, glued, heads[0], TestEngine().finder().EndOfMessage(joined, heads[0]), &facts, &message, &end);
   return ShowWithLines(facts) + " | " + message + " | " + joined.text().substr(0, end);
 }
 
@@ -67,6 +67,10 @@ TEST_CASE("a message ends before a blank line, a gap, the next exception and a f
     INFO(other);
     CHECK(Joined({"one", other, "three"}) == std::string("one ") + other + " three");
   }
+  // A logger writes its prefix where it is given a message, a collector before each line of it.
+  CHECK(Joined({"one", "^two"}) == "one");
+  CHECK(Joined({"^one", "two"}) == "one two");
+  CHECK(Joined({"^one", "^two"}) == "one two");
   // The first line is looked at whatever it is.
   CHECK(Joined({"ValueError: one", "two"}) == "ValueError: one two");
 }

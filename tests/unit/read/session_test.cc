@@ -120,6 +120,39 @@ TEST_CASE("of one message only one sighting is made", "[read]") {
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
 }
 
+TEST_CASE("what the next failure says is not the one's before it", "[read]") {
+  CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B. Exceeded by 4B."}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 2-2 excess_bytes=4@2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B. Exceeded by 4B.\n");
+  // Cut through a figure, it would be read where the lines are joined without a blank.
+  CHECK(Read({"Test compile: used 7B of 5B", "Test load of 'f' failed. Exceeded by 4B."}) ==
+        "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+  // One that is not told in the other's message ends its report, too.
+  CHECK(Read({"Test compile: used 7B of 5B", "Test request refused", "Total hbm usage >= 9.00G:"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T3 2-2  | Test request refused\n");
+}
+
+TEST_CASE("a traceback ends with one failure", "[read]") {
+  const std::string frame = "  File \"/home/ada/a.py\", line 7, in f";
+  const std::string call = "user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1";
+  CHECK(Read({frame, "ValueError: TestCompileOom", "Test load of 'f' failed"}) ==
+        "T1 fragment 2-2 " + call + " | ValueError: TestCompileOom\n" +
+            "T2 3-3 module='f'@3 | Test load of 'f' failed\n");
+  CHECK(Read({frame, "ValueError: 7", "RuntimeError: TestCompileOom"}) ==
+        "T1 fragment 3-3  | RuntimeError: TestCompileOom\n");
+  CHECK(Read({frame, "ValueError: 7", "^TestCompileOom"}) == "T1 fragment 3-3  | TestCompileOom\n");
+  // The class and the status word alone only open what it says.
+  CHECK(Read({frame, "ValueError:", "RESOURCE_EXHAUSTED:", "TestCompileOom"}) ==
+        "T1 fragment 4-4 " + call + " | TestCompileOom\n");
+  CHECK(Read({frame, "ValueError: 2 root errors found.", "  (0) Test load of 'f' failed"}) ==
+        "T2 3-3 module='f'@3 " + call + " | (0) Test load of 'f' failed\n");
+  // What the failure carries is the cause of it.
+  CHECK(Read({frame, "ValueError: Test load of 'f' failed:", "Test compile: used 7B of 5B"}) ==
+        "T1 3-3 limit_bytes=5@3 used_bytes=7@3 " + call + " | Test compile: used 7B of 5B\n");
+}
+
 TEST_CASE("a head inside another one is absorbed by it, and a run by the compile that it carries", "[read]") {
   CHECK(Read({"Test request refused"}) == "T3 1-1  | Test request refused\n");
   CHECK(Read({"Test load of 'f' failed; Test request refused"}) ==
@@ -195,8 +228,7 @@ TEST_CASE("a message about one allocation has it as its row", "[read]") {
 TEST_CASE("what was said before is added, and is the newest that was said", "[read]") {
   CHECK(Read({"test step 3 of 5", "test step 4", "test mesh of 8", "TestCompileOom"}) ==
         "T1 fragment 4-4 test_devices=8@3 test_step=4@2 | TestCompileOom\n");
-  CHECK(Read({"TestCompileOom", "test mesh of 8", "test step 3"}) ==
-        "T1 fragment 1-1 test_devices=8@2 | TestCompileOom\n");
+  CHECK(Read({"TestCompileOom", "test mesh of 8", "test step 3"}) == "T1 fragment 1-1  | TestCompileOom\n");
   CHECK(Read({"test step 3", "Test load of 'f' failed"}) == "T2 2-2 module='f'@2 | Test load of 'f' failed\n");
   CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "ValueError: TestCompileOom"}) ==
         "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TestCompileOom\n");
@@ -208,7 +240,7 @@ TEST_CASE("what is said of the whole job is known at once, wherever it stands in
     Lines read;
     read.session.Feed(LinesOf({std::string(column, ' ') + "test mesh of 8"})[0], &read.done);
     Evidence facts;
-    read.of_job.AddTo(*TestEngine().rules().FindFailure("T1"), &facts);
+    read.of_job.AddTo(*TestEngine().rules().FindFailure("T1"), 1000000, &facts);
     CHECK(ShowWithLines(facts) == "test_devices=8@1");
   }
 }

@@ -28,6 +28,11 @@ TEST_CASE("sizes are read as logs print them", "[text]") {
   CHECK(ParseSize("15.22 GiB") == 16342350561);
   CHECK(ParseSize("8 MiB") == 8 * kM);
   CHECK(ParseSize("2GB") == 2 * kG);
+  CHECK(ParseSize("3996120 kB") == 3996120 * kK);
+  CHECK(ParseSize("512Mi") == 512 * kM);
+  CHECK(ParseSize("256. MiB") == 256 * kM);
+  CHECK(ParseSize("4096 bytes") == 4096);
+  CHECK(ParseSize("1 byte") == 1);
   CHECK(ParseSize("17179869184") == 17179869184);
   CHECK(ParseSize("554,696,704") == 554696704);
   CHECK(ParseSize("1,024.5K") == 1049088);
@@ -40,9 +45,9 @@ TEST_CASE("sizes are read as logs print them", "[text]") {
 
 TEST_CASE("what is no size is none", "[text]") {
   for (const char* text :
-       {"",   "-",    "G",   ".5G", "1.",   "1.G",   "1..5G",  "+1G",          " 1G",      "1G ",    "1  G",
-        "1 ", "1X",   "1g",  "1BB", "1BiB", "1GiBs", "1Gi",    "12,34",        "1234,567", "1,2345", ",123",
-        "1,", "0x10", "1e3", "inf", "nan",  "--1G",  "1.5.5G", "unknown size", "\xD9\xA1G"}) {
+       {"",   "-",    "G",   ".5G", "1.",   "1.G",   "1..5G",    "+1G",          " 1G",      "1G ",    "1  G",
+        "1 ", "1X",   "1g",  "1BB", "1BiB", "1GiBs", "1KiBytes", "12,34",        "1234,567", "1,2345", ",123",
+        "1,", "0x10", "1e3", "inf", "nan",  "--1G",  "1.5.5G",   "unknown size", "\xD9\xA1G"}) {
     CAPTURE(text);
     CHECK_FALSE(ParseSize(text).has_value());
   }
