@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/exit_status.h"
 #include "cli/option_groups.h"
 
 namespace whyoom {
@@ -31,6 +32,10 @@ constexpr const char* kFooter =
     "  kubectl logs job/train | whyoom\n"
     "  whyoom --format json logs/ | jq '.diagnoses[].code'\n"
     "  find /logs -name '*.log' -print0 | whyoom --files-from - -0 --resume state\n";
+
+bool IsWholeNumber(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 CommandArguments Begin(const std::string& about, const std::string& name) {
   return {std::make_unique<CLI::App>(about, name), {}, ""};
@@ -132,6 +137,24 @@ CommandArguments BuildDiff(Options* options) {
   return command;
 }
 
+int ToExitStatus(const std::string& text) {
+  const bool short_number = IsWholeNumber(text) && text.size() <= 3;
+  const int status = short_number ? std::stoi(text) : 0;
+  if (status < 1 || status > 255)
+    throw CLI::ValidationError("--exit-retry", "'" + Printable(text) + "' is no exit status of a failure: 1 to 255");
+  return status;
+}
+
+void AddExitRetry(CLI::App& app, Options* options) {
+  app.add_option_function<std::string>(
+         "--exit-retry", [options](const std::string& text) { options->exit_retry = ToExitStatus(text); },
+         "Where the job will fail the same way when it is started again, end with STATUS instead of its own exit "
+         "status, so that a scheduler can tell")
+      ->type_name("[STATUS]")
+      ->expected(0, 1)
+      ->default_str(std::to_string(kFailsAgain));
+}
+
 CommandArguments BuildRun(Options* options) {
   CommandArguments command = Begin(
       "Runs a job with its output passed through, and where it fails, says on standard error why it ran out of memory: "
@@ -144,9 +167,15 @@ CommandArguments BuildRun(Options* options) {
       "XLA_FLAGS, where new compilers leave what the diagnosis needs; a dump folder set there already is used\n"
       "and left alone.\n"
       "\n"
+      "With --exit-retry it ends with 42, or the STATUS that is given, where all that was found says that the same "
+      "job\n"
+      "will fail the same way, and that is what ended the job: no signal from outside, and neither 500 lines nor ten\n"
+      "minutes of output after it. In doubt the exit status is the job's.\n"
+      "\n"
       "Examples:\n"
       "  whyoom run -- python train.py --steps 10\n"
-      "  whyoom run --format json --output report.json -- python train.py\n");
+      "  whyoom run --format json --output report.json -- python train.py\n"
+      "  whyoom run --exit-retry -- python train.py\n");
   AddFormat(app, kReportFormats, options, &command.words);
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
@@ -154,6 +183,7 @@ CommandArguments BuildRun(Options* options) {
   app.add_flag_callback(
       "--no-dump", [options] { options->dump = false; }, "Leave XLA_FLAGS alone");
   app.add_flag("--keep-dump", options->keep_dump, "Do not remove the XLA dump, and say where it is");
+  AddExitRetry(app, options);
   options->command = Command::kRun;
   command.trailer = "-- CMD ...";
   return command;
@@ -236,12 +266,17 @@ const CommandDefinition& FindCommand(const std::string& first_word) {
   return found == commands.end() ? commands.front() : *found;
 }
 
+bool TakesNextWord(const CLI::Option& option, const std::string& next) {
+  if (option.get_items_expected_min() > 0) return true;
+  return option.get_items_expected_max() > 0 && IsWholeNumber(next);
+}
+
 std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") return i;
     if (arguments[i].rfind("-", 0) != 0) return i;
     const CLI::Option* option = app.get_option_no_throw(arguments[i]);
-    if (option != nullptr && option->get_items_expected_min() > 0) ++i;  // the next word is its value
+    if (option != nullptr && TakesNextWord(*option, i + 1 < arguments.size() ? arguments[i + 1] : "")) ++i;
   }
   return arguments.size();
 }

@@ -35,4 +35,8 @@ const CommandDefinition& FindCommand(const std::string& first_word);
 // option of ours; its own options are left to it. The "--" counts as part of it.
 std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments);
 
+// Whether `next`, the word behind an option of `run`, is its value. Where the option needs none only a number is, so
+// that no command is taken for one.
+bool TakesNextWord(const CLI::Option& option, const std::string& next);
+
 }  // namespace whyoom

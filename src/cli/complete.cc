@@ -56,6 +56,7 @@ Position FindPosition(const CLI::App& app, const std::vector<std::string>& words
     } else if (const CLI::Option* option = app.get_option_no_throw(word.substr(0, word.find('=')))) {
       at.given.insert(option);
       if (IsFlag(*option) || word.find('=') != std::string::npos) continue;
+      if (!TakesNextWord(*option, i + 1 < words.size() ? words[i + 1] : "")) continue;
       if (++i == words.size()) at.value_of = option;
     }
   }

@@ -71,6 +71,7 @@ struct Options {
   std::vector<std::string> job;  // of kRun: the command and its arguments
   bool dump = true;              // of kRun: have XLA dump, where the user does not himself
   bool keep_dump = false;
+  std::optional<int> exit_retry;    // of kRun: to end with where the job will fail the same way again
   Shell shell = Shell::kBash;       // of kCompletions
   std::vector<std::string> words;   // of kComplete: what stands behind "whyoom" up to the cursor
   bool ignore_broken_pipe = false;  // how this process was started: SIGPIPE ignored; a job is started the same way

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +11,7 @@
 
 #include "cli/byte_queue.h"
 #include "cli/dump_folder.h"
+#include "cli/exit_retry.h"
 #include "cli/job.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
@@ -107,25 +109,43 @@ void Print(const Options& options, const Report& report, bool line_open) {
   WriteOutput(apart + text, options.output, STDERR_FILENO);
 }
 
+// Whose exit status it is would else be nowhere.
+void SayStatus(int of_job, int status) {
+  if (status == of_job) return;
+  WriteError(
+      fmt::format("whyoom: the same job will fail the same way again: exit status {} instead of the job's own, {}\n",
+                  status, of_job));
+}
+
 }  // namespace
 
 int RunAndDiagnose(const Options& options, const RuleSet& rules) {
   const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   LogReader log(rules, Name(options.job));
-  const JobResult result = RunJob({options.job, Environment(dump), options.ignore_broken_pipe}, signals,
-                                  [&](std::string_view lines) { log.Add(lines); });
+  PrintedLines printed;
+  const JobResult result =
+      RunJob({options.job, Environment(dump), options.ignore_broken_pipe}, signals, [&](std::string_view lines) {
+        printed.Add(lines, std::chrono::steady_clock::now());
+        log.Add(lines);
+      });
+  const auto end = std::chrono::steady_clock::now();
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
     return result.exit_status;
   }
+  int status = result.exit_status;
   try {
     if (result.undelivered > 0)
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                              result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
     log.Finish();
-    if (result.exit_status != 0)
-      Print(options, MakeReport(rules.fingerprint(), log.Take(), dump.Read()), result.line_open);
+    if (result.exit_status != 0) {
+      const Report report = MakeReport(rules.fingerprint(), log.Take(), dump.Read());
+      if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
+      Print(options, report, result.line_open);
+      if (options.exit_retry) SayStatus(result.exit_status, status);
+    }
   } catch (const std::exception& error) {
     // The job has run; what it ended with is what counts.
     WriteError(fmt::format("whyoom: {}\n", error.what()));
@@ -134,7 +154,7 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules) {
     dump.Keep();
     WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
   }
-  return result.exit_status;
+  return status;
 }
 
 }  // namespace whyoom

@@ -58,6 +58,25 @@ void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
   if (diagnosis->scenario != nullptr) diagnosis->candidates.clear();
 }
 
+Retry RetryOf(const Diagnosis& diagnosis) {
+  const Failure& failure = *diagnosis.failure;
+  const Retry otherwise = failure.retry.value_or(Retry());
+  if (diagnosis.scenario != nullptr) return diagnosis.scenario->retry.value_or(otherwise);
+  if (diagnosis.candidates.empty()) return otherwise;
+  const Retry first = diagnosis.candidates.front()->retry.value_or(otherwise);
+  bool same_answer = true;
+  bool same_why = true;
+  for (const Scenario* candidate : diagnosis.candidates) {
+    const Retry retry = candidate->retry.value_or(otherwise);
+    same_answer = same_answer && retry.answer == first.answer;
+    same_why = same_why && retry.why == first.why;
+  }
+  if (!same_answer) return otherwise.answer == Retry::Answer::kNever ? Retry() : otherwise;
+  if (same_why) return first;
+  // Each has a reason of its own, and which of them holds the log does not tell.
+  return otherwise.answer == first.answer ? otherwise : Retry{first.answer, ""};
+}
+
 Confidence ConfidenceOf(const Diagnosis& diagnosis) {
   const std::vector<std::string>& numbers = diagnosis.failure->numbers;
   const auto known = std::count_if(numbers.begin(), numbers.end(),
@@ -85,6 +104,7 @@ Diagnosis Conclude(const RuleSet& rules, Finding finding) {
   AddDerived(failure.derived, scope, &diagnosis.facts);
   NameChip(rules, &diagnosis.facts);
   FindScenario(scope, &diagnosis);
+  diagnosis.retry = RetryOf(diagnosis);
   diagnosis.confidence = ConfidenceOf(diagnosis);
   if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope);
   std::vector<Reason> always = Reasons(failure.why, scope);

@@ -69,6 +69,7 @@ struct Diagnosis : Finding {
   const Scenario* scenario = nullptr;       // null where the log cannot tell; borrowed, as are all rules below
   std::vector<const Scenario*> candidates;  // then: those it leaves open
   Confidence confidence = Confidence::kLow;
+  Retry retry;  // whether the same job can succeed when it is started again; without a word: unknown
   std::vector<Reason> why;
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;

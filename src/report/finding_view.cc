@@ -110,6 +110,21 @@ std::string EffectText(const RankedRemedy& ranked) {
   return text + SafetyText(ranked);
 }
 
+std::string RetryAnswer(const Retry& retry) {
+  switch (retry.answer) {
+    case Retry::Answer::kNever:
+      return "Starting the same job again will fail the same way.";
+    case Retry::Answer::kMaybe:
+      return "Starting the same job again may succeed.";
+    default:
+      return retry.why.empty() ? "" : "Whether the same job succeeds when it is started again is not known.";
+  }
+}
+
+std::string RetryText(const Retry& retry) {
+  return RetryAnswer(retry) + (retry.why.empty() ? "" : " " + Printable(retry.why));
+}
+
 std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
   std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
   for (const RuledOut& ruled_out : finding.ruled_out) {

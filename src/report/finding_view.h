@@ -52,6 +52,13 @@ std::string EnoughText(const RankedRemedy& ranked);
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
+// Whether the same job can succeed when it is started again, and why: "Starting the same job again will fail the same
+// way. …". Empty where nothing is known.
+std::string RetryText(const Retry& retry);
+
+// The first sentence of it.
+std::string RetryAnswer(const Retry& retry);
+
 // What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
 std::vector<std::string> RuledOutTexts(const Diagnosis& finding);
 

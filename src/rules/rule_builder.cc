@@ -42,6 +42,16 @@ void Append(std::vector<Item> more, std::vector<Item>* to) {
   to->insert(to->end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+std::optional<Retry> BuildRetry(const RuleNode& node) {
+  if (!node.exists()) return std::nullopt;
+  const std::string answer = node["answer"].Text();
+  Retry retry;
+  if (answer == "never") retry.answer = Retry::Answer::kNever;
+  if (answer == "maybe") retry.answer = Retry::Answer::kMaybe;
+  retry.why = node["why"].Text();
+  return retry;
+}
+
 // An entry that is a pattern, or an object with one.
 RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
 
@@ -122,6 +132,7 @@ void RuleSetBuilder::BuildFailure(const RuleNode& node) {
   BuildHeads(node, &failure);
   BuildFacts(node, &failure);
   BuildReader(node, &failure);
+  failure.retry = BuildRetry(node["retry"]);
   BuildScenarios(node, &failure);
   failure.why = BuildSentences(failure.code, node["why"]);
   failure.remedies = BuildRemedyUses(node["remedies"]);
@@ -191,6 +202,7 @@ void RuleSetBuilder::BuildScenarios(const RuleNode& node, Failure* failure) {
     scenario.priority = item["priority"].Int(0);
     scenario.when = UseExpression(failure->code, item["when"], false);
     scenario.about = item["about"].Text();
+    scenario.retry = BuildRetry(item["retry"]);
     scenario.why = BuildSentences(failure->code, item["why"]);
     scenario.remedies = BuildRemedyUses(item["remedies"]);
     failure->scenarios.push_back(std::move(scenario));

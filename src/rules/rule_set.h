@@ -64,13 +64,21 @@ struct RemedyUse {
   int prior = 100;      // smaller first among equals
 };
 
+// Whether the same job can succeed when it is started again and nothing was changed.
+struct Retry {
+  enum class Answer { kNever, kMaybe, kUnknown };
+  Answer answer = Answer::kUnknown;
+  std::string why;  // a sentence; empty: none is known
+};
+
 struct Scenario {
   std::string id;
   std::string title;
   int priority = 0;  // where several hold, the highest wins
   Expression when;
-  std::string about;          // what it means, for `explain`
-  std::vector<Sentence> why;  // for a diagnosis
+  std::string about;           // what it means, for `explain`
+  std::optional<Retry> retry;  // in place of the failure's
+  std::vector<Sentence> why;   // for a diagnosis
   std::vector<RemedyUse> remedies;
 };
 
@@ -100,6 +108,7 @@ struct Failure {
   std::vector<std::string> absorbed_by;     // codes whose head inside this message is the cause
   std::vector<std::string> consequence_of;  // codes that come before it in a report of both
   std::vector<std::string> numbers;         // facts that make the confidence high
+  std::optional<Retry> retry;               // whatever the scenario, where that has none of its own
   std::vector<Scenario> scenarios;
   std::vector<Sentence> why;        // whatever the scenario
   std::vector<RemedyUse> remedies;  // where the scenario is unknown or has none of its own

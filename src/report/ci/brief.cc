@@ -76,7 +76,8 @@ std::string PlaceParagraph(const Diagnosis& finding) {
   const std::uint64_t occurrences = finding.tally.occurrences();
   if (occurrences > 1)
     text += fmt::format(" by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
-  return text + ". More: " + ExplainCommand(finding);
+  const std::string again = RetryAnswer(finding.retry);
+  return text + "." + (again.empty() ? "" : " " + again) + " More: " + ExplainCommand(finding);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ std::string BriefPlace(const Where& where);
 // "logs.tar › train.log: the archive is cut short"; without a place where the problem is none of an input.
 std::string ProblemText(const Problem& problem);
 
-// The verdict, the numbers, why, the first remedies, and where it was reported; a paragraph each, parted by an empty
-// line. At most 4000 bytes, whatever the log holds.
+// The verdict, the numbers, why, the first remedies, where it was reported and whether to try again; a paragraph each,
+// parted by an empty line. At most 4000 bytes, whatever the log holds.
 std::string BriefText(const Diagnosis& finding);
 
 }  // namespace whyoom

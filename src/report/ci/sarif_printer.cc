@@ -240,6 +240,8 @@ Json SarifRun::Result(const Diagnosis& finding, std::size_t most_related) {
                  {"level", "error"},
                  {"message", Message(BriefText(finding))}};
   SetLocations(finding, most_related, &result);
+  constexpr const char* kAnswers[] = {"never", "maybe", "unknown"};
+  result["properties"] = {{"retry", kAnswers[static_cast<std::size_t>(finding.retry.answer)]}};
   result["partialFingerprints"] = {{"whyoom/v1", Printable(finding.id)}};
   constexpr std::uint64_t kMostOccurrences = std::numeric_limits<std::int32_t>::max();
   result["occurrenceCount"] = std::min(finding.tally.occurrences(), kMostOccurrences);

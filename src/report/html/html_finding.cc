@@ -38,6 +38,7 @@ class FindingHtml {
       AddMemory(*finding_.prospects, finding_.facts.Number("limit_bytes"), layout_.level + 1, &html_);
     AddWhy();
     AddRemedies();
+    AddRetry();
     AddAllocations();
     AddRuledOut();
     AddOrigin();
@@ -56,6 +57,7 @@ class FindingHtml {
   void AddChips(const RankedRemedy& ranked);
   void AddSteps(const RankedRemedy& ranked);
   void AddBackground(const RankedRemedy& ranked);
+  void AddRetry();
   void AddAllocations();
   void AddAllocation(const Allocation& row, const BarScale& scale);
   void AddRuledOut();
@@ -215,6 +217,13 @@ void FindingHtml::AddRemedies() {
   }
   if (whole < finding_.remedies.size()) AddOtherRemedies(whole);
   html_.Line();
+}
+
+void FindingHtml::AddRetry() {
+  if (const std::string text = RetryText(finding_.retry); !text.empty()) {
+    html_.SentenceElement("p", Cut(text));
+    html_.Line();
+  }
 }
 
 void FindingHtml::AddAllocation(const Allocation& row, const BarScale& scale) {

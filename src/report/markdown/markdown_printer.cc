@@ -134,6 +134,11 @@ std::string Remedies(const Diagnosis& finding) {
   return text;
 }
 
+std::string Again(const Diagnosis& finding) {
+  const std::string text = RetryText(finding.retry);
+  return text.empty() ? "" : "\n" + Sentence(text) + "\n";
+}
+
 std::string OtherSteps(const Diagnosis& finding) {
   std::string text;
   for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
@@ -200,8 +205,9 @@ std::vector<std::string> FoldedSections(const Diagnosis& finding) {
 
 MarkdownPart WholeDiagnosis(const Diagnosis& finding) {
   const std::string memory = finding.prospects ? MarkdownMemory(*finding.prospects) : "";
-  return {Head(finding) + Numbers(finding) + Why(finding) + Largest(finding) + memory + Remedies(finding),
-          FoldedSections(finding), ""};
+  return {
+      Head(finding) + Numbers(finding) + Why(finding) + Largest(finding) + memory + Remedies(finding) + Again(finding),
+      FoldedSections(finding), ""};
 }
 
 // The same folded, under a line that tells it from the others.

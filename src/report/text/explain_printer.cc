@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "report/finding_view.h"
 #include "report/text/text_page.h"
 #include "rules/suggest.h"
 
@@ -91,6 +92,13 @@ void ExplainScenario(TextPage& page, const Scenario& scenario) {
   page.Blank();
   page.Item(scenario.id, 0, scenario.title);
   page.Paragraph(scenario.about, 3);
+  if (scenario.retry) page.Paragraph(RetryText(*scenario.retry), 3);
+}
+
+void ExplainRetry(const Failure& failure, TextPage& page) {
+  if (!failure.retry || RetryText(*failure.retry).empty()) return;
+  page.Blank();
+  page.Paragraph(RetryText(*failure.retry));
 }
 
 std::string ExplainFailure(const RuleSet& rules, const Failure& failure, TextPage& page) {
@@ -105,6 +113,7 @@ std::string ExplainFailure(const RuleSet& rules, const Failure& failure, TextPag
     page.Blank();
     page.Paragraph(paragraph);
   }
+  ExplainRetry(failure, page);
   if (!failure.scenarios.empty()) page.Heading("Scenarios");
   for (const Scenario& scenario : failure.scenarios) ExplainScenario(page, scenario);
   std::vector<const std::vector<RemedyUse>*> lists = {&failure.remedies};
@@ -136,6 +145,9 @@ std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& fail
   if (scenarios.empty() && uses.empty()) return std::nullopt;
   page.Title(failure.code + "." + part, failure.title);
   for (const Scenario* scenario : scenarios) ExplainScenario(page, *scenario);
+  const bool all_own =
+      std::all_of(scenarios.begin(), scenarios.end(), [](const Scenario* one) { return one->retry.has_value(); });
+  if (!all_own) ExplainRetry(failure, page);
   page.Heading("What helps");
   ExplainUses(page, uses);
   page.Heading("Official pages");

@@ -48,6 +48,7 @@ class ReportPage {
   void PrintRemedies(const Diagnosis& finding);
   void PrintRemedy(const RankedRemedy& ranked);
   void PrintSum(const Diagnosis& finding);
+  void PrintRetry(const Diagnosis& finding);
   void PrintMore(const Diagnosis& finding);
   void PrintPrograms(const Report& report);
   void PrintClosing(const Report& report);
@@ -193,6 +194,13 @@ void ReportPage::PrintSum(const Diagnosis& finding) {
   page_.Beside("sum", BudgetText(*finding.budget));
 }
 
+void ReportPage::PrintRetry(const Diagnosis& finding) {
+  const std::string text = RetryText(finding.retry);
+  if (text.empty()) return;
+  page_.Blank();
+  page_.Beside("again", text);
+}
+
 void ReportPage::PrintMore(const Diagnosis& finding) {
   page_.Blank();
   std::string text = ExplainCommand(finding);
@@ -211,6 +219,7 @@ void ReportPage::PrintFinding(const Diagnosis& finding) {
   PrintMemory(finding);
   PrintRemedies(finding);
   PrintSum(finding);
+  PrintRetry(finding);
   PrintMore(finding);
 }
 

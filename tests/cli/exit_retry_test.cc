@@ -1,0 +1,108 @@
+// whyoom run --exit-retry: an exit status of its own where the job will fail the same way again.
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+
+namespace {
+
+const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [
+  {"code": "my.never", "title": "never", "category": "c", "phase": "run", "heads": ["our pool is far too small"],
+   "retry": {"answer": "never", "why": "The pool is fixed."},
+   "examples": {"match": [{"text": "our pool is far too small"}]}},
+  {"code": "my.maybe", "title": "maybe", "category": "c", "phase": "run", "heads": ["our pool is used by others"],
+   "retry": {"answer": "maybe", "why": "They may be gone."},
+   "examples": {"match": [{"text": "our pool is used by others"}]}},
+  {"code": "my.unknown", "title": "unknown", "category": "c", "phase": "run", "heads": ["our pool is gone for now"],
+   "examples": {"match": [{"text": "our pool is gone for now"}]}}]})";
+
+// Ends with the status of `script`, run with these options.
+class Runner {
+ public:
+  ProcessResult Run(const std::string& script, const std::vector<std::string>& options = {"--exit-retry"}) const {
+    std::vector<std::string> words = {"run", "--no-dump", "--rules", rules_};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "/bin/sh", "-c", script});
+    return RunWhyoom(words);
+  }
+  int Status(const std::string& script, const std::vector<std::string>& options = {"--exit-retry"}) const {
+    return Run(script, options).exit_status;
+  }
+  const std::string& rules() const { return rules_; }
+
+ private:
+  ScratchFolder scratch_;
+  std::string rules_ = scratch_.Write("rules.json", kRules);
+};
+
+const std::string kNever = "echo our pool is far too small >&2; ";
+const std::string kMaybe = "echo our pool is used by others; ";
+const std::string kUnknown = "echo our pool is gone for now; ";
+
+}  // namespace
+
+TEST_CASE("run --exit-retry tells a scheduler not to try again", "[cli]") {
+  const Runner runner;
+  const ProcessResult never = runner.Run(kNever + "exit 3");
+  CHECK(never.exit_status == 42);
+  CHECK(never.err.find("again  Starting the same job again will fail the same way. The pool is fixed.") !=
+        std::string::npos);
+  CHECK(never.err.find("exit status 42 instead of the job's own, 3\n") != std::string::npos);
+  CHECK(runner.Status(kNever + "exit 3", {"--exit-retry=99"}) == 99);
+  CHECK(runner.Status(kNever + "exit 3", {"--exit-retry", "99"}) == 99);
+  const ProcessResult without = runner.Run(kNever + "exit 3", {});
+  CHECK(without.exit_status == 3);
+  CHECK(without.err.find("exit status") == std::string::npos);
+}
+
+TEST_CASE("run --exit-retry keeps the job's exit status where it may succeed, and where that is not known", "[cli]") {
+  const Runner runner;
+  CHECK(runner.Status(kMaybe + "exit 3") == 3);
+  CHECK(runner.Status(kUnknown + "exit 3") == 3);
+  CHECK(runner.Status(kNever + kMaybe + "exit 3") == 3);
+  CHECK(runner.Status(kNever + kUnknown + "exit 3") == 3);
+  CHECK(runner.Status("echo something else; exit 3") == 3);
+  CHECK(runner.Status(kNever + "exit 0") == 0);
+  CHECK(runner.Status(kNever + "kill -TERM $$") == 128 + SIGTERM);
+  CHECK(runner.Status(kNever + "kill -KILL $$") == 128 + SIGKILL);
+  CHECK(runner.Status(kNever + "ulimit -c 0; kill -ABRT $$") == 42);
+  CHECK(runner.Status(kNever + "i=0; while [ $i -lt 600 ]; do echo step $i; i=$((i+1)); done; exit 3") == 3);
+  CHECK(runner.Status("i=0; while [ $i -lt 600 ]; do echo step $i; i=$((i+1)); done; " + kNever + "exit 3") == 42);
+  CHECK(RunWhyoom({"run", "--exit-retry", "--", "/no/such/program"}).exit_status == 127);
+}
+
+TEST_CASE("run --exit-retry takes a status, and no command for one", "[cli]") {
+  for (const char* status : {"0", "256", "99999999999999999999", "-1", "never"}) {
+    INFO(status);
+    const ProcessResult result = RunWhyoom({"run", std::string("--exit-retry=") + status, "--", "true"});
+    CHECK(result.exit_status == 2);
+    CHECK(result.err.find("is no exit status of a failure: 1 to 255") != std::string::npos);
+  }
+  CHECK(RunWhyoom({"run", "--exit-retry", "echo", "x"}).out == "x\n");
+  CHECK(RunWhyoom({"run", "--exit-retry", "43", "echo", "x"}).out == "x\n");
+  CHECK(RunWhyoom({"run", "--exit-retry", "--", "echo", "--exit-retry"}).out == "--exit-retry\n");
+  CHECK(RunWhyoom({"run", "--exit-retry", "--no-dump", "--", "echo", "x"}).out == "x\n");
+  CHECK(RunWhyoom({"__complete", "--", "run", "--exit-retry", ""}).out == "job\t2\n");
+  CHECK(RunWhyoom({"__complete", "--", "run", "--exit-retry", "43", "python", ""}).out == "job\t3\n");
+}
+
+TEST_CASE("the answer is in a report, in what is merged of reports and in what a batch is resumed from", "[cli]") {
+  const Runner runner;
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("log", "our pool is far too small\n");
+  const auto retry_of = [](const ProcessResult& result) {
+    return json::parse(result.out).at("diagnoses").at(0).at("retry").get<std::string>();
+  };
+  CHECK(retry_of(RunWhyoom({"--rules", runner.rules(), "--format", "json", log})) == "never");
+  const std::string records =
+      scratch.Write("part.ndjson", RunWhyoom({"--rules", runner.rules(), "--format", "ndjson", log}).out);
+  CHECK(retry_of(RunWhyoom({"merge", "--rules", runner.rules(), "--format", "json", records})) == "never");
+  for (int i = 0; i < 2; ++i)
+    CHECK(retry_of(RunWhyoom(
+              {"--rules", runner.rules(), "--resume", scratch.path() + "/state", "--format", "json", log})) == "never");
+}

@@ -1,0 +1,111 @@
+// When a failed job is not worth starting again: in doubt it is.
+#include "cli/exit_retry.h"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "unit/report/made_report.h"
+
+using namespace whyoom;
+
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const PrintedLines::Time kBegin{std::chrono::hours{1}};
+
+std::string Lines(std::size_t count) { return std::string(count, '\n'); }
+
+// Of a failure in lines 7 to 9.
+Diagnosis Made(const Failure& failure, Retry::Answer answer) {
+  Diagnosis finding = MadeFinding(failure);
+  finding.retry.answer = answer;
+  finding.tally.reports = 1;
+  return finding;
+}
+
+// A job that printed `lines` lines at once and ended.
+bool Fails(const std::vector<Diagnosis>& findings, int exit_status = 1, std::size_t lines = 12) {
+  PrintedLines printed;
+  printed.Add(Lines(lines), kBegin);
+  return FailsAgain(MadeReport(findings), exit_status, printed, kBegin);
+}
+
+}  // namespace
+
+TEST_CASE("a job fails again where all that was found says so", "[cli]") {
+  const Failure failure = MadeFailure();
+  const Diagnosis never = Made(failure, Retry::Answer::kNever);
+  const Diagnosis maybe = Made(failure, Retry::Answer::kMaybe);
+  const Diagnosis unknown = Made(failure, Retry::Answer::kUnknown);
+  CHECK(Fails({never}));
+  CHECK(Fails({never, never}, 9));
+  CHECK_FALSE(Fails({}));
+  CHECK_FALSE(Fails({maybe}));
+  CHECK_FALSE(Fails({unknown}));
+  CHECK_FALSE(Fails({never, maybe}));
+  CHECK_FALSE(Fails({unknown, never}));
+  CHECK_FALSE(Fails({never}, 0));
+}
+
+TEST_CASE("what was ended from outside may succeed", "[cli]") {
+  const Failure failure = MadeFailure();
+  const Diagnosis never = Made(failure, Retry::Answer::kNever);
+  for (const int signal : {SIGTERM, SIGKILL, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, 64}) {
+    INFO(signal);
+    CHECK_FALSE(Fails({never}, 128 + signal));
+  }
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) {
+    INFO(signal);
+    CHECK(Fails({never}, 128 + signal));
+  }
+  CHECK(Fails({never}, 255));  // sys.exit(-1)
+  CHECK(Fails({never}, 128));
+}
+
+TEST_CASE("a failure that the job survived did not end it", "[cli]") {
+  const Failure failure = MadeFailure();
+  Diagnosis never = Made(failure, Retry::Answer::kNever);
+  CHECK(Fails({never}, 1, 9 + 500));
+  CHECK_FALSE(Fails({never}, 1, 9 + 501));
+
+  PrintedLines printed;
+  printed.Add(Lines(9), kBegin);
+  printed.Add(Lines(1), kBegin + minutes{9});
+  CHECK(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{9}));
+  CHECK_FALSE(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{10}));
+  // Nor did one of which an early report was survived, where the last was not.
+  never.tally.reports = 2;
+  never.tally.places.Add(never.where);
+  never.tally.places.Add({never.where.artifact, 10, 10, 99});
+  CHECK(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{12}));
+  CHECK_FALSE(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{19}));
+}
+
+TEST_CASE("of what was reported too often to keep it all, and of what was left out, nothing is concluded", "[cli]") {
+  const Failure failure = MadeFailure();
+  Diagnosis never = Made(failure, Retry::Answer::kNever);
+  never.tally.reports = 1000;
+  never.tally.places.Add(never.where);
+  CHECK_FALSE(Fails({never}));
+  Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
+  PrintedLines printed;
+  printed.Add(Lines(12), kBegin);
+  CHECK(FailsAgain(report, 1, printed, kBegin));
+  report.reports_left_out["T1"] = 1;
+  CHECK_FALSE(FailsAgain(report, 1, printed, kBegin));
+}
+
+TEST_CASE("lines are counted by when they were printed, in bounded space", "[cli]") {
+  PrintedLines printed;
+  CHECK(printed.CountLongBefore(kBegin) == 0);
+  for (int second = 0; second < 3600; ++second) printed.Add("a\nb\nc", kBegin + seconds{second});
+  CHECK(printed.count() == 7200);
+  const PrintedLines::Time end = kBegin + seconds{3599};
+  CHECK(printed.CountLongBefore(end) == 2 * 3000);
+  CHECK(printed.CountLongBefore(end + minutes{5}) == 2 * 3300);
+  CHECK(printed.CountLongBefore(end + minutes{11}) == 7200);
+}

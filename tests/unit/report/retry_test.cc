@@ -1,0 +1,124 @@
+// Every format says whether the job is worth starting again, where that is known.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "report/ci/brief.h"
+#include "report/ci/github_printer.h"
+#include "report/ci/junit_printer.h"
+#include "report/ci/sarif_printer.h"
+#include "report/finding_view.h"
+#include "report/html/html_printer.h"
+#include "report/markdown/markdown_printer.h"
+#include "report/record/describe.h"
+#include "report/record/json_printer.h"
+#include "report/text/explain_printer.h"
+#include "report/text/text_printer.h"
+#include "unit/report/made_report.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kNever = "Starting the same job again will fail the same way. ";
+
+bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// In one line, as wrapped text would stand without.
+std::string Unwrapped(const std::string& text) {
+  std::string flat;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == ' ';
+    if (!blank || flat.empty() || flat.back() != ' ') flat += blank ? ' ' : c;
+  }
+  return flat;
+}
+
+Diagnosis Made(const Failure& failure, Retry retry) {
+  Diagnosis finding = MadeFinding(failure);
+  finding.retry = std::move(retry);
+  return finding;
+}
+
+TEST_CASE("an answer is a sentence, and its reason another", "[report]") {
+  CHECK(RetryText({Retry::Answer::kNever, "It is too large."}) == std::string(kNever) + "It is too large.");
+  CHECK(RetryText({Retry::Answer::kMaybe, ""}) == "Starting the same job again may succeed.");
+  CHECK(RetryText({Retry::Answer::kUnknown, "Nothing tells."}) ==
+        "Whether the same job succeeds when it is started again is not known. Nothing tells.");
+  CHECK(RetryText({}) == "");
+  CHECK(RetryAnswer({Retry::Answer::kNever, "It is too large."}) + " " == kNever);
+}
+
+TEST_CASE("a known answer is in every format", "[report]") {
+  const Failure failure = MadeFailure();
+  const Report report = MadeReport({Made(failure, {Retry::Answer::kNever, "It is too large."})});
+  const std::string whole = std::string(kNever) + "It is too large.";
+  CHECK(Holds(Unwrapped(PrintText(report, TextOptions())), "again " + whole));
+  CHECK(Holds(PrintMarkdown(report), whole));
+  CHECK(Holds(PrintHtml(report), whole));
+  CHECK(Holds(PrintGithub(report, ""), kNever));
+  CHECK(Holds(Unwrapped(PrintJunit(report)), whole));
+  CHECK(Holds(BriefText(report.findings[0]), kNever));
+  const json result = json::parse(PrintSarif(report, ""))["runs"][0]["results"][0];
+  CHECK(result["properties"]["retry"] == "never");
+  CHECK(Holds(result["message"]["text"], kNever));
+  const json diagnosis = json::parse(PrintJson(report))["diagnoses"][0];
+  CHECK(diagnosis["retry"] == "never");
+  CHECK(diagnosis["retry_why"] == "It is too large.");
+}
+
+TEST_CASE("an answer that is not known is in the formats for programs only", "[report]") {
+  const Failure failure = MadeFailure();
+  const Report report = MadeReport({Made(failure, {})});
+  for (const std::string& text : {PrintText(report, TextOptions()), PrintMarkdown(report), PrintHtml(report),
+                                  PrintGithub(report, ""), PrintJunit(report)})
+    CHECK_FALSE(Holds(text, "again"));
+  CHECK(json::parse(PrintSarif(report, ""))["runs"][0]["results"][0]["properties"]["retry"] == "unknown");
+  const json diagnosis = json::parse(PrintJson(report))["diagnoses"][0];
+  CHECK(diagnosis["retry"] == "unknown");
+  CHECK_FALSE(diagnosis.contains("retry_why"));
+}
+
+TEST_CASE("an answer outlives being written and read", "[report]") {
+  RuleSet rules;
+  CHECK(Load({BaseRules()}, {}, &rules) == "");
+  Diagnosis finding;
+  finding.failure = rules.FindFailure("E1000");
+  finding.id = "0123456789abcdef";
+  finding.retry = {Retry::Answer::kMaybe, "Others used the chip."};
+  const json record = ToRecord(finding);
+  const std::optional<Diagnosis> read = FromRecord<Diagnosis>(record, &rules);
+  REQUIRE(read);
+  CHECK(read->retry.answer == Retry::Answer::kMaybe);
+  CHECK(read->retry.why == "Others used the chip.");
+  json forged = record;
+  forged["retry"] = "always";
+  CHECK_FALSE(FromRecord<Diagnosis>(forged, &rules));
+}
+
+TEST_CASE("explain says it of a failure, and of a scenario that has an answer of its own", "[report]") {
+  RuleSet rules;
+  CHECK(Load({BaseRules()}, {{"ours.json", R"({"format": "whyoom.rules/1", "failures": [{
+    "code": "T1", "title": "t", "category": "c", "phase": "run", "heads": ["our own test failed"],
+    "retry": {"answer": "never", "why": "It is too large."},
+    "scenarios": [{"id": "1", "title": "s", "when": "1 > 0"},
+                  {"id": "2", "title": "s", "when": "1 > 2", "retry": {"answer": "maybe", "why": "Others used it."}}],
+    "examples": {"match": [{"text": "our own test failed"}]}}]})"}},
+             &rules) == "");
+  const auto explained = [&](const char* topic) {
+    return Unwrapped(Explain(rules, topic, TextOptions()).value_or("nothing"));
+  };
+  const std::string whole = std::string(kNever) + "It is too large.";
+  CHECK(Holds(explained("T1"), whole));
+  CHECK(Holds(explained("T1"), "may succeed. Others used it."));
+  CHECK(Holds(explained("T1.1"), whole));
+  CHECK_FALSE(Holds(explained("T1.2"), whole));
+  CHECK(Holds(explained("T1.2"), "may succeed. Others used it."));
+  CHECK_FALSE(Holds(explained("E1000"), "again"));
+}
+
+}  // namespace
+}  // namespace whyoom
