@@ -25,7 +25,8 @@ constexpr const char* kFooter =
     "  whyoom man                          the manual page: whyoom man | man -l -\n"
     "\n"
     "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole,\n"
-    "130 and 143 interrupted: what is done was printed.\n"
+    "130 and 143 interrupted: what is done was printed. An error about memory that no rule knows is shown, and\n"
+    "counts as found with --strict only.\n"
     "\n"
     "Examples:\n"
     "  whyoom train.log\n"
@@ -67,7 +68,7 @@ CommandArguments BuildDiagnose(Options* options) {
   AddFormat(app, kReportFormats, options, &command.words);
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
-  AddExitZero(app, options);
+  AddExitStatus(app, options);
   AddBatches(app, options, &command.words);
   AddLimits(app, &options->limits);
   return command;
@@ -91,7 +92,7 @@ CommandArguments BuildMerge(Options* options) {
   AddFormat(app, kReportFormats, options, &command.words);
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
-  AddExitZero(app, options);
+  AddExitStatus(app, options);
   options->command = Command::kMerge;
   return command;
 }

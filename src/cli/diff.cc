@@ -1,5 +1,6 @@
 #include "cli/diff.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -104,7 +105,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;
     for (const Problem& problem : diff.problems) {
-      if (problem.path == side->path) throw Error("cannot read " + Printable(side->path) + ": " + problem.what);
+      if (problem.path == side->path && !problem.is_unknown_error())
+        throw Error("cannot read " + Printable(side->path) + ": " + problem.what);
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
@@ -114,7 +116,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
                                               : PrintDiffText(diff, rules, text),
               options.output);
-  if (!diff.problems.empty()) return kNotAllRead;
+  const auto is_unread = [](const Problem& problem) { return !problem.is_unknown_error(); };
+  if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kNotAllRead;
   return diff.after.failed ? kFound : kNothing;
 }
 

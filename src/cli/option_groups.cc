@@ -85,7 +85,10 @@ void AddCommon(CLI::App& app, Options* options, ValueWords* words) {
   AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color, words)->group(kOutput);
 }
 
-void AddExitZero(CLI::App& app, Options* options) {
+void AddExitStatus(CLI::App& app, Options* options) {
+  app.add_flag("--strict", options->strict,
+               "Count errors about memory that no rule knows as found: they end with 1, too")
+      ->group(kOutput);
   app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read")
       ->group(kOutput);
 }

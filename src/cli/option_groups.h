@@ -18,7 +18,7 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
 void AddForCi(CLI::App& app, Options* options);
 void AddOutput(CLI::App& app, Options* options);
 void AddCommon(CLI::App& app, Options* options, ValueWords* words);  // --output among them
-void AddExitZero(CLI::App& app, Options* options);
+void AddExitStatus(CLI::App& app, Options* options);
 void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
 void AddTimeRange(CLI::App& app, Options* options);
 void AddBatches(CLI::App& app, Options* options, ValueWords* words);

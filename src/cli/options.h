@@ -55,6 +55,7 @@ struct Options {
   bool step_summary = false;  // append the report in Markdown to the file that GITHUB_STEP_SUMMARY names
   ColorMode color = ColorMode::kAuto;
   bool exit_zero = false;
+  bool strict = false;     // an error about memory that no rule knows counts as found
   bool follow = false;     // wait for what is still written
   std::size_t jobs = 0;    // inputs and parts of large ones read at once; 0: as many as there are processors
   Limits limits;           // of each path that is read

@@ -30,6 +30,7 @@
 #include "program/xla_dump.h"
 #include "read/engine.h"
 #include "report/text/explain_printer.h"
+#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -49,12 +50,14 @@ void SetDefaultPaths(Options* options) {
 
 int ExitStatus(const Options& options, const Report& report) {
   if (options.exit_zero) return kNothing;
-  if (!report.problems.empty()) return kNotAllRead;
-  return report.findings.empty() ? kNothing : kFound;
+  if (!UnreadInputs(report).empty()) return kNotAllRead;
+  const bool found = !report.findings.empty() || (options.strict && !UnknownErrors(report).empty());
+  return found ? kFound : kNothing;
 }
 
 // Prints the report; gives the exit status.
-int PrintAndEnd(const Options& options, const Report& report) {
+int PrintAndEnd(const Options& options, Report report) {
+  report.strict = options.strict;
   WriteOutput(PrintReport(report, options.format, ForText(options), options.source_root), options.output);
   WriteExtraOutputs(report, options);
   return ExitStatus(options, report);
@@ -114,11 +117,12 @@ int RunFollow(Options options) {
   const RuleSet rules = LoadRules(options);
   const Engine engine(rules);
   ReadControl control;
-  const Report report = MakeReport(rules.fingerprint(), Follow(engine, options, ForText(options), &control), XlaDump());
+  Report report = MakeReport(rules.fingerprint(), Follow(engine, options, ForText(options), &control), XlaDump());
   // In text each diagnosis has been printed already.
-  if (options.format != Format::kText || report.findings.empty()) return PrintAndEnd(options, report);
+  if (options.format != Format::kText || report.findings.empty()) return PrintAndEnd(options, std::move(report));
+  report.strict = options.strict;
   for (const Problem& problem : report.problems)
-    WriteError(fmt::format("whyoom: {}: {}\n", problem.path, problem.what));
+    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
   WriteExtraOutputs(report, options);
   return ExitStatus(options, report);
 }

@@ -17,6 +17,7 @@
 #include "cli/terminal.h"
 #include "diagnose/readings.h"
 #include "read/engine.h"
+#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -101,7 +102,7 @@ void Print(const Options& options, const Report& report, bool line_open) {
   const bool to_file = !options.output.empty();
   // Who asked for a file is to find the report of this job there, and none of an earlier one.
   WriteExtraOutputs(report, options);
-  if (report.findings.empty() && !to_file) return;
+  if (report.findings.empty() && UnknownErrors(report).empty() && !to_file) return;
   const bool as_text = options.format == Format::kText;
   const TextOptions style = {TextWidth(to_file, STDERR_FILENO), UseColour(options.color, to_file, STDERR_FILENO)};
   const std::string text = PrintReport(report, options.format, style, options.source_root);

@@ -40,6 +40,11 @@ Readings ArtifactReader::Finish() {
   readings.bytes = end.bytes;
   readings.unknown_times = end.unknown_times;
   if (!end.problem.empty()) readings.problems.push_back({artifact_.path, artifact_.member, end.problem});
+  for (Problem& unknown : end.unknown) {
+    unknown.path = artifact_.path;
+    unknown.member = artifact_.member;
+    readings.problems.push_back(std::move(unknown));
+  }
   if (found_) readings.table = found_->Take();
   if (end.programs.empty()) return readings;
   if (!readings.table) readings.table.emplace(engine_.rules());

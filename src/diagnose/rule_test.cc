@@ -139,6 +139,32 @@ void TestQuotations(const RuleSet& rules, RuleTestResult* result) {
   }
 }
 
+bool TellsUnknownError(const Engine& engine, const std::string& text) {
+  const std::vector<Problem> problems = Read(engine, text).problems;
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& one) { return one.is_unknown_error(); });
+}
+
+void TestSuspects(const Engine& engine, RuleTestResult* result) {
+  for (const Suspect& suspect : engine.rules().suspects()) {
+    for (const Example& example : suspect.match)
+      Count(TellsUnknownError(engine, example.text), "suspect " + suspect.id, example.text, result);
+    for (const Example& example : suspect.no_match) {
+      const bool noisy = TellsUnknownError(engine, example.text);
+      ++(noisy ? result->noisy : result->validated);
+      if (noisy)
+        result->failures.push_back(
+            fmt::format("suspect {}: noisy: \"{}\" ({})", suspect.id, FirstLine(example.text), example.why));
+    }
+  }
+  for (const ErrorLine& line : engine.rules().error_lines()) {
+    for (const std::string& example : line.examples) {
+      PatternMatch match;
+      Count(line.pattern.Find(example, 0, &match), "error line " + line.id, example.substr(example.rfind('\n') + 1),
+            result);
+    }
+  }
+}
+
 void TestAffixes(const Engine& engine, RuleTestResult* result) {
   for (const AffixExample& example : engine.rules().affix_examples()) {
     std::vector<Line> lines;
@@ -159,6 +185,7 @@ RuleTestResult TestRules(const RuleSet& rules) {
   for (const Context& context : rules.contexts()) TestContext(engine, context, &result);
   TestFrameworks(rules, &result);
   TestQuotations(rules, &result);
+  TestSuspects(engine, &result);
   TestAffixes(engine, &result);
   return result;
 }

@@ -1,6 +1,7 @@
 // What was read, and what could not be.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace whyoom {
@@ -11,12 +12,21 @@ struct Artifact {
   std::string member;  // the name inside an archive, else empty
 };
 
-// A note on input that could not be read whole. Never ends a run.
+// A note on input that could not be read whole, or on an error in it that no rule knows. Never ends a run.
 struct Problem {
   std::string path;
   std::string member;
   std::string what;        // one sentence without a full stop, for people
   bool of_report = false;  // not of an input: a limit of the report, or what follows from a finding
+  std::string kind = {};   // empty: not read whole, or a limit
+
+  // An error that no rule knows, see UnknownError in input/problems.h.
+  static constexpr const char* kUnknownError = "unknown_error";
+  std::uint64_t line = 0;         // of the first one; 0: of several, which are only counted
+  std::string text = {};          // what the line says, cleaned; empty likewise
+  std::uint64_t occurrences = 0;  // of the same text
+
+  bool is_unknown_error() const { return kind == kUnknownError; }
 };
 
 }  // namespace whyoom

@@ -2,19 +2,44 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostProblems = 10000;
 
+// What could not be read stands first, then the errors that are not known, of each input as its lines stand.
+auto OrderOf(const Problem& problem) {
+  return std::tuple(problem.of_report, std::string_view(problem.kind), std::string_view(problem.path),
+                    std::string_view(problem.member), problem.text.empty(), problem.line,
+                    std::string_view(problem.what));
+}
+
 }  // namespace
 
+Problem UnknownError(std::uint64_t line, const std::string& text, std::uint64_t occurrences) {
+  Problem problem;
+  problem.kind = Problem::kUnknownError;
+  problem.line = line;
+  problem.text = text;
+  problem.occurrences = occurrences;
+  const std::string times = std::to_string(occurrences);
+  if (text.empty()) {
+    problem.what = times + (occurrences == 1 ? " more line tells" : " more lines tell") +
+                   " of errors about memory that no rule knows";
+  } else {
+    problem.what = "line " + std::to_string(line) + " tells of an error about memory that no rule knows" +
+                   (occurrences > 1 ? ", " + times + " lines do" : "") + ": " + text;
+  }
+  return problem;
+}
+
 void SortProblems(std::vector<Problem>* problems, std::uint64_t* left_out) {
-  std::stable_sort(problems->begin(), problems->end(), [](const Problem& a, const Problem& b) {
-    return std::tie(a.of_report, a.path, a.member, a.what) < std::tie(b.of_report, b.path, b.member, b.what);
-  });
+  std::stable_sort(problems->begin(), problems->end(),
+                   [](const Problem& a, const Problem& b) { return OrderOf(a) < OrderOf(b); });
   const auto of_report = std::find_if(problems->begin(), problems->end(), [](const Problem& p) { return p.of_report; });
   const auto of_inputs = static_cast<std::size_t>(of_report - problems->begin());
   if (of_inputs <= kMostProblems) return;

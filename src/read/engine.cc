@@ -21,6 +21,7 @@ Engine::Engine(const RuleSet& rules)
 
 Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
     : finder(rules, prefilter),
+      suspects(rules),
       signs(rules.frameworks()),
       contexts(rules),
       normalizer(rules.affixes(), rules.json_keys()),

@@ -8,6 +8,7 @@
 #include "read/context_facts.h"
 #include "read/framework_signs.h"
 #include "read/message.h"
+#include "read/suspects.h"
 #include "read/traceback.h"
 #include "rules/rule_set.h"
 #include "rules/rule_source.h"
@@ -29,6 +30,7 @@ class Engine {
   const FrameworkSigns& signs() const { return matchers().signs; }
   const ContextFinder& contexts() const { return matchers().contexts; }
   const HeadFinder& finder() const { return matchers().finder; }
+  const SuspectFinder& suspects() const { return matchers().suspects; }
   // What may stand before a hit and matter with it: tracebacks and signs of frameworks.
   Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
@@ -36,6 +38,7 @@ class Engine {
   struct Matchers {
     Matchers(const RuleSet& rules, const Prefilter& prefilter);
     HeadFinder finder;
+    SuspectFinder suspects;
     FrameworkSigns signs;
     ContextFinder contexts;
     Normalizer normalizer;

@@ -39,7 +39,7 @@ void LineReader::FeedUnfinished() {
   if (unfinished_.empty()) return;
   lines_.clear();
   engine_.normalizer().Finish(&unfinished_, &lines_);
-  FeedLines();
+  FeedLines(nullptr);
 }
 
 void LineReader::Pause() {
@@ -60,7 +60,7 @@ void LineReader::Read(const RawLine& raw) {
   if (OnlyRepeats(raw)) return;
   lines_.clear();
   engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
-  FeedLines();
+  FeedLines(&raw);
 }
 
 // Whether all that could matter in a line was said before, in the same words; it is counted then.
@@ -75,7 +75,7 @@ bool LineReader::OnlyRepeats(const RawLine& raw) {
   return true;
 }
 
-void LineReader::FeedLines() {
+void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
     SeeFramework(line.text);
     Reporter* reporter = FindReporter(line.reporter);
@@ -84,7 +84,14 @@ void LineReader::FeedLines() {
     reporter->last_fed = ++fed_;
     SetTime(reporter, &line);
     const bool was_active = reporter->session.active();
+    // A line that waited for its rest is of an earlier raw line.
+    const bool is_suspect =
+        engine_.finder().MayMatter(line.text) &&
+        engine_.suspects().Finds(line, raw != nullptr && raw->number == line.number ? raw : nullptr);
+    reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
+    reporter->suspects.Feed(line, is_suspect, &suspects_);
     reporter->session.Feed(std::move(line), &sightings_);
+    reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
     const bool is_active = reporter->session.active();
     pending_.insert(reporter);
     if (is_active) active_.insert(reporter);
@@ -123,6 +130,7 @@ LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
   const auto made =
       reporters_
           .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name),
+                                      {},
                                       std::prev(recent_.end()),
                                       0,
                                       {}})
@@ -140,6 +148,8 @@ bool LineReader::MakeRoom() {
   }
   const std::size_t before = sightings_.size();
   oldest.session.Flush(&sightings_);
+  oldest.suspects.SeeKnown(oldest.session.known_lines(), &suspects_);
+  oldest.suspects.Finish(&suspects_);
   const bool cut =
       std::any_of(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(),
                   [](const Sighting& sighting) { return !sighting.failure->reader.empty() && sighting.rows.empty(); });
@@ -151,6 +161,19 @@ bool LineReader::MakeRoom() {
   reporters_.erase(recent_.front());
   recent_.pop_front();
   return true;
+}
+
+void LineReader::FinishSuspects() {
+  const std::size_t before = suspects_.size();
+  for (auto& [name, reporter] : reporters_) {
+    reporter.suspects.SeeKnown(reporter.session.known_lines(), &suspects_);
+    reporter.suspects.Finish(&suspects_);
+  }
+  // The map has no order of its own; what comes out must have one.
+  std::stable_sort(suspects_.begin() + static_cast<std::ptrdiff_t>(before), suspects_.end(),
+                   [](const SuspectLine& a, const SuspectLine& b) {
+                     return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
+                   });
 }
 
 std::vector<Sighting> LineReader::TakeSightings() { return std::exchange(sightings_, {}); }

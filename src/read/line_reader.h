@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "facts/compiled_program.h"
@@ -19,6 +20,7 @@
 #include "read/engine.h"
 #include "read/session.h"
 #include "read/statements.h"
+#include "read/suspects.h"
 #include "text/record_joiner.h"
 #include "text/timestamp.h"
 
@@ -38,6 +40,11 @@ class LineReader {
 
   // Those that became complete since the last call.
   std::vector<Sighting> TakeSightings();
+
+  // Lines that speak of a failure of memory, as far as it is clear whether they belong to a known one; at the end of
+  // all.
+  std::vector<SuspectLine> TakeSuspects() { return std::exchange(suspects_, {}); }
+  void FinishSuspects();
 
   // What was said so far of programs that were compiled. Call once, at the end.
   ProgramTable TakePrograms() { return statements_->Take(); }
@@ -70,6 +77,7 @@ class LineReader {
 
   struct Reporter {
     Session session;
+    SuspectTracker suspects;
     std::list<std::string>::iterator place;  // in recent_
     std::uint64_t last_fed = 0;
     Stamp stamp;
@@ -77,7 +85,7 @@ class LineReader {
 
   void Read(const RawLine& raw);
   bool OnlyRepeats(const RawLine& raw);
-  void FeedLines();
+  void FeedLines(const RawLine* raw);  // that lines_ are of; null where it is not known
   void FeedUnfinished();
   void FlushPending();
   void SeeFramework(const std::string& text);
@@ -95,6 +103,7 @@ class LineReader {
   std::unordered_set<Reporter*> active_;   // those that want adjacent lines
   std::unordered_set<Reporter*> pending_;  // those with lines or sightings that a gap must flush
   std::vector<Sighting> sightings_;
+  std::vector<SuspectLine> suspects_;
   std::vector<Line> lines_;                    // of the raw line at hand
   std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
   Stamp stamp_;                                // the last one of all

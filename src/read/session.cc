@@ -62,6 +62,7 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
     ProcessWindow(front, from);
   if (open_.size() == open_before) FeedReader(front, 0);
+  if (!open_.empty()) ++known_lines_;
   CompleteFinished(done);
   previous_line_ = front.text;
   pending_.pop_front();

@@ -54,6 +54,9 @@ class Session {
   // Whether the lines directly after the last one may still belong to something.
   bool active() const { return lines_wanted_ > 0; }
 
+  // How many of the lines that were processed belonged to sightings, those absorbed by others included.
+  std::uint64_t known_lines() const { return known_lines_; }
+
   // Whether a report is being read or expected.
   bool in_report() const;
 
@@ -93,6 +96,7 @@ class Session {
   std::deque<bool> pending_matters_;  // as long as pending_: element i is true where line i holds a literal of a rule
   std::string previous_line_;         // its text; empty where another line stood between
   std::uint64_t ordinal_ = 0;         // of the line in process, in this session
+  std::uint64_t known_lines_ = 0;
   int lines_wanted_ = 0;
   std::vector<OpenSighting> open_;
   ContextFacts contexts_;

@@ -49,6 +49,7 @@ bool SightingReader::Next(std::vector<Sighting>* found) {
 }
 
 bool SightingReader::Take(std::vector<Sighting>* found) {
+  TakeSuspects();
   std::vector<Sighting> sightings = lines_.TakeSightings();
   filter_.Apply(&sightings);
   for (Sighting& sighting : sightings) sighting.head.offset = source_.RawOffset(sighting.head.offset);
@@ -56,8 +57,18 @@ bool SightingReader::Take(std::vector<Sighting>* found) {
   return !sightings.empty();
 }
 
+void SightingReader::TakeSuspects() {
+  std::vector<SuspectLine> lines = lines_.TakeSuspects();
+  if (lines.empty()) return;
+  filter_.Apply(&lines);
+  for (const SuspectLine& line : lines) suspects_.Add(line);
+}
+
 ReadEnd SightingReader::Finish() {
   ReadEnd end;
+  lines_.FinishSuspects();
+  TakeSuspects();
+  end.unknown = suspects_.Take();
   end.bytes = scanner_.bytes_read();
   end.unknown_times = filter_.unknown();
   end.problem = lines_.problem();

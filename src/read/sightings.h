@@ -15,12 +15,14 @@
 
 #include "facts/compiled_program.h"
 #include "facts/sighting.h"
+#include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
 #include "input/read_control.h"
 #include "input/survey.h"
 #include "read/engine.h"
 #include "read/line_reader.h"
+#include "read/suspects.h"
 #include "read/time_filter.h"
 
 namespace whyoom {
@@ -37,6 +39,7 @@ struct ReadEnd {
   std::uint64_t unknown_times = 0;  // sightings kept though their time cannot be compared with the range
   std::string problem;              // a limit that was met; empty where none was
   ProgramTable programs;            // that it states; without the artifact
+  std::vector<Problem> unknown;     // errors about memory that no rule knows; without the artifact
 };
 
 class SightingReader {
@@ -61,12 +64,14 @@ class SightingReader {
     kEnded,      // and that was said
   };
   bool Take(std::vector<Sighting>* found);
+  void TakeSuspects();
 
   ByteSource& source_;
   std::optional<Survey> survey_;
   LineScanner scanner_;
   LineReader lines_;
   TimeFilter filter_;
+  SuspectTable suspects_;
   State state_ = State::kReading;
 };
 

@@ -68,6 +68,12 @@ void TimeFilter::Apply(ProgramTable* programs) const {
   *programs = std::move(kept);
 }
 
+void TimeFilter::Apply(std::vector<SuspectLine>* suspects) const {
+  std::erase_if(*suspects, [this](const SuspectLine& suspect) {
+    return !suspect.known && SideOf(suspect.time) == Side::kOutside;
+  });
+}
+
 void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
   if (reports == 0) return;
   problems->push_back({"the range of time", "",

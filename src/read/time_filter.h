@@ -9,6 +9,7 @@
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
 #include "read/session.h"
+#include "read/suspects.h"
 #include "text/timestamp.h"
 
 namespace whyoom {
@@ -34,6 +35,9 @@ class TimeFilter {
 
   // Likewise the programs of which no statement can lie inside; none of them is counted.
   void Apply(ProgramTable* programs) const;
+
+  // Likewise the lines that speak of a failure of memory, but for those of known failures.
+  void Apply(std::vector<SuspectLine>* suspects) const;
 
   std::uint64_t unknown() const { return unknown_; }
 

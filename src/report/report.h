@@ -26,6 +26,7 @@ struct Report {
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;
   std::map<std::string, std::uint64_t> reports_left_out;  // by code: of failures beyond what a report holds
+  bool strict = false;                                    // errors about memory that no rule knows count as failures
 };
 
 // What was read, concluded. `dump` tells more of a finding whose log lists no allocations; `limit` is what a device

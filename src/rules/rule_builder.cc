@@ -406,6 +406,26 @@ void RuleSetBuilder::BuildQuotation(const RuleNode& node) {
   set_.quotations_.push_back(std::move(quotation));
 }
 
+void RuleSetBuilder::BuildSuspect(const RuleNode& node) {
+  Suspect suspect;
+  suspect.id = node["id"].Text();
+  suspect.pattern = node["pattern"].AsPattern();
+  CollectLiterals(suspect.pattern, node["pattern"], "suspect");
+  for (const RuleNode& item : node["unless"].Items()) suspect.unless.push_back(item.AsPattern());
+  suspect.match = BuildAllExamples(node["examples"]["match"]);
+  suspect.no_match = BuildAllExamples(node["examples"]["no_match"]);
+  set_.suspects_.push_back(std::move(suspect));
+}
+
+void RuleSetBuilder::BuildErrorLine(const RuleNode& node) {
+  ErrorLine line;
+  line.id = node["id"].Text();
+  line.pattern = node["pattern"].AsPattern();
+  line.healthy = node["healthy"].Bool();
+  for (const RuleNode& item : node["examples"].Items()) line.examples.push_back(item.Lines());
+  set_.error_lines_.push_back(std::move(line));
+}
+
 void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   Affix affix;
   affix.id = node["id"].Text();

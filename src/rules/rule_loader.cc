@@ -25,9 +25,10 @@ struct SectionInfo {
   const char* name;
   const char* id_key;
 };
-constexpr SectionInfo kSections[] = {
-    {"failures", "code"}, {"remedies", "id"}, {"contexts", "id"}, {"frameworks", "id"},  {"chips", "id"},
-    {"quotations", "id"}, {"affixes", "id"},  {"traces", "id"},   {"differences", "id"}, {"notes", "id"}};
+constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"},    {"contexts", "id"},
+                                     {"frameworks", "id"}, {"chips", "id"},       {"quotations", "id"},
+                                     {"suspects", "id"},   {"error_lines", "id"}, {"affixes", "id"},
+                                     {"traces", "id"},     {"differences", "id"}, {"notes", "id"}};
 constexpr const char* kNoIdKey = "";
 
 // A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
@@ -79,6 +80,8 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const auto& [id, node] : builder.sections_["frameworks"]) builder.BuildFramework(node);
   for (const auto& [id, node] : builder.sections_["chips"]) builder.BuildChip(node);
   for (const auto& [id, node] : builder.sections_["quotations"]) builder.BuildQuotation(node);
+  for (const auto& [id, node] : builder.sections_["suspects"]) builder.BuildSuspect(node);
+  for (const auto& [id, node] : builder.sections_["error_lines"]) builder.BuildErrorLine(node);
   for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
   builder.BuildComparison();
   builder.BuildWording();

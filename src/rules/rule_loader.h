@@ -56,6 +56,8 @@ class RuleSetBuilder {
   void BuildFramework(const RuleNode& node);
   void BuildChip(const RuleNode& node);
   void BuildQuotation(const RuleNode& node);
+  void BuildSuspect(const RuleNode& node);
+  void BuildErrorLine(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
 
   // Sections that are objects, not arrays: their keys are the ids.

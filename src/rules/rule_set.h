@@ -213,6 +213,26 @@ struct Quotation {
   std::vector<std::string> examples;  // lines that only quote
 };
 
+// Words of a failure of memory, whichever: where no failure of the rule data is recognised in them, the error is told
+// as one that is not known. They count in a line only that looks like one of ErrorLine.
+struct Suspect {
+  std::string id;
+  Pattern pattern;
+  std::vector<Pattern> unless;  // where one of them is in the line, too, it is none
+  std::vector<Example> match;   // texts with one, whole: an error's line and what stands round it
+  std::vector<Example> no_match;
+};
+
+// How lines look that a process prints because something failed, as against prose, source code and the messages of a
+// job that is well. Looked for in what stands before the line's text in its raw line, such as a logger's prefix, a line
+// break, and the text.
+struct ErrorLine {
+  std::string id;
+  Pattern pattern;
+  bool healthy = false;  // such a line is none, whatever else it looks like
+  std::vector<std::string> examples;
+};
+
 // A line that has an affix, and what is left of it without.
 struct AffixExample {
   std::string affix;  // its id
@@ -254,6 +274,8 @@ class RuleSet {
   const RoleWords& role_words() const { return role_words_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
+  const std::vector<Suspect>& suspects() const { return suspects_; }
+  const std::vector<ErrorLine>& error_lines() const { return error_lines_; }
   const std::vector<RowTest>& row_tests() const { return row_tests_; }  // in order of name
   const RowTest* FindRowTest(std::string_view name) const;              // null: there is none of this name
   const std::vector<Trace>& traces() const { return traces_; }          // of two logs, in the order of `prior`
@@ -266,8 +288,8 @@ class RuleSet {
   double Threshold(std::string_view id) const;
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
 
-  // For the prefilter: of every head and context, and of facts that have a long one, long ones in pieces; sorted, each
-  // once.
+  // For the prefilter: of every head, context and suspect, and of facts that have a long one, long ones in pieces;
+  // sorted, each once.
   const std::vector<std::string>& literals() const { return literals_; }
 
   // Of the signs of frameworks, as far as they have some of four characters or more; sorted, each once.
@@ -287,6 +309,8 @@ class RuleSet {
   RoleWords role_words_;
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;
+  std::vector<Suspect> suspects_;
+  std::vector<ErrorLine> error_lines_;
   std::vector<AffixExample> affix_examples_;
   std::vector<RowTest> row_tests_;
   std::vector<Trace> traces_;

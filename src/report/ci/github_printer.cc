@@ -15,6 +15,7 @@
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"
+#include "report/unknown_errors.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"
 
@@ -88,11 +89,31 @@ std::string FindingCommands(const Report& report, const std::string& source_root
 
 std::string ProblemCommands(const Report& report) {
   std::string text;
-  const std::size_t shown = ShownOf(report.problems.size(), report.problems_left_out > 0);
+  const std::vector<const Problem*> problems = UnreadInputs(report);
+  const std::uint64_t left_out = UnreadInputsLeftOut(report);
+  const std::size_t shown = ShownOf(problems.size(), left_out > 0);
   for (std::size_t i = 0; i < shown; ++i)
-    text += Command({"warning", "whyoom could not read all", ProblemText(report.problems[i])});
-  if (const std::uint64_t more = report.problems.size() - shown + report.problems_left_out; more > 0)
+    text += Command({"warning", "whyoom could not read all", ProblemText(*problems[i])});
+  if (const std::uint64_t more = problems.size() - shown + left_out; more > 0)
     text += Command({"warning", "whyoom could not read all", fmt::format("{} more problems", more)});
+  return text;
+}
+
+// What is read of them first is told whole; the group in the job's log has the rest.
+std::string UnknownErrorCommands(const Report& report) {
+  constexpr std::size_t kMostUnknown = 3;
+  const std::vector<const Problem*> unknown = UnknownErrors(report);
+  const char* level = report.strict ? "error" : "warning";
+  const std::size_t shown = std::min(unknown.size(), kMostUnknown);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::string message = UnknownErrorPlace(*unknown[i]) + ": " + UnknownErrorText(*unknown[i]);
+    if (const std::string command = RuleCommand(*unknown[i]); !command.empty())
+      message += "\n\n" + std::string(kMakeARule) + "\n" + command;
+    text += Command({level, kUnknownErrors, message});
+  }
+  if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report); more > 0)
+    text += Command({level, kUnknownErrors, fmt::format("{} more: see the report in the log of this step", more)});
   return text;
 }
 
@@ -123,10 +144,10 @@ std::string Inert(const std::string& text) {
 
 std::string PrintGithub(const Report& report, const std::string& source_root) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
-  std::string text = FindingCommands(report, source_root) + ProblemCommands(report);
+  std::string text = FindingCommands(report, source_root) + UnknownErrorCommands(report) + ProblemCommands(report);
   const bool none_read = report.artifacts == 0 && !report.problems.empty();
   if (report.findings.empty() && !none_read)
-    text += Command({"notice", "whyoom", "No out-of-memory error found in " + inputs});
+    text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});
   if (report.findings.empty() && report.problems.empty()) return text;
   text += "::group::whyoom: " + Counted(report.findings.size(), "failure", "failures") + " in " + inputs + "\n";
   text += Inert(PrintText(report, TextOptions()));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"
+#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -101,15 +103,34 @@ Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
   return test;
 }
 
+// Skipped, since nothing is known that failed; but a failure for who asked for that.
+Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>* names) {
+  const std::string wanted = CutBytes(UnknownErrorPlace(problem), kLongestName);
+  Test test;
+  test.class_name = "whyoom.unknown_error";
+  test.name = wanted;
+  for (std::size_t i = 2; !names->insert(test.class_name + '\n' + test.name).second; ++i)
+    test.name = fmt::format("{} ({})", wanted, i);
+  test.outcome = strict ? "failure" : "skipped";
+  test.type = test.class_name;
+  test.message = UnknownErrorText(problem);
+  test.text = fmt::format("{}: {}", kUnknownErrors, test.message);
+  if (const std::string command = RuleCommand(problem); !command.empty())
+    test.text += fmt::format("\n{}\n{}\n", kMakeARule, command);
+  return test;
+}
+
 std::vector<Test> TestsOf(const Report& report) {
   std::vector<Test> tests;
   for (const Diagnosis& finding : report.findings) tests.push_back(FailedTest(finding, tests.size() < kMostTexts));
   std::set<std::string> names;
-  for (const Problem& problem : report.problems) tests.push_back(ErrorTest(problem, &names));
-  if (report.problems_left_out > 0) {
-    const std::string more = fmt::format("{} more inputs could not be read", report.problems_left_out);
+  for (const Problem* problem : UnreadInputs(report)) tests.push_back(ErrorTest(*problem, &names));
+  if (const std::uint64_t left_out = UnreadInputsLeftOut(report); left_out > 0) {
+    const std::string more = fmt::format("{} more inputs could not be read", left_out);
     tests.push_back({"whyoom.report", "more problems", "error", "whyoom.report", more, more});
   }
+  for (const Problem* problem : UnknownErrors(report))
+    tests.push_back(UnknownErrorTest(*problem, report.strict, &names));
   if (tests.empty()) tests.push_back({"whyoom", "no out-of-memory error", nullptr, "", "", ""});
   return tests;
 }
@@ -122,9 +143,12 @@ std::string Property(const char* name, const std::string& value) {
 
 std::string PrintJunit(const Report& report) {
   const std::vector<Test> tests = TestsOf(report);
-  const std::uint64_t passed = tests.front().outcome == nullptr ? 1 : 0;
+  const auto count = [&](std::string_view outcome) {
+    return std::count_if(tests.begin(), tests.end(),
+                         [&](const Test& test) { return test.outcome != nullptr && test.outcome == outcome; });
+  };
   const std::string counts = fmt::format(" name=\"whyoom\" tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests.size(),
-                                         report.findings.size(), tests.size() - report.findings.size() - passed);
+                                         count("failure"), count("error"));
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n  <testsuite" + counts +
                      ">\n    <properties>\n";
   text += Property("version", report.version) + Property("rules", report.rules_fingerprint) +

@@ -17,6 +17,7 @@
 #include "report/layout.h"
 #include "report/record/fields.h"
 #include "report/summary.h"
+#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -200,6 +201,7 @@ class SarifRun {
   void AddResults();
   void Notify(const char* level, const std::string& text, Json locations = Json::array());
   void AddProblems();
+  void AddUnknownErrors();
   void AddLeftOut();
 
   const Report& report_;
@@ -268,16 +270,37 @@ void SarifRun::Notify(const char* level, const std::string& text, Json locations
 }
 
 void SarifRun::AddProblems() {
-  const std::size_t shown = std::min(report_.problems.size(), kMostNotifications);
+  const std::vector<const Problem*> problems = UnreadInputs(report_);
+  const std::size_t shown = std::min(problems.size(), kMostNotifications);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Problem& problem = report_.problems[i];
+    const Problem& problem = *problems[i];
     Json locations = Json::array();
     if (!problem.of_report && !problem.path.empty())
       locations.push_back({{"physicalLocation", {{"artifactLocation", ArtifactLocation(problem.path, source_root_)}}}});
     Notify(problem.of_report ? "warning" : "error", ProblemText(problem), std::move(locations));
   }
-  if (const std::uint64_t more = report_.problems.size() - shown + report_.problems_left_out; more > 0)
+  if (const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report_); more > 0)
     Notify("error", fmt::format("{} more problems; --format json has them", more));
+}
+
+// No results: nothing is known of them but their lines.
+void SarifRun::AddUnknownErrors() {
+  const std::vector<const Problem*> unknown = UnknownErrors(report_);
+  const char* level = report_.strict ? "error" : "warning";
+  const std::size_t shown = std::min(unknown.size(), kMostNotifications);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Problem& problem = *unknown[i];
+    const Where where = {{problem.path, problem.member}, problem.line, problem.line, 0};
+    Json location = LogLocation(where, source_root_);
+    if (problem.line == 0) location["physicalLocation"].erase("region");
+    std::string text = fmt::format("{}: {}: {}", kUnknownErrors, UnknownErrorPlace(problem), UnknownErrorText(problem));
+    if (const std::string command = RuleCommand(problem); !command.empty())
+      text += fmt::format(" – {} {}", kMakeARule, command);
+    Notify(level, text, Json::array({std::move(location)}));
+    notifications_.back()["descriptor"] = {{"id", Problem::kUnknownError}};
+  }
+  if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report_); more > 0)
+    Notify(level, fmt::format("{}: {} more; --format json has them", kUnknownErrors, more));
 }
 
 void SarifRun::AddLeftOut() {
@@ -292,6 +315,7 @@ void SarifRun::AddLeftOut() {
 Json SarifRun::Make() {
   AddResults();
   AddProblems();
+  AddUnknownErrors();
   AddLeftOut();
   Json driver = {{"name", "whyoom"}, {"version", report_.version}, {"rules", rules_.Take()}};
   driver["properties"] = {{"rulesFingerprint", report_.rules_fingerprint}};

@@ -14,6 +14,7 @@
 #include "report/html/html_writer.h"
 #include "report/layout.h"
 #include "report/summary.h"
+#include "report/unknown_errors.h"
 #include "rules/sha256.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -76,20 +77,41 @@ void AddPatterns(HtmlWriter* html) {
 }
 
 void AddProblems(const Report& report, HtmlWriter* html) {
-  if (report.problems.empty()) return;
-  html->Heading(2,
-                Counted(report.problems.size() + report.problems_left_out, "problem", "problems") + " with the input");
+  const std::vector<const Problem*> problems = UnreadInputs(report);
+  if (problems.empty()) return;
+  html->Heading(2, Counted(problems.size() + UnreadInputsLeftOut(report), "problem", "problems") + " with the input");
   const auto list = html->In("ul");
-  const std::size_t shown = std::min(report.problems.size(), kProblems);
+  const std::size_t shown = std::min(problems.size(), kProblems);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Problem& problem = report.problems[i];
+    const Problem& problem = *problems[i];
     const auto item = html->Block("li");
     html->Element("code", Shorten(ArtifactText({problem.path, problem.member}), 240));
     html->Text(": ");
     html->Sentence(CutBytes(Printable(problem.what), 2000));
   }
-  const std::uint64_t more = report.problems.size() - shown + report.problems_left_out;
+  const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report);
   if (more > 0) html->Element("li", fmt::format("and {} more (--format json has them)", more));
+}
+
+void AddUnknownErrors(const Report& report, HtmlWriter* html) {
+  const std::vector<const Problem*> unknown = UnknownErrors(report);
+  if (unknown.empty()) return;
+  html->Heading(2, kUnknownErrors);
+  {
+    const auto list = html->In("ul");
+    const std::size_t shown = std::min(unknown.size(), kProblems);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const auto item = html->Block("li");
+      html->Element("code", Shorten(UnknownErrorPlace(*unknown[i]), 240));
+      html->Text(": ");
+      html->Element("code", UnknownErrorText(*unknown[i]));
+    }
+    const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report);
+    if (more > 0) html->Element("li", fmt::format("and {} more (--format json has them)", more));
+  }
+  html->Element("p", kMakeARule);
+  const auto block = html->In("p");
+  html->Element("code", FirstRuleCommand(unknown));
 }
 
 void AddFooter(const Report& report, HtmlWriter* html) {
@@ -155,6 +177,7 @@ void AddBatch(const Report& report, HtmlWriter* html) {
   }
   AddOverview(report, html);
   AddFailureTable(findings, anchors, html);
+  AddUnknownErrors(report, html);
   AddProblems(report, html);
   html->Heading(2, "Each failure", {{"id", "details"}});
   if (anchors.size() < findings.size())
@@ -169,7 +192,7 @@ void AddBatch(const Report& report, HtmlWriter* html) {
 }
 
 std::string TitleOf(const Report& report) {
-  if (report.findings.empty()) return "No out-of-memory error found";
+  if (report.findings.empty()) return NothingFoundText(report);
   if (report.findings.size() > 1) return BatchTitle(report);
   return report.findings[0].failure->code + " " + report.findings[0].failure->title;
 }
@@ -186,6 +209,7 @@ void AddFew(const Report& report, HtmlWriter* html) {
     AddFinding(finding, {.level = one ? 1 : 2}, html);
   }
   AddPrograms(report, html);
+  AddUnknownErrors(report, html);
   AddProblems(report, html);
 }
 

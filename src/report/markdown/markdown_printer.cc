@@ -13,6 +13,7 @@
 #include "report/markdown/markdown_memory.h"
 #include "report/markdown/markdown_text.h"
 #include "report/summary.h"
+#include "report/unknown_errors.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -26,12 +27,13 @@ constexpr std::size_t kStepsOfFirst = 4;
 constexpr std::size_t kReasons = 8;
 constexpr std::size_t kPlaces = 20;
 constexpr std::size_t kProblems = 30;
-constexpr std::size_t kShares = 10;     // of a table of the overview
-constexpr std::size_t kNames = 100;     // failures that are named in the overview
-constexpr std::size_t kLongName = 160;  // columns
-constexpr std::size_t kShortName = 64;  // the same in a table
-constexpr std::size_t kSentence = 800;  // bytes
-constexpr std::size_t kMessage = 4000;  // bytes
+constexpr std::size_t kLongUnknown = 400;  // columns
+constexpr std::size_t kShares = 10;        // of a table of the overview
+constexpr std::size_t kNames = 100;        // failures that are named in the overview
+constexpr std::size_t kLongName = 160;     // columns
+constexpr std::size_t kShortName = 64;     // the same in a table
+constexpr std::size_t kSentence = 800;     // bytes
+constexpr std::size_t kMessage = 4000;     // bytes
 
 std::string Code(const std::string& name, std::size_t columns = kLongName) {
   return MarkdownCode(Shorten(Printable(name), columns));
@@ -267,26 +269,43 @@ std::string Overview(const Report& report, const std::vector<const Diagnosis*>& 
 
 std::string Problems(const Report& report) {
   std::string text;
-  const std::size_t shown = std::min(report.problems.size(), kProblems);
+  const std::vector<const Problem*> problems = UnreadInputs(report);
+  const std::size_t shown = std::min(problems.size(), kProblems);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Problem& problem = report.problems[i];
+    const Problem& problem = *problems[i];
     text += "- " + Code(ArtifactText({problem.path, problem.member})) + ": " + Sentence(problem.what) + "\n";
   }
-  const std::uint64_t more = report.problems.size() - shown + report.problems_left_out;
+  const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report);
   if (more > 0) text += fmt::format("- and {} more\n", more);
-  return Folded(Counted(report.problems.size() + report.problems_left_out, "problem", "problems") + " with the input",
+  return Folded(Counted(problems.size() + UnreadInputsLeftOut(report), "problem", "problems") + " with the input",
                 text);
+}
+
+// Empty where there are none.
+std::string UnknownErrorsText(const Report& report) {
+  const std::vector<const Problem*> unknown = UnknownErrors(report);
+  if (unknown.empty()) return {};
+  std::string text;
+  const std::size_t shown = std::min(unknown.size(), kProblems);
+  for (std::size_t i = 0; i < shown; ++i)
+    text +=
+        "- " + Code(UnknownErrorPlace(*unknown[i])) + ": " + Code(UnknownErrorText(*unknown[i]), kLongUnknown) + "\n";
+  const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report);
+  if (more > 0) text += fmt::format("- and {} more\n", more);
+  text += "\n" + Sentence(kMakeARule) + "\n";
+  const std::string command = FirstRuleCommand(unknown);
+  return command.empty() ? text : text + "\n" + MarkdownBlock(command);
 }
 
 std::string NothingFound(const Report& report) {
   const bool none_read = report.artifacts == 0 && !report.problems.empty();
-  const char* verdict = none_read                 ? "Nothing could be read"
-                        : report.problems.empty() ? "No out-of-memory error found"
-                                                  : "No out-of-memory error found in what could be read";
+  const std::size_t unread = UnreadInputs(report).size();
+  const std::string verdict = NothingFoundText(report) + (none_read || unread == 0 ? "" : " in what could be read");
   std::string text = fmt::format("### {}\n\nIn {} ({}).\n", verdict, Counted(report.artifacts, "input", "inputs"),
                                  SizeText(static_cast<double>(report.bytes)));
-  if (!report.problems.empty())
-    text += "\nFor " + Counted(report.problems.size(), "problem", "problems") + " see below.\n";
+  if (unread > 0) text += "\nFor " + Counted(unread, "problem", "problems") + " see below.\n";
+  if (const std::string unknown = UnknownErrorsText(report); !unknown.empty())
+    text += fmt::format("\n{}:\n\n{}", kUnknownErrors, unknown);
   return text;
 }
 
@@ -313,7 +332,9 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
   }
   if (parts.empty()) parts.push_back({NothingFound(report), {}, ""});
   for (MarkdownPart& program : MarkdownPrograms(report)) parts.push_back(std::move(program));
-  if (!report.problems.empty()) parts.front().folded.push_back(Problems(report));
+  const std::string unknown = report.findings.empty() ? "" : UnknownErrorsText(report);
+  if (!unknown.empty()) parts.front().folded.push_back(Folded(kUnknownErrors, unknown));
+  if (!UnreadInputs(report).empty()) parts.front().folded.push_back(Problems(report));
   return JoinWithin(parts, Footer(report), most_bytes);
 }
 

@@ -15,6 +15,7 @@
 #include "diagnose/diagnosis.h"
 #include "facts/compiled_program.h"
 #include "report/finding_view.h"
+#include "report/record/describe_problem.h"
 #include "report/record/describe_prospects.h"
 #include "report/record/fields.h"
 #include "report/report.h"
@@ -45,13 +46,6 @@ void Describe(auto& v, RecordOf<Reason> auto& reason) {
   v.Record("reason");
   v.Need("text", reason.text);
   v.Maybe("line", reason.line);
-}
-
-void Describe(auto& v, RecordOf<Problem> auto& problem) {
-  v.Record("problem");
-  v.NeedName("path", problem.path);
-  v.MaybeName("member", problem.member);
-  v.Need("what", problem.what);
 }
 
 // A shape stands in parts, of which the array is made again; tuples stand without their layouts.
@@ -415,15 +409,6 @@ void DescribeProgram(V& v, RecordOf<CompiledProgram> auto& program, std::string 
   v.Constant("type", "program");
   v.Extend(program);
   v.Part("merge", [&](auto& part) { part.Need("rules", rules, {.form = &kFingerprint}); });
-}
-
-template <class V>
-void DescribeProblem(V& v, RecordOf<Problem> auto& problem) {
-  v.Record("problem_record");
-  v.Constant("type", "problem");
-  v.Extend(problem);
-  v.Maybe("of_report", problem.of_report,
-          {.about = "Not of an input: a limit of the report, or what follows from a diagnosis."});
 }
 
 template <class V>

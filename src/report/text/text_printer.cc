@@ -10,6 +10,7 @@
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text/text_parts.h"
+#include "report/unknown_errors.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -24,6 +25,8 @@ constexpr std::size_t kNamedRuledOut = 3;
 constexpr std::size_t kBarRows = 5;
 constexpr std::size_t kPlaces = 5;
 constexpr std::size_t kShownProblems = 30;
+constexpr std::size_t kShownUnknown = 10;
+constexpr std::size_t kUnknownColumn = 2;
 
 std::string Repeat(std::string_view text, std::size_t times) {
   std::string result;
@@ -52,6 +55,8 @@ class ReportPage {
   void PrintMore(const Diagnosis& finding);
   void PrintPrograms(const Report& report);
   void PrintClosing(const Report& report);
+  void PrintUnknownErrors(const Report& report);
+  void PrintLeftOut(std::uint64_t left_out, const Report& report);
 
   TextPage page_;
 };
@@ -236,25 +241,50 @@ void ReportPage::PrintPrograms(const Report& report) {
 }
 
 void ReportPage::PrintClosing(const Report& report) {
+  const std::string inputs = Counted(report.artifacts, "input", "inputs");
   if (report.artifacts == 0 && !report.problems.empty()) {
-    page_.Line("Nothing could be read.");
+    page_.Line(NothingFoundText(report) + ".");
   } else if (report.findings.empty()) {
-    page_.Line(fmt::format("No out-of-memory error found in {} ({}).", Counted(report.artifacts, "input", "inputs"),
-                           SizeText(static_cast<double>(report.bytes))));
+    page_.Line(
+        fmt::format("{} in {} ({}).", NothingFoundText(report), inputs, SizeText(static_cast<double>(report.bytes))));
   }
-  std::uint64_t left_out = report.problems_left_out;
+  PrintUnknownErrors(report);
+  std::uint64_t left_out = UnreadInputsLeftOut(report);
   std::size_t shown = 0;
-  for (const Problem& problem : report.problems) {
-    if (!problem.of_report && shown++ >= kShownProblems) {
+  for (const Problem* problem : UnreadInputs(report)) {
+    if (!problem->of_report && shown++ >= kShownProblems) {
       ++left_out;
       continue;
     }
-    page_.Warning(ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what));
+    page_.Warning(ArtifactText({problem->path, problem->member}) + ": " + Printable(problem->what));
   }
+  PrintLeftOut(left_out, report);
+}
+
+// How many problems of a kind are not shown.
+void ReportPage::PrintLeftOut(std::uint64_t left_out, const Report& report) {
   if (left_out == 0) return;
   const bool all = report.problems_left_out == 0;
   page_.Line(fmt::format("and {} more (--format json has {})", left_out,
                          all ? "them" : fmt::format("the first {}", report.problems.size())));
+}
+
+void ReportPage::PrintUnknownErrors(const Report& report) {
+  const std::vector<const Problem*> unknown = UnknownErrors(report);
+  if (unknown.empty()) return;
+  if (!report.findings.empty()) page_.Rule();
+  if (report.findings.empty()) page_.Blank();
+  page_.Line(page_.style().Strong(kUnknownErrors));
+  page_.Blank();
+  const std::size_t shown = std::min(unknown.size(), kShownUnknown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    page_.Line(UnknownErrorPlace(*unknown[i]));
+    page_.Paragraph(UnknownErrorText(*unknown[i]), kUnknownColumn);
+  }
+  PrintLeftOut(unknown.size() - shown + UnknownErrorsLeftOut(report), report);
+  page_.Blank();
+  page_.Paragraph(kMakeARule);
+  page_.Step(0, FirstRuleCommand(unknown));
 }
 
 void ReportPage::PrintReport(const Report& report) {

@@ -1,0 +1,192 @@
+#include "read/suspects.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "input/problems.h"
+#include "text/numbers.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+// What is looked at of a line, and of what surrounds its text.
+constexpr std::size_t kLongestLine = 4096;
+constexpr std::size_t kLongestFrame = 2048;
+// What is kept of a text: enough for its sentence, and little enough for a line of a report.
+constexpr std::size_t kLongestText = 400;
+
+// An error's line this near to a known failure tells of it: its summary, the next exception, a logger's copy. A failure
+// is known only when so many lines more were fed as a session looks ahead.
+constexpr std::uint64_t kNear = 40;
+constexpr std::uint64_t kLookAhead = 16;
+constexpr std::size_t kMostHeld = 16;
+
+constexpr std::size_t kMostEntries = 256;
+constexpr std::size_t kMostKnown = 1024;
+
+std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
+  std::vector<const Pattern*> words;
+  for (const Suspect& suspect : rules.suspects()) words.push_back(&suspect.pattern);
+  return words;
+}
+
+bool Holds(const Pattern& pattern, std::string_view text) {
+  PatternMatch match;
+  return pattern.Find(text, 0, &match);
+}
+
+// What stands round the text in its raw line: before it, and of a JSON record also behind it, where the level may be.
+std::string FrameOf(const Line& line, const RawLine* raw) {
+  if (raw == nullptr || line.segments.empty()) return {};
+  const std::string_view bytes = raw->bytes;
+  const std::string_view before = bytes.substr(0, std::min(bytes.size(), line.segments.front().raw_at));
+  std::string frame;
+  const std::size_t first = bytes.find_first_not_of(" \t");
+  if (first != std::string_view::npos && bytes[first] == '{')
+    frame = std::string(bytes.substr(bytes.size() - std::min(bytes.size(), kLongestFrame))) + ' ';
+  frame += before.size() <= kLongestFrame ? before : before.substr(before.size() - kLongestFrame);
+  std::replace(frame.begin(), frame.end(), '\n', ' ');
+  return frame;
+}
+
+// Source lines, carets, headers and blank lines of tracebacks; what else is indented is hardly a message either.
+bool IsOfTraceback(std::string_view text) {
+  static const re2::RE2 between(
+      R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");
+  return re2::RE2::PartialMatch(text, between);
+}
+
+std::string CutText(std::string_view text) {
+  std::string printable = Printable(text.substr(0, 2 * kLongestText));
+  const std::size_t begin = std::min(printable.find_first_not_of(' '), printable.size());
+  printable.erase(0, begin);
+  printable.erase(printable.find_last_not_of(' ') + 1);
+  if (printable.size() <= kLongestText) return printable;
+  std::size_t end = kLongestText - 3;  // "…"
+  while (end > 0 && (static_cast<unsigned char>(printable[end]) & 0xC0) == 0x80) --end;
+  return printable.substr(0, end) + "…";
+}
+
+// What makes two texts the same error: neither the figures in it nor the classes of exceptions that carry it.
+std::string KeyOf(std::string_view text) {
+  static const re2::RE2 classes(R"(^(?:[\w.]+(?:Error|Exception|Exhausted): )+)");
+  static const re2::RE2 figures(R"((?:0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*))");
+  std::string key(text);
+  re2::RE2::Replace(&key, classes, "");
+  re2::RE2::GlobalReplace(&key, figures, "#");
+  return key;
+}
+
+}  // namespace
+
+SuspectFinder::SuspectFinder(const RuleSet& rules) : rules_(rules), words_(WordsOf(rules)) {}
+
+bool SuspectFinder::HasWords(std::string_view text) const {
+  const std::vector<std::size_t> found = words_.In(text);
+  return std::any_of(found.begin(), found.end(), [&](std::size_t i) {
+    const std::vector<Pattern>& unless = rules_.suspects()[i].unless;
+    return std::none_of(unless.begin(), unless.end(), [&](const Pattern& pattern) { return Holds(pattern, text); });
+  });
+}
+
+bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
+  const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
+  if (!HasWords(text)) return false;
+  const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
+  bool looks_so = false;
+  for (const ErrorLine& error_line : rules_.error_lines()) {
+    if (looks_so && !error_line.healthy) continue;
+    if (!Holds(error_line.pattern, whole)) continue;
+    if (error_line.healthy) return false;
+    looks_so = true;
+  }
+  return looks_so;
+}
+
+void SuspectTracker::Feed(const Line& line, bool is_suspect, std::vector<SuspectLine>* told) {
+  if (line.time) time_ = line.time;
+  if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
+  if (!line.after_gap && !IsOfTraceback(line.text)) ++at_;
+  last_line_ = line.number;
+  Release(told);
+  if (!is_suspect) return;
+  SuspectLine suspect{CutText(line.text), line.number, line.repeats, time_, false};
+  if (known_at_ && at_ - *known_at_ <= kNear) {
+    suspect.known = true;
+    told->push_back(std::move(suspect));
+    return;
+  }
+  if (held_.size() >= kMostHeld) {
+    told->push_back(std::move(held_.front().line));
+    held_.pop_front();
+  }
+  held_.push_back({std::move(suspect), at_});
+}
+
+void SuspectTracker::Release(std::vector<SuspectLine>* told) {
+  while (!held_.empty() && at_ - held_.front().at > kNear + kLookAhead) {
+    told->push_back(std::move(held_.front().line));
+    held_.pop_front();
+  }
+}
+
+void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told) {
+  if (known_lines == known_lines_) return;
+  known_lines_ = known_lines;
+  known_at_ = at_;
+  for (Held& held : held_) {
+    held.line.known = true;
+    told->push_back(std::move(held.line));
+  }
+  held_.clear();
+}
+
+void SuspectTracker::Finish(std::vector<SuspectLine>* told) {
+  for (Held& held : held_) told->push_back(std::move(held.line));
+  held_.clear();
+}
+
+void SuspectTable::Add(const SuspectLine& suspect) {
+  const std::string key = KeyOf(suspect.text);
+  if (suspect.known) {
+    if (known_.size() < kMostKnown) known_.insert(key);
+    return;
+  }
+  const auto repeats = static_cast<std::uint64_t>(std::max(1, suspect.repeats));
+  auto entry = entries_.find(key);
+  if (entry == entries_.end()) {
+    if (entries_.size() >= kMostEntries) {
+      left_out_ = AddBounded(left_out_, repeats);
+      return;
+    }
+    entry = entries_.emplace(key, Entry{suspect}).first;
+  }
+  if (suspect.line < entry->second.first.line) entry->second.first = suspect;
+  entry->second.occurrences = AddBounded(entry->second.occurrences, repeats);
+}
+
+std::vector<Problem> SuspectTable::Take() const {
+  std::vector<const Entry*> unknown;
+  for (const auto& [key, entry] : entries_) {
+    if (!known_.contains(key)) unknown.push_back(&entry);
+  }
+  std::sort(unknown.begin(), unknown.end(), [](const Entry* a, const Entry* b) {
+    return std::pair(a->first.line, a->first.text) < std::pair(b->first.line, b->first.text);
+  });
+  std::vector<Problem> problems;
+  std::uint64_t more = left_out_;
+  for (const Entry* entry : unknown) {
+    if (problems.size() < kMost) {
+      problems.push_back(UnknownError(entry->first.line, entry->first.text, entry->occurrences));
+    } else {
+      more = AddBounded(more, entry->occurrences);
+    }
+  }
+  if (more > 0) problems.push_back(UnknownError(0, "", more));
+  return problems;
+}
+
+}  // namespace whyoom

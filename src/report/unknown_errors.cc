@@ -1,0 +1,69 @@
+#include "report/unknown_errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/finding_view.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+std::vector<const Problem*> ProblemsThat(const Report& report, bool are_unknown_errors) {
+  std::vector<const Problem*> problems;
+  for (const Problem& problem : report.problems) {
+    if (problem.is_unknown_error() == are_unknown_errors) problems.push_back(&problem);
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<const Problem*> UnknownErrors(const Report& report) { return ProblemsThat(report, true); }
+
+std::vector<const Problem*> UnreadInputs(const Report& report) { return ProblemsThat(report, false); }
+
+std::uint64_t UnknownErrorsLeftOut(const Report& report) {
+  const auto is_unknown = [](const Problem& problem) { return problem.is_unknown_error(); };
+  return std::any_of(report.problems.begin(), report.problems.end(), is_unknown) ? report.problems_left_out : 0;
+}
+
+std::uint64_t UnreadInputsLeftOut(const Report& report) {
+  return report.problems_left_out - UnknownErrorsLeftOut(report);
+}
+
+std::string UnknownErrorPlace(const Problem& unknown) {
+  const std::string artifact = ArtifactText({unknown.path, unknown.member});
+  return unknown.line > 0 ? fmt::format("{}:{}", artifact, unknown.line) : artifact;
+}
+
+std::string UnknownErrorText(const Problem& unknown) {
+  if (unknown.text.empty()) return Printable(unknown.what);
+  const std::string text = Printable(unknown.text);
+  return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
+}
+
+std::string RuleCommand(const Problem& unknown) {
+  std::string text = Printable(unknown.text);
+  constexpr std::string_view kCut = "…";  // the line is longer; what is there is enough for a pattern
+  if (text.ends_with(kCut)) text.resize(text.size() - kCut.size());
+  if (text.empty()) return {};
+  std::string quoted;
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "whyoom rules new CODE '" + quoted + "'";
+}
+
+std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
+  const auto first = std::find_if(unknown.begin(), unknown.end(), [](const Problem* p) { return !p->text.empty(); });
+  return first == unknown.end() ? std::string() : RuleCommand(**first);
+}
+
+std::string NothingFoundText(const Report& report) {
+  if (report.artifacts == 0 && !report.problems.empty()) return "Nothing could be read";
+  const bool all_known = UnknownErrors(report).empty();
+  return all_known ? "No out-of-memory error found" : "No out-of-memory error found that a rule knows";
+}
+
+}  // namespace whyoom

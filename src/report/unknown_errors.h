@@ -1,0 +1,42 @@
+// Errors about memory that no rule knows, as every format tells them: apart from the inputs that could not be read, and
+// with how to make a rule of one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace whyoom {
+
+// What is said of them all.
+inline constexpr const char* kUnknownErrors = "Errors about memory that no rule knows";
+inline constexpr const char* kMakeARule =
+    "Nothing is concluded from them. A rule of your own makes a failure of such a line; this prints one to begin with:";
+
+// The problems of a report of one kind or the other, in their order. Borrows the report.
+std::vector<const Problem*> UnknownErrors(const Report& report);
+std::vector<const Problem*> UnreadInputs(const Report& report);
+
+// "logs.tar › train.log:41"; without a line where several are only counted.
+std::string UnknownErrorPlace(const Problem& unknown);
+
+// What the line says and how often, or how many more there are.
+std::string UnknownErrorText(const Problem& unknown);
+
+// "whyoom rules new CODE 'the line'", for a shell; empty where there is no line.
+std::string RuleCommand(const Problem& unknown);
+
+// The command for the first one that has a line; empty where none has.
+std::string FirstRuleCommand(const std::vector<const Problem*>& unknown);
+
+// How many problems of one kind are left out of the report. They are taken from its end, where the unknown errors
+// stand.
+std::uint64_t UnknownErrorsLeftOut(const Report& report);
+std::uint64_t UnreadInputsLeftOut(const Report& report);
+
+// What is said first where no failure was found: whether anything was read, and whether an error is unknown.
+std::string NothingFoundText(const Report& report);
+
+}  // namespace whyoom

@@ -1,0 +1,142 @@
+// Errors about memory that no rule knows: which lines are told as such, by the built-in rules.
+#include "read/suspects.h"
+
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "diagnose/readings.h"
+#include "input/byte_source.h"
+#include "read/engine.h"
+
+namespace whyoom {
+namespace {
+
+const std::string kUnknown = "pool.PoolError: RESOURCE_EXHAUSTED: pool 3 has no room for 1.5GiB";
+const std::string kKnown =
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There "
+    "are "
+    "6.43M free.; (0x0x1_HBM0)";
+
+std::vector<Problem> ProblemsOf(const std::string& log, const ReadOptions& options = {}) {
+  static const Engine engine(BuiltInRules());
+  return ReadArtifact(engine, {"a.log", ""}, *OpenMemory(log), options).problems;
+}
+
+// "line: text xN" of each, one a line.
+std::string Told(const std::string& log, const ReadOptions& options = {}) {
+  std::string told;
+  for (const Problem& problem : ProblemsOf(log, options)) {
+    CHECK(problem.is_unknown_error());
+    CHECK(problem.path == "a.log");
+    told += std::to_string(problem.line) + ": " + problem.text + " x" + std::to_string(problem.occurrences) + "\n";
+  }
+  return told;
+}
+
+std::string Chatter(int lines) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) text += "step " + std::to_string(i) + " is done\n";
+  return text;
+}
+
+TEST_CASE("an error about memory that no rule knows is told with its line", "[read]") {
+  CHECK(Told("well\n" + kUnknown + "\n") == "2: " + kUnknown + " x1\n");
+  CHECK(Told("all is well\n").empty());
+}
+
+TEST_CASE("a line that tells of memory is an error where a process reports one", "[read]") {
+  const std::string message = "pool 3 is out of memory";
+  for (const std::string lead :
+       {"ERROR:root:", "2026-03-01 10:00:00,123 - trainer - ERROR - ", "[2026-03-01 10:00:00] [ERROR] ",
+        "E0718 12:00:00.123456    4242 pool.cc:71] ", "F0718 12:00:00.123456    4242 pool.cc:71] ", "RuntimeError: ",
+        "Error: ", "INTERNAL: ", "(TrainWorker pid=7) RuntimeError: ", "fatal error: ", "worker7: error: "}) {
+    CAPTURE(lead);
+    CHECK(ProblemsOf(lead + message + "\n").size() == 1);
+  }
+  for (const std::string lead :
+       {"", "INFO:root:", "WARNING:root:RuntimeError: ", "2026-03-01 10:00:00,123 - trainer - WARNING - ",
+        "I0718 12:00:00.123456    4242 pool.cc:71] ", "W0718 12:00:00.123456    4242 pool.cc:71] ",
+        "# RuntimeError: ", "// Error: ", "    raise RuntimeError('",
+        "the trainer says RuntimeError: ", "    RuntimeError: ", "> Error: "}) {
+    CAPTURE(lead);
+    CHECK(ProblemsOf(lead + message + "\n").empty());
+  }
+  CHECK(ProblemsOf(R"({"level": "error", "message": "pool 3 is out of memory"})"
+                   "\n")
+            .size() == 1);
+  CHECK(ProblemsOf(R"({"message": "pool 3 is out of memory", "level": "error"})"
+                   "\n")
+            .size() == 1);
+  CHECK(ProblemsOf(R"({"level": "info", "message": "RuntimeError: pool 3 is out of memory"})"
+                   "\n")
+            .empty());
+}
+
+TEST_CASE("what belongs to a known failure is not unknown", "[read]") {
+  CHECK(Told(kKnown + "\n").empty());
+  CHECK(Told("RuntimeError: " + kKnown + "\n").empty());
+  for (const int between : {0, 8, 20}) {
+    CAPTURE(between);
+    CHECK(Told(kKnown + "\n" + Chatter(between) + kUnknown + "\n").empty());
+    CHECK(Told(kUnknown + "\n" + Chatter(between) + kKnown + "\n").empty());
+  }
+  SECTION("a chain of exceptions is one failure, however deep") {
+    std::string frames;
+    for (int i = 0; i < 100; ++i) frames += "  File \"/lib/deep.py\", line 7, in step\n    return step(x)\n";
+    CHECK(Told("Traceback (most recent call last):\n" + frames + "RuntimeError: " + kKnown +
+               "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+               "Traceback (most recent call last):\n" +
+               frames + kUnknown + "\n")
+              .empty());
+  }
+  SECTION("far from it, it is another error") {
+    CHECK(Told(kKnown + "\n" + Chatter(300) + kUnknown + "\n") == "302: " + kUnknown + " x1\n");
+    CHECK(Told(kUnknown + "\n" + Chatter(300) + kKnown + "\n") == "1: " + kUnknown + " x1\n");
+  }
+  SECTION("of another reporter, it is another error") {
+    CHECK(ProblemsOf("[rank0] " + kKnown + "\n[rank1] " + kUnknown + "\n").size() == 1);
+  }
+  SECTION("the same text is known wherever it stands") {
+    CHECK(Told(kKnown + "\n" + kUnknown + "\n" + Chatter(300) + kUnknown + "\n").empty());
+  }
+}
+
+TEST_CASE("the same error is told once, figures aside", "[read]") {
+  const std::string other = "pool.PoolError: RESOURCE_EXHAUSTED: pool 12 has no room for 3.25GiB";
+  CHECK(Told(kUnknown + "\n" + Chatter(3) + other + "\n" + Chatter(100) + kUnknown + "\n") ==
+        "1: " + kUnknown + " x3\n");
+  std::string many;
+  for (int i = 0; i < 25; ++i) {
+    for (const char letter : std::string("ab"))
+      many += "Error: pool " + std::string(i + 1, letter) + " is out of memory\n";
+  }
+  const std::vector<Problem> problems = ProblemsOf(many);
+  REQUIRE(problems.size() == SuspectTable::kMost + 1);
+  CHECK(problems.back().text.empty());
+  CHECK(problems.back().occurrences == 50 - SuspectTable::kMost);
+}
+
+TEST_CASE("a line of whatever a log holds is shown as text of bounded length", "[read]") {
+  const std::vector<Problem> problems =
+      ProblemsOf("Error: \x1b[31mpool\x1b[0m is out of memory \x07 \xff " + std::string(100000, 'x') + "\n");
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].text.size() <= 400);
+  CHECK(problems[0].text.starts_with("Error: pool is out of memory"));
+  CHECK(problems[0].text.ends_with("…"));
+}
+
+TEST_CASE("a range of time holds for unknown errors, too", "[read]") {
+  const std::string log = "2026-03-01T10:00:00Z ERROR pool a is out of memory\n" + Chatter(100) +
+                          "2026-03-02T10:00:00Z ERROR pool b is out of memory\n";
+  CHECK(ProblemsOf(log).size() == 2);
+  ReadOptions options;
+  options.range.since = ParseTimestamp("2026-03-02T00:00:00Z");
+  const std::vector<Problem> problems = ProblemsOf(log, options);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].line == 102);
+}
+
+}  // namespace
+}  // namespace whyoom
