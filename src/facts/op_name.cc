@@ -19,10 +19,23 @@ bool HoldsAny(std::string_view text, std::initializer_list<std::string_view> par
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return Holds(text, part); });
 }
 
+// A scope of the user's, such as load_checkpoint or save_checkpoints, computes nothing again: whole words count.
+bool HoldsWord(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IsInGradient(std::string_view op_name) {
-  return HoldsAny(op_name, {kDifferentiated, kTransposed, "rematted", kCheckpoint, "gradients/", "backward"});
+  return HoldsAny(op_name, {kDifferentiated, kTransposed, "rematted", "gradients/", "backward"}) ||
+         HoldsWord(op_name, kCheckpoint);
 }
 
 bool IsDifferentiated(std::string_view op_name) { return Holds(op_name, kDifferentiated); }
@@ -31,7 +44,7 @@ bool IsTransposed(std::string_view op_name) { return Holds(op_name, kTransposed)
 
 bool IsGradient(std::string_view op_name) { return Holds(op_name, "transpose(jvp"); }
 
-bool IsRematted(std::string_view op_name) { return HoldsAny(op_name, {kCheckpoint, "rematted"}); }
+bool IsRematted(std::string_view op_name) { return HoldsWord(op_name, kCheckpoint) || Holds(op_name, "rematted"); }
 
 bool IsRecomputed(std::string_view op_name) { return Holds(op_name, kRecomputed); }
 

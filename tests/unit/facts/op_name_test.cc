@@ -51,6 +51,13 @@ TEST_CASE("what is computed again is told from what may be", "[facts]") {
   CHECK(IsRematted("jit(step)/checkpoint/rematted_computation/mul"));
   CHECK_FALSE(IsRematted("jit(step)/jvp(loss)/mul"));
   CHECK_FALSE(IsRematted(""));
+  CHECK(IsRematted("jit(step)/jvp(checkpoint)/mul"));
+  for (const char* name :
+       {"jit(main)/load_checkpoint/convert_element_type", "jit(f)/checkpoints/mul", "jit(f)/checkpoint_name/mul"}) {
+    INFO(name);
+    CHECK_FALSE(IsRematted(name));
+    CHECK_FALSE(IsInGradient(name));
+  }
   CHECK(IsRecomputed("jit(step)/checkpoint/rematted_computation/mul"));
   CHECK_FALSE(IsRecomputed("jit(step)/checkpoint/mul"));  // the first time
   CHECK_FALSE(IsRecomputed(""));
