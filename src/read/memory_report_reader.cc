@@ -128,8 +128,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     const std::string_view before = text.substr(value_begin, begin - value_begin);
     if (any) value_ += Cut(before);
-    if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr &&
-        label.find(" " + space_ + " ") != label.npos) {
+    if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr && IsOfSpace(label)) {
       Close();
       done_ = true;
       return any;
@@ -178,15 +177,20 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   }
 }
 
+// Whether a label such as "Program vmem requirement" is of the memory that is read of.
+bool MemoryReportReader::IsOfSpace(std::string_view label) const {
+  return space_ == kAnyMemory || (" " + std::string(label) + " ").find(" " + space_ + " ") != std::string::npos;
+}
+
 void MemoryReportReader::Close() {
   if (label_.empty()) return;
   const std::string label = std::exchange(label_, {});
   const std::string value(Trim(value_));
   if (StartsWith(label, "Total ")) {
-    block_ = label.find(" " + space_ + " ") != label.npos ? Block::kTotal : Block::kOther;
+    block_ = IsOfSpace(label) ? Block::kTotal : Block::kOther;
     if (block_ == Block::kTotal) SetSize("total_bytes", value);
   } else if (StartsWith(label, "Program ")) {
-    block_ = label.find(" " + space_ + " ") != label.npos ? Block::kRequirement : Block::kOther;
+    block_ = IsOfSpace(label) ? Block::kRequirement : Block::kOther;
     of_other_space_ = block_ == Block::kOther;
     if (block_ == Block::kRequirement) SetSize(space_ == "hbm" ? "program_hbm_bytes" : "program_space_bytes", value);
   } else if (label == "Persistent allocations") {
@@ -200,7 +204,7 @@ void MemoryReportReader::Close() {
   } else if (StartsWith(label, "Largest program allocations") || label == "Peak buffers") {
     block_ = Block::kOther;
     row_open_ = false;
-    of_other_space_ = label != "Peak buffers" && !EndsWith(label, " " + space_);
+    of_other_space_ = label != "Peak buffers" && !IsOfSpace(label);
     if (!of_other_space_) facts_.Set("list_seen", true, place_);
   } else if (label == "end") {
     row_open_ = false;

@@ -22,7 +22,8 @@ namespace whyoom {
 
 class MemoryReportReader {
  public:
-  // Of the memory that reports call `space`; what they say of another one is passed over.
+  // Of the memory that reports call `space`, or of any; what they say of another one is passed over.
+  static constexpr std::string_view kAnyMemory = "any";
   explicit MemoryReportReader(std::string space) : space_(std::move(space)) {}
 
   // Takes one line, from position `from` of its text on. Says whether the line held part of a report.
@@ -41,6 +42,7 @@ class MemoryReportReader {
  private:
   enum class Block { kNone, kTotal, kPersistent, kRequirement, kOther };
 
+  bool IsOfSpace(std::string_view label) const;
   void Open(std::string_view label, Place place);
   void Close();
   void SetField(const std::string& label, const std::string& value);

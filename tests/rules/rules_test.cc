@@ -206,8 +206,33 @@ TEST_CASE("every remedy is offered for some failure", "[rules]") {
 }
 
 TEST_CASE("the codes of the mission and their neighbours are known, with their pages", "[rules]") {
-  for (const char* code : {"0100", "0101", "E1000", "E1001", "E0102", "E0200", "E1200", "E2001", "E2002", "E2003",
-                           "E3000", "E3001", "tpu.vmem", "tpu.smem", "gpu.oom", "cpu.oom", "host.oom"}) {
+  for (const char* code : {"0100",
+                           "0101",
+                           "E1000",
+                           "E1001",
+                           "E0102",
+                           "E0200",
+                           "E1200",
+                           "E2001",
+                           "E2002",
+                           "E2003",
+                           "E3000",
+                           "E3001",
+                           "tpu.vmem",
+                           "tpu.smem",
+                           "tpu.cmem",
+                           "tpu.sflag",
+                           "tpu.memory",
+                           "tpu.embedding",
+                           "tpu.sparsecore_tensor",
+                           "tpu.defragment",
+                           "tpu.spill_stack",
+                           "gpu.oom",
+                           "device.oom",
+                           "cpu.oom",
+                           "host.oom",
+                           "serving.kv_cache",
+                           "serving.free_memory"}) {
     INFO(code);
     const Failure* failure = BuiltIn().FindFailure(code);
     REQUIRE(failure != nullptr);
