@@ -5,7 +5,8 @@
 
 Commands are the lines of ```sh and ```console blocks (in a console block those behind "$ ", or where none has that, all,
 up to two blanks or more, behind which stands what they do), and what stands between backticks and begins with "whyoom ";
-a bare name of a command or option there must be one that --help knows. Each must end with 0 or 1 (nothing found, something found) and print no usage error. What needs more than this folder has
+a bare name of a command or option there must be one that --help knows. Each must end with 0 or 1 (nothing found, something found; with --exit-retry also
+42) and print no usage error. What needs more than this folder has
 (installing, a cluster) is run by another test, which ELSEWHERE names; that the test is there is checked.
 """
 
@@ -29,6 +30,7 @@ ELSEWHERE = [
     (r"^python3 tests/docs/run_commands\.py", ".ci/run"),
     (r"^packaging/wheel\.sh", "tests/packaging/run_wheel.sh"),
     (r"\| source$", "tests/packaging/completions_test.py"),  # fish
+    (r"train\.sbatch", "tests/integrations/retry_test.py"),
     (r"whyoom_parallel\.sh|sbatch", "tests/integrations/shards_test.sh"),
     (r"spark", "tests/integrations/spark_test.py"),
 ]
@@ -154,7 +156,8 @@ def main():
                     continue
                 ran += 1
                 status, printed = run(command, folder)
-                wrong = (status not in (0, 1) or b"Run with --help" in printed) and not is_name(command, folder)
+                right = (0, 1, 42) if "--exit-retry" in command else (0, 1)
+                wrong = (status not in right or b"Run with --help" in printed) and not is_name(command, folder)
                 failed += wrong
                 if wrong or args.verbose:
                     print(f"{'WRONG' if wrong else 'ok'} {document.relative_to(ROOT)}: {command}\n  status {status}")

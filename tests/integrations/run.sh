@@ -37,19 +37,20 @@ say "Slurm and GNU parallel"
 
 say "shell scripts"
 if command -v shellcheck >/dev/null; then
-  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/whyoom.sbatch "$root"/integrations/completions/whyoom.bash \
+  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/*.sbatch "$root"/integrations/completions/whyoom.bash \
     "$here"/*.sh
   echo "shellcheck: nothing to say"
 else
   skip "shell scripts" "no shellcheck"
 fi
 
-say "GitHub action, GitLab, Jenkins, problem matchers"
+say "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts"
 if have 'pyyaml==6.*'; then
   "$python" "$here/action_test.py" "$whyoom"
   "$python" "$here/snippets_test.py" "$whyoom"
+  "$python" "$here/retry_test.py" "$whyoom"
 else
-  skip "GitHub action, GitLab, Jenkins, problem matchers" "no package registry"
+  skip "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts" "no package registry"
 fi
 
 say "the schemas of GitHub and GitLab"
