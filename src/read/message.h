@@ -9,6 +9,7 @@
 
 #include "facts/evidence.h"
 #include "input/prefilter.h"
+#include "read/quotation.h"
 #include "rules/pattern_set.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
@@ -37,8 +38,7 @@ class JoinedLines {
   std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
   bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
   Place PlaceOf(std::size_t position) const;
-  const std::string& line_of(std::size_t position) const;  // cleaned text of the line, see Quotation
-  std::size_t ColumnOf(std::size_t position) const;        // in the cleaned text of its line
+  std::size_t ColumnOf(std::size_t position) const;  // in the cleaned text of its line
 
  private:
   struct Part {
@@ -64,20 +64,19 @@ class HeadFinder {
   // Borrows both; the prefilter is that of the rules' literals.
   HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
 
-  // Heads that begin in the first of the joined lines, in order of place; `previous_line` is the reporter's line before
-  // that one. Quotations (source lines, search patterns) give none.
-  std::vector<HeadMatch> Find(const JoinedLines& joined, std::string_view previous_line) const;
+  // Heads that begin in the first of the joined lines, in order of place; `around` is of the same lines. Quotations
+  // give none.
+  std::vector<HeadMatch> Find(const JoinedLines& joined, const Surroundings& around) const;
 
   // Whether any rule's literal stands in `text`.
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
-  bool IsQuoted(const JoinedLines& joined, std::string_view previous_line, std::size_t begin) const;
-
   const RuleSet& rules_;
   const Prefilter& prefilter_;
   std::vector<std::pair<const Failure*, const Head*>> heads_;
   PatternSet patterns_;  // of heads_
+  QuotationFinder quotations_;
 };
 
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message

@@ -20,6 +20,8 @@ struct Origin {
   int repeats = 1;
   std::optional<Timestamp> time;
   bool goes_on = false;  // its collector cut the line here; the rest is in the reporter's next raw line
+  bool binary = false;   // as in Line
+  MappedText written;    // as in Line
 };
 
 struct Part : Origin {
