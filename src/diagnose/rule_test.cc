@@ -132,10 +132,10 @@ void TestFrameworks(const RuleSet& rules, RuleTestResult* result) {
 
 void TestQuotations(const RuleSet& rules, RuleTestResult* result) {
   for (const Quotation& quotation : rules.quotations()) {
-    for (const std::string& example : quotation.examples) {
-      PatternMatch match;
-      Count(quotation.pattern.Find(example, 0, &match), "quotation " + quotation.id, example, result);
-    }
+    for (const std::string& example : quotation.examples)
+      Count(quotation.MatchesExample(example), "quotation " + quotation.id, example, result);
+    for (const std::string& log : quotation.logs)
+      Count(!quotation.MatchesExample(log), "quotation " + quotation.id + " of a log", log, result);
   }
 }
 

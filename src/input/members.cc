@@ -111,6 +111,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
   const std::string_view beginning = peeked->beginning();
+  if (IsProgram(beginning)) return;
   const bool little = beginning.starts_with("\xff\xfe"sv);
   const bool utf16 = little || beginning.starts_with("\xfe\xff"sv);
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);

@@ -13,6 +13,7 @@ namespace whyoom {
 // Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`
 // itself where it is plain or compressed only; else for each file in the archive, with its name as the member
 // ("inner.tar/job.log" for an archive in the archive). Text in UTF-16 comes as UTF-8, and without a byte order mark.
+// A program or library, which prints nothing by lying there, is passed over.
 // `read` is to read the source to its end; no thread but the caller's calls it.
 //
 // Calls `problem` for whatever could not be read: damaged, encrypted, cut short or over a limit. What came before has

@@ -119,4 +119,24 @@ std::string_view NameOf(Packing packing) {
 
 bool IsArchive(Packing packing) { return packing >= Packing::kTar; }
 
+bool IsProgram(std::string_view beginning) {
+  constexpr auto kPrograms = std::to_array<std::string_view>({
+      "\x7f"
+      "ELF"sv,
+      "\xfe\xed\xfa\xce"sv,  // Mach-O, in both orders and sizes
+      "\xfe\xed\xfa\xcf"sv, "\xce\xfa\xed\xfe"sv, "\xcf\xfa\xed\xfe"sv,
+      "\xca\xfe\xba\xbe"sv,  // several of them in one; Java classes
+      "\0asm"sv,
+      "BC\xc0\xde"sv,  // LLVM
+  });
+  if (std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); }))
+    return true;
+  // The header of Windows programs is 64 bytes with zeros in it.
+  constexpr std::size_t kDosHeader = 64;
+  if (beginning.starts_with("MZ") && beginning.size() >= kDosHeader)
+    return beginning.substr(0, kDosHeader).find('\0') != std::string_view::npos;
+  // Python's: a version and a line break, then flags of four bytes, of which the upper three are zero.
+  return beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
+}
+
 }  // namespace whyoom

@@ -33,4 +33,8 @@ std::string_view NameOf(Packing packing);
 
 bool IsArchive(Packing packing);
 
+// Whether bytes that begin like this are a program, a library or compiled code: what it holds of messages nobody
+// printed.
+bool IsProgram(std::string_view beginning);
+
 }  // namespace whyoom

@@ -78,8 +78,6 @@ bool JoinedLines::IsLineEnd(std::size_t position) const {
   return position == parts_[next].begin || (position + 1 == parts_[next].begin && text_[position] == ' ');
 }
 
-const std::string& JoinedLines::line_of(std::size_t position) const { return PartOf(position).line->text; }
-
 std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   const Part& part = PartOf(position);
   // Walk the line as the constructor did, until as many characters were taken.
@@ -101,25 +99,8 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
   return {line.number, line.RawOffset(ColumnOf(position))};
 }
 
-bool HeadFinder::IsQuoted(const JoinedLines& joined, std::string_view previous_line, std::size_t begin) const {
-  const std::string& line = joined.line_of(begin);
-  const std::size_t column = joined.ColumnOf(begin);
-  // What stands further right in its line is no source line and no search pattern, and a line of heads would be looked
-  // through again for each.
-  constexpr std::size_t kLongestQuotation = 4096;
-  if (column > kLongestQuotation) return false;
-  std::string context(previous_line.substr(0, kLongestQuotation));
-  context += '\n';
-  context.append(line, 0, column);
-  PatternMatch match;
-  for (const Quotation& quotation : rules_.quotations()) {
-    if (quotation.pattern.Find(context, 0, &match)) return true;
-  }
-  return false;
-}
-
 HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
-    : rules_(rules), prefilter_(prefilter), patterns_(HeadPatterns(rules)) {
+    : rules_(rules), prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
   for (const Failure& failure : rules.failures()) {
     for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
   }
@@ -152,7 +133,7 @@ std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch&
   return end;
 }
 
-std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_view previous_line) const {
+std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around) const {
   static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
   for (const std::size_t i : patterns_.In(joined.text())) {
@@ -162,7 +143,7 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, std::string_v
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       const re2::StringPiece before(joined.text().data(), found.match.begin);
       if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
-      if (IsQuoted(joined, previous_line, found.match.begin)) continue;
+      if (quotations_.IsQuoted(around, joined.ColumnOf(found.match.begin))) continue;
       heads.push_back(found);
     }
   }

@@ -9,6 +9,7 @@
 
 #include "facts/evidence.h"
 #include "input/prefilter.h"
+#include "read/quotation.h"
 #include "rules/pattern_set.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
@@ -44,8 +45,7 @@ class JoinedLines {
   }
   bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
   Place PlaceOf(std::size_t position) const;
-  const std::string& line_of(std::size_t position) const;  // cleaned text of the line, see Quotation
-  std::size_t ColumnOf(std::size_t position) const;        // in the cleaned text of its line
+  std::size_t ColumnOf(std::size_t position) const;  // in the cleaned text of its line
 
  private:
   struct Part {
@@ -71,9 +71,9 @@ class HeadFinder {
   // Borrows both; the prefilter is that of the rules' literals.
   HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
 
-  // Heads that begin in the first of the joined lines, in order of place; `previous_line` is the reporter's line before
-  // that one. Quotations (source lines, search patterns) give none.
-  std::vector<HeadMatch> Find(const JoinedLines& joined, std::string_view previous_line) const;
+  // Heads that begin in the first of the joined lines, in order of place; `around` is of the same lines. Quotations
+  // give none.
+  std::vector<HeadMatch> Find(const JoinedLines& joined, const Surroundings& around) const;
 
   // Where what `head` begins is over at the latest: where behind the first line another failure's head begins that is
   // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
@@ -83,12 +83,11 @@ class HeadFinder {
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
-  bool IsQuoted(const JoinedLines& joined, std::string_view previous_line, std::size_t begin) const;
-
   const RuleSet& rules_;
   const Prefilter& prefilter_;
   std::vector<std::pair<const Failure*, const Head*>> heads_;
   PatternSet patterns_;  // of heads_
+  QuotationFinder quotations_;
 };
 
 // Whether the one is told inside the other's message: the rule data lets one be absorbed by the other.

@@ -48,9 +48,20 @@ void Session::Flush(std::vector<Sighting>* done) {
   while (!pending_.empty()) ProcessFront(done);
   for (OpenSighting& open : open_) Complete(open, done);
   open_.clear();
-  previous_line_.clear();
+  before_.clear();
   traceback_.Reset();
   lines_wanted_ = 0;
+}
+
+void Session::RememberLine(const Line& line) {
+  const std::string& written = line.Written();
+  // The parts of one raw line were written once.
+  if (!before_.empty() && !line.written.empty() && line.written.starts_with(before_.back()) &&
+      last_number_ == line.number)
+    return;
+  last_number_ = line.number;
+  if (before_.size() >= QuotationFinder::kLinesBefore) before_.pop_front();
+  before_.push_back(written.substr(0, QuotationFinder::kLineBytes));
 }
 
 void Session::ProcessFront(std::vector<Sighting>* done) {
@@ -64,7 +75,7 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   if (open_.size() == open_before) FeedReader(front, 0);
   if (!open_.empty()) ++known_lines_;
   CompleteFinished(done);
-  previous_line_ = front.text;
+  RememberLine(front);
   pending_.pop_front();
   pending_matters_.pop_front();
 }
@@ -85,10 +96,11 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
   if (!finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
   AddContexts(joined, front);
+  const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
-  const std::vector<HeadMatch> heads = finder_.Find(joined, previous_line_);
+  const std::vector<HeadMatch> heads = finder_.Find(joined, around);
   if (std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
-  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, previous_line_);
+  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around);
   const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
   if (cut) return OpenSightings(glued, joined, glued_heads, front);
   OpenSightings(joined, glued, heads, front);

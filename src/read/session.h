@@ -71,6 +71,7 @@ class Session {
     std::optional<UserCall> call;  // of the traceback that ends with it
   };
 
+  void RememberLine(const Line& line);
   void ProcessFront(std::vector<Sighting>* done);
   bool MayBeginHere() const;
   void ProcessWindow(const Line& front, std::size_t from);
@@ -94,7 +95,8 @@ class Session {
   std::string reporter_;
   std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
   std::deque<bool> pending_matters_;  // as long as pending_: element i is true where line i holds a literal of a rule
-  std::string previous_line_;         // its text; empty where another line stood between
+  std::deque<std::string> before_;    // the lines before it, as they were written; those behind a gap are not
+  std::uint64_t last_number_ = 0;     // of the last of them
   std::uint64_t ordinal_ = 0;         // of the line in process, in this session
   std::uint64_t known_lines_ = 0;
   int lines_wanted_ = 0;

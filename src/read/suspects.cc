@@ -94,7 +94,7 @@ bool SuspectFinder::HasWords(std::string_view text) const {
 
 bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
   const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
-  if (!HasWords(text)) return false;
+  if (line.binary || !HasWords(text)) return false;
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
   bool looks_so = false;
   for (const ErrorLine& error_line : rules_.error_lines()) {

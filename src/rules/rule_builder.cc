@@ -402,7 +402,13 @@ void RuleSetBuilder::BuildQuotation(const RuleNode& node) {
   Quotation quotation;
   quotation.id = node["id"].Text();
   quotation.pattern = node["pattern"].AsPattern();
+  if (node["after"].exists()) quotation.after = node["after"].AsPattern();
+  if (node["unless"].exists()) quotation.unless = node["unless"].AsPattern();
+  if (node["unless_after"].exists()) quotation.unless_after = node["unless_after"].AsPattern();
+  quotation.in_source = node["in_source"].Bool();
+  quotation.source_line = node["source_line"].Bool();
   for (const RuleNode& item : node["examples"].Items()) quotation.examples.push_back(item.Lines());
+  for (const RuleNode& item : node["logs"].Items()) quotation.logs.push_back(item.Lines());
   set_.quotations_.push_back(std::move(quotation));
 }
 

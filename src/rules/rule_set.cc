@@ -141,4 +141,18 @@ std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
   return found != wording_.end() ? SayAll(found->second, scope) : std::string();
 }
 
+bool Quotation::Matches(std::string_view before, std::string_view from_head) const {
+  PatternMatch match;
+  return pattern.Find(before, 0, &match) && (!after.ok() || after.Find(from_head, 0, &match)) &&
+         !(unless.ok() && unless.Find(before, 0, &match)) &&
+         !(unless_after.ok() && unless_after.Find(from_head, 0, &match));
+}
+
+bool Quotation::MatchesExample(std::string_view example) const {
+  constexpr std::string_view kHead = "<head>";
+  const std::size_t head = example.find(kHead);
+  if (head == std::string_view::npos) return Matches(example, "");
+  return Matches(example.substr(0, head), example.substr(head + kHead.size()));
+}
+
 }  // namespace whyoom

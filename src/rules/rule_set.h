@@ -205,12 +205,23 @@ struct Chip {
   std::vector<Target> targets;
 };
 
-// A text that looks like a head but only quotes one: a source line, a search pattern. `pattern` must
-// match where the head's line begins and reach over the head's begin.
+// A text that looks like a head but only quotes one: a source line, a sentence, a search pattern. A line and a few of
+// its neighbours are looked at as they were written, with Markdown and quotes.
 struct Quotation {
   std::string id;
-  Pattern pattern;
-  std::vector<std::string> examples;  // lines that only quote
+  Pattern pattern;  // up to the head: lines before its own, each behind a line break, and its own's begin
+  Pattern after;    // from the head on
+  Pattern unless;   // where one of these two matches, it is none
+  Pattern unless_after;
+  bool in_source = false;    // only among lines of source code
+  bool source_line = false;  // it quotes nothing: `pattern` tells a line of source code
+  std::vector<std::string> examples;
+  std::vector<std::string> logs;  // examples that quote nothing
+
+  // Whether its patterns say so; a pattern that it does not have says nothing.
+  bool Matches(std::string_view before, std::string_view from_head) const;
+  // The same of an example, in which `<head>` stands before the head; without that the head is at the end.
+  bool MatchesExample(std::string_view example) const;
 };
 
 // Words of a failure of memory, whichever: where no failure of the rule data is recognised in them, the error is told

@@ -16,8 +16,13 @@ namespace whyoom {
 bool StripControls(MappedText* line);
 
 // Takes off leading "> ", "- ", "* ", "# " (nested), backticks, "**" and the backslashes that Markdown needs ("1\.
-// Size").
-bool StripMarkdown(MappedText* line);
+// Size"). `before`, where it is given, becomes the line as it was, if anything changed.
+bool StripMarkdown(MappedText* line, MappedText* before = nullptr);
+
+// Whether a raw line is no text but machine code or data with texts in it. A run of zero bytes at either end, or one
+// inside, is what a file system or a log that was cut off leaves of a text; UTF-16 has a zero byte in every other
+// place.
+bool IsBinary(std::string_view bytes);
 
 // Decodes &gt; &lt; &amp; &quot; &apos; &nbsp; and numeric references.
 bool DecodeHtml(MappedText* line);

@@ -16,6 +16,17 @@ std::uint64_t Line::RawOffset(std::size_t position) const {
   return offset + segment.raw_at + (position - segment.text_at);
 }
 
+std::size_t Line::WrittenAt(std::size_t position) const {
+  if (written.empty()) return position;
+  const auto raw = static_cast<std::size_t>(RawOffset(position) - offset);
+  const auto after = std::upper_bound(written_segments.begin(), written_segments.end(), raw,
+                                      [](std::size_t at, const Segment& segment) { return at < segment.raw_at; });
+  if (after == written_segments.begin()) return 0;
+  const Segment& segment = *std::prev(after);
+  const std::size_t end = after == written_segments.end() ? written.size() : after->text_at;
+  return std::min(end, segment.text_at + (raw - segment.raw_at));
+}
+
 // Says that what is written next comes from `raw_at`.
 void Rewriter::Map(std::size_t raw_at) {
   const std::size_t text_at = to_.text.size();

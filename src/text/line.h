@@ -22,6 +22,7 @@ struct Line {
       time;                // that a prefix or record says; of several the first that knows its zone, else the first
   bool logged = false;     // a logger's or collector's prefix, or its record, stood round the text
   bool after_gap = false;  // the log's lines before this one were not looked at
+  bool binary = false;     // the raw line is machine code or data: nobody printed it
 
   // From `text_at` on, text lies linearly over the raw bytes from `raw_at` (from the line's start) on.
   struct Segment {
@@ -29,6 +30,15 @@ struct Line {
     std::size_t raw_at;
   };
   std::vector<Segment> segments;  // ascending in text_at; the first has text_at 0
+
+  // The text before Markdown and the quotes round it were taken off, which tell a source line and a sentence from what
+  // a process printed; empty where nothing was.
+  std::string written;
+  std::vector<Segment> written_segments;
+
+  const std::string& Written() const { return written.empty() ? text : written; }
+  // Where in Written() text[position] stands.
+  std::size_t WrittenAt(std::size_t position) const;
 
   // Offset in the artifact of the raw byte behind text[position]; exact up to escapes inside a segment.
   std::uint64_t RawOffset(std::size_t position) const;

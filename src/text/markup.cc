@@ -106,7 +106,7 @@ std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at
 
 }  // namespace
 
-bool StripMarkdown(MappedText* line) {
+bool StripMarkdown(MappedText* line, MappedText* before) {
   const std::string_view text = line->text;
   std::size_t kept = PastMarkers(text);
   Rewriter rewriter(*line);
@@ -130,7 +130,9 @@ bool StripMarkdown(MappedText* line) {
   }
   if (!changed) return false;
   rewriter.Keep(kept, text.size());
-  *line = rewriter.Take();
+  MappedText stripped = rewriter.Take();
+  if (before != nullptr) *before = std::move(*line);
+  *line = std::move(stripped);
   return true;
 }
 

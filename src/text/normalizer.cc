@@ -55,6 +55,21 @@ void AddTime(const std::optional<Timestamp>& time, Origin* part) {
   if (time && (!part->time || (time->zone_known && !part->time->zone_known))) part->time = time;
 }
 
+bool StripMarks(Part* part) {
+  MappedText before;
+  if (!StripMarkdown(&part->text, &before)) return false;
+  if (part->written.text.empty()) part->written = std::move(before);
+  return true;
+}
+
+// What the parts of a line have in common of how it was written: all of it where it is no longer than a source line.
+// Long ones are whole reports, and would be kept once for each part.
+void KeepShort(Part* part) {
+  constexpr std::size_t kSourceLine = 1024;
+  if (part->written.text.empty() && part->text.text.size() <= kSourceLine) part->written = part->text;
+  if (part->written.text.size() > kSourceLine) part->written = {};
+}
+
 }  // namespace
 
 struct Normalizer::Patterns {
@@ -202,6 +217,7 @@ bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cle
   if (!json.Read(part.text, &record) && !json.ReadAsPairs(part.text, &record)) return OpenArray(part, rounds, cleaned);
   Origin outer = part;
   outer.logged = true;
+  outer.written = {};
   AddReporter(Printable(record.reporter), &outer);
   AddTime(record.time, &outer);
   for (const MappedText& text : record.texts) {
@@ -231,13 +247,15 @@ void Normalizer::Patterns::Clean(Part part, int rounds, Cleaned* cleaned) const 
       changed = changed || joined == Unfinished::Joined::kWhole;
       if (joined == Unfinished::Joined::kWhole) continue;
     }
-    changed = StripMarkdown(&part.text) || changed;
+    changed = StripMarks(&part) || changed;
     // A decoded quote must not end a text that stands in quotes itself, unless all quotes are encoded.
     const bool quotes = part.text.text.find_first_of("'\"") != std::string::npos;
     if (!quotes) changed = DecodeHtml(&part.text) || changed;
     std::vector<MappedText> cut;
-    if (CutEscapedBreaks(part.text, cleaned->Budget(), &cut))
+    if (CutEscapedBreaks(part.text, cleaned->Budget(), &cut)) {
+      KeepShort(&part);
       return CleanAll(std::move(cut), part, rounds - 1, cleaned);
+    }
     if (quotes) changed = DecodeHtml(&part.text) || changed;
   }
   StripControls(&part.text);  // what the last round decoded
@@ -268,6 +286,9 @@ void AppendLines(std::vector<Part> parts, std::vector<Line>* lines) {
     line.repeats = part.repeats;
     line.time = part.time;
     line.logged = part.logged;
+    line.binary = part.binary;
+    line.written = std::move(part.written.text);
+    line.written_segments = std::move(part.written.segments);
     line.segments = std::move(part.text.segments);
     if (line.segments.empty()) line.segments = {{0, 0}};
     lines->push_back(std::move(line));
@@ -292,8 +313,11 @@ void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vect
     NormalizeRecord(raw, unfinished, lines);
   } else {
     Cleaned cleaned{unfinished, {}};
+    const bool binary = IsBinary(raw.bytes);
     for (MappedText& text : SplitLines(MapRaw(raw.bytes), kMostLines)) {
-      patterns_->Clean(PartOf(raw, std::move(text)), kMostRounds, &cleaned);
+      Part part = PartOf(raw, std::move(text));
+      part.binary = binary;
+      patterns_->Clean(std::move(part), kMostRounds, &cleaned);
     }
     AppendLines(std::move(cleaned.lines), lines);
   }

@@ -21,6 +21,8 @@ struct Origin {
   std::optional<Timestamp> time;
   bool logged = false;   // as in Line
   bool goes_on = false;  // its collector cut the line here; the rest is in the reporter's next raw line
+  bool binary = false;   // as in Line
+  MappedText written;    // as in Line
 };
 
 struct Part : Origin {

@@ -48,6 +48,26 @@ TEST_CASE("what only begins like packed bytes is plain", "[input]") {
   }
 }
 
+TEST_CASE("programs are known by their first bytes", "[input]") {
+  using std::string_literals::operator""s;
+  for (const std::string& program :
+       {"\x7f"
+        "ELF\2\1\1"s,
+        "\xcf\xfa\xed\xfe\7"s, "\xca\xfe\xba\xbe\0"s, "\0asm\1\0\0\0"s, "BC\xc0\xde\x35"s,
+        "MZ\x90\0\3"s + std::string(100, '\0'), "\xa7\x0d\x0d\x0a\0\0\0\0\x11\x22\x33\x44\x55\0\0\0"s}) {
+    INFO(program);
+    CHECK(IsProgram(program));
+    CHECK(Unpack(program).pieces.empty());
+    CHECK(Unpack(Compress("gzip", program)).pieces.empty());
+  }
+  for (const std::string& text :
+       {"ELF is a format"s, "MZ stands for a name"s + std::string(100, 'x'), "BC: 3"s, "a\n\r\nb"s, ""s,
+        "\0\0\0step 3"s, "a\r\r\nstep 3 of 9 is done"s, std::string(600, '\0')}) {
+    INFO(text);
+    CHECK_FALSE(IsProgram(text));
+  }
+}
+
 TEST_CASE("peeking changes nothing", "[input]") {
   for (const std::size_t size : {0U, 3U, 511U, 512U, 513U, 100'000U}) {
     std::string text;

@@ -356,5 +356,25 @@ TEST_CASE("hostile lines cost no more than their length", "[text][slow]") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(2));
 }
 
+TEST_CASE("a line tells how it was written", "[text]") {
+  // The text, what was written, and where in that the text's letter x stands.
+  const auto written = [](const std::string& raw) {
+    std::string shown;
+    for (const Line& line : NormalizeLine(raw))
+      shown += line.text + " | " + line.Written() + " | " + std::to_string(line.WrittenAt(line.text.find('x'))) + "\n";
+    return shown;
+  };
+  CHECK(written("step x") == "step x | step x | 5\n");
+  CHECK(written("2026-11-20T12:00:00.000123Z   # a `bx`") == "a bx |   # a `bx` | 8\n");
+  CHECK(written("    \"# a x\\n\",") == "a x |     \"# a x\\n\", | 9\n");
+  CHECK(written("{\"log\": \"* ax\\n\"}") == "ax | * ax | 3\n");
+  CHECK(written("say(\"ax\\nbx\")") ==
+        "say( | say(\"ax\\nbx\") | 13\nax | say(\"ax\\nbx\") | 6\nbx | say(\"ax\\nbx\") | 10\n) | say(\"ax\\nbx\") | "
+        "13\n");
+  // A long one is a whole report.
+  const std::string report = "failed: '" + std::string(1200, 'a') + "\\nbx'";
+  CHECK(NormalizeLine(report).at(2).Written() == "bx");
+}
+
 }  // namespace
 }  // namespace whyoom

@@ -1,0 +1,42 @@
+// Tells a message that a process printed from one that is only quoted: in source code, a comment, a sentence.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "rules/pattern_set.h"
+#include "rules/rule_set.h"
+#include "text/line.h"
+
+namespace whyoom {
+
+// What stands round a place in one reporter's lines.
+struct Surroundings {
+  const std::deque<std::string>& before;  // the lines before, as they were written, the nearest last
+  const std::deque<Line>& lines;          // the place's own line, and those that follow it
+};
+
+class QuotationFinder {
+ public:
+  // Borrows the rules.
+  explicit QuotationFinder(const RuleSet& rules);
+
+  // How many lines before a place are worth keeping, and how much of each.
+  static constexpr std::size_t kLinesBefore = 8;
+  static constexpr std::size_t kLineBytes = 320;
+
+  // Whether what begins at text[column] of the first of the lines is only quoted.
+  bool IsQuoted(const Surroundings& around, std::size_t column) const;
+
+ private:
+  bool IsSourceLine(const std::string& line) const;
+  bool AmongSource(const Surroundings& around) const;
+
+  std::vector<const Quotation*> quotations_;
+  PatternSet patterns_;  // of quotations_
+  PatternSet source_lines_;
+};
+
+}  // namespace whyoom
