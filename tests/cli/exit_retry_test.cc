@@ -71,8 +71,10 @@ TEST_CASE("run --exit-retry keeps the job's exit status where it may succeed, an
   CHECK(runner.Status(kNever + "kill -TERM $$") == 128 + SIGTERM);
   CHECK(runner.Status(kNever + "kill -KILL $$") == 128 + SIGKILL);
   CHECK(runner.Status(kNever + "ulimit -c 0; kill -ABRT $$") == 42);
-  CHECK(runner.Status(kNever + "i=0; while [ $i -lt 600 ]; do echo step $i; i=$((i+1)); done; exit 3") == 3);
-  CHECK(runner.Status("i=0; while [ $i -lt 600 ]; do echo step $i; i=$((i+1)); done; " + kNever + "exit 3") == 42);
+  // In one stream, whose order is kept.
+  const std::string steps = "i=0; while [ $i -lt 600 ]; do echo step $i; i=$((i+1)); done; ";
+  CHECK(runner.Status("exec 2>&1; " + kNever + steps + "exit 3") == 3);
+  CHECK(runner.Status("exec 2>&1; " + steps + kNever + "exit 3") == 42);
   CHECK(RunWhyoom({"run", "--exit-retry", "--", "/no/such/program"}).exit_status == 127);
 }
 

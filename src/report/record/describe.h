@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,6 +181,19 @@ void DescribeScenarios(V& v, RecordOf<Diagnosis> auto& finding) {
   }
 }
 
+// Always written; reports of before it was said hold none.
+template <class V>
+void DescribeRetry(V& v, RecordOf<Retry> auto& retry) {
+  std::optional<Retry::Answer> answer;
+  if constexpr (!V::kReads) answer = retry.answer;
+  v.Maybe("retry", answer,
+          {.about = "Whether the same job can succeed when it is started again and nothing was changed: never, it will "
+                    "fail the same way; maybe, it can succeed.",
+           .one_of = "never maybe unknown"});
+  v.Maybe("retry_why", retry.why, {.about = "A sentence that says why."});
+  if constexpr (V::kReads) retry.answer = answer.value_or(Retry::Answer::kUnknown);
+}
+
 template <class V>
 void DescribeTally(V& v, RecordOf<Diagnosis> auto& finding) {
   auto& tally = finding.tally;
@@ -221,11 +235,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Show("category", [&] { return finding.failure->category; });
   DescribeScenarios(v, finding);
   v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
-  v.Need("retry", finding.retry.answer,
-         {.about = "Whether the same job can succeed when it is started again and nothing was changed: never, it will "
-                   "fail the same way; maybe, it can succeed.",
-          .one_of = "never maybe unknown"});
-  v.Maybe("retry_why", finding.retry.why, {.about = "A sentence that says why."});
+  DescribeRetry(v, finding.retry);
   v.Need("message", finding.message);
   v.Need("where", finding.where);
   DescribeTally(v, finding);

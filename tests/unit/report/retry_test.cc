@@ -97,6 +97,10 @@ TEST_CASE("an answer outlives being written and read", "[report]") {
   json forged = record;
   forged["retry"] = "always";
   CHECK_FALSE(FromRecord<Diagnosis>(forged, &rules));
+  forged.erase("retry");
+  forged.erase("retry_why");
+  REQUIRE(FromRecord<Diagnosis>(forged, &rules));
+  CHECK(FromRecord<Diagnosis>(forged, &rules)->retry.answer == Retry::Answer::kUnknown);
 }
 
 TEST_CASE("explain says it of a failure, and of a scenario that has an answer of its own", "[report]") {
