@@ -137,12 +137,13 @@ TEST_CASE("what the program asks of the rule data by name is there", "[rules]") 
 TEST_CASE("a literal is near the begin of each head", "[rules]") {
   const Prefilter prefilter(BuiltIn().literals());
   const HeadFinder finder(BuiltIn(), prefilter);
+  const std::deque<std::string> nothing_before;
   int heads = 0;
   for (const Failure& failure : BuiltIn().failures()) {
     for (const Example& example : failure.match) {
       const std::deque<Line> lines = {Line{1, 0, example.text}};
       const JoinedLines joined(lines, 1, JoinedLines::Joint::kBlank);
-      for (const HeadMatch& head : finder.Find(joined, "")) {
+      for (const HeadMatch& head : finder.Find(joined, {nothing_before, lines})) {
         INFO(joined.text().substr(head.match.begin, 300));
         CHECK(prefilter.FindEnd(joined.text(), head.match.begin) - head.match.begin <= kLiteralReach - 64);
         ++heads;
