@@ -35,13 +35,13 @@ inline const whyoom::Engine& TestEngine() {
 "failures": [
   {"code": "T1", "title": "test compile", "category": "Test", "phase": "compile",
    "heads": ["Test compile: used %{size:used_bytes} of %{size:limit_bytes}",
-             {"id": "name", "pattern": "TestCompileOom", "fragment": true},
+             {"id": "name", "pattern": "TESTCOMPILEOOM", "fragment": true},
              {"id": "status", "pattern": "TEST_EXHAUSTED", "line_start": true}],
    "facts": ["Exceeded by %{size:excess_bytes}", "of program (?P<module>\\w+)", "part of %{size:part_bytes}",
              "rest of %{size:rest_bytes}"],
    "derived": [{"fact": "used_bytes", "from": "part_bytes + rest_bytes"}],
    "reader": "memory_report", "identity": ["used_bytes", "limit_bytes"], "numbers": ["used_bytes", "limit_bytes"], "contexts": ["test_step", "test_mesh", "test_need"],
-   "examples": {"match": [{"text": "Test compile: used 7B of 5B"}, {"text": "TestCompileOom"},
+   "examples": {"match": [{"text": "Test compile: used 7B of 5B"}, {"text": "TESTCOMPILEOOM"},
                           {"text": "TEST_EXHAUSTED"}]}},
   {"code": "T2", "title": "test run", "category": "Test", "phase": "run",
    "heads": ["Test load of '(?P<module>\\w+)' failed(?:; Test request refused)?"],
@@ -61,7 +61,7 @@ inline const whyoom::Engine& TestEngine() {
   {"id": "test_program", "program": true, "pattern": "test program (?P<module>\\w+) takes %{size:test_bytes}",
    "derived": [{"fact": "need_bytes", "from": "2 * test_bytes"}],
    "examples": {"match": [{"text": "test program f takes 3B", "facts": {"need_bytes": 6}}]}}],
-"quotations": [{"id": "test_grep", "pattern": "\n.*grep ", "examples": ["grep TestCompileOom"]}]
+"quotations": [{"id": "test_grep", "pattern": "\n.*grep ", "examples": ["grep TESTCOMPILEOOM"]}]
 })json");
   static const whyoom::Engine engine(rules);
   return engine;

@@ -135,7 +135,7 @@ void TestQuotations(const RuleSet& rules, RuleTestResult* result) {
     for (const std::string& example : quotation.examples)
       Count(quotation.MatchesExample(example), "quotation " + quotation.id, example, result);
     for (const std::string& log : quotation.logs)
-      Count(!quotation.MatchesExample(log), "quotation " + quotation.id + " of a log", log, result);
+      Count(!quotation.MatchesExample(log), "quotation " + quotation.id + " (log)", log, result);
   }
 }
 

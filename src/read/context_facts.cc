@@ -21,7 +21,8 @@ bool Matters(const Context& context, const Failure& failure) {
 
 }  // namespace
 
-ContextFinder::ContextFinder(const RuleSet& rules) : set_(AllPatterns(rules)) {
+ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
+    : lead_(lead), has_nearby_(!rules.nearby_literals().empty()), set_(AllPatterns(rules)) {
   for (const Context& context : rules.contexts()) {
     for (const Pattern& pattern : context.patterns) patterns_.push_back({&context, &pattern, {}});
   }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "facts/evidence.h"
+#include "input/prefilter.h"
 #include "read/message.h"
 #include "rules/pattern_set.h"
 #include "rules/rule_set.h"
@@ -18,8 +20,11 @@ namespace whyoom {
 // All patterns of all contexts, looked for in one pass.
 class ContextFinder {
  public:
-  // Borrows the rules.
-  explicit ContextFinder(const RuleSet& rules);
+  // Borrows both; `lead` is that of what may stand before a failure and matter with it.
+  ContextFinder(const RuleSet& rules, const Prefilter& lead);
+
+  // Whether a line near a failure may say something that is looked for there only.
+  bool MayHoldNearby(std::string_view text) const { return has_nearby_ && lead_.FindEnd(text, 0) != std::string::npos; }
 
   struct Found {
     const Context* context = nullptr;
@@ -30,6 +35,8 @@ class ContextFinder {
   std::vector<Found> Find(const JoinedLines& joined) const;
 
  private:
+  const Prefilter& lead_;
+  const bool has_nearby_;
   std::vector<Found> patterns_;  // without match
   PatternSet set_;
 };

@@ -8,7 +8,8 @@ namespace {
 
 std::vector<std::string> LeadLiterals(const RuleSet& rules) {
   std::vector<std::string> literals = Traceback::Openers();
-  literals.insert(literals.end(), rules.sign_literals().begin(), rules.sign_literals().end());
+  for (const std::vector<std::string>* more : {&rules.sign_literals(), &rules.nearby_literals()})
+    literals.insert(literals.end(), more->begin(), more->end());
   return literals;
 }
 
@@ -23,9 +24,9 @@ Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
     : finder(rules, prefilter),
       suspects(rules),
       signs(rules.frameworks()),
-      contexts(rules),
-      normalizer(rules.affixes(), rules.json_keys()),
-      lead(LeadLiterals(rules)) {}
+      lead(LeadLiterals(rules)),
+      contexts(rules, lead),
+      normalizer(rules.affixes(), rules.json_keys()) {}
 
 const Engine::Matchers& Engine::matchers() const {
   std::call_once(made_, [this] { matchers_ = std::make_unique<const Matchers>(source_.rules(), prefilter_); });

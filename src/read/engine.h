@@ -40,9 +40,9 @@ class Engine {
     HeadFinder finder;
     SuspectFinder suspects;
     FrameworkSigns signs;
+    Prefilter lead;
     ContextFinder contexts;
     Normalizer normalizer;
-    Prefilter lead;
   };
   const Matchers& matchers() const;
 

@@ -143,13 +143,22 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroun
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       const re2::StringPiece before(joined.text().data(), found.match.begin);
       if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
-      if (quotations_.IsQuoted(around, joined.ColumnOf(found.match.begin))) continue;
       heads.push_back(found);
     }
   }
   std::stable_sort(heads.begin(), heads.end(), [](const HeadMatch& a, const HeadMatch& b) {
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
+  });
+  // A message that is quoted is so up to its end: the quotes within it open nothing.
+  std::vector<HeadMatch> quoted;
+  std::erase_if(heads, [&](const HeadMatch& head) {
+    const bool goes_on = std::any_of(quoted.begin(), quoted.end(), [&](const HeadMatch& begun) {
+      return begun.failure == head.failure || AreTold(*begun.failure, *head.failure);
+    });
+    if (!goes_on && !quotations_.IsQuoted(around, joined.ColumnOf(head.match.begin))) return false;
+    quoted.push_back(head);
+    return true;
   });
   return heads;
 }

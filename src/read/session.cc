@@ -40,7 +40,7 @@ void Session::Feed(Line line, std::vector<Sighting>* done) {
     AddJobFacts(line);
   }
   pending_.push_back(std::move(line));
-  pending_matters_.push_back(matters);
+  pending_matters_.push_back(matters || context_finder_.MayHoldNearby(pending_.back().text));
   if (pending_.size() >= kLookAhead) ProcessFront(done);
 }
 
@@ -94,7 +94,8 @@ bool Session::MayBeginHere() const {
 void Session::ProcessWindow(const Line& front, std::size_t from) {
   const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
   const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
-  if (!finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
+  const bool may_say = context_finder_.MayHoldNearby(joined.text());
+  if (!may_say && !finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
@@ -134,6 +135,7 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
 void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                             const Line& front) {
   for (const HeadMatch& head : heads) {
+    if (head.head->of_report && in_report()) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
     std::size_t end = 0;

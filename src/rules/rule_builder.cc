@@ -150,6 +150,7 @@ void RuleSetBuilder::BuildHeads(const RuleNode& node, Failure* failure) {
     head.pattern = PatternNode(item).AsPattern();
     head.line_start = item["line_start"].Bool();
     head.fragment = item["fragment"].Bool();
+    head.of_report = item["of_report"].Bool();
     CollectLiterals(head.pattern, PatternNode(item), "head");
     failure->heads.push_back(std::move(head));
   }
@@ -357,10 +358,16 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   context.id = node["id"].Text();
   std::vector<RuleNode> patterns = node["patterns"].Items();
   if (node["pattern"].exists()) patterns.insert(patterns.begin(), node["pattern"]);
+  context.nearby = node["nearby"].Bool();
   if (patterns.empty()) node.Report("a context without a pattern", "give it 'pattern' or 'patterns'");
   for (const RuleNode& item : patterns) {
     context.patterns.push_back(item.AsPattern());
-    CollectLiterals(context.patterns.back(), item, "context");
+    if (context.nearby) {
+      const std::vector<std::string> literals = context.patterns.back().Literals(kSignLiteral);
+      nearby_literals_.insert(literals.begin(), literals.end());
+    } else {
+      CollectLiterals(context.patterns.back(), item, "context");
+    }
   }
   context.job_wide = node["job_wide"].Bool();
   context.of_next_failure = node["of_next_failure"].Bool();

@@ -383,6 +383,7 @@ void RuleSetBuilder::ReduceLiterals() {
     if (!redundant) set_.literals_.push_back(literal);
   }
   set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());
+  set_.nearby_literals_.assign(nearby_literals_.begin(), nearby_literals_.end());
 }
 
 void RuleSetBuilder::Fingerprint() {

@@ -103,6 +103,7 @@ class RuleSetBuilder {
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
   std::set<std::string> literals_;
   std::set<std::string> sign_literals_;
+  std::set<std::string> nearby_literals_;
   RuleSet set_;
 };
 

@@ -47,6 +47,7 @@ struct Head {
   std::string id;
   Pattern pattern;
   bool line_start = false;  // only at the start of a line, an exception's class aside: for heads without numbers
+  bool of_report = false;   // a line of the report itself: nothing new where one is being read
   bool fragment = false;    // too little of the message for more than low confidence
 };
 
@@ -174,6 +175,7 @@ struct Context {
   std::string id;
   std::vector<Pattern> patterns;     // of each the newest match counts
   bool job_wide = false;             // true of all reporters, whichever printed it
+  bool nearby = false;               // looked for only where a failure is, in what leads to it
   bool of_next_failure = false;      // of one program: true of the next failure that names it, and of none after that
   bool is_program = false;           // each match states what one program takes, failure or not
   std::vector<DerivedFact> derived;  // of such a statement
@@ -306,6 +308,9 @@ class RuleSet {
   // Of the signs of frameworks, as far as they have some of four characters or more; sorted, each once.
   const std::vector<std::string>& sign_literals() const { return sign_literals_; }
 
+  // Of the contexts that are looked for near failures only; sorted, each once.
+  const std::vector<std::string>& nearby_literals() const { return nearby_literals_; }
+
   // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.
   const std::string& fingerprint() const { return fingerprint_; }
 
@@ -331,6 +336,7 @@ class RuleSet {
   std::map<std::string, double, std::less<>> thresholds_;
   std::vector<std::string> literals_;
   std::vector<std::string> sign_literals_;
+  std::vector<std::string> nearby_literals_;
   std::string fingerprint_;
 };
 

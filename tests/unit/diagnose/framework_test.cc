@@ -178,7 +178,7 @@ TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[dia
 
 TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]") {
   const Diagnosis finding =
-      Diagnose("  File \"/workspace/tpu_inference/runner/tpu_runner.py\", line 300, in load_model\n" +
+      Diagnose("  File \"/workspace/tpu_inference/runner/tpu_runner.py\", line 300, in execute_model\n" +
                LoadFailure("jit_step_fun"));
   CHECK(finding.framework == "vllm");
   CHECK(Holds(How(finding, "reduce_batch"), "Lower --max-num-seqs."));

@@ -101,7 +101,7 @@ TEST_CASE("examples of contexts, frameworks, quotations and affixes", "[diagnose
     "examples": ["f(<head>x)", "f(<head>x", "f<head>x)"], "logs": ["no f(<head>x)", "f(<head>x) not", "f(<head>x)"]
 }])json") ==
       "quotation q: missing: \"f(<head>x\"\nquotation q: missing: \"f<head>x)\"\n"
-      "quotation q of a log: missing: \"f(<head>x)\"\n");
+      "quotation q (log): missing: \"f(<head>x)\"\n");
   CHECK(complaint(
             R"("affixes": [{"id": "a", "place": "prefix", "pattern": "<<\\d+>> ", "examples": ["<<3>> x", "<<4>> x"],
     "leaves": ["x", "y"]}])") == "affix a: missing: \"<<4>> x\"\n");

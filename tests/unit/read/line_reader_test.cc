@@ -73,7 +73,7 @@ TEST_CASE("what reporters print in turn is put together for each", "[read]") {
       "T1 2-4 [rank1] limit_bytes=5 used_bytes=9\n");
   CHECK(Read({"[rank0]: Test compile: used", "7B of 5B"}).empty());
   // Each report is that of the head that its own reporter printed.
-  CHECK(Read({"[rank0]: TestCompileOom", "[rank1]: TestCompileOom", "[rank1]: Total hbm usage >= 9.00G:",
+  CHECK(Read({"[rank0]: TESTCOMPILEOOM", "[rank1]: TESTCOMPILEOOM", "[rank1]: Total hbm usage >= 9.00G:",
               "[rank0]: Total hbm usage >= 8.00G:", "[rank1]:     program         9.00G",
               "[rank0]:     program         8.00G"}) ==
         "T1 1-6 [rank0] program_bytes=8589934592 total_bytes=8589934592\n"
@@ -81,7 +81,7 @@ TEST_CASE("what reporters print in turn is put together for each", "[read]") {
 }
 
 TEST_CASE("what one reporter said of the whole job holds for all, what it said of itself does not", "[read]") {
-  CHECK(Read({"[rank0]: test mesh of 8", "[rank0]: test step 3", "[rank1]: TestCompileOom"}) ==
+  CHECK(Read({"[rank0]: test mesh of 8", "[rank0]: test step 3", "[rank1]: TESTCOMPILEOOM"}) ==
         "T1 3-3 [rank1] test_devices=8\n");
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a retry that fails again is another sighting", "[read]") {
 }
 
 TEST_CASE("sightings come in the order of the log where they come together", "[read]") {
-  CHECK(Read({"[rank1]: TestCompileOom", "[rank0]: Test load of 'f' failed", "[rank2]: Test load of 'g' failed"}) ==
+  CHECK(Read({"[rank1]: TESTCOMPILEOOM", "[rank0]: Test load of 'f' failed", "[rank2]: Test load of 'g' failed"}) ==
         "T1 1-1 [rank1] \n"
         "T2 2-2 [rank0] module='f'\n"
         "T2 3-3 [rank2] module='g'\n");
@@ -111,9 +111,9 @@ TEST_CASE("where lines are passed over, what all reporters began ends", "[read]"
 
 TEST_CASE("what is said in pauses is not lost", "[read]") {
   Reading reading;
-  reading.Feed({"[rank0]: test step 3", "[rank0]: TestCompileOom"});
+  reading.Feed({"[rank0]: test step 3", "[rank0]: TESTCOMPILEOOM"});
   CHECK(reading.Finish() == "T1 2-2 [rank0] test_step=3\n");
-  reading.Feed({"[rank0]: TestCompileOom"});
+  reading.Feed({"[rank0]: TESTCOMPILEOOM"});
   CHECK(reading.Finish() == "T1 3-3 [rank0] test_step=3\n");
   CHECK(reading.Finish().empty());
 }
@@ -137,7 +137,7 @@ TEST_CASE("adjacent lines are wanted while something is open, and no longer than
 TEST_CASE("a statement is read once, and counted where it is repeated alone", "[read]") {
   const std::string statement = "INFO test program main_step takes 3B";
   Reading reading;
-  reading.Feed({statement, statement, statement + " before TestCompileOom"});
+  reading.Feed({statement, statement, statement + " before TESTCOMPILEOOM"});
   CHECK(reading.Finish() == "T1 3-3 [] \n");
   const std::vector<CompiledProgram> programs = reading.lines().TakePrograms().Take();
   REQUIRE(programs.size() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("the framework is seen in lines and in names of reporters", "[read]") 
 }
 
 TEST_CASE("bytes to sightings, in pieces of any size", "[read]") {
-  const std::string log = "step 1\nTestCompileOom\nstep 2\ntest program main takes 3B\nTest load of 'f' failed\n";
+  const std::string log = "step 1\nTESTCOMPILEOOM\nstep 2\ntest program main takes 3B\nTest load of 'f' failed\n";
   for (const std::size_t chunk : {1, 7, 1000}) {
     INFO(chunk);
     const std::unique_ptr<ByteSource> source = OpenMemory(log, chunk);
@@ -191,12 +191,12 @@ TEST_CASE("a failure has the last stamp of its reporter", "[read]") {
     return shown;
   };
   const std::string stamped = "2026-11-20 12:00:00,123 - ERROR - ";
-  CHECK(times({stamped + "it failed", "Traceback (most recent call last):", "TestCompileOom"}) ==
+  CHECK(times({stamped + "it failed", "Traceback (most recent call last):", "TESTCOMPILEOOM"}) ==
         "2026-11-20T12:00:00.123000 ");
-  CHECK(times({stamped + "it failed", "2026-11-20 12:00:07,000 - ERROR - TestCompileOom"}) == "2026-11-20T12:00:07 ");
-  CHECK(times({"TestCompileOom", stamped + "it failed"}) == "none ");
+  CHECK(times({stamped + "it failed", "2026-11-20 12:00:07,000 - ERROR - TESTCOMPILEOOM"}) == "2026-11-20T12:00:07 ");
+  CHECK(times({"TESTCOMPILEOOM", stamped + "it failed"}) == "none ");
   // What was printed behind lines that nobody looked at may be hours later.
-  CHECK(times({stamped + "it failed", "~TestCompileOom"}) == "none ");
+  CHECK(times({stamped + "it failed", "~TESTCOMPILEOOM"}) == "none ");
   // Another host's clock says nothing of this one's.
-  CHECK(times({"2026-11-20T12:00:00Z host-1: step 3", "host-2: TestCompileOom"}) == "none ");
+  CHECK(times({"2026-11-20T12:00:00Z host-1: step 3", "host-2: TESTCOMPILEOOM"}) == "none ");
 }

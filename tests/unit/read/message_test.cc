@@ -112,15 +112,15 @@ TEST_CASE("a long line is looked at in windows", "[read]") {
 }
 
 TEST_CASE("heads come out in order of place, the longer first, where they begin in the first line", "[read]") {
-  CHECK(Heads("TestCompileOom: Test compile: used 7B of 5B") == "T1 at 0-14, T1 at 16-43");
+  CHECK(Heads("TESTCOMPILEOOM: Test compile: used 7B of 5B") == "T1 at 0-14, T1 at 16-43");
   CHECK(Heads("a Test load of 'f' failed; Test request refused") == "T2 at 2-47, T3 at 27-47");
-  CHECK(Heads("TestCompileOom TestCompileOom") == "T1 at 0-14, T1 at 15-29");
+  CHECK(Heads("TESTCOMPILEOOM TESTCOMPILEOOM") == "T1 at 0-14, T1 at 15-29");
   CHECK(Heads("all is well").empty());
-  CHECK(TestEngine().finder().MayMatter("a TestCompileOom"));
+  CHECK(TestEngine().finder().MayMatter("a TESTCOMPILEOOM"));
   CHECK_FALSE(TestEngine().finder().MayMatter("all is well"));
   // What begins in the next window is that window's.
-  CHECK(Heads(std::string(6143, 'x') + " TestCompileOom").empty());
-  CHECK(Heads(std::string(6142, 'x') + " TestCompileOom") == "T1 at 6143-6157");
+  CHECK(Heads(std::string(6143, 'x') + " TESTCOMPILEOOM").empty());
+  CHECK(Heads(std::string(6142, 'x') + " TESTCOMPILEOOM") == "T1 at 6143-6157");
 }
 
 TEST_CASE("a head of a line's start has only names of exceptions before it", "[read]") {
@@ -132,11 +132,11 @@ TEST_CASE("a head of a line's start has only names of exceptions before it", "[r
 }
 
 TEST_CASE("what is only quoted is no head", "[read]") {
-  CHECK(Heads("grep TestCompileOom job.log").empty());
-  CHECK(Heads("TestCompileOom grep") == "T1 at 0-14");
-  CHECK(Heads("TestCompileOom", "grep ") == "T1 at 0-14");
-  CHECK(Heads("grep " + std::string(4090, 'x') + " TestCompileOom").empty());
-  CHECK(Heads("grep " + std::string(4092, 'x') + " TestCompileOom") == "T1 at 4098-4112");
+  CHECK(Heads("grep TESTCOMPILEOOM job.log").empty());
+  CHECK(Heads("TESTCOMPILEOOM grep") == "T1 at 0-14");
+  CHECK(Heads("TESTCOMPILEOOM", "grep ") == "T1 at 0-14");
+  CHECK(Heads("grep " + std::string(4090, 'x') + " TESTCOMPILEOOM").empty());
+  CHECK(Heads("grep " + std::string(4092, 'x') + " TESTCOMPILEOOM") == "T1 at 4098-4112");
 }
 
 TEST_CASE("what a message says, and what would be quoted of it", "[read]") {
@@ -148,35 +148,35 @@ TEST_CASE("what a message says, and what would be quoted of it", "[read]") {
         "Test compile: used 7B of 5B Exceeded by 2B of program main | "
         "Test compile: used 7B of 5B Exceeded by 2B of program main");
   // A fact stands behind its head, the first of its name counts.
-  CHECK(ReadFirst({"Exceeded by 9B: TestCompileOom, Exceeded by 2B, Exceeded by 3B"}) ==
-        "excess_bytes=2@1 | Exceeded by 9B: TestCompileOom, Exceeded by 2B | "
-        "Exceeded by 9B: TestCompileOom, Exceeded by 2B");
+  CHECK(ReadFirst({"Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B, Exceeded by 3B"}) ==
+        "excess_bytes=2@1 | Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B | "
+        "Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B");
   // What a second message of the same words says is that one's.
-  CHECK(ReadFirst({"TestCompileOom", "TestCompileOom Exceeded by 2B"}) ==
-        "excess_bytes=2@2 | TestCompileOom | TestCompileOom");
-  CHECK(ReadFirst({"a.b.Error: (TestCompileOom).') x"}) ==
-        " | a.b.Error: (TestCompileOom).') | a.b.Error: (TestCompileOom");
+  CHECK(ReadFirst({"TESTCOMPILEOOM", "TESTCOMPILEOOM Exceeded by 2B"}) ==
+        "excess_bytes=2@2 | TESTCOMPILEOOM | TESTCOMPILEOOM");
+  CHECK(ReadFirst({"a.b.Error: (TESTCOMPILEOOM).') x"}) ==
+        " | a.b.Error: (TESTCOMPILEOOM).') | a.b.Error: (TESTCOMPILEOOM");
 }
 
 TEST_CASE("where a figure or a name was cut at the end of its line, the text without blanks tells it", "[read]") {
-  CHECK(ReadFirst({"TestCompileOom. Exceeded by 1", "2B of program ma", "in, (hlo)"}) ==
-        "excess_bytes=12@1 module='main'@2 | TestCompileOom. Exceeded by 1 2B of program ma | "
-        "TestCompileOom. Exceeded by 1 2B of program ma");
+  CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded by 1", "2B of program ma", "in, (hlo)"}) ==
+        "excess_bytes=12@1 module='main'@2 | TESTCOMPILEOOM. Exceeded by 1 2B of program ma | "
+        "TESTCOMPILEOOM. Exceeded by 1 2B of program ma");
   // Not where the message ends with its line, and the next one is of something else.
-  CHECK(ReadFirst({"TestCompileOom of program main", "step 8 of 9"}) ==
-        "module='main'@1 | TestCompileOom of program main | TestCompileOom of program main");
+  CHECK(ReadFirst({"TESTCOMPILEOOM of program main", "step 8 of 9"}) ==
+        "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
   // Not where the figure stands inside a line.
-  CHECK(ReadFirst({"TestCompileOom. Exceeded", "by 2B. Exceeded by 3B"}) ==
-        "excess_bytes=2@2 | TestCompileOom. Exceeded by 2B. | TestCompileOom. Exceeded by 2B");
-  CHECK(ReadFirst({"TestCompileOom of program main (hlo)", "of it"}) ==
-        "module='main'@1 | TestCompileOom of program main | TestCompileOom of program main");
+  CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded", "by 2B. Exceeded by 3B"}) ==
+        "excess_bytes=2@2 | TESTCOMPILEOOM. Exceeded by 2B. | TESTCOMPILEOOM. Exceeded by 2B");
+  CHECK(ReadFirst({"TESTCOMPILEOOM of program main (hlo)", "of it"}) ==
+        "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
 }
 
 TEST_CASE("a quotation leaves out a long lead, and is bounded", "[read]") {
   const std::string lead(159, 'x');
-  CHECK(ReadFirst({lead + " TestCompileOom"}).find("| " + lead + " TestCompileOom |") != std::string::npos);
-  CHECK(ReadFirst({lead + "x TestCompileOom"}).find("| TestCompileOom |") != std::string::npos);
-  CHECK(ReadFirst({lead + "x a.Error: TestCompileOom"}).find("| a.Error: TestCompileOom |") != std::string::npos);
-  const std::string shown = ReadFirst({"TestCompileOom " + std::string(2000, 'x') + " Exceeded by 2B"});
-  CHECK(shown.find("| TestCompileOom " + std::string(1185, 'x') + " |") != std::string::npos);
+  CHECK(ReadFirst({lead + " TESTCOMPILEOOM"}).find("| " + lead + " TESTCOMPILEOOM |") != std::string::npos);
+  CHECK(ReadFirst({lead + "x TESTCOMPILEOOM"}).find("| TESTCOMPILEOOM |") != std::string::npos);
+  CHECK(ReadFirst({lead + "x a.Error: TESTCOMPILEOOM"}).find("| a.Error: TESTCOMPILEOOM |") != std::string::npos);
+  const std::string shown = ReadFirst({"TESTCOMPILEOOM " + std::string(2000, 'x') + " Exceeded by 2B"});
+  CHECK(shown.find("| TESTCOMPILEOOM " + std::string(1185, 'x') + " |") != std::string::npos);
 }

@@ -91,17 +91,17 @@ TEST_CASE("a message is one sighting, with its facts and their lines", "[read]")
         "T1 1-3 excess_bytes=2@3 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B. Exceeded by 2B.\n");
   CHECK(Read({"Test compile: used 1", "7B of 5B."}) ==
         "T1 1-2 limit_bytes=5@2 used_bytes=17@1 | Test compile: used 17B of 5B.\n");
-  CHECK(Read({"TestCompileOom"}) == "T1 fragment 1-1  | TestCompileOom\n");
+  CHECK(Read({"TESTCOMPILEOOM"}) == "T1 fragment 1-1  | TESTCOMPILEOOM\n");
   CHECK(Read({"", "nothing here"}).empty());
   CHECK(Read({}).empty());
 }
 
 TEST_CASE("of one message only one sighting is made", "[read]") {
   // The code's name and the sentence after it; only the sentence is whole.
-  CHECK(Read({"TestCompileOom: Test compile: used 7B of 5B"}) ==
-        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TestCompileOom\n");
-  CHECK(Read({"TestCompileOom", "Test compile: used 7B of 5B"}) ==
-        "T1 1-1 limit_bytes=5@2 used_bytes=7@2 | TestCompileOom\n");
+  CHECK(Read({"TESTCOMPILEOOM: Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TESTCOMPILEOOM\n");
+  CHECK(Read({"TESTCOMPILEOOM", "Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@2 used_bytes=7@2 | TESTCOMPILEOOM\n");
   // What says something contrary is another failure.
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
@@ -111,9 +111,9 @@ TEST_CASE("of one message only one sighting is made", "[read]") {
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n"
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
-  CHECK(Read({"Test request refused", "TestCompileOom", "Test request refused"}) ==
+  CHECK(Read({"Test request refused", "TESTCOMPILEOOM", "Test request refused"}) ==
         "T3 1-1  | Test request refused\n"
-        "T1 fragment 2-2  | TestCompileOom\n");
+        "T1 fragment 2-2  | TESTCOMPILEOOM\n");
   // The same again behind the end of the message is said twice.
   CHECK(Read({"Test compile: used 7B of 5B", "", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
@@ -125,9 +125,9 @@ TEST_CASE("what the next failure says is not the one's before it", "[read]") {
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 excess_bytes=4@2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B. Exceeded by 4B.\n");
   // Cut through a figure, it would be read where the lines are joined without a blank.
-  CHECK(Read({"Test compile: used 7B of 5B", "Test load of 'f' failed. Exceeded by 4B."}) ==
-        "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
-        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"Test compile: used 7B of 5B", "Test request refused. Exceeded by 4B."}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T3 2-2  | Test request refused\n");
   // One that is not told in the other's message ends its report, too.
   CHECK(Read({"Test compile: used 7B of 5B", "Test request refused", "Total hbm usage >= 9.00G:"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
@@ -137,15 +137,16 @@ TEST_CASE("what the next failure says is not the one's before it", "[read]") {
 TEST_CASE("a traceback ends with one failure", "[read]") {
   const std::string frame = "  File \"/home/ada/a.py\", line 7, in f";
   const std::string call = "user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1";
-  CHECK(Read({frame, "ValueError: TestCompileOom", "Test load of 'f' failed"}) ==
-        "T1 fragment 2-2 " + call + " | ValueError: TestCompileOom\n" +
-            "T2 3-3 module='f'@3 | Test load of 'f' failed\n");
-  CHECK(Read({frame, "ValueError: 7", "RuntimeError: TestCompileOom"}) ==
-        "T1 fragment 3-3  | RuntimeError: TestCompileOom\n");
-  CHECK(Read({frame, "ValueError: 7", "^TestCompileOom"}) == "T1 fragment 3-3  | TestCompileOom\n");
+  CHECK(Read({frame, "ValueError: TESTCOMPILEOOM", "Test load of 'f' failed"}) ==
+        "T2 3-3 module='f'@3 | Test load of 'f' failed\n"
+        "T1 fragment 2-2 " +
+            call + " | ValueError: TESTCOMPILEOOM\n");
+  CHECK(Read({frame, "ValueError: 7", "RuntimeError: TESTCOMPILEOOM"}) ==
+        "T1 fragment 3-3  | RuntimeError: TESTCOMPILEOOM\n");
+  CHECK(Read({frame, "ValueError: 7", "^TESTCOMPILEOOM"}) == "T1 fragment 3-3  | TESTCOMPILEOOM\n");
   // The class and the status word alone only open what it says.
-  CHECK(Read({frame, "ValueError:", "RESOURCE_EXHAUSTED:", "TestCompileOom"}) ==
-        "T1 fragment 4-4 " + call + " | TestCompileOom\n");
+  CHECK(Read({frame, "ValueError:", "RESOURCE_EXHAUSTED:", "TESTCOMPILEOOM"}) ==
+        "T1 fragment 4-4 " + call + " | TESTCOMPILEOOM\n");
   CHECK(Read({frame, "ValueError: 2 root errors found.", "  (0) Test load of 'f' failed"}) ==
         "T2 3-3 module='f'@3 " + call + " | (0) Test load of 'f' failed\n");
   // What the failure carries is the cause of it.
@@ -226,12 +227,12 @@ TEST_CASE("a message about one allocation has it as its row", "[read]") {
 }
 
 TEST_CASE("what was said before is added, and is the newest that was said", "[read]") {
-  CHECK(Read({"test step 3 of 5", "test step 4", "test mesh of 8", "TestCompileOom"}) ==
-        "T1 fragment 4-4 test_devices=8@3 test_step=4@2 | TestCompileOom\n");
-  CHECK(Read({"TestCompileOom", "test mesh of 8", "test step 3"}) == "T1 fragment 1-1  | TestCompileOom\n");
+  CHECK(Read({"test step 3 of 5", "test step 4", "test mesh of 8", "TESTCOMPILEOOM"}) ==
+        "T1 fragment 4-4 test_devices=8@3 test_step=4@2 | TESTCOMPILEOOM\n");
+  CHECK(Read({"TESTCOMPILEOOM", "test mesh of 8", "test step 3"}) == "T1 fragment 1-1  | TESTCOMPILEOOM\n");
   CHECK(Read({"test step 3", "Test load of 'f' failed"}) == "T2 2-2 module='f'@2 | Test load of 'f' failed\n");
-  CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "ValueError: TestCompileOom"}) ==
-        "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TestCompileOom\n");
+  CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "ValueError: TESTCOMPILEOOM"}) ==
+        "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TESTCOMPILEOOM\n");
 }
 
 TEST_CASE("what is said of the whole job is known at once, wherever it stands in its line", "[read]") {
@@ -249,12 +250,12 @@ TEST_CASE("where lines are missing, what is open ends", "[read]") {
   CHECK(Read({"Test load of 'f' failed with", "9B free"}) ==
         "T2 1-2 free_bytes=9@2 module='f'@1 | Test load of 'f' failed with 9B free\n");
   CHECK(Read({"Test load of 'f' failed with", "~9B free"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
-  CHECK(Read({"TestCompileOom", "~Total hbm usage >= 9.00G:", "    program 8.00G"}) ==
-        "T1 fragment 1-1  | TestCompileOom\n");
-  CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "~ValueError: TestCompileOom"}) ==
-        "T1 fragment 2-2  | ValueError: TestCompileOom\n");
+  CHECK(Read({"TESTCOMPILEOOM", "~Total hbm usage >= 9.00G:", "    program 8.00G"}) ==
+        "T1 fragment 1-1  | TESTCOMPILEOOM\n");
+  CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "~ValueError: TESTCOMPILEOOM"}) ==
+        "T1 fragment 2-2  | ValueError: TESTCOMPILEOOM\n");
   // What was said before counts all the same; a line before the gap quotes nothing.
-  CHECK(Read({"test step 3", "~TestCompileOom"}) == "T1 fragment 2-2 test_step=3@1 | TestCompileOom\n");
+  CHECK(Read({"test step 3", "~TESTCOMPILEOOM"}) == "T1 fragment 2-2 test_step=3@1 | TESTCOMPILEOOM\n");
 }
 
 TEST_CASE("a sighting comes out as soon as its message and its report are over", "[read]") {
@@ -265,7 +266,7 @@ TEST_CASE("a sighting comes out as soon as its message and its report are over",
   CHECK(WhenDone({"Test compile: used 7B of 5B", ""}, 90) == "T1 after 52");
   CHECK(WhenDone({"Test compile: used 7B of 5B", "", "Test compile: used 9B of 5B", ""}, 90) ==
         "T1 after 14, T1 after 54");
-  CHECK(WhenDone(Join({"TestCompileOom"}, Join(kReport, kReport)), 90) == "T1 after 26");
+  CHECK(WhenDone(Join({"TESTCOMPILEOOM"}, Join(kReport, kReport)), 90) == "T1 after 26");
 }
 
 TEST_CASE("lines are wanted for as long as one may still belong to something", "[read]") {
@@ -273,8 +274,8 @@ TEST_CASE("lines are wanted for as long as one may still belong to something", "
   CHECK(WantedAfter({"test step 3"}) == 16);
   // Eleven lines until it is looked at, and so many from there on.
   CHECK(WantedAfter({"Test load of 'f' failed"}) == 11 + 16);
-  CHECK(WantedAfter({"TestCompileOom"}) == 11 + 48);
-  CHECK(WantedAfter(Join({"TestCompileOom"}, kReport)) == 11 + 24);
+  CHECK(WantedAfter({"TESTCOMPILEOOM"}) == 11 + 48);
+  CHECK(WantedAfter(Join({"TESTCOMPILEOOM"}, kReport)) == 11 + 24);
   // A piece of a line without end counts as the lines that it would be.
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{64} << 10, 'x')) == 4);
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{16} << 10, 'x')) == 8);
@@ -283,7 +284,7 @@ TEST_CASE("lines are wanted for as long as one may still belong to something", "
 
 TEST_CASE("whether a report is awaited or being read", "[read]") {
   Lines read;
-  std::deque<Line> lines = LinesOf(Join({"TestCompileOom"}, kReport));
+  std::deque<Line> lines = LinesOf(Join({"TESTCOMPILEOOM"}, kReport));
   lines.resize(lines.size() + 12);
   std::string states;
   for (const Line& line : lines) {
@@ -298,14 +299,14 @@ TEST_CASE("whether a report is awaited or being read", "[read]") {
 TEST_CASE("a head is found anywhere in a long line", "[read]") {
   for (const std::size_t column : {5000, 6143, 6144, 6145, 12288, 20000}) {
     INFO(column);
-    CHECK(Read({std::string(column - 1, 'x') + " TestCompileOom: Test compile: used 7B of 5B"}) ==
-          "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TestCompileOom\n");
+    CHECK(Read({std::string(column - 1, 'x') + " TESTCOMPILEOOM: Test compile: used 7B of 5B"}) ==
+          "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TESTCOMPILEOOM\n");
   }
 }
 
 TEST_CASE("each sighting says who printed it, when, and where", "[read]") {
   Lines read;
-  std::deque<Line> lines = LinesOf({"step 1", "x: TestCompileOom"});
+  std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;
   lines[1].time = ParseTimestamp("2026-11-20T12:00:00Z");
   for (const Line& line : lines) read.session.Feed(line, &read.done);

@@ -129,7 +129,8 @@ TEST_CASE("rule faults: the form", "[rules]") {
         "user.json:4:35: 'front' is not allowed here (allowed: prefix, suffix)\n"
         "user.json:4:55: RE2 refuses the pattern: missing ): (\n"
         "user.json:4:89: 2 leaves for 1 examples (give what is left of each example, in their order)\n"
-        "user.json:5:17: the key 'examples' is missing (Lines that only quote.)\n");
+        "user.json:5:17: the key 'examples' is missing (Lines that only quote, with "
+        "<head> before the head; without it the head is at the end.)\n");
 }
 
 TEST_CASE("rule faults: names of failures", "[rules]") {

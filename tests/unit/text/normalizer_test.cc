@@ -369,8 +369,7 @@ TEST_CASE("a line tells how it was written", "[text]") {
   CHECK(written("    \"# a x\\n\",") == "a x |     \"# a x\\n\", | 9\n");
   CHECK(written("{\"log\": \"* ax\\n\"}") == "ax | * ax | 3\n");
   CHECK(written("say(\"ax\\nbx\")") ==
-        "say( | say(\"ax\\nbx\") | 13\nax | say(\"ax\\nbx\") | 6\nbx | say(\"ax\\nbx\") | 10\n) | say(\"ax\\nbx\") | "
-        "13\n");
+        "say( | say(\"ax\\nbx\") | 13\nax | say(\"ax\\nbx\") | 6\nbx | say(\"ax\\nbx\") | 10\n");
   // A long one is a whole report.
   const std::string report = "failed: '" + std::string(1200, 'a') + "\\nbx'";
   CHECK(NormalizeLine(report).at(2).Written() == "bx");
