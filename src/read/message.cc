@@ -96,10 +96,24 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
 }
 
 HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
-    : rules_(rules), prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
+    : prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
   for (const Failure& failure : rules.failures()) {
     for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
   }
+}
+
+// Drops heads that are only quoted. What is quoted with the first words of a message are its further ones, too: signs
+// of the quotation stand before the first.
+void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around,
+                            std::vector<HeadMatch>* heads) const {
+  constexpr std::size_t kSentence = 400;
+  std::size_t quoted_to = 0;
+  std::erase_if(*heads, [&](const HeadMatch& head) {
+    const std::size_t begin = head.match.begin;
+    if (begin >= quoted_to && !quotations_.IsQuoted(around, joined.ColumnOf(begin))) return false;
+    quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
+    return true;
+  });
 }
 
 std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around) const {
@@ -112,7 +126,6 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroun
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       const re2::StringPiece before(joined.text().data(), found.match.begin);
       if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
-      if (quotations_.IsQuoted(around, joined.ColumnOf(found.match.begin))) continue;
       heads.push_back(found);
     }
   }
@@ -120,6 +133,7 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroun
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
+  DropQuoted(joined, around, &heads);
   return heads;
 }
 

@@ -95,12 +95,14 @@ TEST_CASE("examples of contexts, frameworks, quotations and affixes", "[diagnose
         "framework testwork: missing: \"nothing\"\n");
   CHECK(complaint(R"("quotations": [{"id": "q", "pattern": "\n.*find ", "examples": ["\nfind x", "seek x"]}])") ==
         "quotation q: missing: \"seek x\"\n");
-  CHECK(complaint(R"("quotations": [{"id": "q", "pattern": "\\(\\z", "after": "\\A[^)]*\\)", "unless": "no", "unless_after": "not",
+  CHECK(
+      complaint(
+          R"json("quotations": [{"id": "q", "pattern": "\\(\\z", "after": "\\A[^)]*\\)", "unless": "no", "unless_after": "not",
     "examples": ["f(<head>x)", "f(<head>x", "f<head>x)"], "logs": ["no f(<head>x)", "f(<head>x) not", "f(<head>x)"]
-}])") ==
-        "quotation q: missing: \"f(<head>x\"\nquotation q: missing: \"f<head>x)\"\n"
-        "quotation q of a log: missing: \"f(<head>x)\"\n");
-CHECK(complaint(
-          R"("affixes": [{"id": "a", "place": "prefix", "pattern": "<<\\d+>> ", "examples": ["<<3>> x", "<<4>> x"],
+}])json") ==
+      "quotation q: missing: \"f(<head>x\"\nquotation q: missing: \"f<head>x)\"\n"
+      "quotation q of a log: missing: \"f(<head>x)\"\n");
+  CHECK(complaint(
+            R"("affixes": [{"id": "a", "place": "prefix", "pattern": "<<\\d+>> ", "examples": ["<<3>> x", "<<4>> x"],
     "leaves": ["x", "y"]}])") == "affix a: missing: \"<<4>> x\"\n");
 }
