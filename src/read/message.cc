@@ -100,7 +100,7 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
 }
 
 HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
-    : rules_(rules), prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
+    : prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
   for (const Failure& failure : rules.failures()) {
     for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
   }
@@ -133,6 +133,20 @@ std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch&
   return end;
 }
 
+// Drops heads that are only quoted. What is quoted with the first words of a message are its further ones, too: signs
+// of the quotation stand before the first.
+void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around,
+                            std::vector<HeadMatch>* heads) const {
+  constexpr std::size_t kSentence = 400;
+  std::size_t quoted_to = 0;
+  std::erase_if(*heads, [&](const HeadMatch& head) {
+    const std::size_t begin = head.match.begin;
+    if (begin >= quoted_to && !quotations_.IsQuoted(around, joined.ColumnOf(begin))) return false;
+    quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
+    return true;
+  });
+}
+
 std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around) const {
   static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
@@ -150,16 +164,7 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroun
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
-  // A message that is quoted is so up to its end: the quotes within it open nothing.
-  std::vector<HeadMatch> quoted;
-  std::erase_if(heads, [&](const HeadMatch& head) {
-    const bool goes_on = std::any_of(quoted.begin(), quoted.end(), [&](const HeadMatch& begun) {
-      return begun.failure == head.failure || AreTold(*begun.failure, *head.failure);
-    });
-    if (!goes_on && !quotations_.IsQuoted(around, joined.ColumnOf(head.match.begin))) return false;
-    quoted.push_back(head);
-    return true;
-  });
+  DropQuoted(joined, around, &heads);
   return heads;
 }
 

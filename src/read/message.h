@@ -83,7 +83,8 @@ class HeadFinder {
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
-  const RuleSet& rules_;
+  void DropQuoted(const JoinedLines& joined, const Surroundings& around, std::vector<HeadMatch>* heads) const;
+
   const Prefilter& prefilter_;
   std::vector<std::pair<const Failure*, const Head*>> heads_;
   PatternSet patterns_;  // of heads_

@@ -142,8 +142,9 @@ std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
 }
 
 bool Quotation::Matches(std::string_view before, std::string_view from_head) const {
+  // `after` first: it begins where the text does, so it fails soonest.
   PatternMatch match;
-  return pattern.Find(before, 0, &match) && (!after.ok() || after.Find(from_head, 0, &match)) &&
+  return (!after.ok() || after.Find(from_head, 0, &match)) && pattern.Find(before, 0, &match) &&
          !(unless.ok() && unless.Find(before, 0, &match)) &&
          !(unless_after.ok() && unless_after.Find(from_head, 0, &match));
 }
