@@ -183,7 +183,7 @@ TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]")
   CHECK(finding.framework == "vllm");
   CHECK(Holds(How(finding, "reduce_batch"), "Lower --max-num-seqs."));
   CHECK(Holds(How(finding, "fewer_programs"), "Lower --gpu-memory-utilization"));
-  CHECK(Holds(How(finding, "shorten_sequence"), "Lower --max-model-len."));
+  CHECK(Holds(How(finding, "shorten_sequence"), "Set --max-model-len to the longest request"));
   // While compiling, the share of the cache changes nothing.
   const Diagnosis compile =
       Diagnose("+ vllm serve org/model --max-num-seqs 32 --gpu-memory-utilization 0.9\n" + kShort);

@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-// Each "@" of the texts stands for one of these.
+// The last "@" of each text stands for one of these.
 const std::vector<std::string> kMessages = {
     "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.25G of 15.48G hbm. Exceeded hbm capacity by "
     "4.77G.",
@@ -32,7 +32,7 @@ const std::vector<std::string> kNames = {
 std::size_t Found(const std::string& text, const std::string& message) {
   static const Engine engine(BuiltInRules());
   std::string log = text;
-  log.replace(log.find('@'), 1, message);
+  log.replace(log.rfind('@'), 1, message);
   Readings readings = ReadArtifact(engine, {"log", ""}, *OpenMemory(log), {});
   std::vector<Problem> problems;
   return readings.table ? readings.table->Finish({}, &problems).size() : 0;

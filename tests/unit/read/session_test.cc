@@ -127,7 +127,7 @@ TEST_CASE("what the next failure says is not the one's before it", "[read]") {
   // Cut through a figure, it would be read where the lines are joined without a blank.
   CHECK(Read({"Test compile: used 7B of 5B", "Test request refused. Exceeded by 4B."}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
-        "T3 2-2  | Test request refused\n");
+        "T3 2-2  | Test request refused.\n");
   // One that is not told in the other's message ends its report, too.
   CHECK(Read({"Test compile: used 7B of 5B", "Test request refused", "Total hbm usage >= 9.00G:"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
