@@ -236,6 +236,7 @@ void LineScanner::State::PlanWindows() {
     if (start >= reach && hit.literal >= lead.openers && (windows.empty() || windows.back().begin != start))
       windows.push_back({start, cursor.offset + 1});
   }
+  while (!windows.empty() && windows.back().begin >= all_from) windows.pop_back();  // a sign in the opener's own line
   windows.push_back({all_from, hit_end});
 }
 
