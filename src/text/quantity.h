@@ -12,8 +12,9 @@
 namespace whyoom {
 
 // Bytes of a size as a log prints it: an optional minus, digits (with thousands commas or not), an
-// optional fraction, an optional blank, a unit of B, K, M, G, T, P, E, optionally followed by "iB", "i" or "B", or kB, or
-// "bytes". A "256." without decimals has its unit behind a blank. A bare number is bytes. Rounds to the nearest byte; clamps to the range of int64. nullopt for anything else.
+// optional fraction, an optional blank, a unit of B, K, M, G, T, P, E, optionally followed by "iB", "i" or "B", or kB,
+// or "bytes". A "256." without decimals has its unit behind a blank. A bare number is bytes. Rounds to the nearest
+// byte; clamps to the range of int64. nullopt for anything else.
 std::optional<std::int64_t> ParseSize(std::string_view text);
 
 // For people: "22.89 GiB", "64.0 KiB", "512 B", "-746.24 MiB". Decimals as the compiler prints them.

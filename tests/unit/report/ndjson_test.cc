@@ -167,8 +167,7 @@ TEST_CASE("lines that are no records lose nothing else, and are told once", "[re
 }
 
 TEST_CASE("a report that was cut is told", "[report]") {
-  const std::string good =
-      PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}, {{"b.log", ""}, CaseLog("neighbour-cpu")}}));
+  const std::string good = PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}, {{"b.log", ""}, CaseLog("neighbour-cpu")}}));
   std::vector<std::string> lines = Lines(good);
   REQUIRE(lines.size() == 4);
   CHECK(Problems(Merge({lines[0] + "\n" + lines[1] + "\n"})) ==
