@@ -61,6 +61,11 @@ void ContextFacts::AddFailure(const Failure& failure, std::uint64_t offset) {
   if (failures_.size() > kMostFailures) failures_.pop_front();
 }
 
+void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
+  if (!failures_.empty() && failures_.back().failure == &failure)
+    failures_.back().offset = std::max(failures_.back().offset, offset);
+}
+
 // From where on words of `context` hold for what fails at `offset`: behind the last failure before its last word, which
 // is where the run ended that an older word is of; where they are of one program, behind the last failure that had
 // them.

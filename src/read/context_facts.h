@@ -52,6 +52,9 @@ class ContextFacts {
   // The head of `failure`, which is borrowed, stands at `offset` of the artifact.
   void AddFailure(const Failure& failure, std::uint64_t offset);
 
+  // The report of `failure`, where it is the last one, reaches to `offset`: what its lines say is of no later one.
+  void ExtendFailure(const Failure& failure, std::uint64_t offset);
+
   // Adds what matters to a failure that begins at `offset` and `facts` do not know yet. Of each pattern the last match
   // before it counts, whole: what an older one said beside it is forgotten.
   void AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const;

@@ -220,7 +220,10 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
 void Session::FeedReader(const Line& front, std::size_t from) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
     if (open->reader == nullptr || open->absorbed) continue;
-    if (open->reader->Feed(front, from)) lines_wanted_ = kWantedInReport;
+    if (open->reader->Feed(front, from)) {
+      lines_wanted_ = kWantedInReport;
+      contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
+    }
     return;  // only the newest: a report belongs to the head right above it
   }
 }

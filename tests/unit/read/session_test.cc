@@ -134,6 +134,12 @@ TEST_CASE("what the next failure says is not the one's before it", "[read]") {
         "T3 2-2  | Test request refused\n");
 }
 
+TEST_CASE("what a report says of its program is not the next one's", "[read]") {
+  CHECK(Read({"Test compile: used 7B of 5B", "Total hbm usage >= 9.00G: test needs 3B", "", "TESTCOMPILEOOM"}) ==
+        "T1 1-2 limit_bytes=5@1 total_bytes=9663676416@2 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 fragment 4-4  | TESTCOMPILEOOM\n");
+}
+
 TEST_CASE("a traceback ends with one failure", "[read]") {
   const std::string frame = "  File \"/home/ada/a.py\", line 7, in f";
   const std::string call = "user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1";
