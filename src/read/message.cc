@@ -106,12 +106,12 @@ HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
   }
 }
 
-bool AreTold(const Failure& one, const Failure& other) {
-  const auto holds = [](const std::vector<std::string>& codes, const std::string& code) {
-    return std::find(codes.begin(), codes.end(), code) != codes.end();
-  };
-  return holds(one.absorbed_by, other.code) || holds(other.absorbed_by, one.code);
+bool IsAbsorbedBy(const Failure& failure, const Failure& by) {
+  const std::vector<std::string>& codes = failure.absorbed_by;
+  return std::find(codes.begin(), codes.end(), by.code) != codes.end();
 }
+
+bool AreTold(const Failure& one, const Failure& other) { return IsAbsorbedBy(one, other) || IsAbsorbedBy(other, one); }
 
 std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const {
   const std::string& text = joined.text();

@@ -91,7 +91,10 @@ class HeadFinder {
   QuotationFinder quotations_;
 };
 
-// Whether the one is told inside the other's message: the rule data lets one be absorbed by the other.
+// Whether the rule data lets `failure` be absorbed by `by`.
+bool IsAbsorbedBy(const Failure& failure, const Failure& by);
+
+// Whether the one is told inside the other's message: one of them is absorbed by the other.
 bool AreTold(const Failure& one, const Failure& other);
 
 // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message

@@ -16,10 +16,6 @@ constexpr int kWantedInReport = 24;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMostLine = std::size_t{1} << 20;
 
-bool Holds(const std::vector<std::string>& codes, const std::string& code) {
-  return std::find(codes.begin(), codes.end(), code) != codes.end();
-}
-
 }  // namespace
 
 Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
@@ -207,9 +203,9 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
       return true;
     }
     const bool inside = BeginsInside(joined, head, open);
-    if (inside && Holds(head.failure->absorbed_by, sighting.failure->code)) return true;
+    if (inside && IsAbsorbedBy(*head.failure, *sighting.failure)) return true;
     const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
-    if ((inside || carried) && Holds(sighting.failure->absorbed_by, head.failure->code)) {
+    if ((inside || carried) && IsAbsorbedBy(*sighting.failure, *head.failure)) {
       open.absorbed = true;
       if (open.call) *call = open.call;  // it is the cause of what the traceback ends with
     }

@@ -64,10 +64,7 @@ std::string CutText(std::string_view text) {
   const std::size_t begin = std::min(printable.find_first_not_of(' '), printable.size());
   printable.erase(0, begin);
   printable.erase(printable.find_last_not_of(' ') + 1);
-  if (printable.size() <= kLongestText) return printable;
-  std::size_t end = kLongestText - 3;  // "…"
-  while (end > 0 && (static_cast<unsigned char>(printable[end]) & 0xC0) == 0x80) --end;
-  return printable.substr(0, end) + "…";
+  return CutBytes(printable, kLongestText);
 }
 
 // What makes two texts the same error: neither the figures in it nor the classes of exceptions that carry it.
@@ -107,13 +104,12 @@ bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
 }
 
 void SuspectTracker::Feed(const Line& line, bool is_suspect, std::vector<SuspectLine>* told) {
-  if (line.time) time_ = line.time;
   if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
   if (!line.after_gap && !IsOfTraceback(line.text)) ++at_;
   last_line_ = line.number;
   Release(told);
   if (!is_suspect) return;
-  SuspectLine suspect{CutText(line.text), line.number, line.repeats, time_, false};
+  SuspectLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
   if (known_at_ && at_ - *known_at_ <= kNear) {
     suspect.known = true;
     told->push_back(std::move(suspect));

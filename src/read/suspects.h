@@ -73,7 +73,6 @@ class SuspectTracker {
   std::uint64_t last_line_ = 0;
   std::optional<std::uint64_t> known_at_;
   std::uint64_t known_lines_ = 0;
-  std::optional<Timestamp> time_;
   std::deque<Held> held_;
 };
 

@@ -126,14 +126,6 @@ std::string Bar(double part, double whole, std::size_t columns) {
   return bar;
 }
 
-std::string CutBytes(std::string_view utf8, std::size_t longest) {
-  constexpr std::string_view kEllipsis = "…";
-  if (utf8.size() <= longest) return std::string(utf8);
-  std::size_t end = longest - std::min(longest, kEllipsis.size());
-  while (end > 0 && (static_cast<unsigned char>(utf8[end]) & 0xC0U) == 0x80U) --end;
-  return std::string(utf8.substr(0, end)) + std::string(kEllipsis);
-}
-
 std::string Fit(std::string_view text, std::size_t columns) {
   const std::size_t width = DisplayWidth(text);
   if (width <= columns) return std::string(text) + std::string(columns - width, ' ');

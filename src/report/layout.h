@@ -20,10 +20,6 @@ std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_v
 // A bar of `columns` cells of which `part` of `whole` is filled; something is always shown for a part above zero.
 std::string Bar(double part, double whole, std::size_t columns);
 
-// `utf8` itself where it takes at most `longest` bytes, else its beginning with "…" in as many; never cut inside a
-// character. Cutting again changes nothing.
-std::string CutBytes(std::string_view utf8, std::size_t longest);
-
 // `text` in exactly `columns`: cut at its end, with "…", or filled up with blanks.
 std::string Fit(std::string_view text, std::size_t columns);
 

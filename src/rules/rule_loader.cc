@@ -66,8 +66,9 @@ void AddOnce(const std::vector<std::string>& words, std::vector<std::string>* to
 
 RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
                               const std::vector<RuleFile>& files, std::vector<Fault>* faults,
-                              RuleSet::BuiltInData checking) {
+                              RuleSet::BuiltInData checking, const std::vector<std::string>* known_literals) {
   RuleSetBuilder builder;
+  builder.known_literals_ = known_literals;
   const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
   builder.Read(schema, built_in, files, trusted);
   builder.Merge();
@@ -255,7 +256,7 @@ void RuleSetBuilder::AddRoleWords(const RuleNode& node) {
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
-  if (!pattern.ok()) return;  // that has been reported
+  if (!pattern.ok() || known_literals_ != nullptr) return;  // what is wrong with it has been reported
   const std::vector<std::string> literals = pattern.Literals(kHeadLiteral);
   if (literals.empty()) {
     node.Report(
@@ -266,6 +267,7 @@ void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& nod
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& fact) {
+  if (known_literals_ != nullptr) return;
   const std::vector<std::string> literals = fact.Literals(kFactLiteral);
   literals_.insert(literals.begin(), literals.end());
 }
@@ -382,6 +384,7 @@ void RuleSetBuilder::ReduceLiterals() {
     });
     if (!redundant) set_.literals_.push_back(literal);
   }
+  if (known_literals_ != nullptr) set_.literals_ = *known_literals_;
   set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());
   set_.nearby_literals_.assign(nearby_literals_.begin(), nearby_literals_.end());
 }

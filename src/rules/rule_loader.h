@@ -19,7 +19,8 @@ class RuleSetBuilder {
   // RuleSet::Load with the built-in data given.
   static RuleSet Build(std::string_view schema, const std::vector<RuleFile>& built_in,
                        const std::vector<RuleFile>& files, std::vector<Fault>* faults,
-                       RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked);
+                       RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked,
+                       const std::vector<std::string>* known_literals = nullptr);
 
  private:
   // Entries of one section by id; what replaces an entry takes its place.
@@ -101,6 +102,7 @@ class RuleSetBuilder {
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
+  const std::vector<std::string>* known_literals_ = nullptr;         // null: they are collected
   std::set<std::string> literals_;
   std::set<std::string> sign_literals_;
   std::set<std::string> nearby_literals_;

@@ -81,6 +81,10 @@ RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* fa
   return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
 }
 
+RuleSet RuleSet::LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults) {
+  return RuleSetBuilder::Build(SchemaText(), BuiltIn(), {}, faults, BuiltInData::kTrusted, &literals);
+}
+
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

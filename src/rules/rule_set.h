@@ -273,6 +273,9 @@ class RuleSet {
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                       BuiltInData built_in = BuiltInData::kTrusted);
 
+  // The built-in data alone, trusted, of which the literals are known: finding them takes a quarter of the time.
+  static RuleSet LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults);
+
   // Reads a rule file, or each *.json of a folder in order of name. Throws Error where that fails.
   static std::vector<RuleFile> ReadFiles(const std::string& path);
 

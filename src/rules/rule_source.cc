@@ -15,7 +15,7 @@ const RuleSet& RuleSource::rules() const {
   if (given_ != nullptr) return *given_;
   std::call_once(loaded_, [this] {
     std::vector<Fault> faults;
-    auto rules = std::make_unique<const RuleSet>(RuleSet::Load({}, &faults));
+    auto rules = std::make_unique<const RuleSet>(RuleSet::LoadBuiltIn(BuiltInLiterals(), &faults));
     if (!faults.empty()) throw Error("the built-in rule data is at fault: " + faults.front().ToString());
     built_in_ = std::move(rules);
   });

@@ -122,4 +122,12 @@ std::size_t DisplayWidth(std::string_view utf8) {
   return width;
 }
 
+std::string CutBytes(std::string_view utf8, std::size_t longest) {
+  constexpr std::string_view kEllipsis = "…";
+  if (utf8.size() <= longest) return std::string(utf8);
+  std::size_t end = longest - std::min(longest, kEllipsis.size());
+  while (end > 0 && (static_cast<unsigned char>(utf8[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(utf8.substr(0, end)) + std::string(kEllipsis);
+}
+
 }  // namespace whyoom

@@ -28,6 +28,10 @@ void AppendUtf8(char32_t code, std::string* text);
 // one blank. A log's author never chooses what a terminal does, nor what a reader does not see.
 std::string Printable(std::string_view text);
 
+// `utf8` itself where it takes at most `longest` bytes, else its beginning with "…" in as many; never cut inside a
+// character. Cutting again changes nothing.
+std::string CutBytes(std::string_view utf8, std::size_t longest);
+
 // Columns on a terminal: code points, wide ones (CJK, emoji) twice, combining ones not at all.
 std::size_t DisplayWidth(std::string_view utf8);
 
