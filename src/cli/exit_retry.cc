@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "cli/exit_status.h"
+#include "report/unknown_errors.h"
 
 namespace whyoom {
 namespace {
@@ -55,6 +56,7 @@ std::uint64_t PrintedLines::CountLongBefore(Time now) const {
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
   if (exit_status == 0 || !EndedByItself(exit_status)) return false;
   if (report.findings.empty() || !report.reports_left_out.empty()) return false;
+  if (!UnknownErrors(report).empty() || UnknownErrorsLeftOut(report) > 0) return false;
   const std::uint64_t old = lines.CountLongBefore(end);
   return std::all_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
     const std::uint64_t last = LastLine(finding);

@@ -28,7 +28,7 @@ class PrintedLines {
 };
 
 // Whether the job is known to fail the same way when it is started again. That is so where something was found, all
-// that was found says so, and it is what ended the job:
+// that was found says so, no error about memory is there that no rule knows, and it is what ended the job:
 //   - the job ended by itself: a signal such as SIGTERM or SIGKILL comes from who preempts or kills it, also where a
 //     shell tells of it as 128 + N. SIGABRT, SIGSEGV and the like are a crash of its own;
 //   - it did not go on: of each failure, the last report lies in the last ten minutes and the last 500 lines.

@@ -117,6 +117,10 @@ void TestContext(const Engine& engine, const Context& context, RuleTestResult* r
     }
     Count(ok, "context " + context.id, example.text, result);
   }
+  for (const std::string& text : context.until_examples) {
+    PatternMatch match;
+    Count(context.until.Find(text, 0, &match), "context " + context.id, text, result);
+  }
 }
 
 void TestFrameworks(const RuleSet& rules, RuleTestResult* result) {

@@ -11,6 +11,7 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> all;
   for (const Context& context : rules.contexts()) {
     for (const Pattern& pattern : context.patterns) all.push_back(&pattern);
+    if (context.until.ok()) all.push_back(&context.until);
   }
   return all;
 }
@@ -25,6 +26,7 @@ ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
     : lead_(lead), has_nearby_(!rules.nearby_literals().empty()), set_(AllPatterns(rules)) {
   for (const Context& context : rules.contexts()) {
     for (const Pattern& pattern : context.patterns) patterns_.push_back({&context, &pattern, {}});
+    if (context.until.ok()) patterns_.push_back({&context, &context.until, {}});
   }
 }
 
@@ -39,9 +41,16 @@ std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined)
   return all;
 }
 
-void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joined) {
-  std::deque<Said>& history = said_[found.context][found.pattern];
+void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joined, std::uint64_t message) {
   const std::uint64_t offset = joined.PlaceOf(found.match.begin).offset;
+  if (found.ends()) {
+    std::deque<std::uint64_t>& ends = ends_[found.context];
+    ends.insert(std::upper_bound(ends.begin(), ends.end(), offset), offset);
+    if (ends.size() > kMostSaid) ends.pop_front();
+    return;
+  }
+  if (found.context->of_next_failure && !failures_.empty() && failures_.back().offset >= message) return;
+  std::deque<Said>& history = said_[found.context][found.pattern];
   const auto before = [](std::uint64_t at, const Said& said) { return at < said.offset; };
   auto place = std::upper_bound(history.begin(), history.end(), offset, before);
   if (place == history.begin() || std::prev(place)->offset != offset)
@@ -68,9 +77,14 @@ void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
 
 // From where on words of `context` hold for what fails at `offset`: behind the last failure before its last word, which
 // is where the run ended that an older word is of; where they are of one program, behind the last failure that had
-// them.
+// them, and behind what said that a program is done.
 std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const {
   std::uint64_t end = offset;
+  std::uint64_t done = 0;
+  if (const auto ends = ends_.find(&context); ends != ends_.end()) {
+    const auto behind = std::lower_bound(ends->second.begin(), ends->second.end(), offset);
+    if (behind != ends->second.begin()) done = *std::prev(behind);
+  }
   if (!context.of_next_failure) {
     std::uint64_t last_word = 0;
     for (const auto& [pattern, history] : said) {
@@ -81,9 +95,10 @@ std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& sai
     end = last_word;
   }
   for (auto failed = failures_.rbegin(); failed != failures_.rend(); ++failed) {
-    if (failed->offset < end && (!context.of_next_failure || Matters(context, *failed->failure))) return failed->offset;
+    if (failed->offset < end && (!context.of_next_failure || Matters(context, *failed->failure)))
+      return std::max(failed->offset, done);
   }
-  return 0;
+  return done;
 }
 
 void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const {

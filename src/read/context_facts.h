@@ -30,6 +30,8 @@ class ContextFinder {
     const Context* context = nullptr;
     const Pattern* pattern = nullptr;
     PatternMatch match;
+
+    bool ends() const { return pattern == &context->until; }  // no word of the context, but their end
   };
   // What the first line of `joined` says, which may go on in the next ones.
   std::vector<Found> Find(const JoinedLines& joined) const;
@@ -43,11 +45,12 @@ class ContextFinder {
 
 // What is said of a job holds from where it is printed, for what fails after it. A job that failed and says again what
 // its settings are was started again: of a context that speaks behind a failure, what was said before it is another
-// run's. A context that speaks of one program is the next failure's alone.
+// run's. A context that speaks of one program is the next failure's alone, and nobody's once that program is done.
 class ContextFacts {
  public:
-  // Matches may come in any order, and before the failures that stand in front of them.
-  void Add(const ContextFinder::Found& found, const JoinedLines& joined);
+  // Matches may come in any order, and before the failures that stand in front of them. `message` is the offset of the
+  // message they stand in: what a failure's own message says of its program is of no later one.
+  void Add(const ContextFinder::Found& found, const JoinedLines& joined, std::uint64_t message = 0);
 
   // The head of `failure`, which is borrowed, stands at `offset` of the artifact.
   void AddFailure(const Failure& failure, std::uint64_t offset);
@@ -78,7 +81,8 @@ class ContextFacts {
   std::uint64_t HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const;
 
   std::map<const Context*, History> said_;
-  std::deque<Failed> failures_;  // ascending
+  std::map<const Context*, std::deque<std::uint64_t>> ends_;  // where their words end, ascending
+  std::deque<Failed> failures_;                               // ascending
 };
 
 }  // namespace whyoom

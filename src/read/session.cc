@@ -60,10 +60,18 @@ void Session::RememberLine(const Line& line) {
   before_.push_back(written.substr(0, QuotationFinder::kLineBytes));
 }
 
+void Session::FollowMessage(const Line& line) {
+  const bool begins = ordinal_ == 1 || BeginsMessage(line, message_);
+  if (begins) message_begin_ = line.offset;
+  // Where some lines of a message have a prefix and some have none, a logger wrote it, no collector.
+  if (begins || !line.logged) message_.logged = line.logged;
+}
+
 void Session::ProcessFront(std::vector<Sighting>* done) {
   ++ordinal_;
   const Line front = pending_.front();
   traceback_.Feed(front);
+  FollowMessage(front);
   const std::size_t open_before = open_.size();
   const bool may_matter = MayBeginHere();
   for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
@@ -124,7 +132,7 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
       statements_.Add(*std::move(program),
                       one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
     }
-    (found.context->job_wide ? of_job_ : contexts_).Add(found, joined);
+    (found.context->job_wide ? of_job_ : contexts_).Add(found, joined, message_begin_);
   }
 }
 

@@ -72,6 +72,7 @@ class Session {
   };
 
   void RememberLine(const Line& line);
+  void FollowMessage(const Line& line);
   void ProcessFront(std::vector<Sighting>* done);
   bool MayBeginHere() const;
   void ProcessWindow(const Line& front, std::size_t from);
@@ -99,6 +100,8 @@ class Session {
   std::uint64_t last_number_ = 0;     // of the last of them
   std::uint64_t ordinal_ = 0;         // of the line in process, in this session
   std::uint64_t known_lines_ = 0;
+  Line message_;                     // that the line in process is of: whether all its lines are `logged`
+  std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::vector<OpenSighting> open_;
   ContextFacts contexts_;

@@ -52,6 +52,7 @@ void Traceback::Feed(const Line& line) {
   const bool indented = line.text.starts_with("    ");
   if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
   if (call_ && lines_since_ > 0) FollowException(line);
+  if (line.logged && !frame_logged_ && exception_ == Exception::kNone) interrupted_ = true;
   if (!MayBelong(line.text)) return;
   Frame frame;
   if (re2::RE2::PartialMatch(line.text, connector)) {
@@ -68,6 +69,7 @@ void Traceback::Feed(const Line& line) {
     // Of another traceback, whose successor has lost its header.
     if (lines_since_ > kNear || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
+    frame_logged_ = line.logged;
     if (!IsLibraryPath(frame.path)) {
       call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), frame.path, {line.number, line.offset}};
     }
@@ -79,7 +81,11 @@ void Traceback::FollowException(const Line& line) {
   static const re2::RE2 exception(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$))");
   if (line.text.find_first_not_of(" \t|") == std::string::npos) return;
   static const re2::RE2 opening(R"(^[ \t|]*(?:[\w.]+|(?:[\w.]+: ?)+)$)");
-  const bool begins = exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, exception);
+  // Behind a logger's words a status alone is another message; a class still ends the traceback, since threads print
+  // into each other's.
+  static const re2::RE2 exception_class(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*(?::|$))");
+  const bool begins =
+      exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, interrupted_ ? exception_class : exception);
   if (begins || exception_ == Exception::kOpening) {
     if (exception_ == Exception::kNone) is_logged_ = line.logged;
     exception_ = re2::RE2::FullMatch(line.text, opening) ? Exception::kOpening : Exception::kSaid;
@@ -90,6 +96,9 @@ void Traceback::FollowException(const Line& line) {
   }
 }
 
-std::optional<UserCall> Traceback::user_call() const { return lines_since_ <= kNear && !ended_ ? call_ : std::nullopt; }
+std::optional<UserCall> Traceback::user_call() const {
+  const bool is_other = ended_ || (interrupted_ && exception_ == Exception::kNone);
+  return lines_since_ <= kNear && !is_other ? call_ : std::nullopt;
+}
 
 }  // namespace whyoom

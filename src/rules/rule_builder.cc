@@ -371,6 +371,14 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   }
   context.job_wide = node["job_wide"].Bool();
   context.of_next_failure = node["of_next_failure"].Bool();
+  if (node["until"].exists()) {
+    context.until = node["until"].AsPattern();
+    const std::vector<std::string> literals = context.until.Literals(kSignLiteral);
+    nearby_literals_.insert(literals.begin(), literals.end());
+    if (!context.of_next_failure)
+      node["until"].Report("only what is said of one program ends", "give it \"of_next_failure\": true");
+  }
+  for (const RuleNode& item : node["examples"]["until"].Items()) context.until_examples.push_back(item.Lines());
   context.is_program = node["program"].Bool();
   context.derived = BuildDerived(ContextOwner(context.id), node["derived"]);
   if (!context.derived.empty() && !context.is_program)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "input/problems.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;
@@ -96,6 +97,16 @@ TEST_CASE("of what was reported too often to keep it all, and of what was left o
   printed.Add(Lines(12), kBegin);
   CHECK(FailsAgain(report, 1, printed, kBegin));
   report.reports_left_out["T1"] = 1;
+  CHECK_FALSE(FailsAgain(report, 1, printed, kBegin));
+}
+
+TEST_CASE("beside an error about memory that no rule knows nothing is concluded", "[cli]") {
+  const Failure failure = MadeFailure();
+  Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
+  PrintedLines printed;
+  printed.Add(Lines(12), kBegin);
+  CHECK(FailsAgain(report, 1, printed, kBegin));
+  report.problems.push_back(UnknownError(11, "RuntimeError: the arena is out of memory", 1));
   CHECK_FALSE(FailsAgain(report, 1, printed, kBegin));
 }
 
