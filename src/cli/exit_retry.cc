@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <functional>
+#include <map>
 
 #include "cli/exit_status.h"
 #include "report/unknown_errors.h"
@@ -15,6 +17,9 @@ constexpr std::chrono::minutes kSoon{10};
 constexpr std::chrono::seconds kStep{1};
 // Tracebacks of launchers, and what libraries print when a process ends.
 constexpr std::uint64_t kMostLinesAfter = 500;
+// So many lines of one kind are progress; a few are what processes print when they end.
+constexpr int kGoesOn = 12;
+constexpr std::size_t kKindBytes = 48;  // of a line's begin; what stands further right differs in more than figures
 constexpr int kLastSignal = 64;
 constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 
@@ -22,6 +27,20 @@ bool EndedByItself(int exit_status) {
   const int signal = exit_status - kSignalled;
   const bool signalled = signal > 0 && signal <= kLastSignal;
   return !signalled || std::find(kCrashes.begin(), kCrashes.end(), signal) != kCrashes.end();
+}
+
+// What a line has in common with others of its kind, as a number.
+std::uint64_t KindOf(std::string_view line) {
+  if (line.empty() || line[0] == ' ' || line[0] == '\t' || line[0] == '\r') return 0;
+  std::string kind;
+  for (const char c : line) {
+    const bool is_figure = c >= '0' && c <= '9';
+    if (is_figure && !kind.empty() && kind.back() == '#') continue;
+    kind += is_figure ? '#' : c;
+  }
+  // Without a figure it is the same line again: what each thread or host prints when it ends.
+  if (kind.find('#') == std::string::npos) return 0;
+  return std::max<std::uint64_t>(std::hash<std::string>{}(kind), 1);
 }
 
 // Of the last report of the failure; 0 where it is not known, since only the first hundred or so are kept.
@@ -36,7 +55,16 @@ std::uint64_t LastLine(const Finding& finding) {
 }  // namespace
 
 void PrintedLines::Add(std::string_view bytes, Time now) {
-  count_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+  for (std::size_t begin = 0; begin < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
+    line_.append(bytes.substr(begin, std::min(end - begin, kKindBytes - std::min(line_.size(), kKindBytes))));
+    if (end == bytes.size()) break;
+    kinds_.push_back(KindOf(line_));
+    if (kinds_.size() > kMostLinesAfter) kinds_.pop_front();
+    line_.clear();
+    ++count_;
+    begin = end + 1;
+  }
   if (steps_.empty() || now - steps_.back().first >= kStep) {
     steps_.emplace_back(now, count_);
   } else {
@@ -53,6 +81,16 @@ std::uint64_t PrintedLines::CountLongBefore(Time now) const {
   return count;
 }
 
+bool PrintedLines::GoesOnBehind(std::uint64_t number) const {
+  const std::uint64_t first = count_ - kinds_.size();  // lines before those that are known
+  std::map<std::uint64_t, int> counts;
+  for (std::uint64_t i = std::max(number, first); i < count_; ++i) {
+    const std::uint64_t kind = kinds_[static_cast<std::size_t>(i - first)];
+    if (kind != 0 && ++counts[kind] >= kGoesOn) return true;
+  }
+  return false;
+}
+
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
   if (exit_status == 0 || !EndedByItself(exit_status)) return false;
   if (report.findings.empty() || !report.reports_left_out.empty()) return false;
@@ -60,7 +98,8 @@ bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines
   const std::uint64_t old = lines.CountLongBefore(end);
   return std::all_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
     const std::uint64_t last = LastLine(finding);
-    return finding.retry.answer == Retry::Answer::kNever && last > old && last + kMostLinesAfter >= lines.count();
+    return finding.retry.answer == Retry::Answer::kNever && last > old && last + kMostLinesAfter >= lines.count() &&
+           !lines.GoesOnBehind(last);
   });
 }
 

@@ -43,9 +43,9 @@ class MemberSource : public ByteSource {
 
 class Unpacker {
  public:
-  Unpacker(const Limits& limits, const std::function<void(const Artifact&, ByteSource&)>& read,
+  Unpacker(const Limits& limits, OwnReports reports, const std::function<void(const Artifact&, ByteSource&)>& read,
            const std::function<void(const Problem&)>& problem)
-      : quota_(limits), limits_(quota_.limits()), read_(read), problem_(problem) {}
+      : quota_(limits), limits_(quota_.limits()), reports_(reports), read_(read), problem_(problem) {}
 
   void Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth);
   void Finish(const Artifact& input) const;
@@ -61,6 +61,7 @@ class Unpacker {
 
   Quota quota_;
   const Limits& limits_;
+  const OwnReports reports_;
   const std::function<void(const Artifact&, ByteSource&)>& read_;
   const std::function<void(const Problem&)>& problem_;
   std::uint64_t members_ = 0;
@@ -94,6 +95,7 @@ void Unpacker::Finish(const Artifact& input) const {
 
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
   auto peeked = std::make_unique<PeekedSource>(std::move(source), kPackingBytes);
+  if (IsProgram(peeked->beginning())) return;
   const Packing packing = PackingOf(peeked->beginning());
   if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
   if (packing != Packing::kNone && depth >= limits_.depth) {
@@ -111,7 +113,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
   const std::string_view beginning = peeked->beginning();
-  if (IsProgram(beginning)) return;
+  if (reports_ == OwnReports::kPassOver && IsOwnReport(beginning)) return;
   const bool little = beginning.starts_with("\xff\xfe"sv);
   const bool utf16 = little || beginning.starts_with("\xfe\xff"sv);
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
@@ -165,8 +167,8 @@ void Unpacker::TakeMember(const Artifact& artifact, ArchiveReader& reader, const
 
 void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
                  const std::function<void(const Artifact&, ByteSource&)>& read,
-                 const std::function<void(const Problem&)>& problem) {
-  Unpacker unpacker(limits, read, problem);
+                 const std::function<void(const Problem&)>& problem, OwnReports reports) {
+  Unpacker unpacker(limits, reports, read, problem);
   unpacker.Take(artifact, std::move(source), 0);
   unpacker.Finish(artifact);
 }

@@ -10,6 +10,10 @@
 
 namespace whyoom {
 
+// Reports that whyoom wrote itself lie beside the logs that they are of; to look for failures in them would find these
+// again. Who merges reports reads them.
+enum class OwnReports { kRead, kPassOver };
+
 // Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`
 // itself where it is plain or compressed only; else for each file in the archive, with its name as the member
 // ("inner.tar/job.log" for an archive in the archive). Text in UTF-16 comes as UTF-8, and without a byte order mark.
@@ -21,6 +25,6 @@ namespace whyoom {
 // problem.
 void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
                  const std::function<void(const Artifact&, ByteSource&)>& read,
-                 const std::function<void(const Problem&)>& problem);
+                 const std::function<void(const Problem&)>& problem, OwnReports reports = OwnReports::kRead);
 
 }  // namespace whyoom

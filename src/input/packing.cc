@@ -131,12 +131,26 @@ bool IsProgram(std::string_view beginning) {
   });
   if (std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); }))
     return true;
+  // A library of machine code begins with a table of its symbols, no other archive does.
+  constexpr std::string_view kAr = "!<arch>\n";
+  if (beginning.starts_with(kAr)) {
+    const std::string_view first = beginning.substr(kAr.size(), 16);
+    if (first.starts_with("/ ") || first.starts_with("__.SYMDEF") || first.starts_with("#1/20 ")) return true;
+  }
   // The header of Windows programs is 64 bytes with zeros in it.
   constexpr std::size_t kDosHeader = 64;
   if (beginning.starts_with("MZ") && beginning.size() >= kDosHeader)
     return beginning.substr(0, kDosHeader).find('\0') != std::string_view::npos;
   // Python's: a version and a line break, then flags of four bytes, of which the upper three are zero.
   return beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
+}
+
+bool IsOwnReport(std::string_view beginning) {
+  constexpr auto kSigns = std::to_array<std::string_view>(
+      {R"("schema": "whyoom.)", R"("schema":"whyoom.)", R"("name": "whyoom")", R"(<testsuites name="whyoom")"});
+  return (beginning.starts_with('{') || beginning.starts_with('<')) &&
+         std::any_of(kSigns.begin(), kSigns.end(),
+                     [&](std::string_view sign) { return beginning.find(sign) != std::string_view::npos; });
 }
 
 }  // namespace whyoom

@@ -37,4 +37,7 @@ bool IsArchive(Packing packing);
 // printed.
 bool IsProgram(std::string_view beginning);
 
+// Whether bytes that begin like this are a report of whyoom's: JSON, NDJSON, SARIF or JUnit.
+bool IsOwnReport(std::string_view beginning);
+
 }  // namespace whyoom

@@ -26,7 +26,10 @@ void LineReader::SeeFramework(const std::string& text) {
 
 void LineReader::FlushPending() {
   const std::size_t before = sightings_.size();
-  for (Reporter* reporter : pending_) reporter->session.Flush(&sightings_);
+  for (Reporter* reporter : pending_) {
+    reporter->session.Flush(&sightings_);
+    DropQuoted(reporter);
+  }
   // The set has no order of its own; what comes out must have one.
   std::stable_sort(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(), EarlierHead);
   pending_.clear();
@@ -85,12 +88,13 @@ void LineReader::FeedLines(const RawLine* raw) {
     SetTime(reporter, &line);
     const bool was_active = reporter->session.active();
     // A line that waited for its rest is of an earlier raw line.
-    const bool is_suspect =
-        engine_.finder().MayMatter(line.text) &&
-        engine_.suspects().Finds(line, raw != nullptr && raw->number == line.number ? raw : nullptr);
+    const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
+    line.healthy = engine_.suspects().IsHealthy(line, own);
+    const bool is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
     reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
     reporter->suspects.Feed(line, is_suspect, &suspects_);
-    reporter->session.Feed(std::move(line), &sightings_);
+    reporter->session.Feed(std::move(line), &sightings_, is_suspect);
+    DropQuoted(reporter);
     reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
     const bool is_active = reporter->session.active();
     pending_.insert(reporter);
@@ -105,9 +109,22 @@ void LineReader::FeedLines(const RawLine* raw) {
   }
 }
 
+void LineReader::DropQuoted(Reporter* reporter) {
+  for (const std::uint64_t number : reporter->session.TakeQuoted()) reporter->suspects.Drop(number);
+}
+
 // What a logger gets in one piece has its stamp on the first line alone: a traceback, a compiler's report. A line
 // without one was printed when its reporter printed last; where nothing says who that is, when anybody did.
 void LineReader::SetTime(Reporter* reporter, Line* line) {
+  if (!line->open_time.empty()) {
+    // The last moment that was named in full, before a gap too, tells what the stamp leaves open.
+    const std::optional<Timestamp>& named = reporter->stamp.time ? reporter->stamp.time : stamp_.time;
+    line->time = named ? ParseTimestampNear(line->open_time, *named) : std::nullopt;
+    if (!line->time) {
+      reporter->stamp = {};
+      return;
+    }
+  }
   if (line->time) {
     reporter->stamp = stamp_ = {line->time, gaps_};
     return;
@@ -148,6 +165,7 @@ bool LineReader::MakeRoom() {
   }
   const std::size_t before = sightings_.size();
   oldest.session.Flush(&sightings_);
+  DropQuoted(&oldest);
   oldest.suspects.SeeKnown(oldest.session.known_lines(), &suspects_);
   oldest.suspects.Finish(&suspects_);
   const bool cut =
@@ -166,6 +184,7 @@ bool LineReader::MakeRoom() {
 void LineReader::FinishSuspects() {
   const std::size_t before = suspects_.size();
   for (auto& [name, reporter] : reporters_) {
+    DropQuoted(&reporter);
     reporter.suspects.SeeKnown(reporter.session.known_lines(), &suspects_);
     reporter.suspects.Finish(&suspects_);
   }

@@ -89,6 +89,7 @@ class LineReader {
   void FeedUnfinished();
   void FlushPending();
   void SeeFramework(const std::string& text);
+  static void DropQuoted(Reporter* reporter);
   void SetTime(Reporter* reporter, Line* line);
   Reporter* FindReporter(const std::string& name);
   bool MakeRoom();

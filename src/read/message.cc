@@ -147,7 +147,7 @@ void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aroun
   });
 }
 
-std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around) const {
+std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around, bool* quoted) const {
   static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
   for (const std::size_t i : patterns_.In(joined.text())) {
@@ -164,7 +164,9 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroun
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
+  const std::size_t found = heads.size();
   DropQuoted(joined, around, &heads);
+  if (quoted != nullptr && heads.size() < found) *quoted = true;
   return heads;
 }
 

@@ -72,8 +72,11 @@ class HeadFinder {
   HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
 
   // Heads that begin in the first of the joined lines, in order of place; `around` is of the same lines. Quotations
-  // give none.
-  std::vector<HeadMatch> Find(const JoinedLines& joined, const Surroundings& around) const;
+  // give none, and set `quoted`.
+  std::vector<HeadMatch> Find(const JoinedLines& joined, const Surroundings& around, bool* quoted = nullptr) const;
+
+  // Whether what stands at `column` of the first line is only quoted.
+  bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
 
   // Where what `head` begins is over at the latest: where behind the first line another failure's head begins that is
   // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.

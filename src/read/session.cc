@@ -26,7 +26,7 @@ Session::Session(const HeadFinder& finder, const ContextFinder& contexts, Contex
       statements_(statements),
       reporter_(std::move(reporter)) {}
 
-void Session::Feed(Line line, std::vector<Sighting>* done) {
+void Session::Feed(Line line, std::vector<Sighting>* done, bool is_suspect) {
   if (line.after_gap) Flush(done);
   // A line without end comes in pieces, each of which would be many lines.
   lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
@@ -36,6 +36,7 @@ void Session::Feed(Line line, std::vector<Sighting>* done) {
     AddJobFacts(line);
   }
   pending_.push_back(std::move(line));
+  pending_suspects_.push_back(is_suspect);
   pending_matters_.push_back(matters || context_finder_.MayHoldNearby(pending_.back().text));
   if (pending_.size() >= kLookAhead) ProcessFront(done);
 }
@@ -62,7 +63,10 @@ void Session::RememberLine(const Line& line) {
 
 void Session::FollowMessage(const Line& line) {
   const bool begins = ordinal_ == 1 || BeginsMessage(line, message_);
-  if (begins) message_begin_ = line.offset;
+  if (begins) {
+    message_begin_ = line.offset;
+    message_healthy_ = line.healthy;
+  }
   // Where some lines of a message have a prefix and some have none, a logger wrote it, no collector.
   if (begins || !line.logged) message_.logged = line.logged;
 }
@@ -74,6 +78,7 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   FollowMessage(front);
   const std::size_t open_before = open_.size();
   const bool may_matter = MayBeginHere();
+  if (pending_suspects_.front() && finder_.IsQuoted({before_, pending_}, 0)) quoted_.push_back(front.number);
   for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
     ProcessWindow(front, from);
   if (open_.size() == open_before) FeedReader(front, 0);
@@ -82,6 +87,7 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   RememberLine(front);
   pending_.pop_front();
   pending_matters_.pop_front();
+  pending_suspects_.pop_front();
 }
 
 // Whether a head or context may begin in the first of the pending lines. Each holds a literal of the rule data no more
@@ -103,9 +109,11 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
-  const std::vector<HeadMatch> heads = finder_.Find(joined, around);
+  bool quoted = false;
+  const std::vector<HeadMatch> heads = finder_.Find(joined, around, &quoted);
+  if (quoted) quoted_.push_back(front.number);
   if (std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
-  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around);
+  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around, &quoted);
   const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
   if (cut) return OpenSightings(glued, joined, glued_heads, front);
   OpenSightings(joined, glued, heads, front);
@@ -125,7 +133,9 @@ void Session::AddJobFacts(const Line& line) {
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
+    if (found.context->of_report && message_healthy_) continue;
     if (found.context->is_program) {
+      if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
       if (!program) continue;
       const bool one_line = program->where.line == program->where.last_line;
@@ -139,7 +149,7 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
 void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                             const Line& front) {
   for (const HeadMatch& head : heads) {
-    if (head.head->of_report && in_report()) continue;
+    if (head.head->of_report && (in_report() || message_healthy_)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
     std::size_t end = 0;

@@ -45,8 +45,12 @@ class Session {
   Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
           std::string reporter);
 
-  // The reporter's next line. Sightings that are complete are appended to `done`.
-  void Feed(Line line, std::vector<Sighting>* done);
+  // The reporter's next line. Sightings that are complete are appended to `done`. A suspect
+  // reports a failure that no rule may know.
+  void Feed(Line line, std::vector<Sighting>* done, bool is_suspect = false);
+
+  // The numbers of lines, of those processed since the last call, that only quote a failure.
+  std::vector<std::uint64_t> TakeQuoted() { return std::exchange(quoted_, {}); }
 
   // Completes all that is open, since no further line of this reporter follows directly.
   void Flush(std::vector<Sighting>* done);
@@ -94,13 +98,16 @@ class Session {
   ContextFacts& of_job_;
   Statements& statements_;
   std::string reporter_;
-  std::deque<Line> pending_;          // the line in process and those that a wrapped message may go on in
+  std::deque<Line> pending_;           // the line in process and those that a wrapped message may go on in
+  std::deque<bool> pending_suspects_;  // likewise: what Feed got beside it
+  std::vector<std::uint64_t> quoted_;
   std::deque<bool> pending_matters_;  // as long as pending_: element i is true where line i holds a literal of a rule
   std::deque<std::string> before_;    // the lines before it, as they were written; those behind a gap are not
   std::uint64_t last_number_ = 0;     // of the last of them
   std::uint64_t ordinal_ = 0;         // of the line in process, in this session
   std::uint64_t known_lines_ = 0;
   Line message_;                     // that the line in process is of: whether all its lines are `logged`
+  bool message_healthy_ = false;     // its logger says that nothing failed
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::vector<OpenSighting> open_;

@@ -89,6 +89,14 @@ bool SuspectFinder::HasWords(std::string_view text) const {
   });
 }
 
+bool SuspectFinder::IsHealthy(const Line& line, const RawLine* raw) const {
+  if (!line.logged) return false;
+  const std::string frame = FrameOf(line, raw) + '\n';
+  return std::any_of(rules_.error_lines().begin(), rules_.error_lines().end(), [&](const ErrorLine& error_line) {
+    return error_line.healthy && Holds(error_line.pattern, frame);
+  });
+}
+
 bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
   const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
   if (line.binary || !HasWords(text)) return false;
@@ -127,6 +135,10 @@ void SuspectTracker::Release(std::vector<SuspectLine>* told) {
     told->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
+}
+
+void SuspectTracker::Drop(std::uint64_t number) {
+  std::erase_if(held_, [&](const Held& held) { return held.line.line == number; });
 }
 
 void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told) {

@@ -43,6 +43,9 @@ class SuspectFinder {
   // null where it is not known.
   bool Finds(const Line& line, const RawLine* raw) const;
 
+  // Whether what stands round the text, a logger's level, says that nothing failed.
+  bool IsHealthy(const Line& line, const RawLine* raw) const;
+
  private:
   bool HasWords(std::string_view text) const;
 
@@ -54,6 +57,9 @@ class SuspectTracker {
  public:
   // The reporter's next line. What can no longer belong to a known failure, or does, is appended to `told`.
   void Feed(const Line& line, bool is_suspect, std::vector<SuspectLine>* told);
+
+  // The line `number` only quotes.
+  void Drop(std::uint64_t number);
 
   // How many lines of the reporter belonged to known failures so far; those among the last lines fed may be missing.
   void SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told);

@@ -371,6 +371,7 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   }
   context.job_wide = node["job_wide"].Bool();
   context.of_next_failure = node["of_next_failure"].Bool();
+  context.of_report = node["of_report"].Bool();
   if (node["until"].exists()) {
     context.until = node["until"].AsPattern();
     const std::vector<std::string> literals = context.until.Literals(kSignLiteral);

@@ -177,6 +177,7 @@ struct Context {
   bool job_wide = false;             // true of all reporters, whichever printed it
   bool nearby = false;               // looked for only where a failure is, in what leads to it
   bool of_next_failure = false;      // of one program: true of the next failure that names it, and of none after that
+  bool of_report = false;            // stands in a compiler's report, which is printed of healthy programs too
   Pattern until;                     // what says that the program is done and no failure comes of it; may be none
   bool is_program = false;           // each match states what one program takes, failure or not
   std::vector<DerivedFact> derived;  // of such a statement

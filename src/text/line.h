@@ -20,7 +20,9 @@ struct Line {
   int repeats = 1;           // how many reporters a suffix such as "[repeated 5x across cluster]" counts
   std::optional<Timestamp>
       time;                // that a prefix or record says; of several the first that knows its zone, else the first
+  std::string open_time;   // a stamp that is no moment by itself ("1120 10:05:00"), where `time` is not known
   bool logged = false;     // a logger's or collector's prefix, or its record, stood round the text
+  bool healthy = false;    // its logger's level says that nothing failed
   bool after_gap = false;  // the log's lines before this one were not looked at
   bool binary = false;     // the raw line is machine code or data: nobody printed it
 

@@ -62,6 +62,12 @@ bool StripMarks(Part* part) {
   return true;
 }
 
+void AddStamp(std::string_view stamp, Origin* part) {
+  const std::optional<Timestamp> time = ParseTimestamp(stamp);
+  AddTime(time, part);
+  if (!time && part->open_time.empty()) part->open_time = stamp;
+}
+
 // What the parts of a line have in common of how it was written: all of it where it is no longer than a source line.
 // Long ones are whole reports, and would be kept once for each part.
 void KeepShort(Part* part) {
@@ -138,7 +144,7 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
     return std::string_view(piece.data(), piece.size());
   };
   if (pattern.reporter > 0) AddReporter(group(pattern.reporter), part);
-  if (pattern.time > 0) AddTime(ParseTimestamp(group(pattern.time)), part);
+  if (pattern.time > 0) AddStamp(group(pattern.time), part);
   if (pattern.goes_on > 0) part->goes_on = !group(pattern.goes_on).empty();
   int repeats = 0;
   if (pattern.repeats > 0 && RE2::FullMatch(group(pattern.repeats), "(\\d{1,7})", &repeats)) {
@@ -285,6 +291,7 @@ void AppendLines(std::vector<Part> parts, std::vector<Line>* lines) {
     line.reporter = std::move(part.reporter);
     line.repeats = part.repeats;
     line.time = part.time;
+    if (!part.time) line.open_time = std::move(part.open_time);
     line.logged = part.logged;
     line.binary = part.binary;
     line.written = std::move(part.written.text);

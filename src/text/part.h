@@ -19,10 +19,11 @@ struct Origin {
   std::string reporter;
   int repeats = 1;
   std::optional<Timestamp> time;
-  bool logged = false;   // as in Line
-  bool goes_on = false;  // its collector cut the line here; the rest is in the reporter's next raw line
-  bool binary = false;   // as in Line
-  MappedText written;    // as in Line
+  std::string open_time;  // as in Line
+  bool logged = false;    // as in Line
+  bool goes_on = false;   // its collector cut the line here; the rest is in the reporter's next raw line
+  bool binary = false;    // as in Line
+  MappedText written;     // as in Line
 };
 
 struct Part : Origin {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 
 namespace whyoom {
 namespace {
@@ -20,19 +21,69 @@ class StampReader {
     if (const std::optional<Timestamp> time = Epoch()) return time;
     std::int64_t clock = 0;
     if (!Date() || !Clock(&clock)) return std::nullopt;
-    const std::chrono::year_month_day date{std::chrono::year(year_), std::chrono::month(month_),
-                                           std::chrono::day(day_)};
-    if (year_ < 1970 || !date.ok()) return std::nullopt;
     bool zone_known = false;
     std::int64_t ahead = 0;
     if (!Zone(&zone_known, &ahead) || at_ != text_.size()) return std::nullopt;
-    const microseconds day = std::chrono::sys_days(date).time_since_epoch();
-    return Timestamp{day.count() + clock - ahead * kMinute, zone_known};
+    const std::optional<std::int64_t> day = Day(year_, month_, day_);
+    if (!day) return std::nullopt;
+    return Timestamp{*day + clock - ahead * kMinute, zone_known};
+  }
+
+  // What leaves the year open, or which number is the month.
+  std::optional<Timestamp> ReadNear(const Timestamp& near) {
+    int first = 0;
+    int second = 0;
+    int year = 0;
+    const bool named = MonthName(&first);
+    if (named) {
+      if (!Take(' ') || !(Take(' ') ? Digits(1, &second) : Digits(2, &second))) return std::nullopt;
+    } else {
+      if (!Digits(2, &first)) return std::nullopt;
+      const bool slash = Take('/');
+      if (!slash) Take('-');
+      if (!Digits(2, &second) || (slash && (!Take('/') || !Digits(4, &year)))) return std::nullopt;
+    }
+    std::int64_t clock = 0;
+    if (!Clock(&clock) || at_ != text_.size()) return std::nullopt;
+    const std::chrono::year_month_day about(
+        std::chrono::floor<std::chrono::days>(std::chrono::sys_time<microseconds>(microseconds(near.microseconds))));
+    std::optional<Timestamp> nearest;
+    const auto consider = [&](int in_year, int month, int day) {
+      const std::optional<std::int64_t> at = Day(in_year, static_cast<unsigned>(month), static_cast<unsigned>(day));
+      if (!at) return;
+      const auto distance = [&](std::int64_t moment) { return std::abs(moment - near.microseconds); };
+      if (!nearest || distance(*at + clock) < distance(nearest->microseconds)) nearest = Timestamp{*at + clock, false};
+    };
+    if (year != 0) {
+      consider(year, first, second);
+      consider(year, second, first);
+    } else {
+      const int this_year = static_cast<int>(about.year());
+      for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
+    }
+    return nearest;
   }
 
  private:
   static constexpr std::int64_t kSecond = 1000000;
   static constexpr std::int64_t kMinute = 60 * kSecond;
+
+  // Microseconds from 1970 to the day's begin; nullopt where no calendar has it.
+  static std::optional<std::int64_t> Day(int year, unsigned month, unsigned day) {
+    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+    if (year < 1970 || !date.ok()) return std::nullopt;
+    return microseconds(std::chrono::sys_days(date).time_since_epoch()).count();
+  }
+
+  // "Nov", as a number.
+  bool MonthName(int* month) {
+    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const std::size_t found = kMonths.find(text_.substr(at_, 3));
+    if (text_.size() < at_ + 3 || found == std::string_view::npos || found % 3 != 0) return false;
+    at_ += 3;
+    *month = static_cast<int>(found / 3) + 1;
+    return true;
+  }
 
   char Next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool IsDigit() const { return Next() >= '0' && Next() <= '9'; }
@@ -144,6 +195,10 @@ class StampReader {
 }  // namespace
 
 std::optional<Timestamp> ParseTimestamp(std::string_view text) { return StampReader(text).Read(); }
+
+std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near) {
+  return StampReader(text).ReadNear(near);
+}
 
 std::string ToString(const Timestamp& time) {
   const std::chrono::sys_time<microseconds> moment{microseconds(time.microseconds)};

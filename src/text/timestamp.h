@@ -25,6 +25,11 @@ struct Timestamp {
 // 20/11/2026), for what no calendar knows (month 13, 24:00, the year 1 that stands for "never"), and for anything else.
 std::optional<Timestamp> ParseTimestamp(std::string_view text);
 
+// The same for a stamp that leaves the year open ("1120 10:05:00.123456", "11-20 10:05:00", "Nov 20 10:05:00") or the
+// order of day and month ("11/20/2026 10:05:00"): of what it may mean the moment nearest to `near`, which the same log
+// names in full.
+std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near);
+
 // ISO 8601, "2026-11-20T12:00:00.123456", with a "Z" where the zone is known; a fraction of zero is left out.
 std::string ToString(const Timestamp& time);
 

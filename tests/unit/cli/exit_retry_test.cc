@@ -110,6 +110,28 @@ TEST_CASE("beside an error about memory that no rule knows nothing is concluded"
   CHECK_FALSE(FailsAgain(report, 1, printed, kBegin));
 }
 
+TEST_CASE("a job that goes on with its steps did not end with the failure", "[cli]") {
+  const Failure failure = MadeFailure();
+  const Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
+  const auto fails = [&](const std::string& line, int times) {
+    PrintedLines printed;
+    printed.Add(Lines(9), kBegin);
+    for (int i = 0; i < times; ++i) {
+      const std::string text = line + std::to_string(i) + " loss=" + std::to_string(2.5 / (i + 1)) + "\n";
+      printed.Add(text.substr(0, 5), kBegin);  // a pipe cuts anywhere
+      printed.Add(text.substr(5), kBegin);
+    }
+    return FailsAgain(report, 1, printed, kBegin);
+  };
+  CHECK(fails("step ", 11));
+  CHECK_FALSE(fails("step ", 12));
+  CHECK(fails("  File \"a.py\", line ", 100));  // a traceback's
+  PrintedLines same;
+  same.Add(Lines(9), kBegin);
+  for (int i = 0; i < 100; ++i) same.Add("the client is shut down\n", kBegin);
+  CHECK(FailsAgain(report, 1, same, kBegin));
+}
+
 TEST_CASE("lines are counted by when they were printed, in bounded space", "[cli]") {
   PrintedLines printed;
   CHECK(printed.CountLongBefore(kBegin) == 0);
