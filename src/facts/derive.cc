@@ -1,5 +1,9 @@
 #include "facts/derive.h"
 
+#include <cmath>
+#include <optional>
+#include <string_view>
+
 namespace whyoom {
 namespace {
 
@@ -20,6 +24,13 @@ class DerivedScope : public Scope {
   const Scope& read_;
 };
 
+// Memory is counted in whole bytes; a formula over figures that were printed with two decimals gives fractions.
+Value Whole(std::string_view name, Value value) {
+  if (!name.ends_with("_bytes")) return value;
+  const std::optional<double> number = AsNumber(value);
+  return number ? Value(std::round(*number)) : value;
+}
+
 }  // namespace
 
 Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
@@ -28,7 +39,7 @@ Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
   for (const DerivedFact& one : derived) {
     if (!one.replace && IsKnown(scope.Get(one.name))) continue;
     if (one.when && AsBool(one.when->Evaluate(scope)) != true) continue;
-    follows.Set(one.name, one.from.Evaluate(scope), {}, one.replace);
+    follows.Set(one.name, Whole(one.name, one.from.Evaluate(scope)), {}, one.replace);
   }
   return follows;
 }
