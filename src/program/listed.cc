@@ -12,10 +12,11 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kMostLayers = 128;  // a loop of more steps goes through a sequence
-constexpr std::int64_t kShortest = 16;     // of a sequence
-constexpr std::int64_t kNoCarry = 200;     // what is smaller than this part of the largest is no layer's input
-constexpr std::int64_t kMostlyNarrow = 4;  // bf16 beside four times as much f32 is there on purpose
+constexpr std::int64_t kMostLayers = 128;       // a loop of more steps goes through a sequence
+constexpr std::int64_t kMostExamples = 131072;  // more of them are places, of nobody knows how many examples
+constexpr std::int64_t kShortest = 16;          // of a sequence
+constexpr std::int64_t kNoCarry = 200;          // what is smaller than this part of the largest is no layer's input
+constexpr std::int64_t kMostlyNarrow = 4;       // bf16 beside four times as much f32 is there on purpose
 
 using Dims = std::vector<std::int64_t>;
 
@@ -63,6 +64,12 @@ class ListReader {
     return most == bytes.end() ? 0 : most->first;
   }
 
+  // [layers, places, features] of a loop: examples and their places are one dimension, and it may be one example.
+  static bool IsOfPlaces(const ListedValue& value) {
+    const Dims& dims = value.shape.dims;
+    return value.part == ListedPart::kStacked && dims.size() == 3 && dims[1] > kMostExamples;
+  }
+
   bool InWeights(std::int64_t length) const {
     return std::any_of(listed_.values.begin(), listed_.values.end(), [&](const ListedValue& value) {
       return value.part == ListedPart::kConverted &&
@@ -80,7 +87,7 @@ class ListReader {
       if (!IsComputed(value) || may_be_of_weights) continue;
       const Dims& dims = value.shape.dims;
       const std::size_t first = First(value);
-      if (dims.size() < first + 2) continue;
+      if (dims.size() < first + 2 || IsOfPlaces(value)) continue;
       const auto batch = std::find_if(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end(),
                                       [&](std::int64_t length) { return length > 1 && !InWeights(length); });
       if (batch != dims.end()) bytes[*batch] += value.size;
