@@ -236,7 +236,8 @@ void Session::FeedReader(const Line& front, std::size_t from) {
     if (open->reader == nullptr || open->absorbed) continue;
     if (open->reader->Feed(front, from)) {
       lines_wanted_ = kWantedInReport;
-      contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
+      const bool same_message = message_begin_ <= open->sighting.head.offset;
+      if (same_message) contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
     }
     return;  // only the newest: a report belongs to the head right above it
   }
