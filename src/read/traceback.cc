@@ -52,7 +52,7 @@ void Traceback::Feed(const Line& line) {
   const bool indented = line.text.starts_with("    ");
   if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
   if (call_ && lines_since_ > 0) FollowException(line);
-  if (line.logged && !frame_logged_ && exception_ == Exception::kNone) interrupted_ = true;
+  if (line.logged && frame_logged_ == false && exception_ == Exception::kNone) interrupted_ = true;
   if (!MayBelong(line.text)) return;
   Frame frame;
   if (re2::RE2::PartialMatch(line.text, connector)) {

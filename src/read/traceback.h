@@ -49,11 +49,11 @@ class Traceback {
   int lines_since_ = 0;          // since the last line that belonged to a traceback
   bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, its traceback not yet
   Exception exception_ = Exception::kNone;
-  bool is_logged_ = false;     // the exception's first line, see Line
-  bool frame_logged_ = false;  // the last frame, likewise
-  bool interrupted_ = false;   // a logger's line came between the frames and what they end with
-  bool ended_ = false;         // the last line fed is no part of the exception any more
-  bool taken_ = false;         // by a failure that begins in the last line fed or before it
+  bool is_logged_ = false;            // the exception's first line, see Line
+  std::optional<bool> frame_logged_;  // whether the last frame was; none where there is none yet
+  bool interrupted_ = false;          // a logger's line came between the frames and what they end with
+  bool ended_ = false;                // the last line fed is no part of the exception any more
+  bool taken_ = false;                // by a failure that begins in the last line fed or before it
 };
 
 }  // namespace whyoom

@@ -61,12 +61,16 @@ class StampReader {
       const int this_year = static_cast<int>(about.year());
       for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
     }
-    return nearest;
+    // Half a year off another year would be nearer, were the day in it: a leap day is not.
+    constexpr std::int64_t kMostDays = 184;
+    const bool leap = year == 0 && nearest && std::abs(nearest->microseconds - near.microseconds) > kMostDays * kDay;
+    return leap ? std::nullopt : nearest;
   }
 
  private:
   static constexpr std::int64_t kSecond = 1000000;
   static constexpr std::int64_t kMinute = 60 * kSecond;
+  static constexpr std::int64_t kDay = 24 * 60 * kMinute;
 
   // Microseconds from 1970 to the day's begin; nullopt where no calendar has it.
   static std::optional<std::int64_t> Day(int year, unsigned month, unsigned day) {

@@ -90,3 +90,14 @@ TEST_CASE("peeking changes nothing", "[input]") {
 
 }  // namespace
 }  // namespace whyoom
+
+TEST_CASE("whyoom's own reports are told by their begin", "[input]") {
+  for (const char* report :
+       {"{\n  \"schema\": \"whyoom.report/1\",", "{\"type\":\"header\",\"schema\":\"whyoom.report/1\"",
+        "<?xml version=\"1.0\"?>\n<testsuites name=\"whyoom\" tests=\"1\""}) {
+    CAPTURE(report);
+    CHECK(whyoom::IsOwnReport(report));
+  }
+  CHECK_FALSE(whyoom::IsOwnReport("{\"message\": \"whyoom found nothing\"}"));
+  CHECK_FALSE(whyoom::IsOwnReport("the file says \"schema\": \"whyoom.report/1\""));
+}

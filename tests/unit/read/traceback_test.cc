@@ -82,3 +82,25 @@ TEST_CASE("gaps end a traceback", "[read]") {
   traceback.Reset();
   CHECK_FALSE(traceback.user_call());
 }
+
+TEST_CASE("behind another logger's line a status alone is another message, a class still the exception", "[read]") {
+  const auto call = [](const std::string& last, bool frames_logged) {
+    Traceback traceback;
+    Line line;
+    const auto feed = [&](const std::string& text, bool logged) {
+      ++line.number;
+      line.text = text;
+      line.logged = logged;
+      traceback.Feed(line);
+    };
+    feed("Traceback (most recent call last):", frames_logged);
+    feed("  File \"./convert.py\", line 488, in <module>", frames_logged);
+    feed("    save(state)", frames_logged);
+    feed("restored step 100", true);
+    feed(last, frames_logged);
+    return traceback.user_call() ? traceback.user_call()->source : "none";
+  };
+  CHECK(call("RESOURCE_EXHAUSTED: no room", false) == "none");
+  CHECK(call("jaxlib.XlaRuntimeError: RESOURCE_EXHAUSTED: no room", false) == "convert.py:488");
+  CHECK(call("RESOURCE_EXHAUSTED: no room", true) == "convert.py:488");
+}

@@ -75,5 +75,30 @@ TEST_CASE("a moment is never guessed", "[text]") {
   }
 }
 
+std::string Near(const std::string& text, const std::string& near) {
+  const std::optional<Timestamp> time = ParseTimestampNear(text, *ParseTimestamp(near));
+  return time ? ToString(*time) : "none";
+}
+
+TEST_CASE("what a stamp leaves open is what is nearest to another one", "[text]") {
+  CHECK(Near("1120 10:05:00.123456", "2026-11-18 10:00:00") == "2026-11-20T10:05:00.123456");
+  CHECK(Near("11-20 10:05:00", "2026-11-18T10:00:00Z") == "2026-11-20T10:05:00");
+  CHECK(Near("Nov 20 10:05:00", "2026-11-18 10:00:00") == "2026-11-20T10:05:00");
+  CHECK(Near("Nov  2 10:05:00", "2026-11-18 10:00:00") == "2026-11-02T10:05:00");
+  CHECK(Near("0101 00:01:00", "2026-12-31 23:50:00") == "2027-01-01T00:01:00");
+  CHECK(Near("1231 23:59:00", "2027-01-01 00:10:00") == "2026-12-31T23:59:00");
+  CHECK(Near("0229 10:00:00", "2027-03-01 00:00:00") == "none");
+  CHECK(Near("0229 10:00:00", "2028-03-01 00:00:00") == "2028-02-29T10:00:00");
+  CHECK(Near("11/20/2026 10:05:00", "2020-01-01 00:00:00") == "2026-11-20T10:05:00");
+  CHECK(Near("20/11/2026 10:05:00", "2020-01-01 00:00:00") == "2026-11-20T10:05:00");
+  CHECK(Near("03/04/2026 10:05:00", "2026-04-02 00:00:00") == "2026-04-03T10:05:00");
+  CHECK(Near("03/04/2026 10:05:00", "2026-03-05 00:00:00") == "2026-03-04T10:05:00");
+  for (const char* wrong : {"", "1320 10:05:00", "11-20", "Nov20 10:05:00", "ovD 20 10:05:00", "11/20/26 10:05:00",
+                            "1120 10:05:00 boom", "1120 24:00:00"}) {
+    CAPTURE(wrong);
+    CHECK(Near(wrong, "2026-11-18 10:00:00") == "none");
+  }
+}
+
 }  // namespace
 }  // namespace whyoom
