@@ -57,7 +57,7 @@ std::uint64_t LastLine(const Finding& finding) {
 void PrintedLines::Add(std::string_view bytes, Time now) {
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
-    line_.append(bytes.substr(begin, std::min(end - begin, kKindBytes - std::min(line_.size(), kKindBytes))));
+    line_.append(bytes.substr(begin, std::min(end - begin, kKindBytes - line_.size())));
     if (end == bytes.size()) break;
     kinds_.push_back(KindOf(line_));
     if (kinds_.size() > kMostLinesAfter) kinds_.pop_front();

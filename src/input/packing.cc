@@ -146,11 +146,12 @@ bool IsProgram(std::string_view beginning) {
 }
 
 bool IsOwnReport(std::string_view beginning) {
-  constexpr auto kSigns = std::to_array<std::string_view>(
-      {R"("schema": "whyoom.)", R"("schema":"whyoom.)", R"("name": "whyoom")", R"(<testsuites name="whyoom")"});
-  return (beginning.starts_with('{') || beginning.starts_with('<')) &&
-         std::any_of(kSigns.begin(), kSigns.end(),
-                     [&](std::string_view sign) { return beginning.find(sign) != std::string_view::npos; });
+  const auto holds = [&](std::string_view sign) { return beginning.find(sign) != std::string_view::npos; };
+  if (beginning.starts_with('<')) return holds(R"(<testsuites name="whyoom")");
+  if (!beginning.starts_with('{')) return false;
+  // A record of a logger may name whyoom as well, so the name alone does only beside SARIF's schema.
+  return holds(R"("schema": "whyoom.)") || holds(R"("schema":"whyoom.)") ||
+         (holds("/sarif-schema-") && holds(R"("name": "whyoom")"));
 }
 
 }  // namespace whyoom

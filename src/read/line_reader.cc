@@ -184,7 +184,6 @@ bool LineReader::MakeRoom() {
 void LineReader::FinishSuspects() {
   const std::size_t before = suspects_.size();
   for (auto& [name, reporter] : reporters_) {
-    DropQuoted(&reporter);
     reporter.suspects.SeeKnown(reporter.session.known_lines(), &suspects_);
     reporter.suspects.Finish(&suspects_);
   }

@@ -33,16 +33,17 @@ std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
 
 }  // namespace
 
-bool BeginsMessage(const Line& line, const Line& first) {
+bool BeginsMessage(const Line& line, bool first_logged) {
   // A logger writes its prefix before the first line of what it is given, a collector before each.
-  return line.after_gap || (line.logged && !first.logged) || IsNewMessage(line.text);
+  return line.after_gap || (line.logged && !first_logged) || IsNewMessage(line.text);
 }
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
     : from_(from) {
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
-    if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front()))) break;
+    if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged)))
+      break;
     if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line});
     const std::size_t begin = i == 0 ? from : 0;

@@ -16,9 +16,9 @@
 
 namespace whyoom {
 
-// Whether `line` begins a message of its own, behind one whose first line is `first`: it is logged and that one is not,
-// lines are missing before it, or it begins as an exception or a traceback does.
-bool BeginsMessage(const Line& line, const Line& first);
+// Whether `line` begins a message of its own, behind one whose first line was logged or not: it is logged and that one
+// was not, lines are missing before it, or it begins as an exception or a traceback does.
+bool BeginsMessage(const Line& line, bool first_logged);
 
 // Consecutive lines of one reporter as one text: messages are wrapped anywhere, so patterns look at the lines
 // joined, each run of white space as one blank. Where lines were broken at blanks, a blank joins them; where they were

@@ -62,13 +62,13 @@ void Session::RememberLine(const Line& line) {
 }
 
 void Session::FollowMessage(const Line& line) {
-  const bool begins = ordinal_ == 1 || BeginsMessage(line, message_);
+  const bool begins = ordinal_ == 1 || BeginsMessage(line, message_logged_);
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
   }
   // Where some lines of a message have a prefix and some have none, a logger wrote it, no collector.
-  if (begins || !line.logged) message_.logged = line.logged;
+  if (begins || !line.logged) message_logged_ = line.logged;
 }
 
 void Session::ProcessFront(std::vector<Sighting>* done) {
@@ -113,7 +113,7 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   const std::vector<HeadMatch> heads = finder_.Find(joined, around, &quoted);
   if (quoted) quoted_.push_back(front.number);
   if (std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
-  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around, &quoted);
+  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around);
   const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
   if (cut) return OpenSightings(glued, joined, glued_heads, front);
   OpenSightings(joined, glued, heads, front);

@@ -106,7 +106,7 @@ class Session {
   std::uint64_t last_number_ = 0;     // of the last of them
   std::uint64_t ordinal_ = 0;         // of the line in process, in this session
   std::uint64_t known_lines_ = 0;
-  Line message_;                     // that the line in process is of: whether all its lines are `logged`
+  bool message_logged_ = false;      // the message that the line in process is of: each of its lines so far
   bool message_healthy_ = false;     // its logger says that nothing failed
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;

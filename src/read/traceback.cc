@@ -90,9 +90,7 @@ void Traceback::FollowException(const Line& line) {
     if (exception_ == Exception::kNone) is_logged_ = line.logged;
     exception_ = re2::RE2::FullMatch(line.text, opening) ? Exception::kOpening : Exception::kSaid;
   } else if (exception_ == Exception::kSaid) {
-    Line first;
-    first.logged = is_logged_;
-    ended_ = ended_ || BeginsMessage(line, first);
+    ended_ = ended_ || BeginsMessage(line, is_logged_);
   }
 }
 

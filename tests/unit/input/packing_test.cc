@@ -98,6 +98,9 @@ TEST_CASE("whyoom's own reports are told by their begin", "[input]") {
     CAPTURE(report);
     CHECK(whyoom::IsOwnReport(report));
   }
+  CHECK(whyoom::IsOwnReport(
+      "{\n  \"$schema\": \"https://example.org/sarif-schema-2.1.0.json\",\n  \"name\": \"whyoom\","));
   CHECK_FALSE(whyoom::IsOwnReport("{\"message\": \"whyoom found nothing\"}"));
+  CHECK_FALSE(whyoom::IsOwnReport("{\"name\": \"whyoom\", \"message\": \"RESOURCE_EXHAUSTED: no room\"}"));
   CHECK_FALSE(whyoom::IsOwnReport("the file says \"schema\": \"whyoom.report/1\""));
 }
