@@ -10,7 +10,7 @@
 #include "text/line.h"
 
 // Lines 1, 2, … of a log that holds just these. A "~" before one says that lines before it were not looked at, a "^"
-// that a logger's prefix stood before it.
+// that a logger's prefix stood before it, a "+" that this logger says that nothing failed.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;
@@ -19,7 +19,8 @@ inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
     line.number = lines.size() + 1;
     line.offset = offset;
     line.after_gap = text.starts_with('~');
-    line.logged = text.starts_with('^');
+    line.healthy = text.starts_with('+');
+    line.logged = line.healthy || text.starts_with('^');
     line.text = text.substr(line.after_gap || line.logged ? 1 : 0);
     line.segments = {{0, 0}};
     offset += line.text.size() + 1;
@@ -36,13 +37,14 @@ inline const whyoom::Engine& TestEngine() {
   {"code": "T1", "title": "test compile", "category": "Test", "phase": "compile",
    "heads": ["Test compile: used %{size:used_bytes} of %{size:limit_bytes}",
              {"id": "name", "pattern": "TESTCOMPILEOOM", "fragment": true},
-             {"id": "status", "pattern": "TEST_EXHAUSTED", "line_start": true}],
+             {"id": "status", "pattern": "TEST_EXHAUSTED", "line_start": true},
+             {"id": "list", "pattern": "Test list:", "fragment": true, "of_report": true}],
    "facts": ["Exceeded by %{size:excess_bytes}", "of program (?P<module>\\w+)", "part of %{size:part_bytes}",
              "rest of %{size:rest_bytes}"],
    "derived": [{"fact": "used_bytes", "from": "part_bytes + rest_bytes"}],
-   "reader": "memory_report", "identity": ["used_bytes", "limit_bytes"], "numbers": ["used_bytes", "limit_bytes"], "contexts": ["test_step", "test_mesh", "test_need"],
+   "reader": "memory_report", "identity": ["used_bytes", "limit_bytes"], "numbers": ["used_bytes", "limit_bytes"], "contexts": ["test_step", "test_mesh", "test_need", "test_list"],
    "examples": {"match": [{"text": "Test compile: used 7B of 5B"}, {"text": "TESTCOMPILEOOM"},
-                          {"text": "TEST_EXHAUSTED"}]}},
+                          {"text": "TEST_EXHAUSTED"}, {"text": "Test list:"}]}},
   {"code": "T2", "title": "test run", "category": "Test", "phase": "run",
    "heads": ["Test load of '(?P<module>\\w+)' failed(?:; Test request refused)?"],
    "facts": ["with %{size:free_bytes} free"], "absorbed_by": ["T1"],
@@ -56,8 +58,10 @@ inline const whyoom::Engine& TestEngine() {
    "examples": {"match": [{"text": "test step 3 of 5", "facts": {"test_step": 3}}, {"text": "then step 4"}]}},
   {"id": "test_mesh", "job_wide": true, "pattern": "test mesh of %{integer:test_devices}",
    "examples": {"match": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]}},
-  {"id": "test_need", "of_next_failure": true, "pattern": "test needs %{size:test_need}",
-   "examples": {"match": [{"text": "test needs 7B", "facts": {"test_need": 7}}]}},
+  {"id": "test_need", "of_next_failure": true, "pattern": "test needs %{size:test_need}", "until": "test program done",
+   "examples": {"match": [{"text": "test needs 7B", "facts": {"test_need": 7}}], "until": ["test program done"]}},
+  {"id": "test_list", "of_next_failure": true, "of_report": true, "pattern": "test total %{size:test_total}",
+   "examples": {"match": [{"text": "test total 9B", "facts": {"test_total": 9}}]}},
   {"id": "test_program", "program": true, "pattern": "test program (?P<module>\\w+) takes %{size:test_bytes}",
    "derived": [{"fact": "need_bytes", "from": "2 * test_bytes"}],
    "examples": {"match": [{"text": "test program f takes 3B", "facts": {"need_bytes": 6}}]}}],

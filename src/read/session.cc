@@ -62,7 +62,9 @@ void Session::RememberLine(const Line& line) {
 }
 
 void Session::FollowMessage(const Line& line) {
-  const bool begins = ordinal_ == 1 || BeginsMessage(line, message_logged_);
+  // A message has one level.
+  const bool of_other_level = line.logged && line.healthy != message_healthy_;
+  const bool begins = ordinal_ == 1 || of_other_level || BeginsMessage(line, message_logged_);
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;

@@ -91,6 +91,15 @@ TEST_CASE("what is said of one program is of the next failure alone", "[read]") 
   CHECK(FactsOfEach({"test needs 7B", "T2", "T1"}) == "T2 at 2: \nT1 at 3: test_need=7@1\n");
 }
 
+TEST_CASE("what is said of a program that is done is of no failure", "[read]") {
+  CHECK(FactsOfEach({"test needs 7B", "test program done", "T1"}) == "T1 at 3: \n");
+  CHECK(FactsOfEach({"test needs 7B", "test program done", "test needs 8B", "T1"}) == "T1 at 4: test_need=8@3\n");
+  // What is done behind a failure was not before it.
+  CHECK(FactsOfEach({"test needs 7B", "T1", "test program done"}) == "T1 at 2: test_need=7@1\n");
+  // No other context ends there.
+  CHECK(FactsOfEach({"test step 3", "test needs 7B", "test program done", "T1"}) == "T1 at 4: test_step=3@1\n");
+}
+
 TEST_CASE("only what matters to the failure is added, to what it does not know", "[read]") {
   CHECK(FactsFor("T2", {"test step 3 of 5"}).empty());
   Evidence knows;

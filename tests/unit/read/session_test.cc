@@ -337,3 +337,26 @@ TEST_CASE("programs that are stated are told apart from failures", "[read]") {
         "2-3 module='g' need_bytes=8 test_bytes=4\n"
         "1-1 module='f' need_bytes=6 test_bytes=3\n");
 }
+
+TEST_CASE("what a healthy program's report says is no failure's", "[read]") {
+  // Its list fails nothing, and a warning of its own takes none of its figures.
+  CHECK(Read({"^Test list:"}) == "T1 fragment 1-1  | Test list:\n");
+  CHECK(Read({"+Test list:"}).empty());
+  CHECK(Read({"^test total 9B", "^Test compile: used 7B of 5B"}) ==
+        "T1 2-2 limit_bytes=5@2 test_total=9@1 used_bytes=7@2 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"+test total 9B", "^Test compile: used 7B of 5B"}) ==
+        "T1 2-2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B\n");
+  // The level is the message's, not the line's.
+  CHECK(Read({"+the program", "test total 9B", "Test list:", "^Test compile: used 7B of 5B"}) ==
+        "T1 4-4 limit_bytes=5@4 used_bytes=7@4 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"+the program", "^another", "test total 9B", "^Test compile: used 7B of 5B"}) ==
+        "T1 4-4 limit_bytes=5@4 test_total=9@3 used_bytes=7@4 | Test compile: used 7B of 5B\n");
+  // Any other head counts, whatever level its logger gave it.
+  CHECK(Read({"+Test compile: used 7B of 5B"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+}
+
+TEST_CASE("a list of memory opens no failure of its own where a report is being read", "[read]") {
+  CHECK(Read({"Test compile: used 7B of 5B", "Total bytes used: 7", "", "Test list:"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+}
