@@ -177,6 +177,10 @@ void AddLimits(CLI::App& app, Limits* limits) {
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("SECONDS")
       ->group(group);
+  app.add_flag_callback(
+         "--no-sandbox", [limits] { limits->sandbox = false; },
+         "Read archives in this process, where the system starts no other that can do nothing else")
+      ->group(group);
 }
 
 }  // namespace whyoom

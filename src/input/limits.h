@@ -25,6 +25,14 @@ struct Limits {
   std::uint64_t members = 1'000'000;          // of all archives, what has no content (folders, links) included
   double seconds = 0;                         // 0: no limit. Looked at between reads
   std::size_t memory = std::size_t{1} << 27;  // that one decoder may ask for: the xz dictionary, the zstd window
+
+  // No limit of its own: archives are read by a process that has nothing else in it (archive/archive_process.h), where
+  // there is such a thing.
+#if defined(__linux__)
+  bool sandbox = true;
+#else
+  bool sandbox = false;
+#endif
 };
 
 }  // namespace whyoom

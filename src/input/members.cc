@@ -2,18 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "input/archive_reader.h"
+#include "input/archive/archive_client.h"
+#include "input/archive/archive_process.h"
+#include "input/archive/archive_reader.h"
+#include "input/archive/seven_zip_check.h"
 #include "input/decompress.h"
 #include "input/packing.h"
 #include "input/peeked_source.h"
 #include "input/quota.h"
 #include "input/read_ahead.h"
-#include "input/seven_zip_check.h"
 #include "input/utf16_source.h"
 
 namespace whyoom {
@@ -27,25 +31,46 @@ constexpr std::uint64_t kMostProblems = 100;
 // The member at hand of an archive.
 class MemberSource : public ByteSource {
  public:
-  MemberSource(ArchiveReader& reader, const ByteSource& archive) : reader_(reader), archive_(archive) {}
+  MemberSource(MemberReader& reader, const ByteSource& archive) : reader_(reader), archive_(archive) {}
 
-  std::size_t Read(char* buffer, std::size_t capacity) override { return reader_.Read(buffer, capacity); }
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    const std::uint64_t left_out = reader_.left_out();
+    const std::size_t got = reader_.Read(buffer, capacity);
+    if (reader_.left_out() != left_out) {
+      if (holes_.size() >= kMostHoles) holes_.pop_front();
+      holes_.emplace_back(given_, reader_.left_out());
+    }
+    given_ += got;
+    return got;
+  }
   std::string_view problem() const override {
     const std::string_view own = reader_.member_problem();
     const std::string_view cause = archive_.problem();
-    return cause.empty() || own.empty() ? own : cause;
+    return cause.empty() || own.empty() || !reader_.input_ended() ? own : cause;
+  }
+  std::uint64_t RawOffset(std::uint64_t offset) const override {
+    const auto before =
+        std::find_if(holes_.rbegin(), holes_.rend(), [&](const auto& hole) { return hole.first < offset; });
+    return before == holes_.rend() ? offset : offset + before->second;
   }
 
  private:
-  ArchiveReader& reader_;
+  // What lies before so many is given too small a place.
+  static constexpr std::size_t kMostHoles = 1000;
+
+  MemberReader& reader_;
   const ByteSource& archive_;
+  std::uint64_t given_ = 0;
+  std::deque<std::pair<std::uint64_t, std::uint64_t>>
+      holes_;  // where their zeros are, and what is left out up to there
 };
 
 class Unpacker {
  public:
-  Unpacker(const Limits& limits, OwnReports reports, const std::function<void(const Artifact&, ByteSource&)>& read,
+  Unpacker(const Limits& limits, const MemberOptions& options,
+           const std::function<void(const Artifact&, ByteSource&)>& read,
            const std::function<void(const Problem&)>& problem)
-      : quota_(limits), limits_(quota_.limits()), reports_(reports), read_(read), problem_(problem) {}
+      : quota_(limits), limits_(quota_.limits()), options_(options), read_(read), problem_(problem) {}
 
   void Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth);
   void Finish(const Artifact& input) const;
@@ -53,15 +78,16 @@ class Unpacker {
  private:
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
   void OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth);
+  std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
   void TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
-  void TakeMember(const Artifact& artifact, ArchiveReader& reader, const ArchiveMember& member, ByteSource& source,
+  void TakeMember(const Artifact& artifact, MemberReader& reader, const ArchiveMember& member, ByteSource& source,
                   Packing packing, int depth);
   void Tell(const Artifact& artifact, std::string_view what);
   void TellOnce(const Artifact& artifact, std::string_view what);
 
   Quota quota_;
   const Limits& limits_;
-  const OwnReports reports_;
+  const MemberOptions& options_;
   const std::function<void(const Artifact&, ByteSource&)>& read_;
   const std::function<void(const Problem&)>& problem_;
   std::uint64_t members_ = 0;
@@ -113,7 +139,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
   const std::string_view beginning = peeked->beginning();
-  if (reports_ == OwnReports::kPassOver && IsOwnReport(beginning)) return;
+  if (options_.reports == OwnReports::kPassOver && IsOwnReport(beginning)) return;
   const bool little = beginning.starts_with("\xff\xfe"sv);
   const bool utf16 = little || beginning.starts_with("\xfe\xff"sv);
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
@@ -137,29 +163,43 @@ void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource>
   TakeMembers(artifact, *source, packing, depth);
 }
 
+// Null where none can be had.
+std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing, std::string* why_not) const {
+  if (!limits_.sandbox) return std::make_unique<ArchiveReader>(source, packing, limits_.memory);
+  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(limits_.memory, why_not);
+  if (!process) return nullptr;
+  const auto stopped = [this] {
+    return quota_.TimeIsUp() || (options_.control != nullptr && options_.control->stopped());
+  };
+  return std::make_unique<ArchiveClient>(std::move(process), source, packing, stopped);
+}
+
 void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
-  ArchiveReader reader(source, packing, limits_.memory);
+  std::string why_not;
+  const std::unique_ptr<MemberReader> reader = Open(source, packing, &why_not);
+  if (!reader) return Tell(artifact, why_not);
   ArchiveMember member;
-  while (!stopped_ && reader.Next(&member)) {
+  while (!stopped_ && reader->Next(&member)) {
     if (++members_ > limits_.members) {
       stopped_ = true;
       return Tell(artifact,
                   fmt::format("stopped after {} members (--max-members); what follows was not read", limits_.members));
     }
-    if (member.has_content) TakeMember(artifact, reader, member, source, packing, depth);
+    if (member.has_content) TakeMember(artifact, *reader, member, source, packing, depth);
   }
   if (stopped_) return;
-  reader.Finish();
-  TellOnce(artifact, source.problem().empty() ? reader.problem() : source.problem());
+  reader->Finish();
+  TellOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
 }
 
-void Unpacker::TakeMember(const Artifact& artifact, ArchiveReader& reader, const ArchiveMember& member,
+void Unpacker::TakeMember(const Artifact& artifact, MemberReader& reader, const ArchiveMember& member,
                           ByteSource& source, Packing packing, int depth) {
   const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
   if (!member.unreadable.empty()) return Tell(inner, member.unreadable);
   std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(reader, source);
-  // Only in these is unpacking work; the others are copied.
-  if (packing == Packing::kZip || packing == Packing::kSevenZip) content = ReadAhead(std::move(content));
+  // Only in these is unpacking work; the others are copied. A process of its own unpacks ahead anyway.
+  if (!limits_.sandbox && (packing == Packing::kZip || packing == Packing::kSevenZip))
+    content = ReadAhead(std::move(content));
   Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
 }
 
@@ -167,8 +207,8 @@ void Unpacker::TakeMember(const Artifact& artifact, ArchiveReader& reader, const
 
 void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
                  const std::function<void(const Artifact&, ByteSource&)>& read,
-                 const std::function<void(const Problem&)>& problem, OwnReports reports) {
-  Unpacker unpacker(limits, reports, read, problem);
+                 const std::function<void(const Problem&)>& problem, const MemberOptions& options) {
+  Unpacker unpacker(limits, options, read, problem);
   unpacker.Take(artifact, std::move(source), 0);
   unpacker.Finish(artifact);
 }

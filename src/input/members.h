@@ -7,12 +7,18 @@
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
+#include "input/read_control.h"
 
 namespace whyoom {
 
 // Reports that whyoom wrote itself lie beside the logs that they are of; to look for failures in them would find these
 // again. Who merges reports reads them.
 enum class OwnReports { kRead, kPassOver };
+
+struct MemberOptions {
+  OwnReports reports = OwnReports::kRead;
+  const ReadControl* control = nullptr;  // borrowed: ends an archive soon after it says to stop
+};
 
 // Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`
 // itself where it is plain or compressed only; else for each file in the archive, with its name as the member
@@ -25,6 +31,6 @@ enum class OwnReports { kRead, kPassOver };
 // problem.
 void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
                  const std::function<void(const Artifact&, ByteSource&)>& read,
-                 const std::function<void(const Problem&)>& problem, OwnReports reports = OwnReports::kRead);
+                 const std::function<void(const Problem&)>& problem, const MemberOptions& options = {});
 
 }  // namespace whyoom

@@ -55,6 +55,7 @@ class Quota::LimitedSource : public ByteSource {
   }
 
   std::string_view problem() const override { return problem_.empty() ? source_->problem() : problem_; }
+  std::uint64_t RawOffset(std::uint64_t offset) const override { return source_->RawOffset(offset); }
   std::optional<std::uint64_t> Size() const override { return source_->Size(); }
   bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
 

@@ -27,13 +27,14 @@ class Quota {
   // Whether `problem` is what a source of this quota stopped with: then the rest of the input is not to be read either.
   bool EndsInput(std::string_view problem) const;
 
+  bool TimeIsUp() const;
+
   // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
   std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth);
 
  private:
   class LimitedSource;
 
-  bool TimeIsUp() const;
   bool IsSuspicious(std::uint64_t given) const;
 
   const Limits limits_;

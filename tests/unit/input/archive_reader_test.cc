@@ -1,5 +1,5 @@
 // The members of an archive one after another.
-#include "input/archive_reader.h"
+#include "input/archive/archive_reader.h"
 
 #include <string>
 

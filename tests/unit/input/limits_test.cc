@@ -201,6 +201,53 @@ TEST_CASE("what an archive has kept in memory is limited", "[input]") {
   CHECK(read.problems == std::vector<std::string>{": " + told});
 }
 
+TEST_CASE("a hole in a file is one zero, and what follows it stands at its own place", "[input]") {
+  // In pax, a terabyte before five bytes.
+  const std::uint64_t hole = std::uint64_t{1} << 40;
+  const auto record = [](const std::string& text) {
+    const std::size_t length = text.size() + 4;
+    return std::to_string(length) + " " + text + "\n";
+  };
+  const std::string map = "1\n" + std::to_string(hole) + "\n5\n";
+  const auto block = [](const std::string& bytes) {
+    return bytes + std::string((512 - bytes.size() % 512) % 512, '\0');
+  };
+  const std::string extended = record("GNU.sparse.major=1") + record("GNU.sparse.minor=0") +
+                               record("GNU.sparse.name=a") + record("GNU.sparse.realsize=" + std::to_string(hole + 5));
+  const auto header = [&](char type, std::size_t size) {
+    std::string tar = Archive("ustar", {{"a", ""}}).substr(0, 512);
+    char octal[12];
+    std::snprintf(octal, sizeof(octal), "%011zo", size);
+    tar.replace(124, 11, octal);
+    tar[156] = type;
+    tar.replace(148, 8, 8, ' ');
+    unsigned sum = 0;
+    for (const char c : tar) sum += static_cast<unsigned char>(c);
+    std::snprintf(octal, sizeof(octal), "%06o", sum);
+    tar.replace(148, 7, octal, 7);
+    return tar;
+  };
+  const std::string tar = header('x', extended.size()) + block(extended) + header('0', 512 + 5) + block(map) +
+                          block("text\n") + std::string(1024, '\0');
+  for (const bool sandbox : {true, false}) {
+    Limits limits;
+    limits.sandbox = sandbox;
+    std::string shown;
+    std::uint64_t place = 0;
+    const auto read = [&](const Artifact& artifact, ByteSource& source) {
+      char bytes[100];
+      shown += artifact.member + ":";
+      while (const std::size_t got = source.Read(bytes, sizeof(bytes))) shown.append(bytes, got);
+      place = source.RawOffset(2);
+      CHECK(source.RawOffset(0) == 0);
+    };
+    const auto tell = [&](const Problem& problem) { shown += " !" + problem.what; };
+    ReadMembers({"input", ""}, OpenMemory(tar), limits, read, tell);
+    CHECK(shown == "a:" + std::string(1, '\0') + "text\n");
+    CHECK(place == hole + 1);
+  }
+}
+
 // A 7z of a header alone.
 std::string SevenZipOf(const std::string& header) {
   std::string bytes("7z\xbc\xaf\x27\x1c\0\4\0\0\0\0", 12);

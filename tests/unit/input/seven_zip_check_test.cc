@@ -1,5 +1,5 @@
 // Which 7z are read: those that say what they need, and need no more than there is.
-#include "input/seven_zip_check.h"
+#include "input/archive/seven_zip_check.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The members of an archive one after another, in the order in which they lie in it; libarchive does the work. What is
-// packed round an archive is undone before (decompress.h).
+// Reads an archive in this process; libarchive does the work. What is packed round an archive is undone before
+// (decompress.h).
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "input/archive/member_reader.h"
 #include "input/byte_source.h"
 #include "input/packing.h"
 
@@ -17,35 +18,32 @@ struct archive_entry;
 
 namespace whyoom {
 
-struct ArchiveMember {
-  std::string name;          // as in the archive: any bytes
-  bool has_content = false;  // false for folders, links and devices
-  std::string unreadable;    // why its content cannot be read, as a sentence for people; empty where it can
-};
+// "unpacking its zip data further needs more than 128 MiB (--max-memory); what follows was not read"
+std::string NeedsMore(Packing packing, std::size_t memory);
 
-class ArchiveReader {
+class ArchiveReader : public MemberReader {
  public:
   // Borrows `source`, which stands at the beginning of the archive; a 7z needs one with a Size(). `memory` limits what
   // libarchive keeps of the bytes it was given, such as a name of 4 GiB.
   ArchiveReader(ByteSource& source, Packing packing, std::size_t memory);
-  ~ArchiveReader();
+  ~ArchiveReader() override;
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  // Goes on to the next member, whether the one before was read to its end or not; false at the end of the archive or
-  // of what can be read of it. In a zip members behind a damaged one are found again.
-  bool Next(ArchiveMember* member);
+  // Has libarchive load what it may need, for a process that may open no file later.
+  static void Prepare();
 
-  // The next bytes of the member at hand, and why they ended early.
-  std::size_t Read(char* buffer, std::size_t capacity);
-  std::string_view member_problem() const { return member_problem_; }
+  // What Read gives next, as much as there is at hand; empty at the member's end. Valid until the next call of
+  // anything.
+  std::string_view Take();
 
-  // Reads what lies behind the archive, so that checksums at the end of what it is packed in are looked at, too. Only
-  // after Next was false.
-  void Finish();
-
-  // Why the archive as a whole ended early; empty where it did not.
-  std::string_view problem() const { return problem_; }
+  bool Next(ArchiveMember* member) override;
+  std::size_t Read(char* buffer, std::size_t capacity) override;
+  std::uint64_t left_out() const override { return left_out_; }
+  std::string_view member_problem() const override { return member_problem_; }
+  bool input_ended() const override { return input_ended_; }
+  void Finish() override;
+  std::string_view problem() const override { return problem_; }
 
  private:
   struct Callbacks;
@@ -72,9 +70,14 @@ class ArchiveReader {
   bool block_waits_ = false;  // it is still to be given to libarchive
   bool broken_ = false;       // libarchive does not go on
   bool unreadable_ = false;   // the member at hand
-  bool ended_ = false;        // nothing more comes
-  bool ended_well_ = false;   // by what libarchive saw as the end
-  int restarts_ = 0;          // behind damage
+  std::string_view piece_;    // of it, in libarchive's memory, which stands behind a hole
+  std::string_view taken_;    // what Read has still to give
+  std::uint64_t at_ = 0;      // where the piece after that lies in it
+  std::uint64_t left_out_ = 0;
+  bool input_ended_ = false;
+  bool ended_ = false;       // nothing more comes
+  bool ended_well_ = false;  // by what libarchive saw as the end
+  int restarts_ = 0;         // behind damage
   std::exception_ptr failure_;
   std::string problem_;
   std::string member_problem_;

@@ -1,4 +1,4 @@
-#include "input/seven_zip_check.h"
+#include "input/archive/seven_zip_check.h"
 
 #include <fmt/format.h>
 #include <lzma.h>

@@ -1,4 +1,4 @@
-#include "input/archive_reader.h"
+#include "input/archive/archive_reader.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -47,14 +47,18 @@ int Enable(archive* reader, Packing packing) {
 class Utf8Names {
  public:
   Utf8Names() {
-    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-    if (utf8 != nullptr) before_ = uselocale(utf8);
+    if (Locale() != nullptr) before_ = uselocale(Locale());
   }
   ~Utf8Names() {
     if (before_ != nullptr) uselocale(before_);
   }
   Utf8Names(const Utf8Names&) = delete;
   Utf8Names& operator=(const Utf8Names&) = delete;
+
+  static locale_t Locale() {
+    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return utf8;
+  }
 
  private:
   locale_t before_ = nullptr;
@@ -86,13 +90,16 @@ bool HasUnlimitedMemory(archive* reader, Packing packing) {
 
 }  // namespace
 
+std::string NeedsMore(Packing packing, std::size_t memory) {
+  return fmt::format("unpacking its {} data further needs more than {} (--max-memory); what follows was not read",
+                     NameOf(packing), WholeSize(memory));
+}
+
 struct ArchiveReader::Callbacks {
   static la_ssize_t Read(archive*, void* reader_pointer, const void** buffer) {
     auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
     if (reader.fed_ - reader.Consumed() > reader.memory_) {
-      reader.Note(
-          fmt::format("unpacking its {} data further needs more than {} (--max-memory); what follows was not read",
-                      NameOf(reader.packing_), WholeSize(reader.memory_)));
+      reader.Note(NeedsMore(reader.packing_, reader.memory_));
       return ARCHIVE_FATAL;
     }
     try {
@@ -131,6 +138,8 @@ ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t me
   Open();
 }
 
+void ArchiveReader::Prepare() { Utf8Names::Locale(); }
+
 ArchiveReader::~ArchiveReader() {
   archive_entry_free(entry_);
   archive_read_free(archive_);
@@ -153,6 +162,7 @@ void ArchiveReader::Open() {
 std::size_t ArchiveReader::Fill(std::size_t keep) {
   std::memmove(block_.get(), block_.get() + held_ - keep, keep);
   const std::size_t got = source_.Read(block_.get() + keep, kBlock - keep);
+  if (got == 0) input_ended_ = true;
   held_ = keep + got;
   const std::string_view bytes(block_.get() + keep, got);
   const std::size_t last = bytes.find_last_not_of('\0');
@@ -198,6 +208,7 @@ void ArchiveReader::Note(std::string problem) {
 }
 
 std::string ArchiveReader::Words() const {
+  if (archive_errno(archive_) == ENOMEM) return NeedsMore(packing_, memory_);
   const char* words = archive_error_string(archive_);
   return fmt::format("its {} data cannot be unpacked further: {}", NameOf(packing_),
                      words == nullptr ? "it is damaged" : words);
@@ -208,6 +219,10 @@ bool ArchiveReader::Next(ArchiveMember* member) {
   constexpr int kMostRetries = 16;
   const bool told = !member_problem_.empty() || unreadable_;
   member_problem_.clear();
+  piece_ = {};
+  taken_ = {};
+  at_ = 0;
+  left_out_ = 0;
   for (int retries = 0; !ended_ && retries < kMostRetries;) {
     const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
     if (failure_) std::rethrow_exception(failure_);
@@ -233,7 +248,7 @@ bool ArchiveReader::Next(ArchiveMember* member) {
 
 void ArchiveReader::Describe(ArchiveMember* member) {
   const char* name = StoredName(entry_);
-  member->name = name == nullptr ? "(without a name)" : name;
+  member->name = name == nullptr ? "(without a name)" : std::string(name, strnlen(name, kLongestMemberName));
   member->has_content = HasContent(entry_);
   member->unreadable.clear();
   if (archive_entry_is_data_encrypted(entry_) != 0) {
@@ -244,14 +259,44 @@ void ArchiveReader::Describe(ArchiveMember* member) {
   unreadable_ = !member->unreadable.empty();
 }
 
+std::string_view ArchiveReader::Take() {
+  while (piece_.empty()) {
+    if (ended_ || broken_ || !member_problem_.empty()) return {};
+    const void* bytes = nullptr;
+    std::size_t size = 0;
+    la_int64_t offset = 0;
+    const int result = archive_read_data_block(archive_, &bytes, &size, &offset);
+    if (failure_) std::rethrow_exception(failure_);
+    if (result == ARCHIVE_EOF) return {};
+    if (result == ARCHIVE_RETRY) continue;
+    if (result != ARCHIVE_OK) {
+      member_problem_ = Words();
+      broken_ = result == ARCHIVE_FATAL;
+      return {};
+    }
+    if (size == 0) continue;  // where a hole ends at the member's end, or there is nothing yet
+    const auto begin = static_cast<std::uint64_t>(offset);
+    if (offset < 0 || begin < at_) {
+      member_problem_ = fmt::format("its {} data cannot be unpacked further: its pieces overlap", NameOf(packing_));
+      return {};
+    }
+    piece_ = {static_cast<const char*>(bytes), size};
+    const std::uint64_t hole = begin - at_;
+    at_ = begin + size;
+    if (hole > 0) {
+      left_out_ += hole - 1;
+      return {"", 1};
+    }
+  }
+  return std::exchange(piece_, {});
+}
+
 std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
-  if (ended_ || broken_ || !member_problem_.empty()) return 0;
-  const la_ssize_t got = archive_read_data(archive_, buffer, capacity);
-  if (failure_) std::rethrow_exception(failure_);
-  if (got >= 0) return static_cast<std::size_t>(got);
-  member_problem_ = Words();
-  broken_ = got == ARCHIVE_FATAL;
-  return 0;
+  if (taken_.empty()) taken_ = Take();
+  const std::size_t count = std::min(capacity, taken_.size());
+  if (count > 0) std::memcpy(buffer, taken_.data(), count);
+  taken_.remove_prefix(count);
+  return count;
 }
 
 void ArchiveReader::SeeBehind(std::string_view bytes) {

@@ -1,0 +1,180 @@
+#include "input/archive/archive_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+using archive_channel::kBlockBytes;
+using archive_channel::kInputs;
+using archive_channel::kOutputs;
+using archive_channel::Message;
+using archive_channel::Received;
+using archive_channel::Record;
+using archive_channel::Send;
+
+// How long an interrupt may have to wait.
+constexpr int kMilliseconds = 100;
+
+// Sentences are short.
+constexpr std::size_t kLongestProblem = 1000;
+
+}  // namespace
+
+ArchiveClient::ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource& source, Packing packing,
+                             std::function<bool()> stopped)
+    : process_(std::move(process)), source_(source), packing_(packing), stopped_(std::move(stopped)) {
+  const Message begin{Message::Kind::kBegin, static_cast<std::uint32_t>(packing),
+                      source.Size().value_or(Message::kNoSize)};
+  if (!Send(process_->socket(), begin)) Lose();
+}
+
+// What the process says may be anything; where it is no answer that one gives, it is not asked again.
+void ArchiveClient::Lose() {
+  if (!process_) return;
+  std::string why = process_->WhyGone(packing_);
+  process_.reset();
+  if (in_member_) {
+    EndMember(std::move(why));
+  } else {
+    problem_ = std::move(why);
+  }
+}
+
+void ArchiveClient::EndMember(std::string problem) {
+  in_member_ = false;
+  left_ = 0;
+  member_problem_ = std::move(problem);
+}
+
+// Behind the archive's last record.
+void ArchiveClient::End() {
+  Message message;
+  while (process_) {
+    const Received received = Receive(process_->socket(), kMilliseconds, &message);
+    if (received == Received::kMessage && message.kind == Message::Kind::kReady)
+      return ArchiveProcess::PutBack(std::move(process_));
+    // What it was still to be given matters no more, and one that does not come to its end is ended.
+    if (received != Received::kMessage || message.kind != Message::Kind::kNeed) process_.reset();
+  }
+}
+
+// False where `message` is none that can come.
+bool ArchiveClient::Answer(const Message& message) {
+  if (message.kind == Message::Kind::kNeed && message.index < kInputs) {
+    const std::size_t got = source_.Read(process_->shared().inputs[message.index].data(), kBlockBytes);
+    return Send(process_->socket(), {Message::Kind::kInput, message.index, got});
+  }
+  if (message.kind == Message::Kind::kSeek)
+    return Send(process_->socket(), {Message::Kind::kSought, 0, source_.SeekTo(message.value) ? 1U : 0U});
+  return false;
+}
+
+bool ArchiveClient::NextBlock() {
+  if (!process_) return false;
+  if (block_ < kOutputs && !Send(process_->socket(), {Message::Kind::kFree, static_cast<std::uint32_t>(block_), 0})) {
+    Lose();
+    return false;
+  }
+  block_ = kOutputs;
+  while (true) {
+    Message message;
+    const Received received = Receive(process_->socket(), kMilliseconds, &message);
+    if (received == Received::kNothingYet) {
+      if (!stopped_()) continue;
+      process_.reset();
+      return false;
+    }
+    if (received == Received::kMessage && message.kind == Message::Kind::kOutput && message.index < kOutputs &&
+        message.value <= kBlockBytes) {
+      block_ = message.index;
+      held_ = message.value;
+      used_ = 0;
+      return true;
+    }
+    if (received == Received::kGone || !Answer(message)) {
+      Lose();
+      return false;
+    }
+  }
+}
+
+bool ArchiveClient::NextRecord() {
+  if (process_) used_ += left_;
+  left_ = 0;
+  while (process_ && (block_ == kOutputs || used_ == held_)) {
+    if (!NextBlock()) return false;
+  }
+  if (!process_) return false;
+  if (held_ - used_ >= sizeof(Record)) {
+    std::memcpy(&record_, process_->shared().outputs[block_].data() + used_, sizeof(Record));
+    used_ += sizeof(Record);
+    if (record_.bytes <= held_ - used_) {
+      left_ = record_.bytes;
+      return true;
+    }
+  }
+  Lose();
+  return false;
+}
+
+std::string ArchiveClient::TakeBytes(std::size_t count) {
+  count = std::min(count, left_);
+  std::string bytes(process_->shared().outputs[block_].data() + used_, count);
+  used_ += count;
+  left_ -= count;
+  return bytes;
+}
+
+bool ArchiveClient::Next(ArchiveMember* member) {
+  if (in_member_ && process_) process_->shared().unwanted.store(number_, std::memory_order_relaxed);
+  member_problem_.clear();
+  left_out_ = 0;
+  while (NextRecord()) {
+    if (record_.kind == Record::Kind::kMember) {
+      ++number_;
+      member->name = TakeBytes(std::min<std::uint64_t>(record_.value, kLongestMemberName));
+      member->unreadable = TakeBytes(kLongestProblem);
+      member->has_content = record_.flag != 0;
+      in_member_ = member->has_content && member->unreadable.empty();
+      return true;
+    }
+    in_member_ = in_member_ && record_.kind != Record::Kind::kMemberEnd;
+    if (record_.kind == Record::Kind::kEnd) {
+      problem_ = TakeBytes(kLongestProblem);
+      End();
+    }
+  }
+  return false;
+}
+
+std::size_t ArchiveClient::Read(char* buffer, std::size_t capacity) {
+  if (capacity == 0) return 0;
+  while (in_member_ && (record_.kind != Record::Kind::kData || left_ == 0)) {
+    if (!NextRecord()) {
+      in_member_ = false;
+    } else if (record_.kind == Record::Kind::kHole) {
+      left_out_ += record_.value;
+      *buffer = '\0';
+      return 1;
+    } else if (record_.kind == Record::Kind::kMemberEnd) {
+      input_ended_ = record_.flag != 0;
+      EndMember(TakeBytes(kLongestProblem));
+    } else if (record_.kind != Record::Kind::kData) {
+      Lose();
+    }
+  }
+  if (!in_member_) return 0;
+  const std::size_t count = std::min(capacity, left_);
+  std::memcpy(buffer, process_->shared().outputs[block_].data() + used_, count);
+  used_ += count;
+  left_ -= count;
+  return count;
+}
+
+}  // namespace whyoom

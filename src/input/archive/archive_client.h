@@ -1,0 +1,66 @@
+// Reads an archive by a process that has nothing else in it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "input/archive/archive_process.h"
+#include "input/archive/channel.h"
+#include "input/archive/member_reader.h"
+#include "input/byte_source.h"
+#include "input/packing.h"
+
+namespace whyoom {
+
+class ArchiveClient : public MemberReader {
+ public:
+  // Borrows `source`, which stands at the beginning of the archive and is read by the calling thread alone; a 7z needs
+  // one with a Size(). Once `stopped` says so, which is asked again and again while the process works, the archive ends
+  // there without a word.
+  ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource& source, Packing packing,
+                std::function<bool()> stopped);
+  ArchiveClient(const ArchiveClient&) = delete;
+  ArchiveClient& operator=(const ArchiveClient&) = delete;
+
+  bool Next(ArchiveMember* member) override;
+  std::size_t Read(char* buffer, std::size_t capacity) override;
+  std::uint64_t left_out() const override { return left_out_; }
+  std::string_view member_problem() const override { return member_problem_; }
+  bool input_ended() const override { return input_ended_; }
+  void Finish() override {}  // the process does it
+  std::string_view problem() const override { return problem_; }
+
+ private:
+  // False where no record comes any more.
+  bool NextRecord();
+  bool NextBlock();
+  bool Answer(const archive_channel::Message& message);
+  std::string TakeBytes(std::size_t count);
+  void EndMember(std::string problem);
+  void End();
+  void Lose();
+
+  std::unique_ptr<ArchiveProcess> process_;  // null once the archive has ended
+  ByteSource& source_;
+  const Packing packing_;
+  const std::function<bool()> stopped_;
+
+  std::size_t block_ = archive_channel::kOutputs;  // being read; none
+  std::size_t used_ = 0;
+  std::size_t held_ = 0;
+  archive_channel::Record record_;
+  std::size_t left_ = 0;  // of the record's bytes, to be taken
+
+  std::uint64_t number_ = 0;  // of the member at hand
+  bool in_member_ = false;
+  std::uint64_t left_out_ = 0;
+  bool input_ended_ = false;
+  std::string member_problem_;
+  std::string problem_;
+};
+
+}  // namespace whyoom

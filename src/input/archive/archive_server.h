@@ -1,0 +1,23 @@
+// What a process does that was started to read archives for another one.
+#pragma once
+
+namespace whyoom {
+
+// The name that such a process is started under, which is how the program knows that it is one; its one argument is the
+// memory it may take.
+constexpr const char* kArchiveServerName = "whyoom: reads archives";
+
+// Its status where it needs more.
+constexpr int kNoMemoryStatus = 12;
+
+// It is ended where it works for so long without a word.
+constexpr int kMostSecondsOfWork = 60;
+
+// For the first line of main: whether this process is one.
+bool IsArchiveServer(int argc, char** argv);
+
+// Gives up files, network and whatever else unpacking does not need, then reads the archives it is given until nobody
+// gives it any. Never returns.
+[[noreturn]] void ServeArchives(const char* memory);
+
+}  // namespace whyoom

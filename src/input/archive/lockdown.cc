@@ -1,0 +1,110 @@
+#include "input/archive/lockdown.h"
+
+#include <sys/resource.h>
+
+#if defined(__linux__)
+#include <errno.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <initializer_list>
+#endif
+
+#if defined(__has_feature)
+#define WHYOOM_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define WHYOOM_HAS_FEATURE(feature) 0
+#endif
+// Their shadow memory is of terabytes, and they call the system in many ways.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WHYOOM_HAS_FEATURE(address_sanitizer) || \
+    WHYOOM_HAS_FEATURE(thread_sanitizer) || WHYOOM_HAS_FEATURE(memory_sanitizer)
+#define WHYOOM_SANITIZED 1
+#endif
+
+namespace whyoom {
+namespace {
+
+[[maybe_unused]] void Bound(int resource, rlim_t most) {
+  const rlimit limit{most, most};
+  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+#if defined(__linux__) && !defined(WHYOOM_SANITIZED)
+
+// Addresses that this process uses now; 0 where that is not known.
+std::size_t AddressSpace() {
+  unsigned long pages = 0;
+  FILE* const file = fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  if (fscanf(file, "%lu", &pages) != 1) pages = 0;
+  fclose(file);
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// What is not allowed fails, as on a system that does not have it, so that a library can say so.
+void AllowCalls() {
+  const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  if (filter == nullptr) return;
+  for (const int call : {SCMP_SYS(read),
+                         SCMP_SYS(write),
+                         SCMP_SYS(recvfrom),
+                         SCMP_SYS(recvmsg),
+                         SCMP_SYS(recv),
+                         SCMP_SYS(sendto),
+                         SCMP_SYS(sendmsg),
+                         SCMP_SYS(send),
+                         SCMP_SYS(munmap),
+                         SCMP_SYS(mremap),
+                         SCMP_SYS(brk),
+                         SCMP_SYS(madvise),
+                         SCMP_SYS(futex),
+                         SCMP_SYS(futex_time64),
+                         SCMP_SYS(exit),
+                         SCMP_SYS(exit_group),
+                         SCMP_SYS(rt_sigreturn),
+                         SCMP_SYS(sigreturn),
+                         SCMP_SYS(rt_sigprocmask),
+                         SCMP_SYS(clock_gettime),
+                         SCMP_SYS(clock_gettime64),
+                         SCMP_SYS(gettimeofday),
+                         SCMP_SYS(time),
+                         SCMP_SYS(getrandom),
+                         SCMP_SYS(setitimer),
+                         SCMP_SYS(restart_syscall)})
+    seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+  // No memory is ever code.
+  for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)})
+    seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+  seccomp_load(filter);
+  seccomp_release(filter);
+}
+
+#endif
+
+}  // namespace
+
+#if defined(__linux__)
+void CloseAllBut(int descriptor) {
+  if (descriptor > 0) close_range(0, static_cast<unsigned>(descriptor) - 1, 0);
+  close_range(static_cast<unsigned>(descriptor) + 1, ~0U, 0);
+}
+#else
+void CloseAllBut(int) {}
+#endif
+
+#if defined(__linux__) && !defined(WHYOOM_SANITIZED)
+void LockDown(std::size_t memory) {
+  if (const std::size_t now = AddressSpace(); now > 0 && memory < RLIM_INFINITY - now) Bound(RLIMIT_AS, now + memory);
+  Bound(RLIMIT_NOFILE, 0);
+  Bound(RLIMIT_FSIZE, 0);
+  Bound(RLIMIT_CORE, 0);
+  Bound(RLIMIT_NPROC, 0);
+  AllowCalls();
+}
+#else
+void LockDown(std::size_t) {}
+#endif
+
+}  // namespace whyoom

@@ -1,0 +1,277 @@
+// Archives that are read by a process of their own: the same comes out, whatever happens in there.
+#include "input/archive/archive_process.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "input/archive/archive_client.h"
+#include "input/byte_source.h"
+#include "packed.h"
+
+namespace whyoom {
+namespace {
+
+using archive_channel::Message;
+using archive_channel::Record;
+using archive_channel::Shared;
+
+constexpr std::size_t kMemory = std::size_t{1} << 27;
+const auto kNeverStopped = [] { return false; };
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+std::string FileOf(const ArchiveProcess& process, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(process.pid()) + "/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// "name: text" of each piece, then the problems.
+std::string All(const std::string& format, const std::string& bytes, bool sandbox) {
+  Limits limits;
+  limits.sandbox = sandbox;
+  const ReadBack read = UnpackArchive(format, bytes, limits, 1000);
+  std::string all;
+  for (const std::string& line : Lines(read)) all += line + "\n";
+  for (const std::string& problem : read.problems) all += "! " + problem + "\n";
+  return all;
+}
+
+// What a header of cpio says: which file it is, how long its name is, and how many names it has.
+std::string CpioHeader(int file, std::size_t name, int links) {
+  char header[111];
+  std::snprintf(header, sizeof(header), "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", file, 0100644, 0,
+                0, links, 0, 0, 0, 0, 0, 0, static_cast<unsigned>(name), 0);
+  return header;
+}
+
+// One that has said what `say` has it say, and is gone.
+struct Hostile {
+  explicit Hostile(const std::function<void(int socket, Shared& shared)>& say) {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    auto* const shared = new (memory) Shared;
+    say(ends[1], *shared);
+    shutdown(ends[1], SHUT_WR);  // what it is told is still taken
+    other = ends[1];
+    process = std::make_unique<ArchiveProcess>(-1, ends[0], shared, kMemory);
+  }
+  ~Hostile() { close(other); }
+
+  // "name: text" of what a run makes of it, then what is wrong.
+  std::string Read() {
+    const std::unique_ptr<ByteSource> source = OpenMemory("any");
+    ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+    std::string shown;
+    ArchiveMember member;
+    for (int members = 0; members < 10 && client.Next(&member); ++members) {
+      shown += member.name.substr(0, 10) + ":";
+      char bytes[7];
+      while (const std::size_t got = client.Read(bytes, sizeof(bytes))) {
+        REQUIRE(got <= sizeof(bytes));
+        if (shown.size() < 1000) shown.append(bytes, got);
+      }
+      if (!client.member_problem().empty()) shown += " (" + std::string(client.member_problem()) + ")";
+      shown += ";";
+    }
+    return shown + std::string(client.problem());
+  }
+
+  int other = -1;
+  std::unique_ptr<ArchiveProcess> process;
+};
+
+std::size_t Put(Shared& shared, std::size_t at, Record record, const std::string& bytes) {
+  std::memcpy(shared.outputs[0].data() + at, &record, sizeof(record));
+  std::memcpy(shared.outputs[0].data() + at + sizeof(record), bytes.data(), bytes.size());
+  return at + sizeof(record) + bytes.size();
+}
+
+}  // namespace
+
+TEST_CASE("a process that reads archives has nothing else", "[input]") {
+  setenv("WHYOOM_TEST_SECRET", "secret", 1);
+  std::string why_not;
+  const std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory, &why_not);
+  unsetenv("WHYOOM_TEST_SECRET");
+  INFO(why_not);
+  REQUIRE(process);
+  CHECK(FileOf(*process, "environ").find("secret") == std::string::npos);
+  if (kSanitized) return;
+  std::string open;
+  DIR* const folder = opendir(("/proc/" + std::to_string(process->pid()) + "/fd").c_str());
+  REQUIRE(folder != nullptr);
+  while (const dirent* entry = readdir(folder)) open += entry->d_name[0] == '.' ? "" : std::string(entry->d_name) + " ";
+  closedir(folder);
+  CHECK(open == "3 ");
+  const std::string limits = FileOf(*process, "limits");
+  CHECK(limits.find("Max open files            0                    0") != std::string::npos);
+  CHECK(limits.find("Max address space         unlimited") == std::string::npos);
+  const std::string status = FileOf(*process, "status");
+  CHECK(status.find("NoNewPrivs:\t1\n") != std::string::npos);
+  CHECK(status.find("Seccomp:\t2\n") != std::string::npos);
+}
+
+TEST_CASE("a process serves one archive after another, and one that was ended is not asked again", "[input]") {
+  std::string why_not;
+  constexpr std::size_t kOwnMemory = kMemory + 1;  // so that no other test's is given
+  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kOwnMemory, &why_not);
+  REQUIRE(process);
+  const pid_t pid = process->pid();
+  ArchiveProcess::PutBack(std::move(process));
+  process = ArchiveProcess::Get(kOwnMemory, &why_not);
+  REQUIRE(process);
+  CHECK(process->pid() == pid);
+  kill(pid, SIGKILL);
+  char nothing;
+  CHECK(recv(process->socket(), &nothing, 1, 0) == 0);
+  ArchiveProcess::PutBack(std::move(process));
+  process = ArchiveProcess::Get(kOwnMemory, &why_not);
+  REQUIRE(process);
+  CHECK(process->pid() != pid);
+}
+
+TEST_CASE("an archive whose process is ended is told, with what came before", "[input]") {
+  std::string why_not;
+  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 2, &why_not);
+  REQUIRE(process);
+  const pid_t pid = process->pid();
+  const std::string tar = Archive("ustar", {{"a", "first"}, {"b", std::string(8 << 20, 'x')}, {"c", "third"}});
+  const std::unique_ptr<ByteSource> source = OpenMemory(tar);
+  ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+  ArchiveMember member;
+  REQUIRE(client.Next(&member));
+  std::string bytes(100, '\0');
+  CHECK(client.Read(bytes.data(), bytes.size()) == 5);
+  REQUIRE(client.Next(&member));
+  REQUIRE(client.Read(bytes.data(), 1) == 1);
+  kill(pid, SIGKILL);
+  std::vector<char> rest(1 << 20);
+  while (client.Read(rest.data(), rest.size()) > 0) {
+  }
+  CHECK(client.member_problem() ==
+        "the process that unpacks its tar data ended early (signal 9); what follows was not read");
+  CHECK_FALSE(client.Next(&member));
+  CHECK(client.problem().empty());  // told once
+}
+
+TEST_CASE("what the reader of an archive has no more time for ends it without a word", "[input]") {
+  std::string why_not;
+  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 3, &why_not);
+  REQUIRE(process);
+  kill(process->pid(), SIGSTOP);
+  const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "first"}}));
+  int asked = 0;
+  ArchiveClient client(std::move(process), *source, Packing::kTar, [&] { return ++asked == 2; });
+  ArchiveMember member;
+  CHECK_FALSE(client.Next(&member));
+  CHECK(asked == 2);
+  CHECK(client.problem().empty());
+}
+
+TEST_CASE("a process reads what this one would read", "[input]") {
+  std::mt19937 random(7);
+  const std::vector<PackedFile> files = {{"a", "first\n"},
+                                         {"b/", ""},
+                                         {"b/c\xC3\xA9", std::string(300'000, 'c')},
+                                         {"d", std::string(70'000, 'd') + "end"}};
+  for (const std::string format : {"ustar", "pax", "zip", "7zip", "newc"}) {
+    const std::string whole = Archive(format, files);
+    CHECK((All(format, whole, true) == All(format, whole, false)));
+    for (int i = 0; i < 40; ++i) {
+      std::string damaged = whole.substr(0, i % 2 == 0 ? whole.size() : random() % whole.size());
+      for (int flips = 0; flips < 3 && !damaged.empty(); ++flips) {
+        // Half of them in the first header.
+        const std::size_t at =
+            random() % (flips % 2 == 0 ? damaged.size() : std::min<std::size_t>(damaged.size(), 600));
+        damaged[at] = static_cast<char>(random());
+      }
+      INFO(format << " " << i);
+      CHECK((All(format, damaged, true) == All(format, damaged, false)));
+    }
+  }
+}
+
+TEST_CASE("what libarchive keeps for itself is limited", "[input]") {
+  if (kSanitized) return;
+  // A hundred files with names of a megabyte each, and more to come.
+  std::string cpio;
+  for (int i = 0; i < 100; ++i)
+    cpio += CpioHeader(i, (1 << 20) + 2, 2) + std::to_string(i % 10) + std::string(1 << 20, 'n') + std::string(1, '\0');
+  Limits limits;
+  limits.memory = 4 << 20;
+  const ReadBack read = Unpack(cpio, limits);
+  CHECK(read.problems == std::vector<std::string>{": unpacking its cpio data further needs more than 4 MiB "
+                                                  "(--max-memory); what follows was not read"});
+  limits.memory = std::size_t{1} << 28;
+  CHECK(Unpack(cpio, limits).problems != read.problems);
+}
+
+TEST_CASE("no message of a process that was taken over does harm", "[input]") {
+  const auto sent = [](int socket, Message::Kind kind, std::uint32_t index, std::uint64_t value) {
+    REQUIRE(archive_channel::Send(socket, {kind, index, value}));
+  };
+  const std::string told = "the process that unpacks its tar data ended early (status 0); what follows was not read";
+  // Blocks that there are not, or are not so long.
+  for (const auto& [index, value] : {std::pair<std::uint32_t, std::uint64_t>{4, 100},
+                                     {0, Shared().outputs[0].size() + 1},
+                                     {UINT32_MAX, UINT64_MAX}}) {
+    CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kOutput, index, value); }).Read() == told);
+    CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kNeed, index + 2, 0); }).Read() == told);
+  }
+  CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kBegin, 0, 0); }).Read() == told);
+  CHECK(Hostile([&](int socket, Shared&) { REQUIRE(send(socket, "x", 1, 0) == 1); }).Read() == told);
+  CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kSeek, 0, UINT64_MAX); }).Read() == told);
+  // Records that are longer than their block.
+  CHECK(Hostile([&](int socket, Shared& shared) {
+          std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, 1, 1}, "a");
+          at = Put(shared, at, {Record::Kind::kData, 2, 0, 0}, "xy");
+          Put(shared, at, {Record::Kind::kData, 1000, 0, 0}, "z");
+          sent(socket, Message::Kind::kOutput, 0, at + sizeof(Record) + 1);
+        }).Read() == "a:xy (" + told + ");");
+  // A name of which more is said to be than there is, and one record in another's place.
+  CHECK(Hostile([&](int socket, Shared& shared) {
+          std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, UINT64_MAX, 1}, "a");
+          at = Put(shared, at, {static_cast<Record::Kind>(77), 2, 0, 0}, "xy");
+          sent(socket, Message::Kind::kOutput, 0, at);
+        }).Read() == "a: (" + told + ");");
+}
+
+TEST_CASE("whatever bytes a process writes, a run comes to its end", "[input]") {
+  std::mt19937 random(11);
+  for (int run = 0; run < 300; ++run) {
+    Hostile hostile([&](int socket, Shared& shared) {
+      for (std::size_t i = 0; i < 4096; ++i) shared.outputs[0][i] = static_cast<char>(random() % 3 == 0 ? random() : 0);
+      for (std::size_t at = 0; at + sizeof(Record) < 4096; at += sizeof(Record) + random() % 40) {
+        const Record record{static_cast<Record::Kind>(1 + random() % 6), static_cast<std::uint32_t>(random() % 60),
+                            random() % 50, random() % 2};
+        std::memcpy(shared.outputs[0].data() + at, &record, sizeof(record));
+      }
+      for (int messages = 0; messages < 5; ++messages)
+        archive_channel::Send(socket, {static_cast<Message::Kind>(16 + random() % 4),
+                                       static_cast<std::uint32_t>(random() % 3), random() % 5000});
+    });
+    CHECK(hostile.Read().size() < 10'000);
+  }
+}
+
+}  // namespace whyoom
