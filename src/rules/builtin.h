@@ -1,6 +1,7 @@
 // What the build put into the program.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,10 @@ const std::vector<EmbeddedFile>& EmbeddedFiles();
 // What was worked out of them, so that it need not be at each start.
 const std::vector<std::string>& BuiltInLiterals();
 const std::string& BuiltInFingerprint();
+
+// Of a pattern that is looked for together with others, by what Pattern::regex gives: Pattern::Literals of kSetLiteral.
+// Null where it is none of the built-in ones.
+constexpr std::size_t kSetLiteral = 4;
+const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex);
 
 }  // namespace whyoom

@@ -319,6 +319,11 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match,
   return true;
 }
 
+bool Pattern::IsIn(std::string_view text) const {
+  if (automaton_ == nullptr) return false;
+  return automaton_->re().Match(text, 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
+}
+
 const std::string& Pattern::regex() const {
   static const std::string none;
   return automaton_ == nullptr ? none : automaton_->regex();

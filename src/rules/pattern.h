@@ -53,6 +53,9 @@ class Pattern {
   bool Find(std::string_view text, std::size_t from, PatternMatch* match,
             std::size_t before = std::string_view::npos) const;
 
+  // Whether there is one anywhere, which costs less than to say where.
+  bool IsIn(std::string_view text) const;
+
   bool ok() const { return automaton_ != nullptr; }  // false: it did not compile, or is no pattern yet
   const std::string& source() const { return source_; }
   const std::string& regex() const;  // what RE2 is given; empty where not ok()

@@ -1,28 +1,74 @@
 #include "rules/pattern_set.h"
 
-#include <re2/re2.h>
-#include <re2/set.h>
-
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
+
+#include "input/prefilter.h"
+#include "rules/builtin.h"
 
 namespace whyoom {
 namespace {
 
-re2::RE2::Options Options() {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(std::int64_t{32} << 20);
-  return options;
+// Shorter words are everywhere.
+constexpr std::size_t kShortestWord = 3;
+
+// The words of a literal. Blanks of a pattern stand for any blanks and line breaks, so it is only the words between
+// them that stand in a text as they stand in the literal.
+std::vector<std::string> WordsOf(const std::string& literal) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < literal.size();) {
+    const std::size_t end = std::min(literal.find(' ', begin), literal.size());
+    if (end - begin >= kShortestWord) words.push_back(literal.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<std::string> LiteralsOf(const Pattern& pattern) {
+  const std::vector<std::string>* known = BuiltInPatternLiterals(pattern.regex());
+  return known != nullptr ? *known : pattern.Literals(kSetLiteral);
 }
 
 }  // namespace
 
+// One automaton for all patterns would have more states than memory holds where a text is full of their beginnings, and
+// be made anew at each character. So it is asked first whose words are there: that are few, whatever the text.
 struct PatternSet::Set {
-  re2::RE2::Set set{Options(), re2::RE2::UNANCHORED};
-  std::vector<std::size_t> places;  // by index in the set
-  bool usable = false;
+  explicit Set(const std::vector<const Pattern*>& patterns) {
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      if (patterns[i]->ok()) Add(i, LiteralsOf(*patterns[i]), &places);
+    }
+    std::vector<std::string> words(places.size());
+    for (const auto& [word, place] : places) words[place] = word;
+    filter = std::make_unique<Prefilter>(words);
+    word_count = words.size();
+  }
+
+  void Add(std::size_t pattern, const std::vector<std::string>& literals, std::map<std::string, std::size_t>* places) {
+    std::vector<Need> added;
+    for (const std::string& literal : literals) {
+      Need need{pattern, {}};
+      for (std::string& word : WordsOf(literal))
+        need.words.push_back(places->emplace(std::move(word), places->size()).first->second);
+      added.push_back(std::move(need));
+    }
+    const bool any = std::any_of(added.begin(), added.end(), [](const Need& need) { return need.words.empty(); });
+    if (any || added.empty()) added = {{pattern, {}}};
+    needs.insert(needs.end(), added.begin(), added.end());
+  }
+
+  // All these words stand in a text that holds the pattern by one of its literals; none: they say nothing.
+  struct Need {
+    std::size_t pattern = 0;
+    std::vector<std::size_t> words;
+  };
+  std::vector<Need> needs;  // ascending by pattern
+  std::unique_ptr<Prefilter> filter;
+  std::size_t word_count = 0;
 };
 
 PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::move(patterns)) {}
@@ -30,26 +76,18 @@ PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::mo
 PatternSet::~PatternSet() = default;
 
 std::vector<std::size_t> PatternSet::In(std::string_view text) const {
-  std::call_once(made_, [this] {
-    set_ = std::make_unique<Set>();
-    for (std::size_t i = 0; i < patterns_.size(); ++i) {
-      if (patterns_[i]->ok() && set_->set.Add(patterns_[i]->regex(), nullptr) >= 0) set_->places.push_back(i);
-    }
-    set_->usable = set_->set.Compile();
-  });
+  std::call_once(made_, [this] { set_ = std::make_unique<Set>(patterns_); });
+  std::vector<Prefilter::Hit> hits;
+  set_->filter->FindAll(text, 0, &hits);
+  std::vector<bool> is_there(set_->word_count);
+  for (const Prefilter::Hit& hit : hits) is_there[hit.literal] = true;
   std::vector<std::size_t> found;
-  std::vector<int> indices;
-  re2::RE2::Set::ErrorInfo error = {re2::RE2::Set::kNoError};
-  const bool any = set_->usable && set_->set.Match(text, &indices, &error);
-  if (any) {
-    for (const int index : indices) found.push_back(set_->places[static_cast<std::size_t>(index)]);
-    std::sort(found.begin(), found.end());
-  } else if (!set_->usable || error.kind != re2::RE2::Set::kNoError) {
-    // The set took too much memory for this text; one after the other takes less.
-    PatternMatch match;
-    for (std::size_t i = 0; i < patterns_.size(); ++i) {
-      if (patterns_[i]->Find(text, 0, &match)) found.push_back(i);
-    }
+  std::size_t asked = patterns_.size();
+  for (const Set::Need& need : set_->needs) {
+    if (need.pattern == asked) continue;
+    if (!std::all_of(need.words.begin(), need.words.end(), [&](std::size_t word) { return is_there[word]; })) continue;
+    asked = need.pattern;
+    if (patterns_[asked]->IsIn(text)) found.push_back(asked);
   }
   return found;
 }

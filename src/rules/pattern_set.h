@@ -1,4 +1,4 @@
-// Many patterns looked for at once: one pass over a text tells which of them are in it.
+// Many patterns looked for at once: one pass over a text tells which of them can be in it at all.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
+#include "rules/builtin.h"
 
 namespace whyoom {
 namespace {
@@ -102,6 +104,28 @@ TEST_CASE("many threads may look at once", "[rules]") {
   for (Places& places : found) threads.emplace_back([&] { places = set.In("word7 word49 word500"); });
   for (std::thread& thread : threads) thread.join();
   for (const Places& places : found) CHECK(places == Places{7, 49});
+}
+
+TEST_CASE("of what is built in the words were worked out by the build", "[rules]") {
+  for (const Failure& failure : BuiltInRules().failures()) {
+    for (const Head& head : failure.heads) {
+      INFO(failure.code << " " << head.pattern.source());
+      const std::vector<std::string>* const known = BuiltInPatternLiterals(head.pattern.regex());
+      REQUIRE(known != nullptr);
+      CHECK(*known == head.pattern.Literals(kSetLiteral));
+    }
+  }
+  CHECK(BuiltInPatternLiterals("no such pattern") == nullptr);
+}
+
+TEST_CASE("of a pattern's alternatives one is enough, and of each all its words", "[rules]") {
+  const Made set({"(?:used all bytes|took every page) of the card", "short|longer words"});
+  for (const char* text : {"used all bytes of the card", "took  every\npage of the card", "used every page of the card",
+                           "all the card", "short", "longer words", "words"}) {
+    INFO(text);
+    CHECK(set.In(text) == set.Each(text));
+  }
+  CHECK(set.In("took  every\npage of the card") == Places{0});
 }
 
 }  // namespace whyoom
