@@ -10,7 +10,8 @@
 #include "text/line.h"
 
 // Lines 1, 2, … of a log that holds just these. A "~" before one says that lines before it were not looked at, a "^"
-// that a logger's prefix stood before it, a "+" that this logger says that nothing failed.
+// that a logger's prefix stood before it, a "+" that this logger says that nothing failed. A "$" behind the last one
+// says that the log is cut there.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;
@@ -22,6 +23,8 @@ inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
     line.healthy = text.starts_with('+');
     line.logged = line.healthy || text.starts_with('^');
     line.text = text.substr(line.after_gap || line.logged ? 1 : 0);
+    line.open_end = line.text.ends_with('$');
+    if (line.open_end) line.text.pop_back();
     line.segments = {{0, 0}};
     offset += line.text.size() + 1;
     lines.push_back(line);

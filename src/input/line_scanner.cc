@@ -283,6 +283,7 @@ bool LineScanner::State::Give(RawLine* line) {
   line->offset = next.offset;
   line->bytes = Bytes(next.offset, piece_end);
   line->after_gap = next.offset != given_end;
+  line->open_end = feed == nullptr && !more;
   line->cut = more || next.offset != next.line_start;
   next.offset = piece_end;
   if (!more && feed != nullptr) next = {line_end + 1, next.number + 1, line_end + 1};

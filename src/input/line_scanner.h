@@ -18,6 +18,7 @@ struct RawLine {
   std::uint64_t offset = 0;  // of bytes[0] in the artifact
   std::string_view bytes;    // without the line feed; valid until the next call of Next
   bool after_gap = false;    // the line before it was not handed out; nothing is before line 1
+  bool open_end = false;     // nothing ends it, not even a line feed: the bytes are over, or were cut
   bool cut = false;          // a piece of a line longer than Limits::line_bytes; number stays that of the line
 };
 

@@ -59,6 +59,7 @@ void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joi
     --place;
   place->facts = {};
   for (const Capture& capture : found.match.captures) {
+    if (joined.IsOpen(capture.end)) continue;
     place->facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   }
   if (history.size() > kMostSaid) history.pop_front();

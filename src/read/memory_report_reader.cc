@@ -116,8 +116,10 @@ std::string LabelName(std::string_view label) {
 
 bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
   if (done_) return false;
-  const std::string separated =
-      WithLostLineBreaks(std::string_view(line.text).substr(std::min(from, line.text.size())));
+  std::string_view whole = std::string_view(line.text).substr(std::min(from, line.text.size()));
+  // A figure that the end of the log cuts is none.
+  if (line.open_end && !EndsInUnit(whole)) whole = whole.substr(0, whole.find_last_of(" \t") + 1);
+  const std::string separated = WithLostLineBreaks(whole);
   const std::string_view text = separated;
   re2::StringPiece rest = text;
   re2::StringPiece found;

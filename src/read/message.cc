@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "text/quantity.h"
+
 namespace whyoom {
 namespace {
 
@@ -77,6 +79,13 @@ bool JoinedLines::IsLineEnd(std::size_t position) const {
   const std::size_t next = position == 0 ? parts_.size() : LineIndexOf(position - 1) + 1;
   if (next >= parts_.size()) return false;
   return position == parts_[next].begin || (position + 1 == parts_[next].begin && text_[position] == ' ');
+}
+
+bool JoinedLines::IsOpen(std::size_t position) const {
+  if (parts_.empty() || !parts_.back().line->open_end || position < parts_.back().begin) return false;
+  const std::string_view rest = std::string_view(text_).substr(std::min(position, text_.size()));
+  if (EndsInUnit(std::string_view(text_).substr(0, position))) return false;
+  return (rest.empty() || rest == ".") && ColumnOf(position) + rest.size() >= parts_.back().line->text.size();
 }
 
 std::size_t JoinedLines::ColumnOf(std::size_t position) const {
@@ -222,8 +231,9 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
                  Evidence* facts, std::string* message, std::size_t* end) {
-  for (const Capture& capture : head.match.captures)
-    facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  for (const Capture& capture : head.match.captures) {
+    if (!joined.IsOpen(capture.end)) facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  }
   const std::string_view text =
       ThisMessage(head.head->pattern, std::string_view(joined.text()).substr(0, limit), head.match.end);
   *end = head.match.end;
@@ -241,9 +251,12 @@ void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const Head
     // something else.
     const bool cut = known != read.end() && fact.ended && joined.IsLineEnd(known->second.capture.end) &&
                      known->second.capture.value != fact.capture.value;
-    if (known == read.end() || cut) facts->Set(name, fact.capture.value, other.PlaceOf(fact.capture.begin));
+    if ((known == read.end() || cut) && !other.IsOpen(fact.capture.end))
+      facts->Set(name, fact.capture.value, other.PlaceOf(fact.capture.begin));
   }
-  for (const auto& [name, fact] : read) facts->Set(name, fact.capture.value, joined.PlaceOf(fact.capture.begin));
+  for (const auto& [name, fact] : read) {
+    if (!joined.IsOpen(fact.capture.end)) facts->Set(name, fact.capture.value, joined.PlaceOf(fact.capture.begin));
+  }
   const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
   *message = Quote(text, head.match.begin, line_begin, *end);
 }

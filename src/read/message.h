@@ -44,6 +44,8 @@ class JoinedLines {
     return index < parts_.size() ? parts_[index].begin : text_.size();
   }
   bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
+  // Whether what ends at `position` may go on behind the end of the log.
+  bool IsOpen(std::size_t position) const;
   Place PlaceOf(std::size_t position) const;
   std::size_t ColumnOf(std::size_t position) const;  // in the cleaned text of its line
 

@@ -30,8 +30,10 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
   program.where.line = place.line;
   program.where.last_line = joined.PlaceOf(found.match.end > 0 ? found.match.end - 1 : 0).line;
   program.where.offset = place.offset;
-  for (const Capture& capture : found.match.captures)
+  for (const Capture& capture : found.match.captures) {
+    if (joined.IsOpen(capture.end)) return std::nullopt;
     program.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  }
   AddDerived(found.context->derived, FactScope(program.facts), &program.facts);
   const double need = program.facts.Number("need_bytes").value_or(0);
   if (!(need > 0) || need > kMostBytes) return std::nullopt;

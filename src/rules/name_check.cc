@@ -1,11 +1,16 @@
 #include "rules/name_check.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "rules/suggest.h"
 
 namespace whyoom {
 namespace {
+
+// Each is held against every name that there is.
+constexpr std::size_t kMostGuesses = 100;
 
 bool Holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -80,11 +85,18 @@ void NameCheck::ReportInTerm(const Entry& entry, bool is_field) const {
 }
 
 void NameCheck::Run() const {
+  // What an entry may name depends on these alone, and there may be thousands of each.
+  std::map<std::pair<std::string, bool>, std::set<std::string>> known;
+  std::size_t guessed = 0;
   for (const Entry& entry : entries_) {
     if (forgiven_.contains(entry.owner)) continue;
     const std::string& name = entry.use.name;
-    std::vector<std::string> candidates = Candidates(entry);
-    if (Holds(candidates, name)) continue;
+    const auto [of_owner, is_new] = known.try_emplace({entry.owner, entry.in_row});
+    if (is_new) {
+      const std::vector<std::string> candidates = Candidates(entry);
+      of_owner->second = {candidates.begin(), candidates.end()};
+    }
+    if (of_owner->second.contains(name)) continue;
     const bool is_field = Holds(row_fields_, name);
     if (!entry.use.term.empty()) {
       ReportInTerm(entry, is_field);
@@ -92,10 +104,16 @@ void NameCheck::Run() const {
       entry.at.ReportAt(entry.use.at, "'" + name + "' is a field of a row, and this is not said of a row",
                         "write largest." + name + ", or a function over the rows");
     } else {
-      candidates.insert(candidates.end(), terms_.begin(), terms_.end());
-      entry.at.ReportAt(entry.use.at, "unknown name '" + name + "'", DidYouMean(name, candidates));
+      entry.at.ReportAt(entry.use.at, "unknown name '" + name + "'",
+                        ++guessed > kMostGuesses ? "" : Guess(name, of_owner->second));
     }
   }
+}
+
+std::string NameCheck::Guess(const std::string& name, const std::set<std::string>& known) const {
+  std::vector<std::string> candidates(known.begin(), known.end());
+  candidates.insert(candidates.end(), terms_.begin(), terms_.end());
+  return DidYouMean(name, candidates);
 }
 
 }  // namespace whyoom

@@ -47,6 +47,7 @@ class NameCheck {
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
   std::vector<std::string> ComparisonCandidates(bool in_row) const;
+  std::string Guess(const std::string& name, const std::set<std::string>& known) const;
   void ReportInTerm(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;

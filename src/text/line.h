@@ -24,6 +24,7 @@ struct Line {
   bool logged = false;     // a logger's or collector's prefix, or its record, stood round the text
   bool healthy = false;    // its logger's level says that nothing failed
   bool after_gap = false;  // the log's lines before this one were not looked at
+  bool open_end = false;   // nothing says that its last word is whole: the log ends, or was cut, right behind it
   bool binary = false;     // the raw line is machine code or data: nobody printed it
 
   // From `text_at` on, text lies linearly over the raw bytes from `raw_at` (from the line's start) on.

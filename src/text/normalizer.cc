@@ -302,6 +302,13 @@ void AppendLines(std::vector<Part> parts, std::vector<Line>* lines) {
   }
 }
 
+// Whether more of the last word or figure may follow.
+bool EndsInWord(std::string_view bytes) {
+  if (bytes.ends_with('.')) return bytes.size() > 1 && bytes[bytes.size() - 2] >= '0' && bytes[bytes.size() - 2] <= '9';
+  constexpr std::string_view kEnds = " \t\r\n'\"`()[]{}<>;,!?*|";
+  return !bytes.empty() && kEnds.find(bytes.back()) == std::string_view::npos;
+}
+
 }  // namespace
 
 void Normalizer::Normalize(const RawLine& raw, std::vector<Line>* lines) const {
@@ -328,7 +335,9 @@ void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vect
     }
     AppendLines(std::move(cleaned.lines), lines);
   }
-  if (lines->size() > before) (*lines)[before].after_gap = raw.after_gap;
+  if (lines->size() == before) return;
+  (*lines)[before].after_gap = raw.after_gap;
+  if (raw.open_end) lines->back().open_end = EndsInWord(raw.bytes);
 }
 
 void Normalizer::NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const {

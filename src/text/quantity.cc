@@ -88,6 +88,15 @@ std::optional<std::int64_t> ParseSize(std::string_view text) {
   return negative ? -bytes : bytes;
 }
 
+bool EndsInUnit(std::string_view text) {
+  const std::size_t last_digit = text.find_last_of("0123456789");
+  if (last_digit == std::string_view::npos) return false;
+  constexpr std::size_t kLongest = 6;  // " bytes"
+  const std::string_view unit = text.substr(last_digit + 1);
+  return !unit.empty() && unit.size() <= kLongest && unit.back() != '.' && unit.back() != ' ' &&
+         ParseSize("1" + std::string(unit)).has_value();
+}
+
 std::string FormatSize(std::int64_t bytes) {
   // Unsigned, because the smallest int64 has no positive twin.
   const std::uint64_t magnitude = bytes < 0 ? -static_cast<std::uint64_t>(bytes) : static_cast<std::uint64_t>(bytes);

@@ -17,6 +17,9 @@ namespace whyoom {
 // byte; clamps to the range of int64. nullopt for anything else.
 std::optional<std::int64_t> ParseSize(std::string_view text);
 
+// Whether a size stands at the end of `text`, unit and all: no more of it can follow.
+bool EndsInUnit(std::string_view text);
+
 // For people: "22.89 GiB", "64.0 KiB", "512 B", "-746.24 MiB". Decimals as the compiler prints them.
 std::string FormatSize(std::int64_t bytes);
 

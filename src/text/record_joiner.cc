@@ -47,6 +47,7 @@ void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
   if (!open()) return sink(raw);
   bytes_ += '\n';
   bytes_ += raw.bytes;
+  first_.open_end = raw.open_end;
   ++lines_;
   const bool closed = IndentOf(raw.bytes, '}') == indent_;
   if (closed || raw.cut || lines_ >= kMostLines || bytes_.size() >= kMostBytes) Flush(sink);

@@ -360,3 +360,19 @@ TEST_CASE("a list of memory opens no failure of its own where a report is being 
   CHECK(Read({"Test compile: used 7B of 5B", "Total bytes used: 7", "", "Test list:"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
 }
+
+TEST_CASE("a value that the end of the log may have cut is not known", "[read]") {
+  CHECK(Read({"Test load of 'f' failed", "with 12$"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
+  CHECK(Read({"Test load of 'f' failed", "with 12B$"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
+  CHECK(Read({"TESTCOMPILEOOM", "of program jit_train$"}) ==
+        "T1 fragment 1-2  | TESTCOMPILEOOM of program jit_train\n");
+  CHECK(Read({"TESTCOMPILEOOM", "of program jit_train"}) ==
+        "T1 fragment 1-2 module='jit_train'@2 | TESTCOMPILEOOM of program jit_train\n");
+  CHECK(Read({"TESTCOMPILEOOM", "of program jit_train$", "more"}) ==
+        "T1 fragment 1-2 module='jit_train'@2 | TESTCOMPILEOOM of program jit_train\n");
+  // A unit ends a figure.
+  CHECK(Read({"Test compile: used 7B of 15K$"}) ==
+        "T1 1-1 limit_bytes=15360@1 used_bytes=7@1 | Test compile: used 7B of 15K\n");
+  CHECK(Read({"test step 12$", "Test compile: used 7B of 5B"}) ==
+        "T1 2-2 limit_bytes=5@2 test_step=12@1 used_bytes=7@2 | Test compile: used 7B of 5B\n");
+}

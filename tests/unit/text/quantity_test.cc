@@ -92,4 +92,16 @@ TEST_CASE("a written size is read back to its digits", "[text]") {
 }
 
 }  // namespace
+
+TEST_CASE("a size with its unit is over, one without may go on", "[text]") {
+  for (const char* text : {"15.75G", "used 2.43G", "12 bytes", "1.5 GiB", "64K", "7B"}) {
+    INFO(text);
+    CHECK(EndsInUnit(text));
+  }
+  for (const char* text : {"15.75", "15.", "15.7 ", "", "G", "jit_step", "fusion.5", "15 steps", "5.G."}) {
+    INFO(text);
+    CHECK_FALSE(EndsInUnit(text));
+  }
+}
+
 }  // namespace whyoom
