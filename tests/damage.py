@@ -27,7 +27,7 @@ DERIVED = {"excess_bytes", "have_bytes", "need_bytes", "used_bytes", "limit_byte
 
 
 # For sentences that were cut before they say which memory they are about.
-GENERAL = {"tpu.memory", "device.oom"}
+GENERAL = {"tpu.memory", "tpu.vmem", "device.oom"}
 
 
 def damages(log, each, random_source):

@@ -261,6 +261,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 [[noreturn]] void Become(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
                          const JobSignals& signals, const sigset_t& mask, pid_t parent) {
   signals.Restore();
+  std::signal(SIGXFSZ, SIG_DFL);
   std::signal(SIGPIPE, job.ignore_broken_pipe ? SIG_IGN : SIG_DFL);
 #ifdef __linux__
   // Who kills us means the job, which else would go on unseen.

@@ -89,6 +89,8 @@ class ResumeState::Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
+  bool prepared() const { return statement_ != nullptr; }
+
   // Texts are borrowed until Reset.
   void Bind(int at, std::int64_t number) { sqlite3_bind_int64(statement_, at, number); }
   void BindBytes(int at, std::string_view bytes) {
@@ -120,10 +122,11 @@ ResumeState::ResumeState(const std::string& path, const RuleSource& rules, const
   std::error_code error;
   absolute_ = SettingsId(settings);
   relative_ = SettingsId(settings + "\n" + std::filesystem::current_path(error).string());
-  Execute("COMMIT");
   sqlite3* database = connection_.get();
   find_ = std::make_unique<Statement>(database, "SELECT * FROM inputs WHERE path = ?");
   keep_ = std::make_unique<Statement>(database, "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  if (!find_->prepared() || !keep_->prepared()) Check(SQLITE_CORRUPT);  // its tables have other columns
+  Execute("COMMIT");
   own_ = {StampOf(path_), StampOf(path_ + "-journal")};
   committer_ = std::thread([this] { CommitNowAndThen(); });
 }

@@ -1,13 +1,19 @@
 #include "cli/run.h"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cli/complete.h"
@@ -184,11 +190,37 @@ int Dispatch(const Options& options) {
   }
 }
 
+// Destructors on the way out of a function that found no memory may need some themselves. Untouched, it costs nothing.
+constexpr std::size_t kKeptMemory = std::size_t{1} << 20;
+std::atomic<void*> kept_memory{nullptr};
+
+void OnShortMemory() {
+  if (void* const kept = kept_memory.exchange(nullptr)) {
+    std::free(kept);
+    throw std::bad_alloc();
+  }
+  constexpr std::string_view kWords = "whyoom: not enough memory\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  _exit(kCouldNotRun);
+}
+
+// Where an exception passes through the C library, it loads what unwinds the stack, and ends the process where there is
+// no memory left for that. So it is loaded now.
+void PrepareForShortMemory() {
+  void* frame = nullptr;
+  backtrace(&frame, 1);
+  kept_memory = std::malloc(kKeptMemory);
+  std::set_new_handler(OnShortMemory);
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments) {
+  PrepareForShortMemory();
   Options options;
-  // A closed pipe is told by write, and is no error.
+  // What write, or making a file larger, cannot do is told by them.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // A closed pipe is no error.
   options.ignore_broken_pipe = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   try {
     if (const std::optional<EarlyExit> early = ParseOptions(arguments, &options)) {
@@ -200,6 +232,9 @@ int Run(const std::vector<std::string>& arguments) {
       return early->exit_status;
     }
     return Dispatch(options);
+  } catch (const std::bad_alloc&) {
+    WriteError("whyoom: not enough memory\n");
+    return kCouldNotRun;
   } catch (const std::exception& error) {
     WriteError(fmt::format("whyoom: {}\n", error.what()));
     return kCouldNotRun;

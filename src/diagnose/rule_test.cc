@@ -12,7 +12,7 @@ namespace whyoom {
 namespace {
 
 Readings Read(const Engine& engine, const std::string& text) {
-  return ReadArtifact(engine, {"example", ""}, *OpenMemory(text));
+  return ReadArtifact(engine, {"example", ""}, *OpenMemory(text + "\n"));
 }
 
 std::vector<Diagnosis> Diagnose(const Engine& engine, const std::string& text) {

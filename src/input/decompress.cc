@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
@@ -148,10 +149,18 @@ class GzipDecoder : public Decoder {
     } else {
       const auto room =
           static_cast<std::uint32_t>(std::min<std::size_t>(capacity, std::numeric_limits<std::int32_t>::max()));
+      if (damaged_) {
+        step.given = TakeKept(buffer, room);
+        if (step.given == 0) FailDamaged();
+        return step;
+      }
       state_->next_out = reinterpret_cast<std::uint8_t*>(buffer);
       state_->avail_out = room;
-      const int result = isal_inflate(state_.get());
-      if (result < 0) FailDamaged(result == ISAL_INCORRECT_CHECKSUM ? "wrong checksum" : "");
+      *before_ = *state_;
+      int result = isal_inflate(state_.get());
+      if (result < 0 && result != ISAL_INCORRECT_CHECKSUM) result = DecodeSlowly();
+      damaged_ = result < 0 && result != ISAL_INCORRECT_CHECKSUM;
+      if (result == ISAL_INCORRECT_CHECKSUM) FailDamaged("wrong checksum");
       step.given = room - state_->avail_out;
       step.ended = result >= 0 && state_->block_state == ISAL_BLOCK_FINISH;
     }
@@ -159,7 +168,33 @@ class GzipDecoder : public Decoder {
     return step;
   }
 
+  // Where a match leads nowhere, the fast loop counts its bytes as given, though nobody wrote them. Byte by byte
+  // that loop is not used.
+  int DecodeSlowly() {
+    const std::uint32_t size = before_->avail_in;
+    *state_ = *before_;
+    int result = ISAL_DECOMP_OK;
+    for (std::uint32_t taken = 0; taken < size && result >= 0 && state_->avail_out > 0; ++taken) {
+      state_->avail_in = 1;
+      result = isal_inflate(state_.get());
+      if (state_->avail_in != 0) break;
+    }
+    state_->avail_in = static_cast<std::uint32_t>(before_->next_in + size - state_->next_in);
+    return result;
+  }
+
+  // What was unpacked before the damage and did not fit into the caller's room.
+  std::size_t TakeKept(char* buffer, std::size_t room) {
+    const auto kept = static_cast<std::size_t>(state_->tmp_out_valid - state_->tmp_out_processed);
+    const std::size_t count = std::min(kept, room);
+    std::memcpy(buffer, state_->tmp_out_buffer + state_->tmp_out_processed, count);
+    state_->tmp_out_processed += static_cast<std::int32_t>(count);
+    return count;
+  }
+
   std::unique_ptr<inflate_state> state_;  // some 90 KB
+  std::unique_ptr<inflate_state> before_ = std::make_unique<inflate_state>();
+  bool damaged_ = false;
   isal_gzip_header header_;
   bool in_header_ = true;
 };
@@ -176,12 +211,18 @@ class ZstdDecoder : public Decoder {
   }
 
  private:
+  void Begin(std::string_view) override { next_ = kLeastHeader; }
+
   Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
     ZSTD_outBuffer out = {buffer, capacity, 0};
-    ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
+    // A call that meets damage does not say what it unpacked before: so each goes to the end of a block only.
+    ZSTD_inBuffer in = {packed.data(), full_ ? 0 : std::min(packed.size(), next_), 0};
     const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
     if (ZSTD_isError(result) != 0) FailWith(ZSTD_getErrorCode(result));
-    return {in.pos, out.pos, result == 0};
+    full_ = out.pos == capacity;  // then there may be more of the block
+    next_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(result, 1);
+    // The decoders of old formats count what they were given room for, where they fail.
+    return {in.pos, ZSTD_isError(result) != 0 ? 0 : out.pos, result == 0};
   }
 
   void FailWith(ZSTD_ErrorCode error) {
@@ -196,7 +237,11 @@ class ZstdDecoder : public Decoder {
     }
   }
 
+  static constexpr std::size_t kLeastHeader = 5;
+  static constexpr std::size_t kBlockHeader = 3;
   const std::size_t memory_;
+  std::size_t next_ = kLeastHeader;
+  bool full_ = false;
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
 };
 
@@ -284,8 +329,11 @@ class Lz4Decoder : public Decoder {
   }
 
  private:
+  void Begin(std::string_view) override { next_ = kLeastHeader; }
+
   Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
-    Step step = {packed.size(), capacity, false};
+    // A call that meets damage does not say what it unpacked before: so each goes to the end of a block only.
+    Step step = {full_ ? 0 : std::min(packed.size(), next_), capacity, false};
     const std::size_t result =
         LZ4F_decompress(context_.get(), buffer, &step.given, packed.data(), &step.taken, nullptr);
     if (LZ4F_isError(result) != 0) {
@@ -293,6 +341,8 @@ class Lz4Decoder : public Decoder {
       return {};
     }
     step.ended = result == 0;
+    full_ = step.given == capacity;  // then there may be more of the block
+    next_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(result, 1);
     return step;
   }
 
@@ -306,6 +356,10 @@ class Lz4Decoder : public Decoder {
     }
   }
 
+  static constexpr std::size_t kLeastHeader = 7;
+  static constexpr std::size_t kBlockHeader = 4;
+  std::size_t next_ = kLeastHeader;
+  bool full_ = false;
   std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> context_{nullptr,
                                                                                 &LZ4F_freeDecompressionContext};
 };

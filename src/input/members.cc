@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "input/archive/archive_client.h"
 #include "input/archive/archive_process.h"
@@ -76,6 +78,7 @@ class Unpacker {
   void Finish(const Artifact& input) const;
 
  private:
+  void PassOver(const Artifact& artifact, ByteSource& source, int depth);
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
   void OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth);
   std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
@@ -121,7 +124,7 @@ void Unpacker::Finish(const Artifact& input) const {
 
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
   auto peeked = std::make_unique<PeekedSource>(std::move(source), kPackingBytes);
-  if (IsProgram(peeked->beginning())) return;
+  if (IsProgram(peeked->beginning())) return PassOver(artifact, *peeked, depth);
   const Packing packing = PackingOf(peeked->beginning());
   if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
   if (packing != Packing::kNone && depth >= limits_.depth) {
@@ -135,6 +138,15 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   if (IsArchive(packing)) return OpenArchive(artifact, std::move(packed), packing, depth);
   std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
   Take(artifact, quota_.Limit(std::move(unpacked), depth + 1), depth + 1);
+}
+
+// What is unpacked counts, whether it is looked at or not.
+void Unpacker::PassOver(const Artifact& artifact, ByteSource& source, int depth) {
+  if (depth == 0) return;
+  std::vector<char> buffer(std::size_t{1} << 16);
+  while (source.Read(buffer.data(), buffer.size()) > 0) {
+  }
+  if (quota_.EndsInput(source.problem())) Tell(artifact, source.problem());
 }
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
@@ -168,10 +180,12 @@ std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing
   if (!limits_.sandbox) return std::make_unique<ArchiveReader>(source, packing, limits_.memory);
   std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(limits_.memory, why_not);
   if (!process) return nullptr;
-  const auto stopped = [this] {
-    return quota_.TimeIsUp() || (options_.control != nullptr && options_.control->stopped());
+  const auto why_stop = [this]() -> std::optional<std::string> {
+    if (quota_.TimeIsUp()) return TooLongText(limits_);
+    if (options_.control != nullptr && options_.control->stopped()) return "";
+    return std::nullopt;
   };
-  return std::make_unique<ArchiveClient>(std::move(process), source, packing, stopped);
+  return std::make_unique<ArchiveClient>(std::move(process), source, packing, why_stop);
 }
 
 void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {

@@ -36,7 +36,10 @@ bool SameCode(std::string_view code, std::string_view wanted) {
 RuleFile ReadFile(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error("cannot open the rule file " + path.string());
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  // One byte more than may be tells that there is more.
+  std::string text(JsonDocument::Limits().bytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
   if (stream.bad()) throw Error("cannot read the rule file " + path.string());
   return {path.string(), std::move(text)};
 }

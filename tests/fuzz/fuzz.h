@@ -33,4 +33,12 @@ inline const RuleSet& BuiltInRules() {
   return rules;
 }
 
+// `text` with the fingerprint of the rule data in place of "{rules}": files that name it stay good when a rule changes.
+inline std::string WithFingerprint(std::string text) {
+  constexpr std::string_view kRules = "{rules}";
+  for (std::size_t at = 0; (at = text.find(kRules, at)) != std::string::npos;)
+    text.replace(at, kRules.size(), BuiltInRules().fingerprint());
+  return text;
+}
+
 }  // namespace whyoom

@@ -27,8 +27,8 @@ constexpr std::size_t kLongestProblem = 1000;
 }  // namespace
 
 ArchiveClient::ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource& source, Packing packing,
-                             std::function<bool()> stopped)
-    : process_(std::move(process)), source_(source), packing_(packing), stopped_(std::move(stopped)) {
+                             std::function<std::optional<std::string>()> why_stop)
+    : process_(std::move(process)), source_(source), packing_(packing), why_stop_(std::move(why_stop)) {
   const Message begin{Message::Kind::kBegin, static_cast<std::uint32_t>(packing),
                       source.Size().value_or(Message::kNoSize)};
   if (!Send(process_->socket(), begin)) Lose();
@@ -39,11 +39,24 @@ void ArchiveClient::Lose() {
   if (!process_) return;
   std::string why = process_->WhyGone(packing_);
   process_.reset();
+  Give(std::move(why));
+}
+
+void ArchiveClient::Give(std::string problem) {
   if (in_member_) {
-    EndMember(std::move(why));
+    EndMember(std::move(problem));
   } else {
-    problem_ = std::move(why);
+    problem_ = std::move(problem);
   }
+}
+
+// Ends the process where it is no longer to be waited for.
+bool ArchiveClient::Stopped() {
+  std::optional<std::string> why = why_stop_();
+  if (!why) return false;
+  process_.reset();
+  Give(*std::move(why));
+  return true;
 }
 
 void ArchiveClient::EndMember(std::string problem) {
@@ -55,7 +68,7 @@ void ArchiveClient::EndMember(std::string problem) {
 // Behind the archive's last record.
 void ArchiveClient::End() {
   Message message;
-  while (process_) {
+  while (process_ && !Stopped()) {
     const Received received = Receive(process_->socket(), kMilliseconds, &message);
     if (received == Received::kMessage && message.kind == Message::Kind::kReady)
       return ArchiveProcess::PutBack(std::move(process_));
@@ -82,14 +95,11 @@ bool ArchiveClient::NextBlock() {
     return false;
   }
   block_ = kOutputs;
-  while (true) {
+  // Asked before each message: a process that was taken over may send them without end.
+  while (!Stopped()) {
     Message message;
     const Received received = Receive(process_->socket(), kMilliseconds, &message);
-    if (received == Received::kNothingYet) {
-      if (!stopped_()) continue;
-      process_.reset();
-      return false;
-    }
+    if (received == Received::kNothingYet) continue;
     if (received == Received::kMessage && message.kind == Message::Kind::kOutput && message.index < kOutputs &&
         message.value <= kBlockBytes) {
       block_ = message.index;
@@ -102,6 +112,7 @@ bool ArchiveClient::NextBlock() {
       return false;
     }
   }
+  return false;
 }
 
 bool ArchiveClient::NextRecord() {
@@ -133,6 +144,7 @@ std::string ArchiveClient::TakeBytes(std::size_t count) {
 
 bool ArchiveClient::Next(ArchiveMember* member) {
   if (in_member_ && process_) process_->shared().unwanted.store(number_, std::memory_order_relaxed);
+  in_member_ = false;
   member_problem_.clear();
   left_out_ = 0;
   while (NextRecord()) {
@@ -144,7 +156,6 @@ bool ArchiveClient::Next(ArchiveMember* member) {
       in_member_ = member->has_content && member->unreadable.empty();
       return true;
     }
-    in_member_ = in_member_ && record_.kind != Record::Kind::kMemberEnd;
     if (record_.kind == Record::Kind::kEnd) {
       problem_ = TakeBytes(kLongestProblem);
       End();

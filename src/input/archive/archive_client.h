@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,10 +20,10 @@ namespace whyoom {
 class ArchiveClient : public MemberReader {
  public:
   // Borrows `source`, which stands at the beginning of the archive and is read by the calling thread alone; a 7z needs
-  // one with a Size(). Once `stopped` says so, which is asked again and again while the process works, the archive ends
-  // there without a word.
+  // one with a Size(). Once `why_stop` gives something, which is asked again and again while the process works, the
+  // archive ends there, and that is told; nothing where it is empty.
   ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource& source, Packing packing,
-                std::function<bool()> stopped);
+                std::function<std::optional<std::string>()> why_stop);
   ArchiveClient(const ArchiveClient&) = delete;
   ArchiveClient& operator=(const ArchiveClient&) = delete;
 
@@ -43,11 +44,13 @@ class ArchiveClient : public MemberReader {
   void EndMember(std::string problem);
   void End();
   void Lose();
+  bool Stopped();
+  void Give(std::string problem);
 
   std::unique_ptr<ArchiveProcess> process_;  // null once the archive has ended
   ByteSource& source_;
   const Packing packing_;
-  const std::function<bool()> stopped_;
+  const std::function<std::optional<std::string>()> why_stop_;
 
   std::size_t block_ = archive_channel::kOutputs;  // being read; none
   std::size_t used_ = 0;

@@ -129,9 +129,11 @@ std::unique_ptr<ArchiveProcess> Start(std::size_t limit, std::string* why_not) {
   };
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fail(std::strerror(errno));
-  Descriptor own(ends[0]);
   const Descriptor other(OutOfTheWay(ends[1]));
-  if (other.get() < 0) return fail(std::strerror(errno));
+  const int error_of_other = errno;
+  // Nor may it stand where somebody closed the standard output.
+  Descriptor own(OutOfTheWay(ends[0]));
+  if (other.get() < 0 || own.get() < 0) return fail(std::strerror(other.get() < 0 ? error_of_other : errno));
   const Descriptor memory(OutOfTheWay(MakeMemory()));
   if (memory.get() < 0) return fail(std::strerror(errno));
   void* const mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
@@ -183,8 +185,10 @@ void ArchiveProcess::End() {
   if (socket_ >= 0) close(std::exchange(socket_, -1));
   if (pid_ > 0) {
     kill(pid_, SIGKILL);  // what has ended by itself keeps its own status
-    while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
-    }
+    pid_t ended = -1;
+    do ended = waitpid(pid_, &status_, 0);
+    while (ended < 0 && errno == EINTR);
+    status_known_ = ended == pid_;
     pid_ = -1;
   }
 }
@@ -196,6 +200,8 @@ ArchiveProcess::~ArchiveProcess() {
 
 std::string ArchiveProcess::WhyGone(Packing packing) {
   End();
+  if (!status_known_)
+    return fmt::format("the process that unpacks its {} data ended early; what follows was not read", NameOf(packing));
   if (WIFEXITED(status_) && WEXITSTATUS(status_) == kNoMemoryStatus) return NeedsMore(packing, memory_);
   const std::string_view name = NameOf(packing);
   if (WIFSIGNALED(status_) && WTERMSIG(status_) == SIGPROF) {

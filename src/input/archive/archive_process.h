@@ -44,7 +44,8 @@ class ArchiveProcess {
   pid_t pid_;
   int socket_;
   archive_channel::Shared* const shared_;
-  int status_ = 0;  // of one that was waited for
+  int status_ = 0;
+  bool status_known_ = false;  // nobody else waits for the processes that this one starts
   int served_ = 0;
 };
 

@@ -66,6 +66,7 @@ class Utf8Names {
 
 // Null where there is none. A name that is stored as Unicode has no other form in the C locale.
 const char* StoredName(archive_entry* entry) {
+  errno = 0;  // libarchive ends the process where it finds an ENOMEM there that something else left
   const char* name = archive_entry_pathname_utf8(entry);
   return name == nullptr ? archive_entry_pathname(entry) : name;
 }
@@ -219,11 +220,13 @@ bool ArchiveReader::Next(ArchiveMember* member) {
   constexpr int kMostRetries = 16;
   const bool told = !member_problem_.empty() || unreadable_;
   member_problem_.clear();
+  late_problem_.clear();
   piece_ = {};
   taken_ = {};
   at_ = 0;
   left_out_ = 0;
   for (int retries = 0; !ended_ && retries < kMostRetries;) {
+    errno = 0;  // as in StoredName
     const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
     if (failure_) std::rethrow_exception(failure_);
     if (result == ARCHIVE_EOF) {
@@ -235,6 +238,8 @@ bool ArchiveReader::Next(ArchiveMember* member) {
       ended_ = packing_ != Packing::kZip || !FindNextInZip();
     } else if (result == ARCHIVE_RETRY) {
       ++retries;
+    } else if (HasTooManyLinks()) {
+      ended_ = true;
     } else {
       // A warning is about the name or other things that do not matter here, a failure with a name about the rest of
       // the member before.
@@ -244,6 +249,14 @@ bool ArchiveReader::Next(ArchiveMember* member) {
   }
   ended_ = true;
   return false;
+}
+
+// For each of these libarchive looks through all that came before.
+bool ArchiveReader::HasTooManyLinks() {
+  constexpr int kMostLinked = 30'000;
+  if (packing_ != Packing::kCpio || archive_entry_nlink(entry_) < 2 || ++linked_ <= kMostLinked) return false;
+  Note(fmt::format("its cpio data has more than {} files with several names; what follows was not read", kMostLinked));
+  return true;
 }
 
 void ArchiveReader::Describe(ArchiveMember* member) {
@@ -261,6 +274,7 @@ void ArchiveReader::Describe(ArchiveMember* member) {
 
 std::string_view ArchiveReader::Take() {
   while (piece_.empty()) {
+    if (!late_problem_.empty()) member_problem_ = std::exchange(late_problem_, {});
     if (ended_ || broken_ || !member_problem_.empty()) return {};
     const void* bytes = nullptr;
     std::size_t size = 0;
@@ -269,7 +283,9 @@ std::string_view ArchiveReader::Take() {
     if (failure_) std::rethrow_exception(failure_);
     if (result == ARCHIVE_EOF) return {};
     if (result == ARCHIVE_RETRY) continue;
-    if (result != ARCHIVE_OK) {
+    if (result == ARCHIVE_WARN && size > 0) {
+      late_problem_ = Words();  // a wrong size or checksum, of which the last piece is told
+    } else if (result != ARCHIVE_OK) {
       member_problem_ = Words();
       broken_ = result == ARCHIVE_FATAL;
       return {};

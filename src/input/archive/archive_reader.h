@@ -53,6 +53,7 @@ class ArchiveReader : public MemberReader {
   std::uint64_t Consumed() const;
   std::size_t Unused() const;
   bool FindNextInZip();
+  bool HasTooManyLinks();
   void Describe(ArchiveMember* member);
   void SeeBehind(std::string_view bytes);
   std::string Words() const;       // libarchive's for its last error
@@ -78,9 +79,11 @@ class ArchiveReader : public MemberReader {
   bool ended_ = false;       // nothing more comes
   bool ended_well_ = false;  // by what libarchive saw as the end
   int restarts_ = 0;         // behind damage
+  int linked_ = 0;           // members with several names
   std::exception_ptr failure_;
   std::string problem_;
   std::string member_problem_;
+  std::string late_problem_;  // to be told behind the piece at hand
 };
 
 }  // namespace whyoom

@@ -248,6 +248,7 @@ bool IsArchiveServer(int argc, char** argv) { return argc == 2 && std::string_vi
 
 void ServeArchives(const char* memory) {
   IgnoreSignals();
+  EndWithParent();
   void* const mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, kMemory, 0);
   if (mapped == MAP_FAILED) _exit(1);
   Shared& shared = *static_cast<Shared*>(mapped);

@@ -9,7 +9,7 @@ namespace whyoom::archive_channel {
 
 bool Send(int socket, const Message& message) {
   while (true) {
-    const ssize_t sent = send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+    const ssize_t sent = send(socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent == static_cast<ssize_t>(sizeof(message))) return true;
     if (sent >= 0 || errno != EINTR) return false;
   }

@@ -63,7 +63,8 @@ struct Record {
   std::uint64_t flag = 0;  // of kMember: it has content; of kMemberEnd: the archive's bytes ended
 };
 
-// False where the other side is gone.
+// False where the other side is gone, or has taken none for so long that the socket is full: neither side has more than
+// a few under way.
 bool Send(int socket, const Message& message);
 
 enum class Received { kMessage, kNothingYet, kGone };

@@ -7,8 +7,11 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <initializer_list>
 #endif
 
@@ -86,11 +89,19 @@ void AllowCalls() {
 }  // namespace
 
 #if defined(__linux__)
+void EndWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
 void CloseAllBut(int descriptor) {
-  if (descriptor > 0) close_range(0, static_cast<unsigned>(descriptor) - 1, 0);
-  close_range(static_cast<unsigned>(descriptor) + 1, ~0U, 0);
+  const auto kept = static_cast<unsigned>(descriptor);
+  if ((kept == 0 || close_range(0, kept - 1, 0) == 0) && close_range(kept + 1, ~0U, 0) == 0) return;
+  // Linux before 5.9.
+  const auto most = static_cast<int>(std::min<long>(sysconf(_SC_OPEN_MAX), 1L << 16));
+  for (int one = 0; one < most; ++one) {
+    if (one != descriptor) close(one);
+  }
 }
 #else
+void EndWithParent() {}
 void CloseAllBut(int) {}
 #endif
 

@@ -5,6 +5,9 @@
 
 namespace whyoom {
 
+// Whoever killed the run meant this process, too. It ends with the thread that started it.
+void EndWithParent();
+
 // Closes every descriptor but this one.
 void CloseAllBut(int descriptor);
 

@@ -28,7 +28,7 @@ using archive_channel::Record;
 using archive_channel::Shared;
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
-const auto kNeverStopped = [] { return false; };
+const auto kNeverStopped = []() -> std::optional<std::string> { return std::nullopt; };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
@@ -64,14 +64,14 @@ std::string CpioHeader(int file, std::size_t name, int links) {
 
 // One that has said what `say` has it say, and is gone.
 struct Hostile {
-  explicit Hostile(const std::function<void(int socket, Shared& shared)>& say) {
+  explicit Hostile(const std::function<void(int socket, Shared& shared)>& say, bool goes_on = false) {
     int ends[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
     void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(memory != MAP_FAILED);
     auto* const shared = new (memory) Shared;
     say(ends[1], *shared);
-    shutdown(ends[1], SHUT_WR);  // what it is told is still taken
+    if (!goes_on) shutdown(ends[1], SHUT_WR);  // what it is told is still taken
     other = ends[1];
     process = std::make_unique<ArchiveProcess>(-1, ends[0], shared, kMemory);
   }
@@ -174,18 +174,20 @@ TEST_CASE("an archive whose process is ended is told, with what came before", "[
   CHECK(client.problem().empty());  // told once
 }
 
-TEST_CASE("what the reader of an archive has no more time for ends it without a word", "[input]") {
+TEST_CASE("what the reader of an archive has no more time for is told", "[input]") {
   std::string why_not;
   std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 3, &why_not);
   REQUIRE(process);
   kill(process->pid(), SIGSTOP);
   const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "first"}}));
   int asked = 0;
-  ArchiveClient client(std::move(process), *source, Packing::kTar, [&] { return ++asked == 2; });
+  ArchiveClient client(std::move(process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
+    return ++asked == 2 ? std::optional<std::string>("stopped") : std::nullopt;
+  });
   ArchiveMember member;
   CHECK_FALSE(client.Next(&member));
   CHECK(asked == 2);
-  CHECK(client.problem().empty());
+  CHECK(client.problem() == "stopped");
 }
 
 TEST_CASE("a process reads what this one would read", "[input]") {
@@ -230,7 +232,7 @@ TEST_CASE("no message of a process that was taken over does harm", "[input]") {
   const auto sent = [](int socket, Message::Kind kind, std::uint32_t index, std::uint64_t value) {
     REQUIRE(archive_channel::Send(socket, {kind, index, value}));
   };
-  const std::string told = "the process that unpacks its tar data ended early (status 0); what follows was not read";
+  const std::string told = "the process that unpacks its tar data ended early; what follows was not read";
   // Blocks that there are not, or are not so long.
   for (const auto& [index, value] : {std::pair<std::uint32_t, std::uint64_t>{4, 100},
                                      {0, Shared().outputs[0].size() + 1},
@@ -254,6 +256,62 @@ TEST_CASE("no message of a process that was taken over does harm", "[input]") {
           at = Put(shared, at, {static_cast<Record::Kind>(77), 2, 0, 0}, "xy");
           sent(socket, Message::Kind::kOutput, 0, at);
         }).Read() == "a: (" + told + ");");
+}
+
+TEST_CASE("a process that asks without end is stopped, and one that takes no answer", "[input]") {
+  for (const Message::Kind kind : {Message::Kind::kNeed, Message::Kind::kSeek, Message::Kind::kOutput}) {
+    Hostile hostile([&](int socket, Shared&) {
+      while (archive_channel::Send(socket, {kind, 0, 0})) {
+      }
+    });
+    const std::unique_ptr<ByteSource> source = OpenMemory("any");
+    int asked = 0;
+    ArchiveClient client(std::move(hostile.process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
+      return ++asked == 3 ? std::optional<std::string>("stopped") : std::nullopt;
+    });
+    ArchiveMember member;
+    CHECK_FALSE(client.Next(&member));
+    CHECK(client.problem() == "stopped");
+  }
+  // Whose messages never end, while it takes none of the answers.
+  std::optional<int> full;
+  Hostile hostile(
+      [&](int socket, Shared&) {
+        while (archive_channel::Send(socket, {Message::Kind::kNeed, 0, 0})) {
+        }
+        full = socket;
+      },
+      true);
+  const std::unique_ptr<ByteSource> source = OpenMemory("any");
+  int answers = 0;
+  ArchiveClient client(std::move(hostile.process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
+    ++answers;
+    archive_channel::Send(*full, {Message::Kind::kNeed, 0, 0});
+    return std::nullopt;
+  });
+  ArchiveMember member;
+  CHECK_FALSE(client.Next(&member));
+  CHECK(answers < 10'000);
+  CHECK(client.problem().find("ended early") != std::string::npos);
+}
+
+TEST_CASE("time that is over while members are passed over is told", "[input]") {
+  std::string why_not;
+  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 4, &why_not);
+  REQUIRE(process);
+  const std::string tar = Archive("ustar", {{"a", std::string(16 << 20, 'x')}, {"b", "second"}});
+  const std::unique_ptr<ByteSource> source = OpenMemory(tar);
+  bool over = false;
+  ArchiveClient client(std::move(process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
+    return over ? std::optional<std::string>("stopped") : std::nullopt;
+  });
+  ArchiveMember member;
+  REQUIRE(client.Next(&member));
+  char first;
+  REQUIRE(client.Read(&first, 1) == 1);
+  over = true;
+  CHECK_FALSE(client.Next(&member));
+  CHECK(client.problem() == "stopped");
 }
 
 TEST_CASE("whatever bytes a process writes, a run comes to its end", "[input]") {

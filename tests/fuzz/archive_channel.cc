@@ -1,0 +1,137 @@
+// Whatever a process says that reads archives, a run comes to its end with no more than it was given. The bytes are the
+// process's messages first, then what stands in its blocks.
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "fuzz/choices.h"
+#include "fuzz/fuzz.h"
+#include "input/archive/archive_client.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifndef ASAN_POISON_MEMORY_REGION
+#define ASAN_POISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#endif
+
+using namespace whyoom;
+using archive_channel::kBlockBytes;
+using archive_channel::kOutputs;
+using archive_channel::Message;
+using archive_channel::Record;
+using archive_channel::Shared;
+
+namespace {
+
+constexpr std::size_t kMemory = std::size_t{1} << 24U;
+constexpr std::size_t kMostMessages = 40;  // that surely fit into the socket
+
+struct Said {
+  std::size_t bytes = 0;                        // of all blocks
+  std::array<std::size_t, kOutputs> most = {};  // of each
+};
+
+Said SendMessages(Choices& choices, int socket) {
+  Said said;
+  for (std::size_t messages = choices.Below(kMostMessages); messages > 0; --messages) {
+    Message message;
+    const std::size_t kind = choices.Below(24);
+    message.kind = static_cast<Message::Kind>(kind < 20 ? 16 + kind % 4 : choices.Number());
+    if (kind >= 8 && kind < 16) message.kind = Message::Kind::kOutput;
+    message.index = static_cast<std::uint32_t>(choices.OneIn(8) ? choices.Number() : choices.Below(kOutputs));
+    message.value = choices.OneIn(4) ? choices.Number() : choices.Below(kBlockBytes + 1);
+    const std::size_t length = choices.OneIn(16) ? 1 + choices.Below(2 * sizeof(message)) : sizeof(message);
+    std::array<char, 2 * sizeof(message)> bytes = {};
+    std::memcpy(bytes.data(), &message, sizeof(message));
+    Require(send(socket, bytes.data(), length, MSG_NOSIGNAL) == static_cast<ssize_t>(length), "it can be said");
+    if (message.kind != Message::Kind::kOutput || message.index >= kOutputs || message.value > kBlockBytes) continue;
+    said.bytes += message.value;
+    said.most[message.index] = std::max(said.most[message.index], static_cast<std::size_t>(message.value));
+  }
+  return said;
+}
+
+// Records one behind another, as far as they are in order.
+void FillBlock(Choices& choices, std::array<char, kBlockBytes>* block) {
+  std::size_t at = 0;
+  for (std::size_t records = choices.Below(12); records > 0; --records) {
+    Record record;
+    const std::size_t kind = choices.Below(12);
+    record.kind = static_cast<Record::Kind>(kind < 10 ? 1 + kind % 5 : choices.Number());
+    const std::string_view bytes = choices.Bytes(60);
+    record.bytes = static_cast<std::uint32_t>(choices.OneIn(5) ? choices.Number() : bytes.size());
+    record.value = choices.OneIn(2) ? choices.Number() : bytes.size() / 2;
+    record.flag = choices.Below(2);
+    if (at + sizeof(record) + bytes.size() > block->size()) return;
+    std::memcpy(block->data() + at, &record, sizeof(record));
+    at += sizeof(record);
+    std::memcpy(block->data() + at, bytes.data(), bytes.size());
+    at += bytes.size();
+  }
+}
+
+void ReadAll(ArchiveClient& client, std::size_t most, std::size_t capacity) {
+  const auto buffer = std::make_unique<char[]>(capacity);
+  ArchiveMember member;
+  std::size_t given = 0;
+  std::size_t records = 0;
+  while (client.Next(&member)) {
+    Require(++records * sizeof(Record) <= most, "no more members come than there are records");
+    Require(member.name.size() <= kLongestMemberName, "names are bounded");
+    given += member.name.size() + member.unreadable.size();
+    if (!member.has_content || !member.unreadable.empty()) continue;
+    while (const std::size_t got = client.Read(buffer.get(), capacity)) {
+      Require(got <= capacity, "no more is given than asked for");
+      given += got;
+      Require(given <= most, "no more is given than was said");
+    }
+    Require(client.Read(buffer.get(), capacity) == 0, "the end is the end");
+    Require(client.member_problem().size() <= 2000, "problems are sentences");
+  }
+  Require(given <= most, "no more is named than was said");
+  Require(!client.Next(&member), "the end of all is the end");
+  Require(client.problem().size() <= 2000, "problems are sentences");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Choices choices(Bytes(data, size));
+  int ends[2];
+  Require(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0, "there are sockets");
+  void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Require(memory != MAP_FAILED, "there is memory");
+  auto* const shared = new (memory) Shared;
+  const std::size_t capacity = 1 + choices.Byte();
+  const bool whole = choices.OneIn(2);
+  const Said said = SendMessages(choices, ends[1]);
+  for (auto& block : shared->outputs) FillBlock(choices, &block);
+  // What the process did not say that it wrote is not to be looked at.
+  for (std::size_t i = 0; i < kOutputs; ++i)
+    ASAN_POISON_MEMORY_REGION(shared->outputs[i].data() + said.most[i], kBlockBytes - said.most[i]);
+  shutdown(ends[1], SHUT_WR);
+  {
+    const std::unique_ptr<ByteSource> source = OpenMemory(Bytes(data, size), capacity);
+    ArchiveClient client(std::make_unique<ArchiveProcess>(-1, ends[0], shared, kMemory), *source, Packing::kTar,
+                         []() -> std::optional<std::string> { return std::nullopt; });
+    if (whole) {
+      ReadAll(client, said.bytes, capacity);
+    } else {
+      // Nobody reads what is in the members.
+      ArchiveMember member;
+      for (std::size_t members = 0; client.Next(&member); ++members)
+        Require(members * sizeof(Record) <= said.bytes, "no more members come than there are records");
+    }
+  }
+  ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(Shared));  // others may get these addresses
+  close(ends[1]);
+  return 0;
+}

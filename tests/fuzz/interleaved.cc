@@ -1,0 +1,79 @@
+// What several processes print at once into one log, each line behind a sign of who printed it: the report is the same
+// whatever the chunking, and is clean.
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "clean_text.h"
+#include "diagnose/readings.h"
+#include "fuzz/report_text.h"
+#include "read/engine.h"
+#include "report/record/json_printer.h"
+
+using namespace whyoom;
+
+namespace {
+
+Report ReportOf(std::string_view log, std::size_t chunk) {
+  static const Engine engine(BuiltInRules());
+  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
+}
+
+std::string Sign(std::size_t style, std::size_t reporter, std::size_t line) {
+  switch (style) {
+    case 0:
+      return fmt::format("[rank{}]: ", reporter);
+    case 1:
+      return fmt::format("(TrainWorker pid={}, ip=10.0.3.7) ", 70000 + reporter);
+    case 2:
+      return fmt::format("{}: ", reporter);
+    case 3:
+      return fmt::format("[1,{}]<stderr>: ", reporter);
+    case 4:
+      return fmt::format("worker-{}  | ", reporter);
+    case 5:
+      return fmt::format("2026-11-20T12:00:{:02}.{:06}Z t1v-n-0a1b2c3d-w-{}: ", line % 60, line, reporter);
+    case 6:
+      return fmt::format("I1120 12:00:{:02}.{:06}    {} pjrt_client.cc:100] ", line % 60, line, 4001 + reporter);
+    default:
+      return reporter == 0 ? "" : fmt::format("(pid={}) ", reporter);
+  }
+}
+
+std::deque<std::string> MadeLines(Choices& choices) {
+  std::string text;
+  for (std::size_t parts = choices.Below(8); parts > 0; --parts) text += MadePart(choices);
+  std::deque<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Choices choices(Bytes(data, size));
+  const std::size_t chunk = 1 + choices.Byte();
+  const std::size_t style = choices.Below(8);
+  std::deque<std::deque<std::string>> reporters;
+  for (std::size_t count = 2 + choices.Below(3); count > 0; --count) reporters.push_back(MadeLines(choices));
+  std::string log;
+  for (std::size_t line = 0;; ++line) {
+    const auto waits = [](const auto& lines) { return !lines.empty(); };
+    if (std::none_of(reporters.begin(), reporters.end(), waits)) break;
+    std::size_t reporter = choices.empty() ? line % reporters.size() : choices.Below(reporters.size());
+    while (reporters[reporter].empty()) reporter = (reporter + 1) % reporters.size();
+    log += Sign(choices.OneIn(50) ? choices.Below(8) : style, reporter, line) + reporters[reporter].front() + "\n";
+    reporters[reporter].pop_front();
+  }
+  const Report report = ReportOf(log, std::string_view::npos);
+  const std::string json = PrintJson(report);
+  Require(json == PrintJson(ReportOf(log, chunk)), "chunks do not matter");
+  Require(IsClean(json, "\n"), "the JSON is clean");
+  for (const Diagnosis& finding : report.findings)
+    Require(finding.where.offset < log.size(), "a finding is in the log");
+  return 0;
+}

@@ -1,0 +1,11 @@
+// Any bytes, plain or packed: what lies in them is the same whatever the chunking. The first byte chooses that, and
+// whether they are a file.
+#include "fuzz/unpacked.h"
+
+using namespace whyoom;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  CheckMembers(Bytes(data + 1, size - 1), 1 + 8 * (data[0] / 2), data[0] % 2 == 1);
+  return 0;
+}

@@ -1,0 +1,55 @@
+// Packs bytes in the ways that are streams of bytes made smaller.
+#pragma once
+
+#include <bzlib.h>
+#include <isa-l/igzip_lib.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <zstd.h>
+
+#include <memory>
+#include <string>
+
+#include "fuzz/fuzz.h"
+#include "input/packing.h"
+
+namespace whyoom {
+
+inline std::string Gzip(std::string_view bytes) {
+  const auto stream = std::make_unique<isal_zstream>();
+  isal_deflate_stateless_init(stream.get());
+  std::string packed(bytes.size() + 1000, '\0');
+  stream->gzip_flag = IGZIP_GZIP;
+  stream->end_of_stream = 1;
+  stream->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  stream->avail_in = static_cast<std::uint32_t>(bytes.size());
+  stream->next_out = reinterpret_cast<std::uint8_t*>(packed.data());
+  stream->avail_out = static_cast<std::uint32_t>(packed.size());
+  Require(isal_deflate_stateless(stream.get()) == COMP_OK, "gzip can be made");
+  packed.resize(stream->total_out);
+  return packed;
+}
+
+inline std::string Pack(Packing packing, std::string_view bytes) {
+  if (packing == Packing::kGzip) return Gzip(bytes);
+  std::string packed(2 * bytes.size() + 1000, '\0');
+  std::size_t size = 0;
+  if (packing == Packing::kZstd) {
+    size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 1);
+  } else if (packing == Packing::kXz) {
+    lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                            bytes.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size());
+  } else if (packing == Packing::kBzip2) {
+    auto length = static_cast<unsigned>(packed.size());
+    BZ2_bzBuffToBuffCompress(packed.data(), &length, const_cast<char*>(bytes.data()),
+                             static_cast<unsigned>(bytes.size()), 1, 0, 0);
+    size = length;
+  } else {
+    size = LZ4F_compressFrame(packed.data(), packed.size(), bytes.data(), bytes.size(), nullptr);
+  }
+  Require(size > 0 && size <= packed.size(), "it can be packed");
+  packed.resize(size);
+  return packed;
+}
+
+}  // namespace whyoom

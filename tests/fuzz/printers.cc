@@ -1,0 +1,118 @@
+// One log in every format: nothing that it says becomes more than text there.
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "clean_text.h"
+#include "cli/print_report.h"
+#include "diagnose/readings.h"
+#include "fuzz/report_text.h"
+#include "read/engine.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::size_t CountOf(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// Where the element that is open at the back of `open` goes on behind the tag at `at`; what is open changes with it.
+std::size_t BehindTag(std::string_view text, std::size_t at, std::vector<std::string_view>* open) {
+  if (text.substr(at).starts_with("<?") || text.substr(at).starts_with("<!"))
+    return std::min(text.find('>', at), text.size() - 1) + 1;
+  const bool closes = text.substr(at).starts_with("</");
+  const std::size_t name_at = at + (closes ? 2 : 1);
+  const std::size_t name_end = std::min(text.find_first_of(" />", name_at), text.size());
+  const std::string_view name = text.substr(name_at, name_end - name_at);
+  Require(!name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") ==
+                               std::string_view::npos,
+          "an element has a name");
+  std::size_t end = name_end;
+  for (bool quoted = false; end < text.size() && (quoted || text[end] != '>'); ++end) {
+    Require(text[end] != '<', "no tag begins in a tag");
+    if (text[end] == '"') quoted = !quoted;
+  }
+  Require(end < text.size(), "a tag ends");
+  if (closes) {
+    Require(!open->empty() && open->back() == name, "what is closed was opened");
+    open->pop_back();
+  } else if (text[end - 1] != '/') {
+    open->push_back(name);
+  }
+  return end + 1;
+}
+
+// Nothing opens or closes an element but what does so in the right order, so that no text of a log can.
+void CheckElements(std::string_view text) {
+  std::vector<std::string_view> open;
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
+    const bool verbatim = !open.empty() && (open.back() == "script" || open.back() == "style");
+    if (verbatim) at = text.find("</" + std::string(open.back()), at);
+    Require(at != std::string_view::npos, "scripts and styles end");
+    at = BehindTag(text, at, &open);
+  }
+  Require(open.empty(), "what is opened is closed");
+}
+
+void CheckHtml(const std::string& page) {
+  CheckElements(page);
+  // The page's own, which it has where there are many failures.
+  Require(CountOf(page, "<script") <= 1, "no script comes from a log");
+  for (const char* element : {"<iframe", "<object", "<embed", "<base", "<form", "<img"})
+    Require(CountOf(page, element) == 0, "a page fetches nothing");
+  Require(CountOf(page, "<link") == 1, "a page has an icon");
+  Require(CountOf(page, "=\"javascript:") == 0, "no link comes from a log");
+}
+
+// A line is a command where it begins so: of those that are printed, and in the group none.
+void CheckGithub(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+    const std::string_view command = line.substr(begin);
+    at = end + 1;
+    if (!command.starts_with("::")) continue;
+    const bool known = command.starts_with("::error ") || command.starts_with("::warning ") ||
+                       command.starts_with("::notice ") || command.starts_with("::group::") ||
+                       command.starts_with("::endgroup::") || command.starts_with("::stop-commands::") ||
+                       CountOf(command, "::") == 2;
+    Require(known && begin == 0, "no command comes from a log");
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Engine engine(BuiltInRules());
+  Choices choices(Bytes(data, size));
+  const std::string path = choices.OneIn(4) ? MadeText(choices) : "train.log";
+  const std::string member = choices.OneIn(6) ? MadeText(choices) : "";
+  const std::string root = choices.OneIn(3) ? "/home/user" : "";
+  const TextOptions text = {20 + choices.Below(120), false};
+  const std::string log = MadeLog(choices);
+  const Report report =
+      MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {path, member}, *OpenMemory(log)), XlaDump());
+
+  const auto print = [&](Format format) {
+    std::string printed = PrintReport(report, format, text, root);
+    Require(IsClean(printed, "\n"), "what is printed is clean");
+    return printed;
+  };
+  print(Format::kText);
+  print(Format::kMarkdown);
+  Require(nlohmann::json::accept(print(Format::kJson)), "the JSON is JSON");
+  Require(nlohmann::json::accept(print(Format::kSarif)), "SARIF is JSON");
+  const std::string records = print(Format::kNdjson);
+  for (std::size_t at = 0; at < records.size();) {
+    const std::size_t end = records.find('\n', at);
+    Require(end != std::string::npos && nlohmann::json::accept(records.substr(at, end - at)), "a record is JSON");
+    at = end + 1;
+  }
+  CheckHtml(print(Format::kHtml));
+  CheckGithub(print(Format::kGithub));
+  CheckElements(print(Format::kJunit));
+  return 0;
+}

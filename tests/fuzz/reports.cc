@@ -1,0 +1,35 @@
+// Logs made up of the messages and tables that are read: the report is the same whatever the chunking.
+#include <nlohmann/json.hpp>
+
+#include "clean_text.h"
+#include "diagnose/readings.h"
+#include "fuzz/report_text.h"
+#include "read/engine.h"
+#include "report/record/json_printer.h"
+
+using namespace whyoom;
+
+namespace {
+
+Report ReportOf(std::string_view log, std::size_t chunk) {
+  static const Engine engine(BuiltInRules());
+  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Choices choices(Bytes(data, size));
+  const std::size_t chunk = 1 + choices.Byte();
+  const std::string log = MadeLog(choices);
+  const Report report = ReportOf(log, std::string_view::npos);
+  const std::string json = PrintJson(report);
+  Require(json == PrintJson(ReportOf(log, chunk)), "chunks do not matter");
+  Require(IsClean(json, "\n"), "the JSON is clean");
+  Require(nlohmann::json::accept(json), "the JSON is JSON");
+  for (const Diagnosis& finding : report.findings) {
+    Require(finding.where.offset < log.size(), "a finding is in the log");
+    Require(finding.where.last_line >= finding.where.line, "a finding ends behind its begin");
+  }
+  return 0;
+}

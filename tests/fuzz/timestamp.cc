@@ -1,0 +1,43 @@
+// Any text as a logger's stamp, and as one that leaves the year open.
+#include "text/timestamp.h"
+
+#include "fuzz/choices.h"
+#include "fuzz/fuzz.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr std::int64_t kDay = std::int64_t{86'400} * 1'000'000;
+constexpr std::int64_t kLast = 2'932'897 * kDay;  // the end of 9999
+
+// As far as a zone can be from UTC.
+constexpr std::int64_t kMostAhead = kDay;
+
+void CheckRange(const Timestamp& time) {
+  Require(time.microseconds >= -kMostAhead, "no stamp is from before 1970");
+  Require(time.microseconds < kLast + kMostAhead, "no stamp is from behind 9999");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = Bytes(data, size);
+  if (const std::optional<Timestamp> time = ParseTimestamp(text)) {
+    CheckRange(*time);
+    const std::string printed = ToString(*time);
+    Require(time->microseconds < 0 || time->microseconds >= kLast || ParseTimestamp(printed) == time,
+            "what is printed is read again");
+  }
+
+  Choices choices(text);
+  const std::string_view stamp = choices.Bytes(60);
+  const std::optional<Timestamp> near = ParseTimestamp(choices.Rest());
+  if (!near) return 0;
+  const std::optional<Timestamp> time = ParseTimestampNear(stamp, *near);
+  if (!time) return 0;
+  Require(!time->zone_known, "whose clock it is stays open");
+  Require(time->microseconds >= 0 && time->microseconds < kLast + 366 * kDay, "a year is found that there is");
+  Require(ParseTimestampNear(stamp, *time) == time, "what is nearest is nearest to itself");
+  return 0;
+}

@@ -1,0 +1,89 @@
+// What ReadMembers makes of bytes, so that it can be compared.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "fuzz/fuzz.h"
+#include "input/members.h"
+
+// A header may name so much that the sanitizer is busy for seconds with what nobody uses: there is not so much here.
+// Not inline, so that it stands before the one of the sanitizer; a target is one file.
+extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256:allocator_may_return_null=1"; }
+
+namespace whyoom {
+
+// As a file: with a size, and places to go to.
+class FileInMemory : public ByteSource {
+ public:
+  FileInMemory(std::string_view bytes, std::size_t chunk) : bytes_(bytes), chunk_(chunk) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    const std::size_t count = std::min({capacity, chunk_, bytes_.size() - at_});
+    std::memcpy(buffer, bytes_.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+  std::optional<std::uint64_t> Size() const override { return bytes_.size(); }
+  bool SeekTo(std::uint64_t offset) override {
+    if (offset > bytes_.size()) return false;
+    at_ = static_cast<std::size_t>(offset);
+    return true;
+  }
+
+ private:
+  const std::string_view bytes_;
+  const std::size_t chunk_;
+  std::size_t at_ = 0;
+};
+
+// "member: text" of each piece, and what is wrong, as they come.
+inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacity) {
+  Limits limits;
+  limits.sandbox = false;
+  limits.memory = std::size_t{16} << 20U;
+  limits.bytes = std::size_t{4} << 20U;
+  limits.members = 1000;
+  limits.depth = 4;
+  std::string all;
+  std::uint64_t pieces = 0;
+  const auto buffer = std::make_unique<char[]>(capacity);
+  ReadMembers(
+      {"in", ""}, std::move(source), limits,
+      [&](const Artifact& artifact, ByteSource& piece) {
+        Require(++pieces <= limits.members + 1, "members are limited");
+        Require(artifact.path == "in", "a piece is of the input");
+        all += "\n" + artifact.member + ": ";
+        while (const std::size_t got = piece.Read(buffer.get(), capacity)) {
+          Require(got <= capacity, "no more is given than asked for");
+          all.append(buffer.get(), got);
+        }
+        Require(piece.Read(buffer.get(), capacity) == 0, "the end is the end");
+      },
+      [&](const Problem& problem) {
+        Require(!problem.what.empty(), "a problem says what is wrong");
+        all += "\n! " + problem.member + ": " + problem.what;
+      });
+  return all;
+}
+
+// As a pipe or as a file. What of a damaged member comes before the damage depends on how libarchive was given it.
+inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
+  const auto all = [&](std::size_t most, std::size_t capacity) {
+    return AllOf(file ? std::make_unique<FileInMemory>(bytes, most) : OpenMemory(bytes, most), capacity);
+  };
+  constexpr std::size_t kRoom = std::size_t{1} << 16U;
+  const std::string whole = all(std::string_view::npos, kRoom);
+  const std::string in_chunks = all(chunk, 100 + chunk);
+  if (whole.find("\n! ") == std::string::npos) {
+    Require(whole == in_chunks, "chunks do not matter");
+  } else {
+    Require(whole == all(std::string_view::npos, kRoom), "the same is read each time");
+  }
+}
+
+}  // namespace whyoom
