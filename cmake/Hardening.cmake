@@ -9,7 +9,7 @@ foreach(flag -fstack-clash-protection -fcf-protection)
     target_compile_options(whyoom_flags INTERFACE ${flag})
   endif()
 endforeach()
-if(NOT WHYOOM_SANITIZE AND NOT WHYOOM_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")  # which check more, or nothing is optimized
+if(NOT WHYOOM_SANITIZE AND NOT WHYOOM_SANITIZE_THREADS AND NOT WHYOOM_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")  # which check more, or nothing is optimized
   target_compile_options(whyoom_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 if(NOT WHYOOM_STATIC)  # -static-pie says so there

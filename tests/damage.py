@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
-    logs = [path for path in sorted(options.folder.rglob("*")) if path.is_file() and path.suffix in (".log", ".txt")][:: options.sample]
+    logs = [path for path in sorted(options.folder.rglob("*")) if path.is_file() and (path.suffix in (".log", ".txt") or path.name == "log")][:: options.sample]
     if not logs:
         sys.exit(f"no logs in {options.folder}")
     tried = failed = 0

@@ -47,19 +47,25 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() { hs_free_scratch(scratch_); }
 
-  // `id` names the database, and is never given to another one.
+  // `id` names the database, and is never given to another one. To ask the engine whether the memory is large enough
+  // costs more than to search a line.
   hs_scratch_t* For(const hs_database_t* database, std::uint64_t id) {
-    if (id != last_ && hs_alloc_scratch(database, &scratch_) != HS_SUCCESS) {
-      last_ = 0;
+    if (std::find(known_.begin(), known_.end(), id) != known_.end()) return scratch_;
+    if (hs_alloc_scratch(database, &scratch_) != HS_SUCCESS) {
+      known_.clear();
       throw Error("no memory for the search engine");
     }
-    last_ = id;
+    if (known_.size() >= kMostKnown) known_.clear();
+    known_.push_back(id);
     return scratch_;
   }
 
  private:
+  // A run has some eight databases; those of rules that are gone need not be remembered.
+  static constexpr std::size_t kMostKnown = 64;
+
   hs_scratch_t* scratch_ = nullptr;
-  std::uint64_t last_ = 0;
+  std::vector<std::uint64_t> known_;
 };
 
 thread_local Scratch scratch_of_thread;

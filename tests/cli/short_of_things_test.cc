@@ -1,0 +1,80 @@
+// What whyoom says where a system gives it little: memory, file sizes, descriptors, standard streams.
+#include <signal.h>
+
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+std::string Log() { return ReadText(WHYOOM_SOURCE_DIR "/testdata/cases/compile-padded-points/log"); }
+
+ProcessResult RunUnder(const std::string& limits, const std::string& arguments, const std::string& folder) {
+  return RunProcess({"/bin/bash", "-c", limits + "; '" WHYOOM_BINARY "' " + arguments}, "", folder);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
+  if (kSanitized) return;
+  const ScratchFolder scratch;
+  scratch.Write("train.log", Log());
+  REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);
+  int short_of_it = 0;
+  for (int kilobytes = 50'000; kilobytes <= 320'000; kilobytes += 6'000) {
+    for (const char* arguments : {"-j 1 train.log logs.tar", "-j 4 train.log logs.tar"}) {
+      const ProcessResult run = RunUnder("ulimit -v " + std::to_string(kilobytes), arguments, scratch.path());
+      CAPTURE(kilobytes, arguments, run.err);
+      // Below what the loader needs it is not whyoom that speaks.
+      const bool loaded = !Holds(run.err, "error while loading shared libraries");
+      if (!loaded) continue;
+      CHECK(run.exit_status >= 1);
+      CHECK(run.exit_status <= 3);
+      if (run.exit_status != 2) continue;
+      ++short_of_it;
+      CHECK(run.err.starts_with("whyoom: "));
+    }
+  }
+  CHECK(short_of_it > 0);
+}
+
+TEST_CASE("where no process can be had for an archive, that is told and the rest is read", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("train.log", Log());
+  REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);
+  const ProcessResult small = RunUnder("ulimit -f 100", "train.log logs.tar", scratch.path());
+  CHECK(small.exit_status == 3);
+  CHECK(Holds(small.out, "E1000"));
+  CHECK(Holds(small.out, "no process that reads archives can be started"));
+  CHECK(Holds(small.out, "--no-sandbox"));
+  const ProcessResult without = RunUnder("ulimit -f 100", "--no-sandbox logs.tar", scratch.path());
+  CHECK(without.exit_status == 1);
+}
+
+TEST_CASE("with standard streams closed a report goes nowhere else", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("train.log", Log());
+  REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);
+  for (const char* input : {"train.log", "logs.tar"}) {
+    CAPTURE(input);
+    CHECK(RunUnder("exec 0<&- 1>&-", input, scratch.path()).exit_status == 2);
+    CHECK(RunUnder("exec 0<&-", input, scratch.path()).exit_status == 1);
+  }
+}
+
+TEST_CASE("a rule file without end is refused", "[cli]") {
+  const ProcessResult run = RunWhyoom({"--rules", "/dev/zero"}, Log());
+  CHECK(run.exit_status == 2);
+  CHECK(Holds(run.err, "the file is larger than 4 MiB"));
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Has a whyoom that was built with ThreadSanitizer read the bundled logs by four threads at once, packed and not, with and without a state:
+#   tests/threads.sh build/threads/whyoom
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "$0")/.."
+export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Each part is long enough to be read ahead by a thread of its own.
+for i in 1 2 3 4; do
+  for _ in $(seq 20); do find testdata/cases -type f | sort | xargs cat; done > "$scratch/$i.log"
+done
+gzip -k "$scratch/1.log"
+tar -C "$scratch" -cf "$scratch/all.tar" 1.log 2.log
+python3 -m zipfile -c "$scratch/all.zip" "$scratch/3.log"
+
+run() {  # OPTION...: 0 and 1 are results, 3 says that something was not read
+  local status=0
+  "$program" -j 4 "$@" > "$scratch/out" 2> "$scratch/err" || status=$?
+  if [ "$status" -gt 1 ] && [ "$status" -ne 3 ]; then
+    cat "$scratch/err"
+    echo "whyoom -j 4 $*: status $status"
+    exit 1
+  fi
+}
+run --format json testdata "$scratch"
+run --format ndjson --no-sandbox testdata "$scratch"
+run --resume "$scratch/state" testdata
+run --resume "$scratch/state" testdata "$scratch"
+echo "no races"

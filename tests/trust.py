@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Attacks whyoom with inputs made for it, measures what they cost, and writes the table of docs/threat-model.md.
+
+    tests/trust.py PROGRAM [--write docs/threat-model.md] [--attacks FOLDER]
+
+Each input is read beside a log with a failure, which must be reported whatever the other holds. --attacks adds the files of a folder. Status 1: a
+promise is broken.
+"""
+
+import argparse
+import gzip
+import io
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+SECONDS = 60
+MEBIBYTES = 256  # of the largest process: what it is, a decoder's 128, and the usual
+
+
+def cpio(name_bytes, links=1, inode=1, said=None):
+    size = said if said is not None else name_bytes + 1
+    header = "070701" + "".join(f"{field:08x}" for field in (inode, 0o100644, 0, 0, links, 0, 0, 0, 0, 0, 0, size, 0))
+    body = header.encode() + b"n" * name_bytes + b"\0"
+    return body + b"\0" * (-len(body) % 4)
+
+
+def tar_header(name, size, kind, prefix=b""):
+    info = tarfile.TarInfo(name)
+    info.size, info.type = size, kind
+    return info.tobuf(tarfile.USTAR_FORMAT)
+
+
+def record(text):
+    size = len(text) + 3
+    while len(f"{size} {text}\n") != size:
+        size += 1
+    return f"{size} {text}\n".encode()
+
+
+def padded(data):
+    return data + b"\0" * (-len(data) % 512)
+
+
+def sparse_tar(hole, text):
+    extended = b"".join(map(record, ("GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=a.log", f"GNU.sparse.realsize={hole + len(text)}")))
+    sparse_map = padded(f"1\n{hole}\n{len(text)}\n".encode())
+    return (tar_header("x", len(extended), tarfile.XHDTYPE) + padded(extended) +
+            tar_header("a.log", len(sparse_map) + len(text), tarfile.REGTYPE) + sparse_map + padded(text) + bytes(1024))
+
+
+def sparse_map_tar(entries):
+    numbers = ",".join("1,1" for _ in range(entries))
+    extended = record(f"GNU.sparse.map={numbers}")
+    return tar_header("x", len(extended), tarfile.XHDTYPE) + padded(extended) + tar_header("a.log", 5, tarfile.REGTYPE) + padded(b"text\n") + bytes(1024)
+
+
+def zip_of(members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def nested_zip(depth):
+    data = b"text\n"
+    for _ in range(depth):
+        data = zip_of([("a.zip", data)])
+    return data
+
+
+def attacks(scratch):
+    """Pairs of what it is and its path."""
+    mebibyte = 1 << 20
+    made = {
+        "a cpio whose one name is of 1 GiB": gzip.compress(cpio(0, said=(1 << 30))[:-1] + b"n" * (512 * mebibyte), 1),
+        "a cpio of 300 files with names of 1 MiB, each with more to come": gzip.compress(b"".join(cpio(mebibyte, 2, i) for i in range(300)), 1),
+        "a cpio of 300,000 linked files": gzip.compress(b"".join(cpio(8, 2, i) for i in range(300_000)), 6),
+        "a tar with a hole of a terabyte": sparse_tar(1 << 40, b"text\n"),
+        "a tar with a map of 30 million pieces": gzip.compress(sparse_map_tar(30_000_000), 1),
+        "a zip of 4 GiB of zeros, deflated twice": gzip.compress(zip_of([("zeros", bytes(1 << 30)) for _ in range(4)]), 9),
+        "a zip whose 2 GiB are a program": zip_of([("prog", b"\x7fELF\2\1\1" + bytes((1 << 31) - 7))]),
+        "a zip in a zip, 200 deep": nested_zip(200),
+        "a zip of 100,000 empty members": zip_of([(f"{i}", b"") for i in range(100_000)]),
+        "a line of 300 MB": b"Ran out of memo" * (20 * mebibyte),
+        "a log of 20 MB that is full of near misses": b"RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of\n" * 350_000,
+    }
+    for index, (what, data) in enumerate(made.items()):
+        path = scratch / f"{index}.bin"
+        path.write_bytes(data)
+        yield what, path
+
+
+def measure(command):
+    """Status, standard output, seconds, MiB of the largest process."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:  # so that what it and its children took is known apart from other runs
+        os.close(read_end)
+        start = time.monotonic()
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS)
+            status, output = done.returncode, done.stdout.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            status, output = None, ""
+        seconds = time.monotonic() - start
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        found = "E1000" in output
+        with os.fdopen(write_end, "w") as out:
+            out.write(f"{status} {int(found)} {seconds} {memory}")
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as text:
+        status, found, seconds, memory = text.read().split()
+    os.waitpid(pid, 0)
+    return status, found == "1", float(seconds), float(memory)
+
+
+def good_log(scratch):
+    path = scratch / "good.log"
+    path.write_text("RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 17.91G of 15.48G hbm. "
+                    "Exceeded hbm capacity by 2.43G.\n")
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--attacks", type=pathlib.Path)
+    options = parser.parse_args()
+    lines = ["| read beside a log with a failure | seconds | MiB, largest process | status |\n", "|---|---|---|---|\n"]
+    broken = 0
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        good = good_log(scratch)
+        cases = list(attacks(scratch))
+        if options.attacks:
+            cases += [(f"`{path.name}`", path) for path in sorted(options.attacks.iterdir()) if path.is_file() and path.suffix in (".zst", ".tar", ".7z")]
+        for what, path in cases:
+            status, found, seconds, memory = measure([options.program, str(good), str(path)])
+            faults = [fault for fault, holds in (
+                ("not ended", status != "None"), ("status", status in ("1", "3")), ("the other log's report is missing", found),
+                ("memory", memory <= MEBIBYTES)) if not holds]
+            if faults:
+                broken += 1
+                print(f"{what}: {', '.join(faults)}", file=sys.stderr)
+            lines.append(f"| {what} | {seconds:.1f} | {memory:.0f} | {status} |\n")
+    table = "".join(lines)
+    print(table, end="")
+    if options.write:
+        text = options.write.read_text()
+        begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+        options.write.write_text(text[:begin] + table + text[end:])
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
