@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "process.h"
+#include "sanitized.h"
 
 namespace {
 
@@ -13,14 +14,6 @@ std::string Log() { return ReadText(WHYOOM_SOURCE_DIR "/testdata/cases/compile-p
 ProcessResult RunUnder(const std::string& limits, const std::string& arguments, const std::string& folder) {
   return RunProcess({"/bin/bash", "-c", limits + "; '" WHYOOM_BINARY "' " + arguments}, "", folder);
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -19,6 +19,7 @@
 #include "input/archive/archive_client.h"
 #include "input/byte_source.h"
 #include "packed.h"
+#include "sanitized.h"
 
 namespace whyoom {
 namespace {
@@ -29,12 +30,6 @@ using archive_channel::Shared;
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
 const auto kNeverStopped = []() -> std::optional<std::string> { return std::nullopt; };
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::string FileOf(const ArchiveProcess& process, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(process.pid()) + "/" + name);
@@ -234,11 +229,13 @@ TEST_CASE("no message of a process that was taken over does harm", "[input]") {
   };
   const std::string told = "the process that unpacks its tar data ended early; what follows was not read";
   // Blocks that there are not, or are not so long.
-  for (const auto& [index, value] : {std::pair<std::uint32_t, std::uint64_t>{4, 100},
-                                     {0, Shared().outputs[0].size() + 1},
-                                     {UINT32_MAX, UINT64_MAX}}) {
-    CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kOutput, index, value); }).Read() == told);
-    CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kNeed, index + 2, 0); }).Read() == told);
+  for (const auto& block : {std::pair<std::uint32_t, std::uint64_t>{4, 100},
+                            {0, Shared().outputs[0].size() + 1},
+                            {UINT32_MAX, UINT64_MAX}}) {
+    CHECK(Hostile([&](int socket, Shared&) {
+            sent(socket, Message::Kind::kOutput, block.first, block.second);
+          }).Read() == told);
+    CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kNeed, block.first + 2, 0); }).Read() == told);
   }
   CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kBegin, 0, 0); }).Read() == told);
   CHECK(Hostile([&](int socket, Shared&) { REQUIRE(send(socket, "x", 1, 0) == 1); }).Read() == told);
