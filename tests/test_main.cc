@@ -1,5 +1,5 @@
 // The tests' own executable is what is started where they read archives.
-#include "input/archive/archive_server.h"
+#include "cli/serve_archives.h"
 
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
@@ -9,6 +9,6 @@
 #endif
 
 int main(int argc, char** argv) {
-  if (whyoom::IsArchiveServer(argc, argv)) whyoom::ServeArchives(argv[1]);
+  whyoom::ServeArchivesIfAsked(argc, argv);
   return Catch::Session().run(argc, argv);
 }

@@ -1,7 +1,7 @@
 #include "cli/run.h"
-#include "input/archive/archive_server.h"
+#include "cli/serve_archives.h"
 
 int main(int argc, char** argv) {
-  if (whyoom::IsArchiveServer(argc, argv)) whyoom::ServeArchives(argv[1]);
+  whyoom::ServeArchivesIfAsked(argc, argv);
   return whyoom::Run({argv + (argc > 0 ? 1 : 0), argv + argc});
 }

@@ -199,6 +199,30 @@ class GzipDecoder : public Decoder {
   bool in_header_ = true;
 };
 
+// How much of a stream its decoder is given at once. A call that meets damage does not say what it unpacked before
+// that: so each goes to the end of a block only, by the decoder's own hint of what it needs next.
+class BlockSteps {
+ public:
+  // The least that a stream's header takes, and what its decoder counts to a block of the header of the one behind it.
+  BlockSteps(std::size_t header, std::size_t block_header)
+      : header_(header), block_header_(block_header), next_(header) {}
+
+  void Begin() { next_ = header_; }
+  std::size_t Of(std::size_t packed) const { return full_ ? 0 : std::min(packed, next_); }
+
+  // After a call that filled all the room that it had, there may be more of the block.
+  void After(std::size_t hint, bool full) {
+    full_ = full;
+    next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);
+  }
+
+ private:
+  const std::size_t header_;
+  const std::size_t block_header_;
+  std::size_t next_;
+  bool full_ = false;
+};
+
 class ZstdDecoder : public Decoder {
  public:
   ZstdDecoder(std::unique_ptr<ByteSource> packed, std::size_t memory)
@@ -211,16 +235,14 @@ class ZstdDecoder : public Decoder {
   }
 
  private:
-  void Begin(std::string_view) override { next_ = kLeastHeader; }
+  void Begin(std::string_view) override { steps_.Begin(); }
 
   Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
     ZSTD_outBuffer out = {buffer, capacity, 0};
-    // A call that meets damage does not say what it unpacked before: so each goes to the end of a block only.
-    ZSTD_inBuffer in = {packed.data(), full_ ? 0 : std::min(packed.size(), next_), 0};
+    ZSTD_inBuffer in = {packed.data(), steps_.Of(packed.size()), 0};
     const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
     if (ZSTD_isError(result) != 0) FailWith(ZSTD_getErrorCode(result));
-    full_ = out.pos == capacity;  // then there may be more of the block
-    next_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(result, 1);
+    steps_.After(result, out.pos == capacity);
     // The decoders of old formats count what they were given room for, where they fail.
     return {in.pos, ZSTD_isError(result) != 0 ? 0 : out.pos, result == 0};
   }
@@ -237,11 +259,8 @@ class ZstdDecoder : public Decoder {
     }
   }
 
-  static constexpr std::size_t kLeastHeader = 5;
-  static constexpr std::size_t kBlockHeader = 3;
   const std::size_t memory_;
-  std::size_t next_ = kLeastHeader;
-  bool full_ = false;
+  BlockSteps steps_{5, 3};
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
 };
 
@@ -329,11 +348,10 @@ class Lz4Decoder : public Decoder {
   }
 
  private:
-  void Begin(std::string_view) override { next_ = kLeastHeader; }
+  void Begin(std::string_view) override { steps_.Begin(); }
 
   Step Decode(std::string_view packed, char* buffer, std::size_t capacity) override {
-    // A call that meets damage does not say what it unpacked before: so each goes to the end of a block only.
-    Step step = {full_ ? 0 : std::min(packed.size(), next_), capacity, false};
+    Step step = {steps_.Of(packed.size()), capacity, false};
     const std::size_t result =
         LZ4F_decompress(context_.get(), buffer, &step.given, packed.data(), &step.taken, nullptr);
     if (LZ4F_isError(result) != 0) {
@@ -341,8 +359,7 @@ class Lz4Decoder : public Decoder {
       return {};
     }
     step.ended = result == 0;
-    full_ = step.given == capacity;  // then there may be more of the block
-    next_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(result, 1);
+    steps_.After(result, step.given == capacity);
     return step;
   }
 
@@ -356,10 +373,7 @@ class Lz4Decoder : public Decoder {
     }
   }
 
-  static constexpr std::size_t kLeastHeader = 7;
-  static constexpr std::size_t kBlockHeader = 4;
-  std::size_t next_ = kLeastHeader;
-  bool full_ = false;
+  BlockSteps steps_{7, 4};
   std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> context_{nullptr,
                                                                                 &LZ4F_freeDecompressionContext};
 };

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "catch.h"
+#include "input/archive/lockdown.h"
 #include "process.h"
-#include "sanitized.h"
 
 namespace {
 
@@ -20,7 +20,7 @@ bool Holds(const std::string& text, const std::string& part) { return text.find(
 }  // namespace
 
 TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
-  if (kSanitized) return;
+  if (whyoom::kSanitized) return;
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);

@@ -1,21 +1,10 @@
 // Any log: the report is the same whatever the chunking, is clean in every format, and is made without a crash.
 #include "clean_text.h"
-#include "diagnose/readings.h"
-#include "fuzz/fuzz.h"
-#include "read/engine.h"
+#include "fuzz/report_of.h"
 #include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
 
 using namespace whyoom;
-
-namespace {
-
-Report ReportOf(std::string_view log, std::size_t chunk) {
-  static const Engine engine(BuiltInRules());
-  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
-}
-
-}  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view log = Bytes(data, size);

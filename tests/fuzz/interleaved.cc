@@ -5,19 +5,13 @@
 #include <deque>
 
 #include "clean_text.h"
-#include "diagnose/readings.h"
+#include "fuzz/report_of.h"
 #include "fuzz/report_text.h"
-#include "read/engine.h"
 #include "report/record/json_printer.h"
 
 using namespace whyoom;
 
 namespace {
-
-Report ReportOf(std::string_view log, std::size_t chunk) {
-  static const Engine engine(BuiltInRules());
-  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
-}
 
 std::string Sign(std::size_t style, std::size_t reporter, std::size_t line) {
   switch (style) {

@@ -2,21 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include "clean_text.h"
-#include "diagnose/readings.h"
+#include "fuzz/report_of.h"
 #include "fuzz/report_text.h"
-#include "read/engine.h"
 #include "report/record/json_printer.h"
 
 using namespace whyoom;
-
-namespace {
-
-Report ReportOf(std::string_view log, std::size_t chunk) {
-  static const Engine engine(BuiltInRules());
-  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
-}
-
-}  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Choices choices(Bytes(data, size));

@@ -1,13 +1,11 @@
 // What ReadMembers makes of bytes, so that it can be compared.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
+#include "file_in_memory.h"
 #include "fuzz/fuzz.h"
 #include "input/members.h"
 
@@ -16,30 +14,6 @@
 extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256:allocator_may_return_null=1"; }
 
 namespace whyoom {
-
-// As a file: with a size, and places to go to.
-class FileInMemory : public ByteSource {
- public:
-  FileInMemory(std::string_view bytes, std::size_t chunk) : bytes_(bytes), chunk_(chunk) {}
-
-  std::size_t Read(char* buffer, std::size_t capacity) override {
-    const std::size_t count = std::min({capacity, chunk_, bytes_.size() - at_});
-    std::memcpy(buffer, bytes_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-  std::optional<std::uint64_t> Size() const override { return bytes_.size(); }
-  bool SeekTo(std::uint64_t offset) override {
-    if (offset > bytes_.size()) return false;
-    at_ = static_cast<std::size_t>(offset);
-    return true;
-  }
-
- private:
-  const std::string_view bytes_;
-  const std::size_t chunk_;
-  std::size_t at_ = 0;
-};
 
 // "member: text" of each piece, and what is wrong, as they come.
 inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacity) {
@@ -74,7 +48,7 @@ inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacit
 // As a pipe or as a file. What of a damaged member comes before the damage depends on how libarchive was given it.
 inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
   const auto all = [&](std::size_t most, std::size_t capacity) {
-    return AllOf(file ? std::make_unique<FileInMemory>(bytes, most) : OpenMemory(bytes, most), capacity);
+    return AllOf(file ? std::make_unique<FileInMemory>(std::string(bytes), most) : OpenMemory(bytes, most), capacity);
   };
   constexpr std::size_t kRoom = std::size_t{1} << 16U;
   const std::string whole = all(std::string_view::npos, kRoom);

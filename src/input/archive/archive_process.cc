@@ -31,12 +31,10 @@ using archive_channel::Shared;
 constexpr int kMostServed = 1000;
 // An idle one holds some megabytes.
 constexpr std::size_t kMostIdle = 16;
-// A loader that does not come to an end.
-constexpr int kStartMilliseconds = 30'000;
 
 struct Idle {
   std::mutex mutex;
-  std::vector<std::pair<std::size_t, std::unique_ptr<ArchiveProcess>>> processes;  // with their memory
+  std::vector<std::unique_ptr<ArchiveProcess>> processes;
 };
 
 Idle& TheIdle() {
@@ -44,6 +42,7 @@ Idle& TheIdle() {
   return idle;
 }
 
+#if defined(__linux__)
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -68,7 +67,6 @@ int OutOfTheWay(int descriptor) {
   return copy;
 }
 
-#if defined(__linux__)
 // That cannot be made smaller under those who look at it.
 int MakeMemory() {
   const int memory = memfd_create("whyoom archive", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -117,6 +115,7 @@ int Spawn(int socket, int memory, std::string limit, pid_t* pid) {
 }
 
 bool IsReady(int socket) {
+  constexpr int kStartMilliseconds = 30'000;  // for a loader that does not come to an end
   Message message;
   return Receive(socket, kStartMilliseconds, &message) == Received::kMessage && message.kind == Message::Kind::kReady;
 }
@@ -159,8 +158,8 @@ std::unique_ptr<ArchiveProcess> ArchiveProcess::Get(std::size_t memory, std::str
   {
     const std::lock_guard<std::mutex> lock(idle.mutex);
     for (auto one = idle.processes.begin(); one != idle.processes.end(); ++one) {
-      if (one->first != memory) continue;
-      std::unique_ptr<ArchiveProcess> process = std::move(one->second);
+      if ((*one)->memory_ != memory) continue;
+      std::unique_ptr<ArchiveProcess> process = std::move(*one);
       idle.processes.erase(one);
       Message none;
       if (Receive(process->socket_, 0, &none) != Received::kNothingYet) break;  // somebody ended it meanwhile
@@ -176,9 +175,7 @@ void ArchiveProcess::PutBack(std::unique_ptr<ArchiveProcess> process) {
   process->shared_->unwanted = 0;
   Idle& idle = TheIdle();
   const std::lock_guard<std::mutex> lock(idle.mutex);
-  if (idle.processes.size() >= kMostIdle) return;
-  const std::size_t memory = process->memory_;
-  idle.processes.emplace_back(memory, std::move(process));
+  if (idle.processes.size() < kMostIdle) idle.processes.push_back(std::move(process));
 }
 
 void ArchiveProcess::End() {
@@ -200,10 +197,10 @@ ArchiveProcess::~ArchiveProcess() {
 
 std::string ArchiveProcess::WhyGone(Packing packing) {
   End();
-  if (!status_known_)
-    return fmt::format("the process that unpacks its {} data ended early; what follows was not read", NameOf(packing));
-  if (WIFEXITED(status_) && WEXITSTATUS(status_) == kNoMemoryStatus) return NeedsMore(packing, memory_);
   const std::string_view name = NameOf(packing);
+  if (!status_known_)
+    return fmt::format("the process that unpacks its {} data ended early; what follows was not read", name);
+  if (WIFEXITED(status_) && WEXITSTATUS(status_) == kNoMemoryStatus) return NeedsMore(packing, memory_);
   if (WIFSIGNALED(status_) && WTERMSIG(status_) == SIGPROF) {
     return fmt::format(
         "its {} data was not unpacked further, since one step takes more than {} s; what follows was not "

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -236,18 +235,11 @@ void Serve(Shared& shared, Inbox& inbox, const Message& begin, std::size_t memor
 // libarchive ends the process where it finds no memory for a name.
 void LeaveWithoutMemory() { _exit(kNoMemoryStatus); }
 
-void IgnoreSignals() {
-  // They are sent to all of a terminal's; the run ends this process when it is done.
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
-  std::signal(SIGPROF, SIG_DFL);
-}
-
 }  // namespace
 
 bool IsArchiveServer(int argc, char** argv) { return argc == 2 && std::string_view(argv[0]) == kArchiveServerName; }
 
 void ServeArchives(const char* memory) {
-  IgnoreSignals();
   EndWithParent();
   void* const mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, kMemory, 0);
   if (mapped == MAP_FAILED) _exit(1);

@@ -13,9 +13,10 @@ constexpr int kNoMemoryStatus = 12;
 // It is ended where it works for so long without a word.
 constexpr int kMostSecondsOfWork = 60;
 
-// For the first line of main: whether this process is one.
+// Whether this process is one.
 bool IsArchiveServer(int argc, char** argv);
 
+// To be called where the signals of a terminal are ignored and SIGPROF is not.
 // Gives up files, network and whatever else unpacking does not need, then reads the archives it is given until nobody
 // gives it any. Never returns.
 [[noreturn]] void ServeArchives(const char* memory);

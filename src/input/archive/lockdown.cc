@@ -1,13 +1,12 @@
 #include "input/archive/lockdown.h"
 
-#include <sys/resource.h>
-
 #if defined(__linux__)
 #include <errno.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,26 +14,15 @@
 #include <initializer_list>
 #endif
 
-#if defined(__has_feature)
-#define WHYOOM_HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define WHYOOM_HAS_FEATURE(feature) 0
-#endif
-// Their shadow memory is of terabytes, and they call the system in many ways.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WHYOOM_HAS_FEATURE(address_sanitizer) || \
-    WHYOOM_HAS_FEATURE(thread_sanitizer) || WHYOOM_HAS_FEATURE(memory_sanitizer)
-#define WHYOOM_SANITIZED 1
-#endif
-
 namespace whyoom {
+
+#if defined(__linux__)
 namespace {
 
-[[maybe_unused]] void Bound(int resource, rlim_t most) {
+void Bound(__rlimit_resource resource, rlim_t most) {
   const rlimit limit{most, most};
-  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+  setrlimit(resource, &limit);
 }
-
-#if defined(__linux__) && !defined(WHYOOM_SANITIZED)
 
 // Addresses that this process uses now; 0 where that is not known.
 std::size_t AddressSpace() {
@@ -84,11 +72,8 @@ void AllowCalls() {
   seccomp_release(filter);
 }
 
-#endif
-
 }  // namespace
 
-#if defined(__linux__)
 void EndWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 void CloseAllBut(int descriptor) {
@@ -100,13 +85,9 @@ void CloseAllBut(int descriptor) {
     if (one != descriptor) close(one);
   }
 }
-#else
-void EndWithParent() {}
-void CloseAllBut(int) {}
-#endif
 
-#if defined(__linux__) && !defined(WHYOOM_SANITIZED)
 void LockDown(std::size_t memory) {
+  if (kSanitized) return;
   if (const std::size_t now = AddressSpace(); now > 0 && memory < RLIM_INFINITY - now) Bound(RLIMIT_AS, now + memory);
   Bound(RLIMIT_NOFILE, 0);
   Bound(RLIMIT_FSIZE, 0);
@@ -115,6 +96,8 @@ void LockDown(std::size_t memory) {
   AllowCalls();
 }
 #else
+void EndWithParent() {}
+void CloseAllBut(int) {}
 void LockDown(std::size_t) {}
 #endif
 

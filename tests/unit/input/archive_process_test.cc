@@ -17,9 +17,9 @@
 
 #include "catch.h"
 #include "input/archive/archive_client.h"
+#include "input/archive/lockdown.h"
 #include "input/byte_source.h"
 #include "packed.h"
-#include "sanitized.h"
 
 namespace whyoom {
 namespace {

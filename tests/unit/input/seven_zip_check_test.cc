@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "catch.h"
+#include "file_in_memory.h"
 #include "packed.h"
 #include "read_all.h"
 
@@ -17,31 +18,9 @@ namespace {
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
 
-// Bytes in memory that can be gone through again.
-class Seekable : public ByteSource {
- public:
-  explicit Seekable(std::string bytes) : bytes_(std::move(bytes)) {}
-  std::size_t Read(char* buffer, std::size_t capacity) override {
-    const std::size_t count = std::min(capacity, bytes_.size() - at_);
-    bytes_.copy(buffer, count, at_);
-    at_ += count;
-    return count;
-  }
-  std::optional<std::uint64_t> Size() const override { return bytes_.size(); }
-  bool SeekTo(std::uint64_t offset) override {
-    if (offset > bytes_.size()) return false;
-    at_ = static_cast<std::size_t>(offset);
-    return true;
-  }
-
- private:
-  const std::string bytes_;
-  std::size_t at_ = 0;
-};
-
 // Why not; also checks that the source is at its beginning again.
 std::string WhyNot(const std::string& bytes, std::size_t memory = kMemory) {
-  Seekable source(bytes);
+  FileInMemory source(bytes);
   std::string why = WhyNotReadSevenZip(source, memory);
   CHECK(ReadAll(source) == bytes);
   return why;
