@@ -66,8 +66,9 @@ void AllowCalls() {
                          SCMP_SYS(restart_syscall)})
     seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
   // No memory is ever code.
+  const scmp_arg_cmp not_executable{2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0};
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)})
-    seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &not_executable);
   seccomp_load(filter);
   seccomp_release(filter);
 }
