@@ -23,28 +23,42 @@ std::optional<File> RegularFile(const std::string& path) {
   return File(status.st_dev, status.st_ino);
 }
 
+// Where a file of this name comes to lie: links are followed, also those to nothing, which is made when it is written.
+std::string FinalName(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code error;
+  std::filesystem::path name = std::filesystem::absolute(path);
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(name, error); ++i)
+    name = name.parent_path() / std::filesystem::read_symlink(name, error);
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(name, error);
+  return (error ? name.lexically_normal() : whole).string();
+}
+
 }  // namespace
 
 OutputFiles::OutputFiles(const Options& options) {
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
   for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
+  if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr)
+    outputs.emplace_back(summary);
   std::set<std::string> names;
   for (const std::string& output : outputs) {
     const std::optional<File> file = RegularFile(output);
-    const std::string name = std::filesystem::absolute(output).lexically_normal().string();
     std::error_code error;
     if (!file && std::filesystem::exists(output, error)) continue;
-    if (!names.insert(name).second || (file && !files_.insert(*file).second))
+    if (!names.insert(FinalName(output)).second || (file && !files_.insert(*file).second))
       throw Error("two reports for one file: " + Printable(output));
-  }
-  if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr) {
-    if (const std::optional<File> file = RegularFile(summary)) files_.insert(*file);
   }
   for (const std::string& path : options.paths) ThrowIfOutput(path);
   for (const std::string& path : options.rules) ThrowIfOutput(path);
   ThrowIfOutput(options.files_from);
+  if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
+  for (const char* beside : {"", "-journal", "-wal", "-shm"}) {
+    if (names.contains(FinalName(options.resume) + beside))
+      throw Error("a report would overwrite the state of --resume: " + Printable(options.resume));
+  }
 }
 
 void OutputFiles::ThrowIfOutput(const std::string& path) const {

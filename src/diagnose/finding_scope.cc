@@ -46,7 +46,9 @@ FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& diagnosis)
 Value FindingScope::Get(std::string_view name) const {
   constexpr std::string_view kLargest = "largest.";
   if (name.substr(0, kLargest.size()) == kLargest) {
-    return order_.empty() ? Value{Unknown{}} : GetInRow(0, name.substr(kLargest.size()));
+    // Rows of unknown size come last; any of them may be the largest.
+    const bool is_known = !order_.empty() && RowAt(order_.size() - 1).size_bytes.has_value();
+    return is_known ? GetInRow(0, name.substr(kLargest.size())) : Value{Unknown{}};
   }
   constexpr std::string_view kBatch = "batch.";
   constexpr std::string_view kSequence = "sequence.";

@@ -85,8 +85,12 @@ std::string Quoted(std::string_view text, std::string_view key) {
   return value;
 }
 
-// No memory has less than nothing or more than a 64-bit count of bytes.
-std::optional<std::int64_t> PlausibleSize(std::string_view text) {
+// The size that a value begins with. What goes on behind it ("20.77G/s") is none, and no memory has less than nothing
+// or more than a 64-bit count of bytes.
+std::optional<std::int64_t> LeadingSize(std::string_view value) {
+  static const re2::RE2 leading(R"(^()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
+  std::string text;
+  if (!re2::RE2::PartialMatch(value, leading, &text)) return std::nullopt;
   const std::optional<std::int64_t> bytes = ParseSize(text);
   return bytes && *bytes >= 0 && *bytes < 9000000000000000000 ? bytes : std::nullopt;
 }
@@ -114,11 +118,12 @@ std::string LabelName(std::string_view label) {
 
 }  // namespace
 
-bool MemoryReportReader::Feed(const Line& line, std::size_t from) {
+bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t end) {
   if (done_) return false;
-  std::string_view whole = std::string_view(line.text).substr(std::min(from, line.text.size()));
+  std::string_view whole = std::string_view(line.text).substr(0, end).substr(std::min(from, line.text.size()));
   // A figure that the end of the log cuts is none.
-  if (line.open_end && !EndsInUnit(whole)) whole = whole.substr(0, whole.find_last_of(" \t") + 1);
+  if (line.open_end && end >= line.text.size() && !EndsInUnit(whole))
+    whole = whole.substr(0, whole.find_last_of(" \t") + 1);
   const std::string separated = WithLostLineBreaks(whole);
   const std::string_view text = separated;
   re2::StringPiece rest = text;
@@ -220,10 +225,7 @@ void MemoryReportReader::Close() {
 }
 
 void MemoryReportReader::SetSize(std::string_view fact, std::string_view value) {
-  static const re2::RE2 leading_size("^(" WHYOOM_SIZE ")");
-  std::string text;
-  if (!re2::RE2::PartialMatch(value, leading_size, &text)) return;
-  if (const auto bytes = PlausibleSize(text)) facts_.Set(fact, static_cast<double>(*bytes), place_);
+  if (const auto bytes = LeadingSize(value)) facts_.Set(fact, static_cast<double>(*bytes), place_);
 }
 
 void MemoryReportReader::SetTotal(const std::string& label, const std::string& value) {
@@ -270,13 +272,10 @@ Allocation& MemoryReportReader::Row() {
 }
 
 void MemoryReportReader::SetField(const std::string& label, const std::string& value) {
-  static const re2::RE2 leading_size("^(" WHYOOM_SIZE ")");
-  std::string size;
-  re2::RE2::PartialMatch(value, leading_size, &size);
   if (label == "Size") {
     row_open_ = false;
-    if (rows_.size() >= kMaxRows || !PlausibleSize(size)) return;
-    Row().size_bytes = PlausibleSize(size);
+    if (rows_.size() >= kMaxRows) return;
+    Row().size_bytes = LeadingSize(value);  // a row whose size cannot be read is one all the same
     return;
   }
   if (rows_.empty()) return;
@@ -296,9 +295,9 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
     row.array = ParseArrayShape(value);
     row.kind = kParameter;
   } else if (label == "Unpadded size") {
-    row.unpadded_bytes = PlausibleSize(size);
+    row.unpadded_bytes = LeadingSize(value);
   } else if (label == "Extra memory due to padding") {
-    row.padding_bytes = PlausibleSize(size);
+    row.padding_bytes = LeadingSize(value);
     static const re2::RE2 factor(R"(\(([\d.]+)x)");
     std::string number;
     if (re2::RE2::PartialMatch(value, factor, &number)) row.padding_factor = std::strtod(number.c_str(), nullptr);

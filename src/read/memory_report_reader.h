@@ -26,8 +26,8 @@ class MemoryReportReader {
   static constexpr std::string_view kAnyMemory = "any";
   explicit MemoryReportReader(std::string space) : space_(std::move(space)) {}
 
-  // Takes one line, from position `from` of its text on. Says whether the line held part of a report.
-  bool Feed(const Line& line, std::size_t from = 0);
+  // Takes one line, from position `from` of its text to `end`. Says whether the line held part of a report.
+  bool Feed(const Line& line, std::size_t from = 0, std::size_t end = std::string::npos);
 
   // No further line is this report's.
   void End() { done_ = true; }

@@ -1,6 +1,7 @@
 #include "read/session.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace whyoom {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 // How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns
 // needs more.
 constexpr std::size_t kLookAhead = 12;
+// Long lines are not waited for: no message reaches further, and what waits is still looked at when a run is stopped.
+constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 // How many lines are wanted after one that may matter: enough for the message, and, where a report is awaited, for what
 // may stand between the head and it; less once it is being read, since its parts stand near to each other.
 constexpr int kWantedAfterHit = 16;
@@ -35,10 +38,11 @@ void Session::Feed(Line line, std::vector<Sighting>* done, bool is_suspect) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     AddJobFacts(line);
   }
+  bytes_ahead_ += pending_.empty() ? 0 : line.text.size();
   pending_.push_back(std::move(line));
   pending_suspects_.push_back(is_suspect);
   pending_matters_.push_back(matters || context_finder_.MayHoldNearby(pending_.back().text));
-  if (pending_.size() >= kLookAhead) ProcessFront(done);
+  while (pending_.size() >= kLookAhead || bytes_ahead_ >= kBytesAhead) ProcessFront(done);
 }
 
 void Session::Flush(std::vector<Sighting>* done) {
@@ -79,17 +83,23 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   traceback_.Feed(front);
   FollowMessage(front);
   const std::size_t open_before = open_.size();
+  unread_from_ = std::string::npos;
   const bool may_matter = MayBeginHere();
   if (pending_suspects_.front() && finder_.IsQuoted({before_, pending_}, 0)) quoted_.push_back(front.number);
   for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
     ProcessWindow(front, from);
-  if (open_.size() == open_before) FeedReader(front, 0);
+  if (open_.size() == open_before) {
+    FeedReader(front, 0);
+  } else {
+    ReadReportUpTo(front, front.text.size());
+  }
   if (!open_.empty()) ++known_lines_;
   CompleteFinished(done);
   RememberLine(front);
   pending_.pop_front();
   pending_matters_.pop_front();
   pending_suspects_.pop_front();
+  bytes_ahead_ -= pending_.empty() ? 0 : pending_.front().text.size();
 }
 
 // Whether a head or context may begin in the first of the pending lines. Each holds a literal of the rule data no more
@@ -179,11 +189,11 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
       sighting.facts.Set("user_source_path", call->path, call->place);
     }
     if (!head.failure->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.failure->memory_space);
+    ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
-    if (open_.back().reader != nullptr) {
-      FeedReader(front, end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size());
-    }
+    if (open_.back().reader != nullptr)
+      unread_from_ = end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size();
     lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
   }
 }
@@ -233,10 +243,20 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
   return false;
 }
 
-void Session::FeedReader(const Line& front, std::size_t from) {
+// The report of a failure that the line in process told first, as far as that line holds it: read once the next
+// failure's head is found or the line is done, so that a line of many failures is read once.
+void Session::ReadReportUpTo(const Line& front, std::size_t end) {
+  if (unread_from_ > end) return;
+  const std::size_t from = std::exchange(unread_from_, end);
+  const int wanted = lines_wanted_;
+  FeedReader(front, from, end);
+  lines_wanted_ = std::max(wanted, lines_wanted_);
+}
+
+void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
     if (open->reader == nullptr || open->absorbed) continue;
-    if (open->reader->Feed(front, from)) {
+    if (open->reader->Feed(front, from, end)) {
       lines_wanted_ = kWantedInReport;
       const bool same_message = message_begin_ <= open->sighting.head.offset;
       if (same_message) contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));

@@ -89,7 +89,8 @@ class Session {
   void EndReports(const Failure& next);
   void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
   bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const;
-  void FeedReader(const Line& front, std::size_t from);
+  void ReadReportUpTo(const Line& front, std::size_t end);
+  void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
   void Complete(OpenSighting& open, std::vector<Sighting>* done);
   void CompleteFinished(std::vector<Sighting>* done);
 
@@ -99,6 +100,7 @@ class Session {
   Statements& statements_;
   std::string reporter_;
   std::deque<Line> pending_;           // the line in process and those that a wrapped message may go on in
+  std::size_t bytes_ahead_ = 0;        // of these lines but the first
   std::deque<bool> pending_suspects_;  // likewise: what Feed got beside it
   std::vector<std::uint64_t> quoted_;
   std::deque<bool> pending_matters_;  // as long as pending_: element i is true where line i holds a literal of a rule
@@ -111,6 +113,7 @@ class Session {
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::vector<OpenSighting> open_;
+  std::size_t unread_from_ = std::string::npos;  // where in the line in process the newest one's report may go on
   ContextFacts contexts_;
   Traceback traceback_;
 };

@@ -54,7 +54,11 @@ std::optional<Need> NeedOf(const Diagnosis& finding) {
   const auto need = finding.facts.Number("need_bytes");
   const auto have = finding.facts.Number("have_bytes");
   if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
+  const auto is = [&](double bytes, const char* fact) { return finding.facts.Number(fact) == bytes; };
   const bool compile = finding.failure->phase == "compile";
+  // What is in use may be part of the need; then it is held against all that there is.
+  const bool one_request = !compile && is(*need, "request_bytes");
+  const bool all_there_is = compile || is(*have, "limit_bytes");
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
   const auto below = finding.facts.Number("excess_below_bytes");
   const double excess = finding.facts.Number("excess_bytes").value_or(below.value_or(*need - *have));
@@ -62,10 +66,10 @@ std::optional<Need> NeedOf(const Diagnosis& finding) {
               *have,
               excess,
               below && !finding.facts.Number("excess_bytes"),
-              compile ? "needed" : "asked for",
-              compile     ? "usable"
-              : in_pieces ? "free in one piece"
-                          : "free"};
+              one_request ? "asked for" : "needed",
+              all_there_is ? "usable"
+              : in_pieces  ? "free in one piece"
+                           : "free"};
 }
 
 std::string ExcessText(const Need& need) {

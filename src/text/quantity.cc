@@ -74,6 +74,7 @@ std::optional<std::int64_t> ParseSize(std::string_view text) {
     text.remove_prefix(1);
     const std::string_view digits = TakeDigits(&text);
     if (digits.empty() && (text.empty() || text.front() != ' ')) return std::nullopt;
+    if (!digits.empty() && text.empty()) return std::nullopt;
     fraction = Fraction(digits);
   }
   if (text.size() > 1 && text.front() == ' ') text.remove_prefix(1);

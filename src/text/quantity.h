@@ -13,8 +13,8 @@ namespace whyoom {
 
 // Bytes of a size as a log prints it: an optional minus, digits (with thousands commas or not), an
 // optional fraction, an optional blank, a unit of B, K, M, G, T, P, E, optionally followed by "iB", "i" or "B", or kB,
-// or "bytes". A "256." without decimals has its unit behind a blank. A bare number is bytes. Rounds to the nearest
-// byte; clamps to the range of int64. nullopt for anything else.
+// or "bytes". A "256." without decimals has its unit behind a blank. A bare whole number is bytes; one with a fraction
+// is of a unit that is missing. Rounds to the nearest byte; clamps to the range of int64. nullopt for anything else.
 std::optional<std::int64_t> ParseSize(std::string_view text);
 
 // Whether a size stands at the end of `text`, unit and all: no more of it can follow.

@@ -56,11 +56,13 @@ bool IsBidiControl(char32_t code) {
 
 bool IsControl(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
 
-// Takes no room and so can hide text from whoever reads it: soft hyphen, word joiners, tag characters.
-bool IsInvisible(char32_t code) {
-  return code == 0xAD || code == 0xFEFF || code == 0x200B || (code >= 0x2060 && code <= 0x2064) ||
-         (code >= 0x206A && code <= 0x206F) || (code >= 0xE0000 && code <= 0xE007F);
-}
+// Shows nothing and so can hide text from whoever reads it: Unicode's Default_Ignorable_Code_Point without the joiners
+// (U+034F, U+200C, U+200D) and the sixteen variation selectors that scripts and emoji are written with.
+constexpr Range kInvisible[] = {
+    {0xAD, 0xAD},     {0x61C, 0x61C},     {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
+    {0x200B, 0x200B}, {0x2060, 0x206F},   {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+    {0xFFF0, 0xFFF8}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
 
 bool IsLineBreak(char32_t code) { return code == '\n' || code == '\r' || code == 0x2028 || code == 0x2029; }
 
@@ -103,9 +105,9 @@ std::string Printable(std::string_view text) {
     } else if (point.code == '\t') {
       printable.push_back(' ');
     } else {
-      AppendUtf8(
-          IsControl(point.code) || IsBidiControl(point.code) || IsInvisible(point.code) ? kReplacement : point.code,
-          &printable);
+      AppendUtf8(IsControl(point.code) || IsBidiControl(point.code) || IsIn(kInvisible, point.code) ? kReplacement
+                                                                                                    : point.code,
+                 &printable);
     }
   }
   return printable;

@@ -22,14 +22,14 @@ std::size_t LongestRun(std::string_view text, char wanted) {
   return longest;
 }
 
-// Whatever is no letter, digit or blank as a character reference, which is never markup.
+// Whatever is no letter, digit or blank as a character reference, which is never markup; "www." would be a link.
 std::string Referenced(std::string_view printable) {
   std::string text;
   for (const char c : printable) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '@') {
       text += "<!-- -->&#64;";  // else GitHub's parser makes links of mail addresses, references or not
-    } else if (byte < 0x80 && std::isalnum(byte) == 0 && c != ' ' && c != '.' && c != ',') {
+    } else if (byte < 0x80 && std::isalnum(byte) == 0 && c != ' ' && c != ',') {
       text += fmt::format("&#{};", static_cast<unsigned>(byte));
     } else {
       text += c;

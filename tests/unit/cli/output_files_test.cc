@@ -1,7 +1,9 @@
 // No report is written over what is read, or over another one.
 #include "cli/output_files.h"
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "catch.h"
@@ -67,6 +69,42 @@ TEST_CASE("two reports for one file", "[cli]") {
   CHECK(both(scratch.path() + "/a", again) == "two reports for one file: " + again);
   CHECK(both(old, scratch.path() + "/same") == "two reports for one file: " + scratch.path() + "/same");
   CHECK(both("/dev/null", "/dev/null").empty());
+  // A link to what is not there yet is that file.
+  std::filesystem::create_symlink("a", scratch.path() + "/link");
+  std::filesystem::create_directory_symlink(".", scratch.path() + "/here");
+  for (const std::string name : {"/link", "/here/a", "/here/link"})
+    CHECK(both(scratch.path() + "/a", scratch.path() + name) == "two reports for one file: " + scratch.path() + name);
+  std::filesystem::create_symlink("loop", scratch.path() + "/loop");
+  CHECK(both(scratch.path() + "/a", scratch.path() + "/loop").empty());
+}
+
+TEST_CASE("a report for the summary of a step, which is written as well", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string summary = scratch.path() + "/summary";
+  const char* const before = std::getenv("GITHUB_STEP_SUMMARY");
+  const std::optional<std::string> saved = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+  setenv("GITHUB_STEP_SUMMARY", summary.c_str(), 1);
+  Options options;
+  options.output = summary;
+  CHECK(FaultOf(options).empty());
+  options.step_summary = true;
+  CHECK(FaultOf(options) == "two reports for one file: " + summary);
+  options.output = scratch.path() + "/report";
+  CHECK(FaultOf(options).empty());
+  saved ? setenv("GITHUB_STEP_SUMMARY", saved->c_str(), 1) : unsetenv("GITHUB_STEP_SUMMARY");
+}
+
+TEST_CASE("a report for a state, or for what is kept beside it", "[cli]") {
+  const ScratchFolder scratch;
+  Options options;
+  options.resume = scratch.path() + "/state";
+  for (const char* name : {"/state", "/state-journal", "/state-wal", "/state-shm", "/./state"}) {
+    INFO(name);
+    options.output = scratch.path() + name;
+    CHECK(FaultOf(options) == "a report would overwrite the state of --resume: " + options.resume);
+  }
+  options.output = scratch.path() + "/state.json";
+  CHECK(FaultOf(options).empty());
 }
 
 TEST_CASE("a file that comes later is kept as well", "[cli]") {

@@ -65,11 +65,17 @@ TEST_CASE("rows come largest first, equal ones as they are listed, and those wit
       Make({MakeRow("f32[1]", 10), MakeRow("f32[2]"), MakeRow("f32[3]", 30), MakeRow("f32[4]", 10)});
   CHECK(Rows(finding, "shape") == "'f32[3]' 'f32[1]' 'f32[4]' 'f32[2]'");
   CHECK(Rows(finding, "size_bytes") == "30 10 10 unknown");
-  CHECK(Get(finding, "largest.shape") == "'f32[3]'");
-  CHECK(Get(finding, "largest.size_bytes") == "30");
-  CHECK(Get(finding, "largest.other") == "unknown");
-  CHECK(Get(Make(), "largest.size_bytes") == "unknown");
   CHECK(FindingScope(BuiltInRules(), finding).RowAt(0).shape_text == "f32[3]");
+}
+
+TEST_CASE("the largest row is known where each row's size is", "[diagnose]") {
+  std::vector<Allocation> rows = {MakeRow("f32[1]", 10), MakeRow("f32[3]", 30)};
+  CHECK(Get(Make(rows), "largest.shape") == "'f32[3]'");
+  CHECK(Get(Make(rows), "largest.size_bytes") == "30");
+  CHECK(Get(Make(rows), "largest.other") == "unknown");
+  CHECK(Get(Make(), "largest.size_bytes") == "unknown");
+  rows.push_back(MakeRow("f32[2]"));
+  CHECK(Get(Make(rows), "largest.shape") == "unknown");
 }
 
 TEST_CASE("rows of one size and shape are counted, however they lie", "[diagnose]") {

@@ -165,6 +165,24 @@ TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[read]") {
   CHECK(ReadReport({"Total hbm usage >= 2.00G:"}).facts.Find("listed") == nullptr);
 }
 
+TEST_CASE("a size is known where it is whole, and its row is there in any case", "[read]") {
+  for (const char* size : {"11.44", "11.44X", "11.44G/s", "11.44.1G", "-1.00G", "unknown size", ""}) {
+    INFO(size);
+    const Read read = ReadReport({"  Largest program allocations in hbm:", std::string("  1. Size: ") + size,
+                                  "     Shape: f32[2]{0}", "  2. Size: 512B", "     Shape: f32[128]{0}"});
+    REQUIRE(read.rows.size() == 2);
+    CHECK_FALSE(read.rows[0].size_bytes);
+    CHECK(read.rows[0].shape_text == "f32[2]{0}");
+    CHECK(read.rows[1].rank == 2);
+    CHECK(read.rows[1].size_bytes == 512);
+  }
+  for (const char* size : {"512B", "512", "0.5K", "512B.", "512B (a half)", "512 bytes"}) {
+    INFO(size);
+    CHECK(ReadReport({std::string("  1. Size: ") + size}).rows.at(0).size_bytes == 512);
+  }
+  CHECK_FALSE(ReadReport({"Total hbm usage >= 23.14:"}).facts.Find("total_bytes"));
+}
+
 TEST_CASE("other memories' blocks are not HBM's", "[read]") {
   const Read read =
       ReadReport({"Total hbm usage >= 1.00G:", "    program 1.00G", "Total host usage >= 5.00G:", "    program 5.00G",

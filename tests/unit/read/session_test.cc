@@ -207,6 +207,11 @@ TEST_CASE("a report is read into the head right above it", "[read]") {
       Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: program 8.00G"}) ==
       "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used "
       "7B of 5B\n");
+  // In one line, up to the next head.
+  CHECK(Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: Test compile: used 9B of 5B program 8.00G"}) ==
+        "T1 1-1 limit_bytes=5@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 used_bytes=9@1 | Test compile: used 7B of 5B Total hbm "
+        "usage >= 9.00G: Test compile: used 9B of 5B\n");
   // A failure that has no report leaves it to the head above.
   CHECK(Read({head[0], "Test load of 'f' failed", "Total hbm usage >= 9.00G:"}) ==
         "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
@@ -308,6 +313,12 @@ TEST_CASE("a head is found anywhere in a long line", "[read]") {
     CHECK(Read({std::string(column - 1, 'x') + " TESTCOMPILEOOM: Test compile: used 7B of 5B"}) ==
           "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TESTCOMPILEOOM\n");
   }
+}
+
+TEST_CASE("a long line is not waited for", "[read]") {
+  const std::string long_line((std::size_t{64} << 10) + 1, 'x');
+  CHECK(WhenDone({"Test load of 'f' failed", "", long_line}, 3) == "T2 after 3");
+  CHECK(WhenDone({"Test load of 'f' failed", "", long_line.substr(2)}, 3).empty());
 }
 
 TEST_CASE("each sighting says who printed it, when, and where", "[read]") {

@@ -2,6 +2,7 @@
 #include "report/finding_view.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -52,6 +53,26 @@ TEST_CASE("the circumstances of a finding are those that are known", "[report]")
   CHECK(view.caution == "Only a fragment of the message is in the log, so little can be said for sure.");
   finding.tally.hosts.SetIncomplete();
   CHECK(ViewOf(finding).reporters == "reported by about 2 processes");
+}
+
+TEST_CASE("what is needed and what there is are called what they are", "[report]") {
+  const auto words = [](const char* phase, const std::vector<std::pair<const char*, double>>& facts) {
+    Failure failure = MadeFailure();
+    failure.phase = phase;
+    Diagnosis finding = MadeFinding(failure);  // 3 GiB, and 1 GiB
+    for (const auto& [name, value] : facts) finding.facts.Set(name, value, {});
+    const Need need = NeedOf(finding).value();
+    return std::string(need.need_word) + ", " + need.have_word;
+  };
+  constexpr double kGiB = 1 << 30;
+  CHECK(words("compile", {}) == "needed, usable");
+  CHECK(words("compile", {{"request_bytes", 3 * kGiB}}) == "needed, usable");
+  CHECK(words("run", {{"request_bytes", 3 * kGiB}}) == "asked for, free");
+  CHECK(words("run", {{"request_bytes", 3 * kGiB}, {"contiguous_shortfall_bytes", kGiB}}) ==
+        "asked for, free in one piece");
+  CHECK(words("run", {{"request_bytes", 3 * kGiB}, {"limit_bytes", kGiB}}) == "asked for, usable");
+  // What is in use is part of the need, as PyTorch's message is read.
+  CHECK(words("run", {{"request_bytes", kGiB}, {"limit_bytes", kGiB}}) == "needed, usable");
 }
 
 TEST_CASE("a row of a list says what is over as far as the log tells", "[report]") {

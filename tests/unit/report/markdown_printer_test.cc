@@ -92,6 +92,7 @@ TEST_CASE("a name as code ends where it is to end", "[report]") {
   CHECK(MarkdownCode("").empty());
   CHECK(MarkdownCode("a|b\\|c") == "<code>a&#124;b&#92;&#124;c</code>");
   CHECK(MarkdownCode("a\nb") == "`a b`");
+  CHECK(MarkdownCode("www.x|y") == "<code>www&#46;x&#124;y</code>");
   CHECK(HtmlCode("<b> @x &") == "<code>&#60;b&#62; <!-- -->&#64;x &#38;</code>");
   CHECK(MarkdownBlock("a ```` b") == "`````text\na ```` b\n`````\n");
   CHECK(MarkdownSentence("see @x (line 3)") == "see `@x` (line 3)");
@@ -133,7 +134,7 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
   finding.remedies.push_back(std::move(ranked));
   const std::string text = PrintMarkdown(report);
   CHECK(
-      text.starts_with("### `T1` a test\n\n<code>a&#124;b.log&#58;7</code>\n\n"
+      text.starts_with("### `T1` a test\n\n<code>a&#124;b&#46;log&#58;7</code>\n\n"
                        "| needed | usable | too much |\n|---:|---:|---:|\n| 3.00 GiB | 1.00 GiB | **2.00 GiB** |\n"));
   CHECK(text.find("1. **Do less** — saves about 1.00 GiB · should be enough · results stay the same\n"
                   "    - It is so. (line 8)\n    - Call `f(x)`.\n") != std::string::npos);

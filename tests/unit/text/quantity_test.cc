@@ -39,15 +39,14 @@ TEST_CASE("sizes are read as logs print them", "[text]") {
   CHECK(ParseSize("-2.55G") == -2738041651);
   CHECK(ParseSize("-0B") == 0);
   CHECK(ParseSize("007K") == 7 * kK);
-  CHECK(ParseSize("1.5") == 2);
   CHECK(ParseSize("9223372036854775807") == kMax);
 }
 
 TEST_CASE("what is no size is none", "[text]") {
   for (const char* text :
-       {"",   "-",    "G",   ".5G", "1.",   "1.G",   "1..5G",    "+1G",          " 1G",      "1G ",    "1  G",
-        "1 ", "1X",   "1g",  "1BB", "1BiB", "1GiBs", "1KiBytes", "12,34",        "1234,567", "1,2345", ",123",
-        "1,", "0x10", "1e3", "inf", "nan",  "--1G",  "1.5.5G",   "unknown size", "\xD9\xA1G"}) {
+       {"",     "-",  "G",    ".5G", "1.",  "1.5",  "1.G",   "1..5G",    "+1G",          " 1G",      "1G ",
+        "1  G", "1 ", "1X",   "1g",  "1BB", "1BiB", "1GiBs", "1KiBytes", "12,34",        "1234,567", "1,2345",
+        ",123", "1,", "0x10", "1e3", "inf", "nan",  "--1G",  "1.5.5G",   "unknown size", "\xD9\xA1G"}) {
     CAPTURE(text);
     CHECK_FALSE(ParseSize(text).has_value());
   }

@@ -59,6 +59,12 @@ TEST_CASE("code points that are none are replaced", "[text]") {
 
 TEST_CASE("printable text cannot command a terminal", "[text]") {
   CHECK(Printable("a\xC2\xAD\xE2\x81\xA0\xF3\xA0\x81\x81z") == "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");
+  for (const char32_t hidden : {0x115F, 0x180E, 0x2069, 0x3164, 0xFFA0, 0xE01EF}) {
+    std::string text;
+    AppendUtf8(hidden, &text);
+    CHECK(Printable(text) == kBad);
+  }
+  CHECK(Printable("\xE2\x9D\xA4\xEF\xB8\x8F") == "\xE2\x9D\xA4\xEF\xB8\x8F");  // a heart, in colour
   CHECK(Printable("plain\ttext caf\xC3\xA9") == "plain text caf\xC3\xA9");
   CHECK(Printable("\x1b[31mred\x1b]0;title\x07") == kBad + "[31mred" + kBad + "]0;title" + kBad);
   CHECK(Printable(std::string_view("a\0b\x7F\b", 5)) == "a" + kBad + "b" + kBad + kBad);
