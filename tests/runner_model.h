@@ -32,6 +32,16 @@ class RunnerModel {
   bool stopped() const { return !token_.empty(); }
 
  private:
+  // How long the white space at `begin` is, as .NET's TrimStart knows it; 0: none.
+  static std::size_t BlankAt(const std::string& line, std::size_t begin) {
+    for (const char* blank : {" ",      "\t",     "\r",     "\f",     "\v",     "\u0085", "\u00A0", "\u1680",
+                              "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
+                              "\u2008", "\u2009", "\u200A", "\u2028", "\u2029", "\u202F", "\u205F", "\u3000"}) {
+      const std::string text = blank;
+      if (line.compare(begin, text.size(), text) == 0) return text.size();
+    }
+    return 0;
+  }
   static std::string Lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
@@ -68,7 +78,8 @@ class RunnerModel {
     return command;
   }
   std::optional<RunnerCommand> Parse(const std::string& line) const {
-    const std::size_t begin = std::min(line.find_first_not_of(" \t\r\f\v"), line.size());
+    std::size_t begin = 0;
+    while (const std::size_t blank = BlankAt(line, begin)) begin += blank;
     const std::size_t end = line.find("::", begin + 2);
     if (line.compare(begin, 2, "::") == 0 && end != std::string::npos) {
       if (auto command = Make(line.substr(begin + 2, end - begin - 2), ',', line.substr(end + 2))) return command;

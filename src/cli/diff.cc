@@ -8,6 +8,7 @@
 
 #include "cli/diff_runs.h"
 #include "cli/exit_status.h"
+#include "cli/print_report.h"
 #include "cli/terminal.h"
 #include "compare/compare.h"
 #include "diagnose/finding_table.h"
@@ -113,9 +114,12 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   AddProgram(before, rules, &diff.before, &diff.problems);
   AddProgram(after, rules, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
-  WriteOutput(options.format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
-                                              : PrintDiffText(diff, rules, text),
-              options.output);
+  const auto print = [&](Format format, const TextOptions& style) {
+    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
+                                   : PrintDiffText(diff, rules, style);
+  };
+  WriteOutput(print(options.format, text), options.output);
+  WriteExtraOutputs(options, print);
   const auto is_unread = [](const Problem& problem) { return !problem.is_unknown_error(); };
   if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kNotAllRead;
   return diff.after.failed ? kFound : kNothing;

@@ -49,23 +49,29 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
   return {};
 }
 
-void WriteExtraOutputs(const Report& report, const Options& options) {
-  // One that cannot be written must not cost the others.
+void WriteExtraOutputs(const Options& options, const PrintIn& print) {
   std::exception_ptr problem;
-  const auto attempt = [&](const auto& write) {
+  for (const ExtraOutput& extra : options.extra_outputs) {
     try {
-      write();
+      const TextOptions text = {TextWidth(/*to_file=*/true), UseColour(options.color, /*to_file=*/true)};
+      WriteOutput(print(extra.format, text), extra.path);
     } catch (const Error&) {
       problem = std::current_exception();
     }
-  };
-  for (const ExtraOutput& extra : options.extra_outputs) {
-    attempt([&] {
-      const TextOptions text = {TextWidth(/*to_file=*/true), UseColour(options.color, /*to_file=*/true)};
-      WriteOutput(PrintReport(report, extra.format, text, options.source_root), extra.path);
-    });
   }
-  if (options.step_summary) attempt([&] { AppendStepSummary(report); });
+  if (problem) std::rethrow_exception(problem);
+}
+
+void WriteExtraOutputs(const Report& report, const Options& options) {
+  std::exception_ptr problem;
+  try {
+    WriteExtraOutputs(options, [&](Format format, const TextOptions& text) {
+      return PrintReport(report, format, text, options.source_root);
+    });
+  } catch (const Error&) {
+    problem = std::current_exception();  // must not cost the summary
+  }
+  if (options.step_summary) AppendStepSummary(report);
   if (problem) std::rethrow_exception(problem);
 }
 

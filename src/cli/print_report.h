@@ -1,6 +1,7 @@
 // A report in the formats that were asked for: what every command that ends in one does.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "cli/options.h"
@@ -12,8 +13,12 @@ namespace whyoom {
 // `text` says how text for people is to look.
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root);
 
-// Writes the extra outputs of `options`, and appends to the step summary where that is asked for. Throws Error where a
-// file cannot be written.
+// Writes the extra outputs of `options`, each as `print` gives it. Throws Error where a file cannot be written, after
+// the others were.
+using PrintIn = std::function<std::string(Format, const TextOptions&)>;
+void WriteExtraOutputs(const Options& options, const PrintIn& print);
+
+// The same of a report, and appends to the step summary where that is asked for.
 void WriteExtraOutputs(const Report& report, const Options& options);
 
 }  // namespace whyoom

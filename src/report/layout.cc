@@ -150,14 +150,34 @@ std::string Shorten(std::string_view text, std::size_t columns) {
   return std::string(head) + "…" + std::string(text.substr(tail));
 }
 
+namespace {
+
+// White space that GitHub's runner trims in front of a command: what .NET's Char.IsWhiteSpace says is some.
+bool IsWhiteSpace(char32_t code) {
+  return code == ' ' || (code >= 0x9 && code <= 0xD) || code == 0x85 || code == 0xA0 || code == 0x1680 ||
+         (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
+         code == 0x3000;
+}
+
+std::size_t AfterBlanks(std::string_view page, std::size_t at) {
+  while (at < page.size() && page[at] != '\n') {
+    const CodePoint point = DecodeUtf8(page, at);
+    if (!IsWhiteSpace(point.code)) break;
+    at += point.length;
+  }
+  return at;
+}
+
+}  // namespace
+
 std::string WithoutCommands(std::string page) {
   for (const std::string_view mark : {"##[", "##vso["}) {
     for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + mark.size()))
       page.insert(at + 1, "\\");
   }
   for (std::size_t begin = 0; begin < page.size(); begin = page.find('\n', begin) + 1) {
-    const std::size_t first = page.find_first_not_of(' ', begin);
-    if (first != std::string::npos && page.compare(first, 2, "::") == 0) page.insert(first, "\\");
+    const std::size_t first = AfterBlanks(page, begin);
+    if (page.compare(first, 2, "::") == 0) page.insert(first, "\\");
     if (page.find('\n', begin) == std::string::npos) break;
   }
   return page;

@@ -70,6 +70,16 @@ TEST_CASE("diff: standard input and --output", "[cli]") {
   CHECK(json::parse(ReadText(target))["verdict"] == "still_over");
 }
 
+TEST_CASE("diff: a format that goes to a file as well", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string target = scratch.path() + "/diff.json";
+  const ProcessResult result = RunWhyoom(
+      {"diff", "--format", "json=" + target, Pair("adam-donated") + "/before", Pair("adam-donated") + "/after"});
+  CHECK(result.exit_status == 1);
+  CHECK(result.out.find("donate") != std::string::npos);
+  CHECK(json::parse(ReadText(target))["verdict"] == "still_over");
+}
+
 TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {
   const ScratchFolder scratch;
   WriteDump(scratch, "failed", "jit_step", 16, true);

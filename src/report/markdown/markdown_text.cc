@@ -56,7 +56,10 @@ std::string LeftOut(std::size_t parts, std::size_t sections) {
 
 }  // namespace
 
-std::string MarkdownSentence(std::string_view sentence) { return Sentence(sentence, MarkdownCode); }
+std::string MarkdownSentence(std::string_view sentence) {
+  sentence.remove_prefix(std::min(sentence.find_first_not_of(' '), sentence.size()));  // in front they make code
+  return Sentence(sentence, MarkdownCode);
+}
 
 std::string MarkdownCode(std::string_view name) {
   const std::string text = Printable(name);

@@ -54,3 +54,12 @@ TEST_CASE("text is shortened in its middle", "[report]") {
   CHECK(Shorten("abc", 1) == "…");
   CHECK(DisplayWidth(Shorten(std::string(1 << 20, 'x'), 40)) == 40);
 }
+
+TEST_CASE("no line is a CI server's command", "[report]") {
+  CHECK(WithoutCommands("a ::error::b\n") == "a ::error::b\n");
+  for (const std::string blank : {"", " ", "\t", "  \t", "\u0085", "\u00A0", "\u1680", "\u2003", "\u2028", "\u202F",
+                                  "\u205F", "\u3000", " \u3000\u00A0 "})
+    CHECK(WithoutCommands("a\n" + blank + "::error::b") == "a\n" + blank + "\\::error::b");
+  CHECK(WithoutCommands("\n\n::x") == "\n\n\\::x");
+  CHECK(WithoutCommands("a ##[group]b ##vso[x]") == "a #\\#[group]b #\\#vso[x]");
+}

@@ -95,6 +95,8 @@ TEST_CASE("a name as code ends where it is to end", "[report]") {
   CHECK(MarkdownCode("www.x|y") == "<code>www&#46;x&#124;y</code>");
   CHECK(HtmlCode("<b> @x &") == "<code>&#60;b&#62; <!-- -->&#64;x &#38;</code>");
   CHECK(MarkdownBlock("a ```` b") == "`````text\na ```` b\n`````\n");
+  CHECK(MarkdownSentence("    pts is large") == "pts is large");
+  CHECK(MarkdownSentence("  ").empty());
   CHECK(MarkdownSentence("see @x (line 3)") == "see `@x` (line 3)");
 }
 
