@@ -123,6 +123,7 @@ def main():
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path, help="for {tries, failed}")
     options = parser.parse_args()
     logs = [path for path in sorted(options.folder.rglob("*")) if path.is_file() and (path.suffix in (".log", ".txt") or path.name == "log")][:: options.sample]
     if not logs:
@@ -138,6 +139,8 @@ def main():
                     options.keep.mkdir(parents=True, exist_ok=True)
                     (options.keep / name.replace("/", "_").replace(" ", "_")).write_bytes(text)
     print(f"{tried} runs over {len(logs)} logs: {failed} failed")
+    if options.json:
+        options.json.write_text(json.dumps({"damage": {"tries": tried, "failed": failed}}))
     sys.exit(1 if failed else 0)
 
 

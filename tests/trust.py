@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Attacks whyoom with inputs made for it, measures what they cost, and writes the table of docs/threat-model.md.
 
-    tests/trust.py PROGRAM [--write docs/threat-model.md] [--attacks FOLDER]
+    tests/trust.py PROGRAM [--write docs/threat-model.md] [--attacks FOLDER] [--fuzzed build/fuzz/summary] [--quick]
 
-Each input is read beside a log with a failure, which must be reported whatever the other holds. --attacks adds the files of a folder. Status 1: a
-promise is broken.
+Each input is read beside a log with a failure, which must be reported whatever the other holds. --attacks adds the files of a folder. Then the other
+scripts that bring harm are run, unless --quick, and what they tried is added up; --fuzzed adds what .ci/fuzz has done. Status 1: a promise is broken.
 """
 
 import argparse
 import gzip
 import io
+import json
 import os
 import pathlib
 import resource
@@ -132,11 +133,51 @@ def good_log(scratch):
     return path
 
 
+# What stands in the table for a script's results, by the begin of their names.
+HARM = {
+    "damage": ("logs cut at any byte, flipped, shuffled, with lines lost and doubled", "`tests/damage.py`"),
+    "hostile": ("outputs with hostile texts in any field, read by a terminal emulator, a Markdown renderer, parsers and schemas", "`tests/hostile/run.py`"),
+    "kills": ("batches killed at any moment and gone on with, to the very bytes", "`tests/faults/kills.py`"),
+    "signals": ("runs ended by a signal, or by a reader that went away", "`tests/faults/times.py`"),
+    "max_time": ("runs ended by `--max-time`", "`tests/faults/times.py`"),
+    "disk": ("disks and files without room", "`tests/faults/disks.py`"),
+    "change": ("inputs cut, grown, rotated, gone or failing while they are read", "`tests/faults/changes.py`"),
+    "rights": ("folders, files, descriptors, processes, streams that may not be used", "`tests/faults/rights.py`"),
+    "names": ("names, links, devices and depths that file systems allow", "`tests/faults/names.py`"),
+}
+
+
+def bring_harm(program, scratch):
+    """Rows of what the other scripts tried, and whether any was broken."""
+    commands = [[HERE / "damage.py", program, HERE.parent / "testdata"], [HERE / "hostile" / "run.py", program], [HERE / "faults" / "run.py", program]]
+    results = {}
+    for number, command in enumerate(commands):
+        path = scratch / f"{number}.json"
+        subprocess.run([sys.executable, *command, "--json", path], stdout=subprocess.DEVNULL)
+        results.update(json.loads(path.read_text()) if path.exists() else {f"script {number}": {"tries": 0, "failed": 1}})
+    rows, broken = [], 0
+    for begin, (what, script) in HARM.items():
+        of_it = [result for name, result in results.items() if name.split(".")[0] == begin]
+        tries, failed = (sum(result[key] for result in of_it) for key in ("tries", "failed"))
+        worst = max((result["worst_seconds"] for result in of_it if "worst_seconds" in result), default=None)
+        broken += failed + (tries == 0)
+        rows.append(f"| {what} | {script} | {tries:,} | {failed} | {'' if worst is None else f'{worst:.1f}'} |\n")
+    return rows, broken
+
+
+def fuzzed(path):
+    done = [line.split("\t") for line in path.read_text().splitlines()]
+    minutes = sum(int(seconds) for _, seconds, _, _ in done) / 60
+    return (f"| made-up inputs of {len(done)} fuzz targets, {minutes:.0f} minutes, no crash left | `.ci/fuzz` | {sum(int(runs) for _, _, runs, _ in done):,} | 0 | |\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--write", type=pathlib.Path)
     parser.add_argument("--attacks", type=pathlib.Path)
+    parser.add_argument("--fuzzed", type=pathlib.Path)
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     lines = ["| read beside a log with a failure | seconds | MiB, largest process | status |\n", "|---|---|---|---|\n"]
     broken = 0
@@ -155,6 +196,12 @@ def main():
                 broken += 1
                 print(f"{what}: {', '.join(faults)}", file=sys.stderr)
             lines.append(f"| {what} | {seconds:.1f} | {memory:.0f} | {status} |\n")
+        if not options.quick:
+            rows, more = bring_harm(options.program, scratch)
+            broken += more
+            lines += ["\n| harm | brought by | tried | broken | seconds, worst |\n", "|---|---|---|---|---|\n", *rows]
+            if options.fuzzed:
+                lines.append(fuzzed(options.fuzzed))
     table = "".join(lines)
     print(table, end="")
     if options.write:

@@ -14,6 +14,7 @@
 #include "diagnose/finding_table.h"
 #include "diagnose/read_input.h"
 #include "input/error.h"
+#include "input/read_control.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
@@ -47,11 +48,12 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     if (side.dump.empty()) problems->push_back({dump_folder, "", "it holds no XLA dump"});
   }
   Readings readings;
+  ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     side.read = true;
     side.dump.AddFile(artifact->path);
     if (XlaDump::IsDumpFile(artifact->path) || IsOfModule(artifact->path)) continue;
-    readings.Join(ReadInput(engine, *artifact, limits));
+    readings.Join(ReadInput(engine, *artifact, limits, {{}, 1, &control}));
   }
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
   if (readings.table) side.findings = readings.table->Finish(side.dump, problems);

@@ -16,6 +16,7 @@
 #include "diagnose/readings.h"
 #include "input/error.h"
 #include "input/follow_source.h"
+#include "input/quota.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -24,8 +25,8 @@ namespace {
 // What the followed inputs came to so far, and what of it was printed.
 class LiveReport {
  public:
-  LiveReport(const Engine& engine, const Options& options, const TextOptions& text)
-      : engine_(engine), options_(options), text_(text) {}
+  LiveReport(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control)
+      : engine_(engine), options_(options), text_(text), control_(control) {}
 
   // Prints the diagnoses of one artifact that were not printed before.
   void PrintNew(const ArtifactReader& reader) {
@@ -41,7 +42,8 @@ class LiveReport {
     const std::string text = (printed_.empty() ? "" : "\n") + PrintText(report, text_);
     printed_ += text;
     // The file of --output holds the whole report at any time, not only what is new.
-    WriteOutput(options_.output.empty() ? text : printed_, options_.output);
+    const bool is_read = WriteOutput(options_.output.empty() ? text : printed_, options_.output);
+    if (!is_read) control_->stop = true;  // nobody is there to follow for
     if (options_.output.empty()) printed_ = "\n";
   }
 
@@ -58,6 +60,7 @@ class LiveReport {
   const Engine& engine_;
   const Options& options_;
   const TextOptions text_;
+  ReadControl* const control_;
   std::mutex mutex_;
   std::set<std::string> printed_ids_;
   std::string printed_;  // empty: nothing yet
@@ -65,9 +68,9 @@ class LiveReport {
 };
 
 // Reads one file, from its begin until another one takes its place, or the pipe.
-FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, LiveReport* live,
+FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, const Quota& time, LiveReport* live,
                               ReadControl* control) {
-  FollowSource source(artifact.path, *control);
+  FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
   ArtifactReader reader(live->engine(), artifact, source, {range, 0, control});
   do {
     while (reader.Next()) live->PrintNew(reader);
@@ -89,22 +92,29 @@ Readings Follow(const Engine& engine, const Options& options, const TextOptions&
   }
   // The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
   const Interrupt interrupt(&control->stop);
-  LiveReport live(engine, options, text);
+  LiveReport live(engine, options, text, control);
+  const Quota time(options.limits);
   std::mutex mutex;
   std::exception_ptr failure;
   std::vector<std::thread> threads;
-  for (const std::string& path : options.paths) {
-    threads.emplace_back([&, path] {
-      try {
-        while (FollowOne({path, ""}, options.range, &live, control) == FollowSource::State::kReplaced &&
-               !control->stopped()) {
-        }
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        failure = std::current_exception();
-        control->stop = true;
+  const auto fail = [&] {
+    const std::lock_guard lock(mutex);
+    failure = std::current_exception();
+    control->stop = true;
+  };
+  const auto follow = [&](const std::string& path) {
+    try {
+      while (FollowOne({path, ""}, options.range, time, &live, control) == FollowSource::State::kReplaced &&
+             !control->stopped()) {
       }
-    });
+    } catch (...) {
+      fail();
+    }
+  };
+  try {
+    for (const std::string& path : options.paths) threads.emplace_back(follow, path);
+  } catch (const std::system_error&) {
+    fail();  // there can be no more threads
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/file_writer.h"
 #include "input/error.h"
 #include "text/utf8.h"
 
@@ -21,17 +22,6 @@ std::optional<File> RegularFile(const std::string& path) {
   struct stat status {};
   if (path.empty() || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return File(status.st_dev, status.st_ino);
-}
-
-// Where a file of this name comes to lie: links are followed, also those to nothing, which is made when it is written.
-std::string FinalName(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
-  std::error_code error;
-  std::filesystem::path name = std::filesystem::absolute(path);
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(name, error); ++i)
-    name = name.parent_path() / std::filesystem::read_symlink(name, error);
-  const std::filesystem::path whole = std::filesystem::weakly_canonical(name, error);
-  return (error ? name.lexically_normal() : whole).string();
 }
 
 }  // namespace

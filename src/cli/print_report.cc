@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "cli/file_writer.h"
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/ci/github_printer.h"
@@ -22,7 +23,7 @@ void AppendStepSummary(const Report& report) {
   const char* path = std::getenv("GITHUB_STEP_SUMMARY");
   if (path == nullptr || *path == '\0')
     throw Error("--step-summary: GITHUB_STEP_SUMMARY names no file; GitHub Actions sets it");
-  AppendOutput(PrintMarkdown(report, kMostStepSummary), path);
+  AppendToFile(PrintMarkdown(report, kMostStepSummary), path);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "cli/terminal.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/file_writer.h"
 #include "input/error.h"
 #include "text/utf8.h"
 
@@ -22,29 +22,6 @@ bool IsSet(const char* name) {
 }
 
 bool IsOn(const char* name) { return IsSet(name) && std::strcmp(std::getenv(name), "0") != 0; }
-
-// 0, or the errno of what went wrong.
-int WriteAll(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {  // a pipe that somebody made non-blocking
-      pollfd ready{descriptor, POLLOUT, 0};
-      poll(&ready, 1, -1);
-      continue;
-    }
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-void WriteFile(std::string_view text, const std::string& path, int how) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-  const int problem = file < 0 ? errno : WriteAll(file, text);
-  if (file >= 0) close(file);
-  if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
-}
 
 }  // namespace
 
@@ -64,16 +41,23 @@ std::size_t TextWidth(bool to_file, int descriptor) {
   return std::clamp<std::size_t>(size.ws_col, 60, 120);
 }
 
-void WriteOutput(std::string_view text, const std::string& path, int descriptor) {
-  if (path.empty()) {
-    const int problem = WriteAll(descriptor, text);
-    if (problem != 0 && problem != EPIPE) throw Error(std::string("cannot write: ") + std::strerror(problem));
-    return;
+bool WriteOutput(std::string_view text, const std::string& path, int descriptor) {
+  if (!path.empty()) {
+    WriteFile(text, path);
+    return true;
   }
-  WriteFile(text, path, O_TRUNC);
+  const int problem = WriteAll(descriptor, text);
+  if (problem != 0 && problem != EPIPE) throw Error(std::string("cannot write: ") + std::strerror(problem));
+  return problem == 0;
 }
 
-void AppendOutput(std::string_view text, const std::string& path) { WriteFile(text, path, O_APPEND); }
+void HoldStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest number that is free, which is this one.
+    open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  }
+}
 
 void WriteError(std::string_view text) {
   // Messages quote arguments and names of files.

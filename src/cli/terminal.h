@@ -19,12 +19,12 @@ bool UseColour(ColorMode mode, bool to_file, int descriptor = 1);
 // Columns of the terminal between 60 and 120; 80 where `descriptor` is none.
 std::size_t TextWidth(bool to_file, int descriptor = 1);
 
-// Writes all of `text` to `descriptor` (standard output, or standard error), or to `path` where not empty. A reader
-// that went away is no error; throws Error where a file cannot be written.
-void WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);
+// Writes all of `text` to `descriptor` (standard output, or standard error), or to the file `path` (cli/file_writer.h)
+// where not empty. False where its reader went away, which is no error; throws Error where it cannot be written.
+bool WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);
 
-// The same, behind what `path` holds already.
-void AppendOutput(std::string_view text, const std::string& path);
+// To be called first of all: a standard stream that is closed stays so, whatever is opened later.
+void HoldStandardStreams();
 
 void WriteError(std::string_view text);
 

@@ -62,7 +62,7 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& li
     if (stops_itself) options.control->bytes += one.bytes;
     readings.Join(std::move(one));
   };
-  ReadMembers(input, std::move(source), limits, read, tell, {OwnReports::kPassOver, options.control});
+  ReadMembers(input, std::move(source), limits, read, tell, {OwnReports::kPassOver, options.control, &readings.retry});
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

@@ -22,16 +22,17 @@ constexpr int kPollMilliseconds = 100;
 
 }  // namespace
 
-FollowSource::FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet)
-    : path_(std::move(path)), control_(control), quiet_(quiet) {}
+FollowSource::FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet,
+                           const Quota* time)
+    : path_(std::move(path)), control_(control), quiet_(quiet), time_(time) {}
 
 FollowSource::~FollowSource() {
   if (descriptor_ > STDIN_FILENO) close(descriptor_);
 }
 
-// False while the file is not there.
+// False while the file is not there. A named pipe's writer is not waited for here.
 bool FollowSource::Open() {
-  descriptor_ = path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  descriptor_ = path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor_ < 0) {
     if (errno != ENOENT && errno != EINTR) {
       problem_ = "cannot open it: " + std::generic_category().message(errno);
@@ -68,6 +69,10 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
   if (state_ == State::kReplaced || state_ == State::kEnded) return 0;
   state_ = State::kOpen;
   while (!control_.stopped()) {
+    if (time_ != nullptr && time_->TimeIsUp()) {
+      problem_ = TooLongText(time_->limits());
+      break;
+    }
     if (descriptor_ < 0 && !Open()) {
       if (state_ == State::kEnded) return 0;
       Wait();
@@ -110,6 +115,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     }
     Wait();
   }
+  if (descriptor_ < 0 && problem_.empty()) problem_ = "it never was there";
   state_ = State::kEnded;
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "input/byte_source.h"
+#include "input/quota.h"
 #include "input/read_control.h"
 
 namespace whyoom {
@@ -19,10 +20,13 @@ class FollowSource : public ByteSource {
     kEnded,     // the pipe was closed, the control says stop, or reading failed
   };
 
+  static constexpr std::chrono::milliseconds kQuietTime{1000};
+
   // Opens `path` ("-": standard input) at its begin and waits where it is not there yet. Read gives 0 after `quiet`
-  // without new bytes, once for each such while. Borrows `control`, whose stop ends everything.
-  FollowSource(std::string path, const ReadControl& control,
-               std::chrono::milliseconds quiet = std::chrono::milliseconds(1000));
+  // without new bytes, once for each such while. Borrows `control`, whose stop ends everything, and `time`, which
+  // may be null: once it is up, everything ends, too.
+  FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet = kQuietTime,
+               const Quota* time = nullptr);
   ~FollowSource() override;
   FollowSource(const FollowSource&) = delete;
   FollowSource& operator=(const FollowSource&) = delete;
@@ -42,6 +46,7 @@ class FollowSource : public ByteSource {
   const std::string path_;
   const ReadControl& control_;
   const std::chrono::milliseconds quiet_;
+  const Quota* const time_;
   int descriptor_ = -1;
   bool is_file_ = false;  // a regular file, whose end means nothing
   std::uint64_t given_ = 0;

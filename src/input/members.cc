@@ -86,6 +86,9 @@ class Unpacker {
   void TakeMember(const Artifact& artifact, MemberReader& reader, const ArchiveMember& member, ByteSource& source,
                   Packing packing, int depth);
   void Tell(const Artifact& artifact, std::string_view what);
+  void MayDiffer() {
+    if (options_.may_differ != nullptr) *options_.may_differ = true;
+  }
   void TellOnce(const Artifact& artifact, std::string_view what);
 
   Quota quota_;
@@ -105,6 +108,7 @@ void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
   last_told_ = what;
   // Only what was told ends the input, not what a source may have met that reads ahead: so the same is read each time.
   if (quota_.EndsInput(what)) stopped_ = true;
+  if (quota_.IsOfTime(what)) MayDiffer();
   if (told_ >= kMostProblems && !stopped_) {
     ++untold_;
     return;
@@ -191,7 +195,10 @@ std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing
 void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
   std::string why_not;
   const std::unique_ptr<MemberReader> reader = Open(source, packing, &why_not);
-  if (!reader) return Tell(artifact, why_not);
+  if (!reader) {
+    MayDiffer();
+    return Tell(artifact, why_not);
+  }
   ArchiveMember member;
   while (!stopped_ && reader->Next(&member)) {
     if (++members_ > limits_.members) {
@@ -203,6 +210,7 @@ void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing
   }
   if (stopped_) return;
   reader->Finish();
+  if (reader->may_differ()) MayDiffer();
   TellOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
 }
 

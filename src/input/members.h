@@ -18,6 +18,8 @@ enum class OwnReports { kRead, kPassOver };
 struct MemberOptions {
   OwnReports reports = OwnReports::kRead;
   const ReadControl* control = nullptr;  // borrowed: ends an archive soon after it says to stop
+  bool* may_differ = nullptr;            // borrowed, may be null: set where what is told may not hold another time,
+                                         // since time was over or the system did not give what it takes
 };
 
 // Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`

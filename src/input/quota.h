@@ -28,6 +28,7 @@ class Quota {
   bool EndsInput(std::string_view problem) const;
 
   bool TimeIsUp() const;
+  bool IsOfTime(std::string_view problem) const { return problem == too_long_; }
 
   // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
   std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth);

@@ -32,13 +32,14 @@ struct Block {
   std::exception_ptr error;
 };
 
-// Reads until the buffer is full or the file ends; what cannot be read ends it, the one who reads the lines says why.
-std::size_t ReadAt(int descriptor, std::uint64_t offset, char* buffer, std::size_t capacity) {
+// Reads until the buffer is full or the file ends. What cannot be read ends it, too, and sets `failed`.
+std::size_t ReadAt(int descriptor, std::uint64_t offset, char* buffer, std::size_t capacity, bool* failed) {
   std::size_t held = 0;
   while (held < capacity) {
     const ssize_t got = pread(descriptor, buffer + held, capacity - held, static_cast<off_t>(offset + held));
     if (got > 0) held += static_cast<std::size_t>(got);
-    if (got == 0 || (got < 0 && errno != EINTR)) break;
+    *failed = got < 0 && errno != EINTR;
+    if (got == 0 || *failed) break;
   }
   return held;
 }
@@ -105,8 +106,13 @@ void Survey::State::Search() {
 void Survey::State::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block* block) const {
   const std::uint64_t begin = number * limits.block_bytes;
   const std::size_t before = static_cast<std::size_t>(std::min<std::uint64_t>(begin, shared));
-  const std::size_t held = ReadAt(descriptor, begin - before, buffer->data(), before + limits.block_bytes);
-  if (held <= before) return;
+  bool failed = false;
+  const std::size_t held = ReadAt(descriptor, begin - before, buffer->data(), before + limits.block_bytes, &failed);
+  // A hit behind what can be read leads the one who reads the lines there, who says why.
+  const auto add_failure = [&] {
+    if (failed) block->hits.push_back(begin - before + held + 1);
+  };
+  if (held <= before) return add_failure();
   const std::string_view bytes(buffer->data(), held);
   std::vector<Prefilter::Hit> found;
   prefilter.FindAll(bytes, before, &found);
@@ -124,6 +130,7 @@ void Survey::State::SearchBlock(std::uint64_t number, std::vector<char>* buffer,
       block->marks.push_back({CountFeeds(stretch.substr(0, last + 1)), begin - before + at + last + 1});
     }
   }
+  add_failure();
 }
 
 // Waits for the next block and takes it over; false at the file's end.

@@ -7,7 +7,7 @@ Terminal escapes, bidi, invalid UTF-8, workflow commands, HTML, Markdown, XML, J
 archives and of lists, in what logs, dumps, parts to merge and rule files say (inputs.py). Read by what reads reports (readers.py), and held against the
 report with letters in their place: both have the same structure. Each round puts other texts into all fields at once, --rounds 152 puts each into each. A text that
 changes what whyoom finds is looked at without that comparison. A field that no format shows tests nothing, which is a failure. --only: these scenes, --keep: inputs and
-outputs where something is broken. Readers that are not installed are skipped. Status 1: something is broken.
+outputs where something is broken. --json writes {"hostile": {tries, failed}}. Readers that are not installed are skipped. Status 1: something is broken.
 """
 
 import argparse
@@ -172,6 +172,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--only", default=",".join(SCENES))
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     for what, why in SKIPPED.items():
         print(f"skipped: {what}: {why}")
@@ -198,6 +199,8 @@ def main():
     print(f"{len(PAYLOADS)} texts in {fields} fields, {compared} reports of all formats held against harmless ones")
     for name in [*READERS, "program"]:
         print(f"{name}: {tried[name]} outputs, {broken[name]} broken")
+    if options.json:
+        options.json.write_text(json.dumps({"hostile": {"tries": sum(tried.values()), "failed": len(failed) + sum(broken.values())}}))
     sys.exit(1 if failed or broken else 0)
 
 

@@ -37,7 +37,7 @@ ArchiveClient::ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource
 // What the process says may be anything; where it is no answer that one gives, it is not asked again.
 void ArchiveClient::Lose() {
   if (!process_) return;
-  std::string why = process_->WhyGone(packing_);
+  std::string why = process_->WhyGone(packing_, &may_differ_);
   process_.reset();
   Give(std::move(why));
 }

@@ -34,6 +34,7 @@ class ArchiveClient : public MemberReader {
   bool input_ended() const override { return input_ended_; }
   void Finish() override {}  // the process does it
   std::string_view problem() const override { return problem_; }
+  bool may_differ() const override { return may_differ_; }
 
  private:
   // False where no record comes any more.
@@ -60,6 +61,7 @@ class ArchiveClient : public MemberReader {
 
   std::uint64_t number_ = 0;  // of the member at hand
   bool in_member_ = false;
+  bool may_differ_ = false;
   std::uint64_t left_out_ = 0;
   bool input_ended_ = false;
   std::string member_problem_;

@@ -9,11 +9,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstring>
+#include <deque>
+#include <functional>
+#include <future>
 #include <mutex>
 #include <new>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -91,6 +97,47 @@ std::vector<char*> BareEnvironment() {
   return kept;
 }
 
+// Does what it is given in a thread that lives as long as this process. Linux ends a process that is to end with its
+// parent when the thread ends that started it, and those that read inputs come and go.
+class Starter {
+ public:
+  static Starter& The() {
+    static auto* const one = new Starter;  // never destroyed, since its thread is not
+    return *one;
+  }
+
+  // Throws std::system_error where there can be no thread.
+  void Do(std::function<void()> work) {
+    std::packaged_task<void()> task(std::move(work));
+    std::future<void> done = task.get_future();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!running_) std::thread([this] { Run(); }).detach();
+      running_ = true;
+      tasks_.push_back(std::move(task));
+    }
+    changed_.notify_one();
+    done.get();
+  }
+
+ private:
+  [[noreturn]] void Run() {
+    while (true) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return !tasks_.empty(); });
+      std::packaged_task<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::packaged_task<void()>> tasks_;
+  bool running_ = false;
+};
+
 int Spawn(int socket, int memory, std::string limit, pid_t* pid) {
   posix_spawn_file_actions_t files;
   if (const int error = posix_spawn_file_actions_init(&files)) return error;
@@ -138,7 +185,12 @@ std::unique_ptr<ArchiveProcess> Start(std::size_t limit, std::string* why_not) {
   void* const mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (mapped == MAP_FAILED) return fail(std::strerror(errno));
   pid_t pid = -1;
-  const int error = Spawn(other.get(), memory.get(), std::to_string(limit), &pid);
+  int error = 0;
+  try {
+    Starter::The().Do([&] { error = Spawn(other.get(), memory.get(), std::to_string(limit), &pid); });
+  } catch (const std::system_error& no_thread) {
+    error = no_thread.code().value();
+  }
   auto process = std::make_unique<ArchiveProcess>(error == 0 ? pid : -1, own.Release(), new (mapped) Shared, limit);
   if (error != 0) return fail(std::strerror(error));
   if (!IsReady(process->socket())) return fail("it ended before it was ready");
@@ -195,9 +247,12 @@ ArchiveProcess::~ArchiveProcess() {
   if (shared_ != nullptr) munmap(shared_, sizeof(Shared));
 }
 
-std::string ArchiveProcess::WhyGone(Packing packing) {
+std::string ArchiveProcess::WhyGone(Packing packing, bool* may_differ) {
   End();
   const std::string_view name = NameOf(packing);
+  const bool met_a_limit =
+      status_known_ && (WIFEXITED(status_) ? WEXITSTATUS(status_) == kNoMemoryStatus : WTERMSIG(status_) == SIGPROF);
+  *may_differ = !met_a_limit;
   if (!status_known_)
     return fmt::format("the process that unpacks its {} data ended early; what follows was not read", name);
   if (WIFEXITED(status_) && WEXITSTATUS(status_) == kNoMemoryStatus) return NeedsMore(packing, memory_);

@@ -34,8 +34,9 @@ class ArchiveProcess {
   int socket() const { return socket_; }
   archive_channel::Shared& shared() { return *shared_; }
 
-  // What is told of one that has gone while it read an archive of this kind.
-  std::string WhyGone(Packing packing);
+  // What is told of one that has gone while it read an archive of this kind. `may_differ` is set to whether the same
+  // archive may be read another time: where no limit ended it.
+  std::string WhyGone(Packing packing, bool* may_differ);
 
  private:
   void End();

@@ -42,6 +42,9 @@ class MemberReader {
 
   // Why the archive as a whole ended early; empty where it did not.
   virtual std::string_view problem() const = 0;
+
+  // Whether another time it may not end there.
+  virtual bool may_differ() const { return false; }
 };
 
 }  // namespace whyoom

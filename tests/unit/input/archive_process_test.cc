@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.h"
@@ -290,6 +292,37 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
   CHECK_FALSE(client.Next(&member));
   CHECK(answers < 10'000);
   CHECK(client.problem().find("ended early") != std::string::npos);
+}
+
+TEST_CASE("a process goes on when the thread that asked for it ends", "[input]") {
+  std::unique_ptr<ArchiveProcess> process;
+  std::string why_not;
+  std::thread([&] { process = ArchiveProcess::Get(kMemory + 6, &why_not); }).join();
+  REQUIRE(process);
+  CHECK(FileOf(*process, "status").find("PPid:\t" + std::to_string(getpid())) != std::string::npos);
+  const std::string tar = Archive("ustar", {{"a", "text"}});
+  const std::unique_ptr<ByteSource> source = OpenMemory(tar);
+  ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+  ArchiveMember member;
+  CHECK(client.Next(&member));
+  CHECK(member.name == "a");
+}
+
+TEST_CASE("of one that has gone it is said whether another would do", "[input]") {
+  const auto ended = [](int signal) {
+    std::string why_not;
+    std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 7, &why_not);
+    REQUIRE(process);
+    kill(process->pid(), signal);
+    const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "text"}}));
+    ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+    ArchiveMember member;
+    CHECK_FALSE(client.Next(&member));
+    CHECK_FALSE(client.problem().empty());
+    return client.may_differ();
+  };
+  CHECK(ended(SIGKILL));
+  CHECK_FALSE(ended(SIGPROF));  // a step that takes too long takes too long each time
 }
 
 TEST_CASE("time that is over while members are passed over is told", "[input]") {

@@ -1,6 +1,10 @@
 // A file that is still being written.
 #include "input/follow_source.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -84,5 +88,43 @@ TEST_CASE("what cannot be followed says so", "[input]") {
   FollowSource missing(scratch.path() + "/later", control, kAtOnce);
   CHECK(Next(&missing).empty());
   CHECK(missing.state() == State::kEnded);
-  CHECK(missing.problem().empty());
+  CHECK(missing.problem() == "it never was there");
+}
+
+TEST_CASE("a pipe without a writer is not waited for longer than is wanted", "[input]") {
+  const ScratchFolder scratch;
+  const std::string pipe = scratch.path() + "/pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  ReadControl control;
+  FollowSource source(pipe, control, kAtOnce);
+  CHECK(Next(&source).empty());
+  CHECK(source.state() == State::kQuiet);
+  const int writer = open(pipe.c_str(), O_WRONLY);
+  REQUIRE(write(writer, "one\n", 4) == 4);
+  CHECK(Next(&source) == "one\n");
+  close(writer);
+  CHECK(Next(&source).empty());
+  CHECK(source.state() == State::kEnded);
+  CHECK(source.problem().empty());
+}
+
+TEST_CASE("following ends when its time is up", "[input]") {
+  const ScratchFolder scratch;
+  ReadControl control;
+  Limits limits;
+  limits.seconds = 1e-9;
+  const Quota time(limits);
+  FollowSource source(scratch.Write("a", "one\n"), control, kAtOnce, &time);
+  CHECK(Next(&source).empty());
+  CHECK(source.state() == State::kEnded);
+  CHECK(source.problem() == TooLongText(limits));
+}
+
+TEST_CASE("a file that never came is told", "[input]") {
+  const ScratchFolder scratch;
+  ReadControl control;
+  FollowSource source(scratch.path() + "/none", control, kAtOnce);
+  control.stop = true;
+  CHECK(Next(&source).empty());
+  CHECK(source.problem() == "it never was there");
 }

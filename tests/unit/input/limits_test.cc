@@ -128,7 +128,11 @@ TEST_CASE("time is limited, for plain bytes too", "[input]") {
     const ReadBack read = Unpack(bytes, limits);
     REQUIRE(read.problems.size() == 1);
     CHECK(read.problems[0].find("(--max-time)") != std::string::npos);
+    CHECK(read.may_differ);  // other limits are met each time
   }
+  CHECK_FALSE(Unpack(Compress("gzip", std::string(2000, 'x')), WithBytes(1000)).may_differ);
+  const std::string tar = Archive("ustar", {{"a", "text"}});
+  CHECK(Unpack(tar, limits).may_differ);
   limits.seconds = 1000;
   CHECK(Unpack(Compress("gzip", "packed\n"), limits).problems.empty());
   CHECK(Lines(Unpack("plain\n", limits)) == std::vector<std::string>{": plain\n"});

@@ -58,7 +58,8 @@ ReadBack Read(std::unique_ptr<ByteSource> input, const Limits& limits) {
         CHECK(source.Read(buffer.data(), buffer.size()) == 0);
         result.pieces.push_back({artifact.member, std::move(text)});
       },
-      [&](const Problem& problem) { result.problems.push_back(problem.member + ": " + problem.what); });
+      [&](const Problem& problem) { result.problems.push_back(problem.member + ": " + problem.what); },
+      {OwnReports::kRead, nullptr, &result.may_differ});
   return result;
 }
 

@@ -28,6 +28,7 @@ struct Piece {
 struct ReadBack {
   std::vector<Piece> pieces;
   std::vector<std::string> problems;  // "member: what"
+  bool may_differ = false;            // another time
 };
 
 // As from a pipe that gives at most `chunk` bytes at a time.

@@ -37,6 +37,15 @@ std::string Hits(Survey* survey, std::uint64_t from = 0) {
 
 }  // namespace
 
+TEST_CASE("what cannot be read leads the reader there", "[input]") {
+  const Prefilter prefilter({"needle"});
+  const int folder = open("/", O_RDONLY);  // can be opened, and not read
+  REQUIRE(folder >= 0);
+  Survey survey(folder, prefilter, 1, kSmall);
+  CHECK(Hits(&survey) == "1 ");
+  close(folder);
+}
+
 TEST_CASE("hits of a survey are those of the text, also across blocks", "[input]") {
   const Prefilter prefilter({"needle", "edl"});
   std::string text(700, '.');

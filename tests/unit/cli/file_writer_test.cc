@@ -1,0 +1,80 @@
+// A report is written as a whole or not at all, wherever its name leads.
+#include "cli/file_writer.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "catch.h"
+#include "input/error.h"
+#include "process.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::set<std::string> NamesIn(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+ino_t FileOf(const std::string& path) {
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  return status.st_ino;
+}
+
+}  // namespace
+
+TEST_CASE("a file is replaced as a whole, and nothing is left beside it", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path() + "/report";
+  WriteFile("first", path);
+  CHECK(ReadText(path) == "first");
+  REQUIRE(chmod(path.c_str(), 0640) == 0);
+  const ino_t before = FileOf(path);
+  scratch.Write(".report.whyoom-part", "of a run that was killed");
+  WriteFile("second", path);
+  CHECK(ReadText(path) == "second");
+  CHECK(FileOf(path) != before);
+  CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0640));
+  CHECK(NamesIn(scratch.path()) == std::set<std::string>{"report"});
+}
+
+TEST_CASE("a link stays one, and a file of two names stays one file", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.Write("report", "old");
+  std::filesystem::create_symlink("report", scratch.path() + "/link");
+  WriteFile("new", scratch.path() + "/link");
+  CHECK(std::filesystem::is_symlink(scratch.path() + "/link"));
+  CHECK(ReadText(path) == "new");
+  std::filesystem::create_symlink("later", scratch.path() + "/dangling");
+  WriteFile("made", scratch.path() + "/dangling");
+  CHECK(ReadText(scratch.path() + "/later") == "made");
+  std::filesystem::create_hard_link(path, scratch.path() + "/same");
+  WriteFile("both", path);
+  CHECK(ReadText(scratch.path() + "/same") == "both");
+}
+
+TEST_CASE("where no file can be made beside it, it is written in place", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string long_name(250, 'n');
+  WriteFile("text", scratch.path() + "/" + long_name);
+  WriteFile("other", scratch.path() + "/" + long_name);
+  CHECK(ReadText(scratch.path() + "/" + long_name) == "other");
+  WriteFile("text", "/dev/null");
+  CHECK_THROWS_AS(WriteFile("text", "/dev/full"), Error);
+  CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/no/such/folder"), Error);
+  CHECK_THROWS_AS(WriteFile("text", scratch.path()), Error);
+}
+
+TEST_CASE("what is appended stands behind what is there", "[cli]") {
+  const ScratchFolder scratch;
+  AppendToFile("a", scratch.path() + "/summary");
+  AppendToFile("b", scratch.path() + "/summary");
+  CHECK(ReadText(scratch.path() + "/summary") == "ab");
+}
