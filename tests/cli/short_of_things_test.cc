@@ -17,6 +17,12 @@ ProcessResult RunUnder(const std::string& limits, const std::string& arguments, 
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+// RE2 complains by itself where memory ends while it compiles a pattern: "./re2/walker-inl.h:149: Stack not empty."
+std::string WithoutRe2(std::string text) {
+  while (text.starts_with("./re2/")) text.erase(0, text.find('\n') + 1);
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
@@ -36,7 +42,7 @@ TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
       CHECK(run.exit_status <= 3);
       if (run.exit_status != 2) continue;
       ++short_of_it;
-      CHECK(run.err.starts_with("whyoom: "));
+      CHECK(WithoutRe2(run.err).starts_with("whyoom: "));
     }
   }
   CHECK(short_of_it > 0);
