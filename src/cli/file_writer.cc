@@ -1,6 +1,7 @@
 #include "cli/file_writer.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 
 #include "input/error.h"
@@ -29,31 +31,52 @@ void WriteInPlace(std::string_view text, const std::string& path, int how) {
   if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
 }
 
+bool IsSameFile(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// Whether others may know the file by something else than this name, so that it must stay the same one.
+bool IsShared(const struct stat& file, const std::string& target) {
+  struct stat named {};
+  return file.st_nlink > 1 || stat(target.c_str(), &named) != 0 || !IsSameFile(file, named);
+}
+
+// The standard stream that goes to this very file, as /dev/stdout does; -1: none.
+int StreamTo(const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return -1;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat opened {};
+    const int flags = fcntl(stream, F_GETFL);
+    const bool is_written = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+    if (is_written && fstat(stream, &opened) == 0 && IsSameFile(file, opened)) return stream;
+  }
+  return -1;
+}
+
 // Puts a whole new file in the place of the old one, which stays where there is no room for it, and has its owner and
-// rights. False where there is no place for a second file beside it, or `path` names none that can be replaced.
+// rights. False where that cannot be done: there is no place for a second file beside it, it may not be given away, or
+// `path` names something that is no file or must stay the one that it is.
 bool ReplaceFile(std::string_view text, const std::string& path) {
   struct stat old {};
   const bool is_there = stat(path.c_str(), &old) == 0;
-  if (is_there && !S_ISREG(old.st_mode)) return false;
   const std::filesystem::path target(FinalName(path));
-  const std::string beside = (target.parent_path() / ("." + target.filename().string() + ".whyoom-part")).string();
-  unlink(beside.c_str());  // of a run that was killed
+  if (is_there && (!S_ISREG(old.st_mode) || IsShared(old, target) || access(path.c_str(), W_OK) != 0)) return false;
+  std::random_device random;  // nobody else's file, nor that of a run beside this one
+  const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
+  const std::string beside = (target.parent_path() / name).string();
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) return false;
-  if (is_there) {
-    // Who may not give files away keeps what is written in the old one.
-    const bool is_same = fchown(file, old.st_uid, old.st_gid) == 0 && fchmod(file, old.st_mode & 07777) == 0;
-    if (!is_same || old.st_nlink > 1 || access(path.c_str(), W_OK) != 0) {
-      close(file);
-      unlink(beside.c_str());
-      return false;
-    }
+  if (is_there && (fchown(file, old.st_uid, old.st_gid) != 0 || fchmod(file, old.st_mode & 07777) != 0)) {
+    close(file);
+    unlink(beside.c_str());
+    return false;
   }
-  int problem = WriteAndClose(file, text);
-  if (problem == 0 && std::rename(beside.c_str(), target.c_str()) != 0) problem = errno;
-  if (problem == 0) return true;
+  const int problem = WriteAndClose(file, text);
+  if (problem == 0 && std::rename(beside.c_str(), target.c_str()) == 0) return true;
   unlink(beside.c_str());
-  throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+  if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+  return false;  // a mount point, for one
 }
 
 }  // namespace
@@ -85,6 +108,12 @@ std::string FinalName(const std::string& path) {
 }
 
 void WriteFile(std::string_view text, const std::string& path) {
+  if (const int stream = StreamTo(path); stream >= 0) {
+    // What others write there stays, before and behind it.
+    if (const int problem = WriteAll(stream, text))
+      throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+    return;
+  }
   if (!ReplaceFile(text, path)) WriteInPlace(text, path, O_TRUNC);
 }
 

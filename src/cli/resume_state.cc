@@ -29,6 +29,7 @@ namespace {
 constexpr int kApplicationId = 0x57684F4D;  // "WhOM", as `file` and sqlite3 show it
 constexpr int kFormat = 1;                  // of the tables below
 constexpr std::chrono::milliseconds kCommitEvery{200};
+constexpr int kLongestRow = 64 << 20;  // bytes; a thousand failures take some ten million
 
 constexpr const char* kTables =
     "CREATE TABLE settings (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL);"
@@ -158,6 +159,14 @@ std::int64_t ResumeState::Ask(const char* sql) {
   return code == SQLITE_ROW ? statement.Number(0) : 0;
 }
 
+// Nothing stands in the file but what kTables makes, and the indexes that come with these.
+bool ResumeState::HasOnlyItsTables() {
+  Statement made(
+      connection_.get(),
+      "SELECT group_concat(sql || ';', '') FROM (SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid)");
+  return made.Step() == SQLITE_ROW && made.Text(0) == kTables;
+}
+
 // Ends inside the transaction in which all is made that a new file needs, so that it is never found half made.
 void ResumeState::Open() {
   // SQLite takes names like ":memory:" for something else than files.
@@ -168,6 +177,13 @@ void ResumeState::Open() {
   const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   connection_.reset(opened);  // also of what could not be opened, which says why
   Check(code);
+  // What else somebody may have put into the file is not to be carried out, nor to take more than a row can.
+  for (const auto& [setting, value] : {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1),
+                                       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                       {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                       {SQLITE_DBCONFIG_ENABLE_VIEW, 0}})
+    Check(sqlite3_db_config(opened, setting, value, nullptr));
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kLongestRow);
   // Who comes second is told at once. What the operating system was given survives the process, a full sync each time
   // also a loss of power.
   Execute("PRAGMA locking_mode = EXCLUSIVE");
@@ -184,6 +200,8 @@ void ResumeState::Open() {
     Execute(fmt::format("PRAGMA user_version = {}", kFormat).c_str());
   } else if (application != kApplicationId) {
     Check(SQLITE_NOTADB);
+  } else if (!HasOnlyItsTables()) {
+    Check(SQLITE_CORRUPT);
   } else if (const std::int64_t format = Ask("PRAGMA user_version"); format != kFormat) {
     throw Error(fmt::format("--resume {}: it was made by another version of whyoom (format {}, here {})",
                             Printable(path_), format, kFormat));

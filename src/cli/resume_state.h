@@ -57,6 +57,7 @@ class ResumeState {
   void Open();
   void Execute(const char* sql);
   std::int64_t Ask(const char* sql);
+  bool HasOnlyItsTables();
   std::int64_t SettingsId(const std::string& name);
   // Throws Error where `code` of SQLite is no success, in words that say what to do.
   void Check(int code) const;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string_view>
 #include <vector>
 
@@ -62,15 +63,35 @@ class NameIndex {
     int number = -1;
   };
 
-  // Eight bytes at a time: most names are shorter than what a general hash is made for.
+  // Of this process: who writes names must not know which of them meet in one place.
+  struct Key {
+    std::uint64_t begin = 0;
+    std::uint64_t factor = 1;
+  };
+  static const Key& TheKey() {
+    static const Key key = [] {
+      std::random_device random;
+      const auto word = [&] { return std::uint64_t{random()} << 32 | random(); };
+      return Key{word(), word() | 1};
+    }();
+    return key;
+  }
+
+  // Eight bytes at a time: most names are shorter than what a general hash is made for. Both halves of a product with
+  // the secret factor count, so that no change of the bytes has a result that is the same whatever the factor.
   static std::uint32_t Hash(std::string_view name) {
-    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
-    std::uint64_t hash = name.size() * kFactor;
+    const Key& key = TheKey();
+    std::uint64_t hash = key.begin ^ name.size();
+    const auto fold = [&] {
+      __extension__ using Wide = unsigned __int128;
+      const Wide product = static_cast<Wide>(hash) * key.factor;
+      hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    };
     const auto mix = [&](std::size_t at, std::size_t count) {
       std::uint64_t bytes = 0;
       std::memcpy(&bytes, name.data() + at, count);
-      hash = (hash ^ bytes) * kFactor;
-      hash ^= hash >> 32;
+      hash ^= bytes;
+      fold();
     };
     std::size_t at = 0;
     for (; at + 8 <= name.size(); at += 8) mix(at, 8);
@@ -81,7 +102,8 @@ class NameIndex {
         mix(at, name.size() - at);
       }
     }
-    hash *= kFactor;
+    hash ^= key.begin;
+    fold();
     return static_cast<std::uint32_t>(hash >> 32);
   }
 

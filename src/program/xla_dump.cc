@@ -190,14 +190,17 @@ void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, P
   if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
 }
 
-std::int64_t NeedOfFile(const std::string& buffer_assignment) {
-  return ReadMemory(*OpenFile(buffer_assignment), nullptr, kLimits).need_bytes;
-}
-
 // How far off what a log says a need may be, which it rounds: "20.42G".
 bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.01 * used; }
 
 }  // namespace
+
+// Each file is read once: many failures of a log may ask for the same modules.
+std::int64_t XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
+  const auto [need, is_new] = needs_.try_emplace(buffer_assignment, 0);
+  if (is_new) need->second = ReadMemory(*OpenFile(buffer_assignment), nullptr, kLimits).need_bytes;
+  return need->second;
+}
 
 bool XlaDump::IsDumpFile(const std::string& path) {
   // Much of a dump is of no use here; there is also a folder for each module.
@@ -211,7 +214,8 @@ void XlaDump::AddFolder(const std::string& path, std::vector<Problem>* problems)
 
 void XlaDump::AddFile(const std::string& path, bool is_input) {
   const std::optional<FileName> file = ParseName(path);
-  if (!file) return;
+  std::error_code error;
+  if (!file || !std::filesystem::is_regular_file(path, error)) return;
   Module& module = modules_[file->stem];
   module.name = file->module;
   module.number = NumberOf(file->number);

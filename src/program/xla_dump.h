@@ -105,6 +105,7 @@ class XlaDump {
     bool is_input = false;
     bool Failed() const { return !paths.intermediate.empty(); }
   };
+  std::int64_t NeedOfFile(const std::string& buffer_assignment) const;
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
@@ -113,7 +114,8 @@ class XlaDump {
                                                Problem* problem);
 
   bool has_inputs_ = false;
-  std::map<std::string, Module> modules_;  // by path up to the part that tells a module's files apart
+  mutable std::map<std::string, std::int64_t> needs_;  // of buffer assignments that were read for it
+  std::map<std::string, Module> modules_;              // by path up to the part that tells a module's files apart
 };
 
 }  // namespace whyoom

@@ -1,4 +1,6 @@
 // Programs that are no failures: XLA dumps given as inputs, and what logs state.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,6 +32,19 @@ TEST_CASE("the dump of a failed compile is diagnosed by itself", "[cli][programs
   CHECK(found[0]["memory"] == with_log[0]["memory"]);
   CHECK(found[0]["remedies"][0]["id"] == with_log[0]["remedies"][0]["id"]);
   CHECK(found[0]["remedies"][0]["left_bytes"] == with_log[0]["remedies"][0]["left_bytes"]);
+}
+
+TEST_CASE("what has the name of a dump's file and is none is read like any input", "[cli][programs]") {
+  const ScratchFolder scratch;
+  const std::string log =
+      scratch.Write("train.log", ReadText((Data() / "cases" / "buffer-fragmented" / "log").string()));
+  const std::string pipe = scratch.path() + "/module_0000.jit_x.cl_1.after_optimizations-buffer-assignment.txt";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const json report = Report(RunWhyoom({"--max-time", "0.2", "--format", "json", log, pipe}));
+  REQUIRE(report["diagnoses"].size() == 1);
+  CHECK(report["diagnoses"][0]["code"] == "0100");
+  CHECK(report["summary"]["problems"].size() == 1);
+  CHECK(report["summary"]["problems"][0]["what"].get<std::string>().find("--max-time") != std::string::npos);
 }
 
 TEST_CASE("a dump that does not say what the device has says how to tell", "[cli][programs]") {

@@ -1,4 +1,5 @@
 // --resume: a batch that was interrupted at any point goes on where it was, to the same bytes, reading nothing twice.
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -266,6 +267,30 @@ TEST_CASE("a file that is no state is refused and left alone", "[cli]") {
   scratch.Write("empty", "");
   CHECK(RunWhyoom({"logs", "--resume", "empty"}, "", scratch.path()).exit_status == 1);
   CHECK(fs::file_size(scratch.path() + "/empty") > 0);
+}
+
+TEST_CASE("what somebody put into a state is not carried out", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", Failure(10));
+  RunWhyoom({"a.log", "--resume", "good"}, "", scratch.path());
+  for (const char* sql :
+       {"CREATE TRIGGER t AFTER INSERT ON inputs BEGIN WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
+        "SELECT max(n) FROM r; END",
+        "ALTER TABLE inputs RENAME TO kept; CREATE VIEW inputs AS SELECT path, size, modified, settings, artifacts, "
+        "bytes, "
+        "hex(zeroblob(100000000)) findings, problems, digest, unknown_times FROM kept",
+        "CREATE TABLE more (x)", "ALTER TABLE inputs ADD COLUMN more AS (hex(zeroblob(100000000)))",
+        "CREATE INDEX i ON inputs (hex(zeroblob(1000)))"}) {
+    INFO(sql);
+    fs::copy_file(scratch.path() + "/good", scratch.path() + "/state", fs::copy_options::overwrite_existing);
+    sqlite3* state = nullptr;
+    REQUIRE(sqlite3_open((scratch.path() + "/state").c_str(), &state) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(state, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+    REQUIRE(sqlite3_close(state) == SQLITE_OK);
+    const ProcessResult result = RunWhyoom({"a.log", "--resume", "state"}, "", scratch.path());
+    CHECK(result.exit_status == 2);
+    CHECK(result.err.find("damaged") != std::string::npos);
+  }
 }
 
 TEST_CASE("any byte of a state may be wrong", "[cli]") {

@@ -37,12 +37,12 @@ TEST_CASE("a file is replaced as a whole, and nothing is left beside it", "[cli]
   CHECK(ReadText(path) == "first");
   REQUIRE(chmod(path.c_str(), 0640) == 0);
   const ino_t before = FileOf(path);
-  scratch.Write(".report.whyoom-part", "of a run that was killed");
+  scratch.Write(".report.whyoom-part", "somebody else's");
   WriteFile("second", path);
   CHECK(ReadText(path) == "second");
   CHECK(FileOf(path) != before);
   CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0640));
-  CHECK(NamesIn(scratch.path()) == std::set<std::string>{"report"});
+  CHECK(NamesIn(scratch.path()) == std::set<std::string>{".report.whyoom-part", "report"});
 }
 
 TEST_CASE("a link stays one, and a file of two names stays one file", "[cli]") {
@@ -66,6 +66,13 @@ TEST_CASE("where no file can be made beside it, it is written in place", "[cli]"
   WriteFile("text", scratch.path() + "/" + long_name);
   WriteFile("other", scratch.path() + "/" + long_name);
   CHECK(ReadText(scratch.path() + "/" + long_name) == "other");
+  // Standard output may be a file of which others know no name.
+  const std::string out = scratch.path() + "/out";
+  const ProcessResult run = RunProcess(
+      {"/bin/bash", "-c", "{ echo head; '" WHYOOM_BINARY "' rules schema --output /dev/stdout; echo tail; } >" + out});
+  CHECK(run.exit_status == 0);
+  CHECK(ReadText(out).starts_with("head\n{"));
+  CHECK(ReadText(out).ends_with("\ntail\n"));
   WriteFile("text", "/dev/null");
   CHECK_THROWS_AS(WriteFile("text", "/dev/full"), Error);
   CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/no/such/folder"), Error);
