@@ -51,8 +51,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     side.read = true;
-    side.dump.AddFile(artifact->path);
-    if (XlaDump::IsDumpFile(artifact->path) || IsOfModule(artifact->path)) continue;
+    if (side.dump.AddFile(artifact->path) || IsOfModule(artifact->path)) continue;
     readings.Join(ReadInput(engine, *artifact, limits, {{}, 1, &control}));
   }
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());

@@ -19,6 +19,10 @@
 namespace whyoom {
 namespace {
 
+[[noreturn]] void ThrowCannotWrite(const std::string& path, int problem) {
+  throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+}
+
 // Returns an errno.
 int WriteAndClose(int file, std::string_view text) {
   const int problem = WriteAll(file, text);
@@ -28,7 +32,7 @@ int WriteAndClose(int file, std::string_view text) {
 void WriteInPlace(std::string_view text, const std::string& path, int how) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
   const int problem = file < 0 ? errno : WriteAndClose(file, text);
-  if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+  if (problem != 0) ThrowCannotWrite(path, problem);
 }
 
 bool IsSameFile(const struct stat& one, const struct stat& other) {
@@ -75,7 +79,7 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   const int problem = WriteAndClose(file, text);
   if (problem == 0 && std::rename(beside.c_str(), target.c_str()) == 0) return true;
   unlink(beside.c_str());
-  if (problem != 0) throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+  if (problem != 0) ThrowCannotWrite(path, problem);
   return false;  // a mount point, for one
 }
 
@@ -110,8 +114,7 @@ std::string FinalName(const std::string& path) {
 void WriteFile(std::string_view text, const std::string& path) {
   if (const int stream = StreamTo(path); stream >= 0) {
     // What others write there stays, before and behind it.
-    if (const int problem = WriteAll(stream, text))
-      throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
+    if (const int problem = WriteAll(stream, text)) ThrowCannotWrite(path, problem);
     return;
   }
   if (!ReplaceFile(text, path)) WriteInPlace(text, path, O_TRUNC);

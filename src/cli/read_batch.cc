@@ -109,9 +109,8 @@ void BatchReader::List(Inputs* inputs, Batch* batch) {
 bool BatchReader::Admit(const Artifact& input) {
   outputs_.ThrowIfOutput(input.path);
   // All modules of a folder are judged together, so they are one shard's.
-  dump_.AddFile(input.path, options_.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
-  // A pipe of such a name is read as a log is, which ends when time is over.
-  const bool is_of_dump = XlaDump::IsDumpFile(input.path) && StampOf(input.path).regular;
+  const bool is_of_dump =
+      dump_.AddFile(input.path, options_.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
   if (is_of_dump || !options_.shard.Owns(input.path)) return false;
   if (wants_sizes_) {
     const FileStamp stamp = StampOf(input.path);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <utility>
 
 #include "input/quota.h"
@@ -19,16 +18,15 @@ constexpr int kMilliseconds = 100;
 class StoppableSource : public ByteSource {
  public:
   StoppableSource(std::unique_ptr<ByteSource> source, int descriptor, const ReadControl& control, const Limits& limits)
-      : source_(std::move(source)), descriptor_(descriptor), control_(control), limits_(limits) {}
+      : source_(std::move(source)), descriptor_(descriptor), control_(control), quota_(limits) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     // A pipe that nobody has written to yet is neither readable nor at its end.
     pollfd input{descriptor_, POLLIN, 0};
     while (!control_.stopped() && poll(&input, 1, kMilliseconds) <= 0) {
-      if (limits_.seconds > 0 && std::chrono::duration<double>(Clock::now() - start_).count() >= limits_.seconds) {
-        problem_ = TooLongText(limits_);
-        return 0;
-      }
+      if (!quota_.TimeIsUp()) continue;
+      problem_ = TooLongText(quota_.limits());
+      return 0;
     }
     return control_.stopped() ? 0 : source_->Read(buffer, capacity);
   }
@@ -36,13 +34,10 @@ class StoppableSource : public ByteSource {
   std::string_view problem() const override { return problem_.empty() ? source_->problem() : problem_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   const std::unique_ptr<ByteSource> source_;
   const int descriptor_;
   const ReadControl& control_;
-  const Limits limits_;
-  const Clock::time_point start_ = Clock::now();
+  const Quota quota_;
   std::string problem_;
 };
 

@@ -212,10 +212,11 @@ void XlaDump::AddFolder(const std::string& path, std::vector<Problem>* problems)
   for (Walk walk({path}); const std::optional<Artifact> file = walk.Next(problems);) AddFile(file->path);
 }
 
-void XlaDump::AddFile(const std::string& path, bool is_input) {
-  const std::optional<FileName> file = ParseName(path);
+bool XlaDump::AddFile(const std::string& path, bool is_input) {
   std::error_code error;
-  if (!file || !std::filesystem::is_regular_file(path, error)) return;
+  if (!IsDumpFile(path) || !std::filesystem::is_regular_file(path, error)) return false;
+  const std::optional<FileName> file = ParseName(path);
+  if (!file) return true;
   Module& module = modules_[file->stem];
   module.name = file->module;
   module.number = NumberOf(file->number);
@@ -229,6 +230,7 @@ void XlaDump::AddFile(const std::string& path, bool is_input) {
   if (file->kind == "tpu_comp_env") module.environment = path;
   has_inputs_ = has_inputs_ || is_input;
   module.is_input = module.is_input || is_input;
+  return true;
 }
 
 // A job compiles a function again and again; only a compile that failed leaves the intermediate module. The last

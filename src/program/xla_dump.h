@@ -39,9 +39,9 @@ class XlaDump {
   // Whether a file of this name belongs to a dump, whether it is read or not; none of these is a log.
   static bool IsDumpFile(const std::string& path);
 
-  // Takes note of a file; others than those of dumps are passed over. `is_input`: it is to be reported by itself, and
-  // not only to say more about a failure of a log.
-  void AddFile(const std::string& path, bool is_input = false);
+  // Takes note of a file, and says whether it is one of a dump, and so no log; a pipe or device of such a name is none.
+  // `is_input`: it is to be reported by itself, and not only to say more about a failure of a log.
+  bool AddFile(const std::string& path, bool is_input = false);
   // The same of all files below; what stands in the way is a problem.
   void AddFolder(const std::string& path, std::vector<Problem>* problems);
 

@@ -334,14 +334,21 @@ def shell(command):
     return [] if whole else [f"not one command: {command[:120]!r}"]
 
 
-def json_report(data, schema=ROOT / "docs" / "report.schema.json"):
+def one_json(data):
+    """The value, None where there is none, and what is wrong with how it is written."""
     faults = []
     text = decoded(data, faults)
     characters(text, faults)
     try:
-        value = strict_json(text)
+        return strict_json(text), faults
     except ValueError as fault:
-        return [], faults + [f"no JSON: {fault}"]
+        return None, faults + [f"no JSON: {fault}"]
+
+
+def json_report(data, schema=ROOT / "docs" / "report.schema.json"):
+    value, faults = one_json(data)
+    if value is None:
+        return [], faults
     for problem in value.get("summary", {}).get("problems", []):
         if "rule_command" in problem:
             faults += shell(problem["rule_command"])
@@ -379,13 +386,9 @@ def texts_of(value, name=""):
 
 
 def sarif(data):
-    faults = []
-    text = decoded(data, faults)
-    characters(text, faults)
-    try:
-        value = strict_json(text)
-    except ValueError as fault:
-        return [], faults + [f"no JSON: {fault}"]
+    value, faults = one_json(data)
+    if value is None:
+        return [], faults
     for name, part in texts_of(value):
         if name in ("text", "markdown") and re.search(r"(?<!\{)(?:\{\{)*\{\d+\}", part):
             faults.append(f"a placeholder in {part[:80]!r}")

@@ -23,7 +23,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from inputs import PAYLOADS, Scenes, Texts
-from readers import READERS, SKIPPED, check_readers, shape
+from readers import READERS, SKIPPED, check_readers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECONDS = 60
