@@ -43,6 +43,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
               std::vector<Problem>* problems) {
   Side side;
   side.path = path;
+  side.dump.StopAt(nullptr, limits);
   if (!dump_folder.empty()) {
     side.dump.AddFolder(dump_folder, problems);
     if (side.dump.empty()) problems->push_back({dump_folder, "", "it holds no XLA dump"});

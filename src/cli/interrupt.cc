@@ -46,6 +46,6 @@ Interrupt::~Interrupt() {
   g_interrupt.stop = nullptr;
 }
 
-int Interrupt::signal() { return g_interrupt.signal; }
+int Interrupt::signal() const { return g_interrupt.signal; }
 
 }  // namespace whyoom

@@ -15,7 +15,7 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   // The signal that came; 0: none.
-  static int signal();
+  int signal() const;
 };
 
 }  // namespace whyoom

@@ -40,16 +40,18 @@ std::string Settings(const RuleSource& rules, const Options& options) {
 class BatchReader {
  public:
   BatchReader(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
-              XlaDump* dump)
+              const Interrupt& interrupt, ReadControl* control, XlaDump* dump)
       : engine_(engine),
         options_(options),
         outputs_(outputs),
         dump_(*dump),
+        interrupt_(interrupt),
+        control_(*control),
         wants_sizes_(Progress::IsWanted(options.progress)) {
     if (!options.resume.empty()) state_.emplace(options.resume, rules, Settings(rules, options));
   }
 
-  BatchResult Read();
+  Readings Read();
 
  private:
   void List(Inputs* inputs, Batch* batch);
@@ -62,33 +64,33 @@ class BatchReader {
   const Options& options_;
   const OutputFiles& outputs_;
   XlaDump& dump_;
+  const Interrupt& interrupt_;
+  ReadControl& control_;
   const bool wants_sizes_;
   std::optional<ResumeState> state_;
-  ReadControl control_;
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
 };
 
-BatchResult BatchReader::Read() {
-  BatchResult result;
+Readings BatchReader::Read() {
+  Readings readings;
   Inputs inputs(options_, control_);
   {
-    const Interrupt interrupt(&control_.stop);
     const Progress progress(options_.progress, counts_, control_);
     Batch batch(Jobs(options_), [this](const Artifact& input, std::size_t threads) { return ReadOne(input, threads); });
     List(&inputs, &batch);
-    result.readings = batch.Finish();
-    result.signal = Interrupt::signal();
+    readings = batch.Finish();
   }
-  std::vector<Problem> problems = inputs.TakeProblems(&result.readings.problems_left_out);
+  std::vector<Problem> problems = inputs.TakeProblems(&readings.problems_left_out);
   if (state_) {
     if (std::optional<Problem> problem = state_->Close()) problems.push_back(*std::move(problem));
   }
   const bool incomplete = not_read_ + cut_short_ > 0 || !counts_.listed;
-  if (result.signal != 0 && incomplete) problems.push_back({"the rest", "", InterruptText(result.signal)});
-  std::move(problems.begin(), problems.end(), std::back_inserter(result.readings.problems));
-  return result;
+  if (const int signal = interrupt_.signal(); signal != 0 && incomplete)
+    problems.push_back({"the rest", "", InterruptText(signal)});
+  std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
+  return readings;
 }
 
 // Hands out the inputs to read as they are listed.
@@ -171,9 +173,9 @@ std::string BatchReader::InterruptText(int signal) const {
 
 }  // namespace
 
-BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
-                      XlaDump* dump) {
-  return BatchReader(engine, rules, options, outputs, dump).Read();
+Readings ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
+                   const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
+  return BatchReader(engine, rules, options, outputs, interrupt, control, dump).Read();
 }
 
 }  // namespace whyoom

@@ -2,23 +2,21 @@
 // done aside; shows how far it is, and stops early where a signal says so.
 #pragma once
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output_files.h"
 #include "diagnose/read_input.h"
+#include "input/read_control.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
 #include "rules/rule_source.h"
 
 namespace whyoom {
 
-struct BatchResult {
-  Readings readings;  // of what was read; its problems say what was not
-  int signal = 0;     // that ended it early; 0: none
-};
-
-// Files of XLA dumps are not read but added to `dump`. Throws Error where the list or the state of an earlier run
-// cannot be used, or an input is one of `outputs`.
-BatchResult ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
-                      XlaDump* dump);
+// What was read; its problems say what was not. It ends early where `control` says so, because of `interrupt`. Files of
+// XLA dumps are not read but added to `dump`. Throws Error where the list or the state of an earlier run cannot be
+// used, or an input is one of `outputs`.
+Readings ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
+                   const Interrupt& interrupt, ReadControl* control, XlaDump* dump);
 
 }  // namespace whyoom

@@ -20,6 +20,7 @@
 #include "cli/diff.h"
 #include "cli/exit_status.h"
 #include "cli/follow.h"
+#include "cli/interrupt.h"
 #include "cli/man_page.h"
 #include "cli/merge.h"
 #include "cli/options.h"
@@ -111,11 +112,20 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   }
   std::erase_if(problems,
                 [&](const Problem& problem) { return !options.shard.Owns(problem.path); });  // its owner reports it
-  BatchResult batch = ReadBatch(engine, rules, options, outputs, &dump);
-  std::move(problems.begin(), problems.end(), std::back_inserter(batch.readings.problems));
-  AddDumps(rules, limit, dump, &batch.readings);
-  const int status = PrintAndEnd(options, MakeReport(rules.fingerprint(), std::move(batch.readings), dump, limit));
-  return batch.signal != 0 ? kSignalled + batch.signal : status;
+  int signal = 0;
+  Report report;
+  {
+    ReadControl control;
+    const Interrupt interrupt(&control.stop);
+    Readings readings = ReadBatch(engine, rules, options, outputs, interrupt, &control, &dump);
+    std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
+    dump.StopAt(&control, options.limits);
+    AddDumps(rules, limit, dump, &readings);
+    report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
+    signal = interrupt.signal();
+  }
+  const int status = PrintAndEnd(options, std::move(report));
+  return signal != 0 ? kSignalled + signal : status;
 }
 
 int RunFollow(Options options) {

@@ -12,6 +12,7 @@
 #include "cli/byte_queue.h"
 #include "cli/dump_folder.h"
 #include "cli/exit_retry.h"
+#include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
@@ -142,7 +143,11 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules) {
                              result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
     log.Finish();
     if (result.exit_status != 0) {
-      const Report report = MakeReport(rules.fingerprint(), log.Take(), dump.Read());
+      ReadControl control;
+      const Interrupt interrupt(&control.stop);
+      XlaDump modules = dump.Read();
+      modules.StopAt(&control, options.limits);
+      const Report report = MakeReport(rules.fingerprint(), log.Take(), modules);
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
       Print(options, report, result.line_open);
       if (options.exit_retry) SayStatus(result.exit_status, status);

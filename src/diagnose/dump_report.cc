@@ -66,10 +66,12 @@ class DumpReporter {
     failure_ = FailureOfDumps(rules);
   }
 
-  void Report(const std::vector<Given>& folder) {
+  // False where it was interrupted.
+  bool Report(const std::vector<Given>& folder) {
     bool any = false;
-    for (const Given* module : Failures(folder)) any = ReportFailed(*module) || any;
+    for (const Given* module : Failures(folder)) any = (!dump_.stopped() && ReportFailed(*module)) || any;
     if (!any) ReportFitting(folder);
+    return !dump_.stopped();
   }
 
  private:
@@ -85,9 +87,11 @@ class DumpReporter {
       std::stable_sort(modules.begin(), modules.end(),
                        [](const Given* a, const Given* b) { return a->number > b->number; });
       std::set<std::int64_t> needs;
+      std::size_t of_name = 0;
       for (const Given* module : modules) {
-        if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module)).second) continue;
-        if (needs.size() > kMostOfFolder) {
+        Problem unread;  // told when the module is read
+        if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module, &unread)).second && unread.what.empty()) continue;
+        if (++of_name > kMostOfFolder) {
           problems_.push_back({module->path, "", "earlier failures of this module are left out", true});
           break;
         }
@@ -110,8 +114,9 @@ class DumpReporter {
     return reading;
   }
 
+  // Of an interruption it is told once.
   void AddProblem(Problem problem) {
-    if (!problem.what.empty()) problems_.push_back(std::move(problem));
+    if (!problem.what.empty() && !dump_.stopped()) problems_.push_back(std::move(problem));
   }
 
   // False where it did not fail, after all.
@@ -139,11 +144,13 @@ class DumpReporter {
 
   void ReportFitting(const std::vector<Given>& folder) {
     std::vector<std::pair<std::int64_t, const Given*>> by_need;
+    Problem of_need;
     for (const Given& module : folder) {
+      if (dump_.stopped()) return;
       if (module.assignment.empty()) {
         AddProblem({module.path, "", XlaDump::kNoAssignment});
       } else {
-        by_need.emplace_back(dump_.NeedOf(module), &module);
+        by_need.emplace_back(dump_.NeedOf(module, &of_need), &module);
       }
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -152,15 +159,14 @@ class DumpReporter {
     const double least =
         by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
-      if (need <= 0 || static_cast<double>(need) < least) break;
+      if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
       if (told++ < kMostOfFolder) {
         ReportProgram(*module, need);
       } else {
         ++left_out;
       }
     }
-    if (!by_need.empty() && by_need[0].first <= 0)
-      AddProblem({by_need[0].second->assignment, "", "it holds no buffer assignment"});
+    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(of_need);
     table_.programs().LeaveOut(left_out);
   }
 
@@ -211,7 +217,12 @@ DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::opti
     folders[module.folder].push_back(std::move(module));
   }
   DumpReporter reporter(dump, rules, limit, table, problems);
-  for (const auto& [folder, modules] : folders) reporter.Report(modules);
+  for (const auto& [folder, modules] : folders) {
+    if (reporter.Report(modules)) continue;
+    problems->push_back({folder.empty() ? "." : folder, "",
+                         "interrupted: its XLA dump, and dumps after it, are perhaps not looked at to the end"});
+    break;
+  }
   return count;
 }
 

@@ -15,9 +15,9 @@ constexpr std::uint64_t kDeeperIsLess = 16;
 
 }  // namespace
 
-std::string TooLongText(const Limits& limits) {
-  return fmt::format("stopped after {} s (--max-time); what follows was not read", limits.seconds);
-}
+std::string TimeIsUpText(const Limits& limits) { return fmt::format("stopped after {} s (--max-time)", limits.seconds); }
+
+std::string TooLongText(const Limits& limits) { return TimeIsUpText(limits) + "; what follows was not read"; }
 
 std::string WholeSize(std::uint64_t bytes) {
   constexpr std::array<const char*, 7> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -14,7 +14,8 @@
 
 namespace whyoom {
 
-// What is told where Limits::seconds are over.
+// What is told where Limits::seconds are over: of any work, and of a reading.
+std::string TimeIsUpText(const Limits& limits);
 std::string TooLongText(const Limits& limits);
 
 // One for each input. Sources of different depths may be read by different threads.

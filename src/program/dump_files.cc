@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "input/byte_source.h"
 #include "program/dimensions.h"
 #include "program/one_compile.h"
 
@@ -16,22 +15,20 @@ constexpr double kSurelyFits = 0.99;
 
 const char* const kDamaged = "cut short or damaged: ";
 const char* const kOther = "of another compile than the other files of its module: ";
-const char* const kNoNeed = "what the program takes cannot be told";
 const char* const kNoRoom = "it is left out, and what would fit cannot be told";
-const char* const kNoChanges = "what would fit and what each remedy would leave cannot be told";
-
-HloModule ReadText(const std::string& path) { return path.empty() ? HloModule() : ReadHlo(*OpenFile(path)); }
 
 bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_limit; }
 
 class Reader {
  public:
-  Reader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out)
-      : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out) {}
+  Reader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out, const Stop& stop)
+      : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out), stop_(stop) {}
 
   DumpFiles Read();
 
  private:
+  HloModule ReadText(const std::string& path) const;
+  void ReadAll();
   bool ReadFiles();
   void TakeText();
   bool FindStale();
@@ -47,25 +44,38 @@ class Reader {
   const MemoryLimits& limits_;
   const double limit_bytes_;
   const bool work_out_;
+  const Stop& stop_;
   DumpFiles files_;
   bool compares_ = false;  // the text is whole, so that names and shapes can be looked for in it
 };
 
+// A file that was not read to its end looks as if it were damaged, which it is not.
 DumpFiles Reader::Read() {
+  ReadAll();
+  if (!stop_.IsAsked()) return std::move(files_);
+  DumpFiles none;
+  none.problem = {paths_.buffer_assignment, "", stop_.Why() + ": " + kNoNeed};
+  return none;
+}
+
+HloModule Reader::ReadText(const std::string& path) const {
+  return path.empty() ? HloModule() : ReadHlo(*stop_.Open(path));
+}
+
+void Reader::ReadAll() {
   files_.failed = !paths_.intermediate.empty();
   files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
-  if (!ReadFiles() || !CheckValues()) return std::move(files_);
+  if (!ReadFiles() || !CheckValues()) return;
   TakeText();
   CheckRanges();
   if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
     Refuse(std::string(kDamaged) + kNoNeed);
-    return std::move(files_);
+    return;
   }
   files_.usable = true;
   CheckFailure();
   files_.whole = work_out_ && compares_ && files_.memory.schedule_length > 0;
   if (files_.whole) ReadBefore();
-  return std::move(files_);
 }
 
 // The first note counts: what matters most is looked at first.
@@ -79,8 +89,8 @@ bool Reader::Refuse(std::string what) {
 }
 
 bool Reader::ReadFiles() {
-  const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.buffer_assignment);
-  const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : OpenFile(paths_.live_range);
+  const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
+  const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
   // Beside the module, which takes longer; what comes of both does not depend on which is done first.
   std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
                                                  [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
@@ -88,7 +98,7 @@ bool Reader::ReadFiles() {
   files_.memory = reading.get();
   compares_ = files_.text.whole && files_.text.entry >= 0;
   if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
-  if (files_.memory.allocations.empty()) return Refuse("it holds no buffer assignment");
+  if (files_.memory.allocations.empty()) return Refuse(kNothingAssigned);
   return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
 }
 
@@ -162,14 +172,16 @@ void Reader::ReadBefore() {
 
 }  // namespace
 
-DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out) {
-  return Reader(paths, limits, limit_bytes, work_out).Read();
+DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
+                        const Stop& stop) {
+  return Reader(paths, limits, limit_bytes, work_out, stop).Read();
 }
 
 bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }
 
-bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits) {
-  return !IsDamaged(before) && ParametersAgree(before, ReadMemory(*OpenFile(buffer_assignment), nullptr, limits));
+bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits,
+                 const Stop& stop) {
+  return !IsDamaged(before) && ParametersAgree(before, ReadMemory(*stop.Open(buffer_assignment), nullptr, limits));
 }
 
 }  // namespace whyoom

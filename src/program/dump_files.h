@@ -6,6 +6,7 @@
 #include <string>
 
 #include "input/artifact.h"
+#include "input/stop.h"
 #include "program/hlo.h"
 #include "program/memory.h"
 
@@ -33,13 +34,20 @@ struct DumpFiles {
 };
 
 // With `work_out` `before` is read, too, and it is told what lacks to work out what a change would leave. `limit_bytes`
-// is what a device has, 0: not known: what needs less did not fail.
-DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out);
+// is what a device has, 0: not known: what needs less did not fail. Nothing is usable where `stop` ended the reading.
+DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
+                        const Stop& stop);
+
+// What is to be said of a buffer assignment without allocations, and what cannot be told without one or the other file.
+inline constexpr const char* kNothingAssigned = "it holds no buffer assignment";
+inline constexpr const char* kNoNeed = "what the program takes cannot be told";
+inline constexpr const char* kNoChanges = "what would fit and what each remedy would leave cannot be told";
 
 // Whether working a program out would take more than there is.
 bool IsTooLarge(const HloModule& compiled);
 
 // Whether a program as it was written is of the compile that the buffer assignment is of, as far as that tells.
-bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits);
+bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits,
+                 const Stop& stop);
 
 }  // namespace whyoom

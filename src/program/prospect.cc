@@ -199,12 +199,12 @@ class Filling {
 };
 
 // The largest size of an axis that fits, by halving an interval; 0 where none does.
-std::int64_t LargestThatFits(const Changes& changes, const Axis& axis) {
+std::int64_t LargestThatFits(const Changes& changes, const Axis& axis, const Stop& stop) {
   constexpr std::int64_t kMostTimes = 1024;
   std::int64_t fits = 0;
   if (axis.size > INT64_MAX / kMostTimes) return 0;
   std::int64_t over = axis.size * kMostTimes;
-  for (std::int64_t size = axis.size; size > 0;) {
+  for (std::int64_t size = axis.size; size > 0 && !stop.IsAsked();) {
     const std::optional<Variant> variant = changes.Resize(axis, size);
     if (!variant) return 0;
     (changes.Fits(changes.Judge(*variant)) ? fits : over) = size;
@@ -252,16 +252,16 @@ bool IsLine(const Program& program, const Meaning& meaning, const Axis& axis) {
   });
 }
 
-Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes) {
+Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes, const Stop& stop) {
   constexpr std::int64_t kMostSteps = 4096;  // more is no training step
   Room room;
   if (meaning.batch()) {
     const std::int64_t split = Split(program, meaning, meaning.batch());
     room.batch = Times(meaning.batch().size, split);
     room.batch_devices = split;
-    room.largest_batch = Times(LargestThatFits(changes, meaning.batch()), split);
+    room.largest_batch = Times(LargestThatFits(changes, meaning.batch(), stop), split);
     room.batch_axis = FindPlace(program, meaning, meaning.batch());
-    for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps); ++steps) {
+    for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps) && !stop.IsAsked(); ++steps) {
       if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
       const std::optional<Variant> variant = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
                                                         : changes.Accumulate(meaning.batch(), steps);
@@ -273,19 +273,20 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
   if (meaning.sequence() && IsLine(program, meaning, meaning.sequence())) {
     const std::int64_t split = Split(program, meaning, meaning.sequence());
     room.sequence = Times(meaning.sequence().size, split);
-    room.largest_sequence = Times(LargestThatFits(changes, meaning.sequence()), split);
+    room.largest_sequence = Times(LargestThatFits(changes, meaning.sequence(), stop), split);
     room.sequence_axis = FindPlace(program, meaning, meaning.sequence());
   }
   return room;
 }
 
-Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& changes, std::int64_t limit_bytes) {
+Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& changes, std::int64_t limit_bytes,
+                 const Stop& stop) {
   Prospects prospects;
   if (!changes.whole()) return prospects;
   prospects.need_bytes = changes.need_bytes();
   prospects.memory = Filling(program, meaning).PartsOf(changes.compiled(), changes.need_bytes());
   prospects.timeline = TimelineOf(program.memory());
-  if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes);
+  if (limit_bytes > 0) prospects.room = FindRoom(program, meaning, changes, stop);
   return prospects;
 }
 
@@ -295,18 +296,19 @@ bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
 }
 
-Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes) {
+Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop) {
   const Meaning meaning(program, role_words);
-  return LookAt(program, meaning, Changes(program, meaning, limit_bytes), limit_bytes);
+  return LookAt(program, meaning, Changes(program, meaning, limit_bytes), limit_bytes, stop);
 }
 
-Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes) {
+Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop) {
   const Meaning meaning(program, role_words);
   const Changes changes(program, meaning, limit_bytes);
-  Prospects prospects = LookAt(program, meaning, changes, limit_bytes);
+  Prospects prospects = LookAt(program, meaning, changes, limit_bytes, stop);
   if (!changes.whole()) return prospects;
   std::vector<MadeChange> part_of_it;
   for (const NamedChange& change : kChanges) {
+    if (stop.IsAsked()) return prospects;
     std::optional<Variant> variant = change.make(changes, meaning, program);
     if (!variant) continue;
     const Outcome outcome = changes.Judge(*variant);
@@ -318,7 +320,7 @@ Prospects LookAhead(const Program& program, const RoleWords& role_words, std::in
       part_of_it.push_back({change.name, std::move(*variant)});
   }
   for (std::size_t i = 0; i < part_of_it.size(); ++i) {
-    for (std::size_t j = i + 1; j < part_of_it.size(); ++j) {
+    for (std::size_t j = i + 1; j < part_of_it.size() && !stop.IsAsked(); ++j) {
       const Outcome outcome = changes.Judge(changes.Both(part_of_it[i].variant, part_of_it[j].variant));
       prospects.pairs.push_back({std::string(part_of_it[i].name), std::string(part_of_it[j].name), outcome.left_bytes});
     }

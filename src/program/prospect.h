@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "facts/prospects.h"
+#include "input/stop.h"
 #include "program/change.h"
 #include "program/memory.h"
 
@@ -24,10 +25,13 @@ bool IsChange(std::string_view name);
 
 // `role_words` are what names of arguments say of their roles; `limit_bytes` is what a device has; 0: not known, and
 // then no room is told. Of a program that fits, the largest sizes are those that would still fit. Of a program that
-// takes too long to be laid out nothing is told: no memory, no changes.
-Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes);  // without the changes
+// takes too long to be laid out nothing is told: no memory, no changes. Where `stop` ends it before it is done, what is
+// given is not all.
+Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
+                 const Stop& stop = {});  // without the changes
 
 // The same with the changes, for a program that does not fit.
-Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes);
+Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
+                    const Stop& stop = {});
 
 }  // namespace whyoom

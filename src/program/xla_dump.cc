@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "input/byte_source.h"
+#include "input/stop.h"
 #include "input/walk.h"
 #include "program/dump_files.h"
 #include "program/dump_text.h"
@@ -173,7 +174,8 @@ void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
 }
 
-void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, Prospects* prospects, Problem* problem) {
+void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop, Prospects* prospects,
+             Problem* problem) {
   const Problem too_large = {files.text_path, "",
                              "the program is too large for it to be worked out what each remedy would leave", true};
   if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
@@ -185,7 +187,12 @@ void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, P
   const bool failed = files.failed;
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
   const auto limit = static_cast<std::int64_t>(limit_bytes);
-  *prospects = failed ? LookAhead(program, role_words, limit) : LookAt(program, role_words, limit);
+  *prospects = failed ? LookAhead(program, role_words, limit, stop) : LookAt(program, role_words, limit, stop);
+  if (stop.IsAsked()) {
+    *prospects = {};
+    *problem = {files.text_path, "", stop.Why() + ": " + kNoChanges};
+    return;
+  }
   if (!knows_sizes) prospects->room = {};  // in the sizes of the program as it was written
   if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
 }
@@ -196,10 +203,24 @@ bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.0
 }  // namespace
 
 // Each file is read once: many failures of a log may ask for the same modules.
-std::int64_t XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
-  const auto [need, is_new] = needs_.try_emplace(buffer_assignment, 0);
-  if (is_new) need->second = ReadMemory(*OpenFile(buffer_assignment), nullptr, kLimits).need_bytes;
-  return need->second;
+const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
+  const auto [entry, is_new] = needs_.try_emplace(buffer_assignment);
+  Need& need = entry->second;
+  if (!is_new) return need;
+  const Stop stop(control_, limits_);
+  const std::unique_ptr<ByteSource> source = stop.Open(buffer_assignment);
+  need.bytes = ReadMemory(*source, nullptr, kLimits).need_bytes;
+  if (stop.IsAsked()) {
+    need = {0, stop.Why() + ": " + kNoNeed};
+  } else if (need.bytes <= 0) {
+    need = {0, source->problem().empty() ? kNothingAssigned : std::string(source->problem())};
+  }
+  return need;
+}
+
+void XlaDump::StopAt(const ReadControl* control, const Limits& limits) {
+  control_ = control;
+  limits_ = limits;
 }
 
 bool XlaDump::IsDumpFile(const std::string& path) {
@@ -247,7 +268,7 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   if (failed.size() == 1 || !used) return failed.front();
   if (failed.size() > kMostCompiles) failed.resize(kMostCompiles);
   const auto found = std::find_if(failed.begin(), failed.end(), [&](const Module* module) {
-    return AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment)), *used);
+    return AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment).bytes), *used);
   });
   return found == failed.end() ? failed.front() : *found;
 }
@@ -278,8 +299,9 @@ std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWord
 }
 
 std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
-                                               Problem* problem) {
-  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, role_words != nullptr);
+                                               Problem* problem) const {
+  const Stop stop(control_, limits_);
+  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, role_words != nullptr, stop);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
   DumpReading reading;
@@ -294,7 +316,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   reading.facts.Set("list_seen", true, {});
   if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
-  WorkOut(std::move(files), *role_words, limit_bytes, &reading.prospects, problem);
+  WorkOut(std::move(files), *role_words, limit_bytes, stop, &reading.prospects, problem);
   return reading;
 }
 
@@ -309,7 +331,7 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   std::int64_t most = -1;
   for (const auto& [stem, module] : modules_) {
     if (!belongs(module) || (any_failed && !module.Failed())) continue;
-    const std::int64_t takes = NeedOfFile(module.paths.buffer_assignment);
+    const std::int64_t takes = NeedOfFile(module.paths.buffer_assignment).bytes;
     if (takes < most || (takes == most && module.number < found->number)) continue;  // the last compile counts
     most = takes;
     found = &module;
@@ -332,13 +354,19 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
 
 std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
                                               Problem* problem) const {
+  const Stop stop(control_, limits_);
+  const auto told = [&](const std::string& path) {
+    *problem = {path, "", stop.Why() + ": what was changed cannot be told"};
+    return nullptr;
+  };
   for (const auto& [stem, module] : modules_) {
     const DumpPaths& paths = module.paths;
     if (paths.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
     if (!paths.before.empty()) {
-      HloModule before = ReadHlo(*OpenFile(paths.before));
-      if (before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits))
-        return std::make_unique<Written>(std::move(before), role_words);
+      HloModule before = ReadHlo(*stop.Open(paths.before));
+      const bool is_of_compile = before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits, stop);
+      if (stop.IsAsked()) return told(paths.before);
+      if (is_of_compile) return std::make_unique<Written>(std::move(before), role_words);
       // What was compiled for one of several devices cannot stand in for it.
       if (!before.computations.empty())
         *problem = {paths.before, "", "damaged, or of another compile: what was changed cannot be told"};
@@ -346,7 +374,8 @@ std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignme
     }
     const std::string& path = module.Failed() ? paths.intermediate : paths.optimized;
     if (path.empty()) return nullptr;
-    HloModule text = ReadHlo(*OpenFile(path));
+    HloModule text = ReadHlo(*stop.Open(path));
+    if (stop.IsAsked()) return told(path);
     return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text), role_words);
   }
   return nullptr;
@@ -374,7 +403,11 @@ std::vector<XlaDump::Given> XlaDump::GivenModules() const {
   return given;
 }
 
-std::int64_t XlaDump::NeedOf(const Given& module) const { return NeedOfFile(module.assignment); }
+std::int64_t XlaDump::NeedOf(const Given& module, Problem* problem) const {
+  const Need& need = NeedOfFile(module.assignment);
+  if (!need.problem.empty()) *problem = {module.assignment, "", need.problem};
+  return need.bytes;
+}
 
 std::optional<DumpReading> XlaDump::ReadGiven(const Given& given, const RoleWords& role_words, double limit_bytes,
                                               Problem* problem) const {

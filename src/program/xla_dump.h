@@ -16,6 +16,8 @@
 #include "facts/allocation.h"
 #include "facts/evidence.h"
 #include "input/artifact.h"
+#include "input/limits.h"
+#include "input/read_control.h"
 #include "program/dump_files.h"
 #include "program/prospect.h"
 #include "program/written.h"
@@ -48,6 +50,12 @@ class XlaDump {
   bool empty() const { return modules_.empty(); }
   bool has_inputs() const { return has_inputs_; }
 
+  // From now on the reading of a module ends where `control`, which is borrowed, says so, or after limits.seconds; what
+  // would be given of it is then not there, and the problem says why.
+  void StopAt(const ReadControl* control, const Limits& limits);
+  // Whether `control` says so.
+  bool stopped() const { return control_ != nullptr && control_->stopped(); }
+
   // A module that is to be reported by itself.
   struct Given {
     std::string key;           // for ReadGiven
@@ -63,8 +71,9 @@ class XlaDump {
   };
   std::vector<Given> GivenModules() const;
 
-  // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read.
-  std::int64_t NeedOf(const Given& module) const;
+  // What a module's arguments, outputs, constants and temporaries take in HBM together; 0 where it cannot be read, and
+  // `problem` says why.
+  std::int64_t NeedOf(const Given& module, Problem* problem) const;
 
   // A module's reading against a limit of so many bytes (0: not known); `role_words` are what names of arguments say of
   // their roles. nullopt where its files cannot be read. Of one
@@ -105,17 +114,24 @@ class XlaDump {
     bool is_input = false;
     bool Failed() const { return !paths.intermediate.empty(); }
   };
-  std::int64_t NeedOfFile(const std::string& buffer_assignment) const;
+  // The file's, and why it is 0, if it is.
+  struct Need {
+    std::int64_t bytes = 0;
+    std::string problem;
+  };
+  const Need& NeedOfFile(const std::string& buffer_assignment) const;
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
   // Without `role_words` nothing is worked out on the program.
-  static std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
-                                               Problem* problem);
+  std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
+                                        Problem* problem) const;
 
   bool has_inputs_ = false;
-  mutable std::map<std::string, std::int64_t> needs_;  // of buffer assignments that were read for it
-  std::map<std::string, Module> modules_;              // by path up to the part that tells a module's files apart
+  const ReadControl* control_ = nullptr;
+  Limits limits_;
+  mutable std::map<std::string, Need> needs_;  // of buffer assignments that were read for it
+  std::map<std::string, Module> modules_;      // by path up to the part that tells a module's files apart
 };
 
 }  // namespace whyoom

@@ -111,6 +111,11 @@ class Running:
         wanted = os.path.realpath(path)
         return self.until(lambda: wanted in open_files(self.pid), seconds)
 
+    def reads_in(self, folder, seconds=10):
+        """The same of any file of a folder."""
+        wanted = os.path.realpath(folder) + "/"
+        return self.until(lambda: any(name.startswith(wanted) for name in open_files(self.pid)), seconds)
+
     def has_taken(self, pipe, seconds=10):
         """Waits until a pipe to it is empty, and it waits for more."""
         def empty():
@@ -197,6 +202,7 @@ class Lab:
         self.kills, self.quick = options.kills, options.quick
         self.environment = {key: value for key, value in os.environ.items() if key not in ("XLA_FLAGS", "GITHUB_STEP_SUMMARY", "FORCE_COLOR")}
         self.small = self.write("small.log", (CASES / "compile-padded-points" / "log").read_bytes())
+        self.dump = CASES / "dump-adam-layers" / "dump"
         self.other = self.write("other.log", (CASES / "compile-adam-state" / "log").read_bytes())
 
     def times(self, usual, quick=1):

@@ -112,6 +112,51 @@ def signals__follow(lab):
             yield f"{name}, {number.name}", ended.seconds, wrong
 
 
+def dumps(lab, count):
+    """A folder of XLA dumps that takes some seconds to be worked out, and holds no log."""
+    folder = lab.folder / f"dumps{count}"
+    if not folder.exists():
+        for i in range(count):
+            (folder / str(i)).mkdir(parents=True)
+            for file in lab.dump.iterdir():
+                os.symlink(file, folder / str(i) / file.name)
+    return folder
+
+
+@fault
+def signals__dump(lab):
+    """A signal while XLA dumps are worked out, which comes after the logs: ends soon, with what was found by then."""
+    folder = dumps(lab, 500)
+    for number in lab.some(SIGNALS * 3, 2):
+        running = lab.start("--format", "json", lab.small, folder)
+        ready = running.reads_in(lab.dump)
+        time.sleep(lab.random.random())
+        running.send(number)
+        ended = running.end(10)
+        wrong = ended.wrong((128 + number,)) + running.orphans()
+        if not ready:
+            wrong.append("it never came to the dumps")
+        if not ended.found("small.log"):
+            wrong.append("what was found before is missing")
+        if not any("interrupted: " in problem for problem in ended.problems()):
+            wrong.append(f"that it was interrupted is not said: {ended.problems()}")
+        if ended.seconds > ENDS_WITHIN:
+            wrong.append(f"took {ended.seconds:.1f} s")
+        yield number.name, ended.seconds, wrong
+
+
+@fault
+def max_time__dump(lab):
+    """--max-time of a dump that takes longer: status 3, a note, and all other dumps and logs as ever."""
+    folder = dumps(lab, 3)
+    for limit in (1e-6, 1e-4, 1e-3):
+        ended = lab.run("--format", "json", "--max-time", limit, lab.small, folder)
+        wrong = ended.wrong((3,))
+        if not any("(--max-time)" in problem and "cannot be told" in problem for problem in ended.problems()):
+            wrong.append(f"no note: {ended.problems()}")
+        yield f"{limit} s", ended.seconds, wrong
+
+
 @fault
 def signals__run(lab):
     """whyoom run passes a signal on, keeps the job's status, explains what it has seen, and removes its dump folder."""

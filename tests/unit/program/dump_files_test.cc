@@ -9,6 +9,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/dump_report.h"
+#include "input/stop.h"
 #include "process.h"
 #include "program/xla_dump.h"
 
@@ -54,7 +55,7 @@ DumpFiles Read(const Files& files, double limit = 0) {
     return found == files.end() ? std::string() : scratch.Write(kind + ".txt", found->second);
   };
   return ReadDumpFiles({path(kAssignment), path(kRanges), path(kFailed), path(kOptimized), path(kBefore)}, kLimits,
-                       limit, true);
+                       limit, true, Stop());
 }
 
 bool Says(const DumpFiles& files, const std::string& file, const std::string& what) {
@@ -230,6 +231,46 @@ TEST_CASE("each failed compile of a name is told, and a log's own is found", "[p
   CHECK(from.find("module_9999") != std::string::npos);
   CHECK_FALSE(taken(30.0 * (1 << 30), &from));
   CHECK(from.find("of another compile than the log's") != std::string::npos);
+}
+
+TEST_CASE("a stopped reading of a dump gives nothing half, and says why", "[program][dump]") {
+  const ScratchFolder scratch;
+  XlaDump dump;
+  Write(scratch, "module_0000.jit_train_step.cl_1", Failing(), &dump);
+  Write(scratch, "module_0001.jit_train_step.cl_1", Failing(), &dump);
+  SECTION("by a signal: told once") {
+    ReadControl control;
+    control.stop = true;
+    dump.StopAt(&control, {});
+    const Told told = Report(dump);
+    CHECK(told.findings.empty());
+    CHECK(told.programs.empty());
+    REQUIRE(told.problems.size() == 1);
+    CHECK(told.problems[0].what.starts_with("interrupted: "));
+    Problem problem;
+    CHECK_FALSE(dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem));
+    CHECK(dump.ReadWritten(dump.GivenModules().at(0).assignment, BuiltInRules().role_words(), &problem) == nullptr);
+    CHECK(problem.what == "interrupted: what was changed cannot be told");
+  }
+  SECTION("by time: of each module") {
+    Limits limits;
+    limits.seconds = 1e-9;
+    dump.StopAt(nullptr, limits);
+    const Told told = Report(dump);
+    CHECK(told.findings.empty());
+    REQUIRE(told.problems.size() == 2);
+    for (const Problem& problem : told.problems)
+      CHECK(problem.what == "stopped after 1e-09 s (--max-time): what the program takes cannot be told");
+  }
+  SECTION("not at all") {
+    ReadControl control;
+    Limits limits;
+    limits.seconds = 3600;
+    dump.StopAt(&control, limits);
+    const Told told = Report(dump);
+    CHECK(told.findings.size() == 1);  // of the same need
+    CHECK(told.problems.empty());
+  }
 }
 
 TEST_CASE("a module without buffer assignment is noted", "[program][dump]") {

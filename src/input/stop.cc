@@ -1,0 +1,29 @@
+#include "input/stop.h"
+
+#include <utility>
+
+namespace whyoom {
+
+class Stop::Source : public ByteSource {
+ public:
+  Source(const Stop& stop, std::unique_ptr<ByteSource> source) : stop_(stop), source_(std::move(source)) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    return stop_.IsAsked() ? 0 : source_->Read(buffer, capacity);
+  }
+  std::string_view problem() const override { return source_->problem(); }
+
+ private:
+  const Stop& stop_;
+  const std::unique_ptr<ByteSource> source_;
+};
+
+std::string Stop::Why() const {
+  return quota_ && !IsSignalled() && quota_->TimeIsUp() ? TimeIsUpText(quota_->limits()) : "interrupted";
+}
+
+std::unique_ptr<ByteSource> Stop::Open(const std::string& path) const {
+  return std::make_unique<Source>(*this, OpenFile(path));
+}
+
+}  // namespace whyoom

@@ -1,0 +1,38 @@
+// What ends a long piece of work before it is done: a signal, or that the time which one input may take is over.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "input/byte_source.h"
+#include "input/limits.h"
+#include "input/quota.h"
+#include "input/read_control.h"
+
+namespace whyoom {
+
+class Stop {
+ public:
+  Stop() = default;  // nothing ends it
+  // The time of `limits` begins now. `control` is borrowed; null: no signal ends it.
+  Stop(const ReadControl* control, const Limits& limits) : control_(control), quota_(std::in_place, limits) {}
+
+  // To be asked again and again; once yes, what was made of the files opened here is not to be relied on.
+  bool IsAsked() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
+
+  // "stopped after 2 s (--max-time)"; where nothing ended it, as if a signal had.
+  std::string Why() const;
+
+  // A file that ends early where the work is to end; this must outlive it. Never null, as OpenFile.
+  std::unique_ptr<ByteSource> Open(const std::string& path) const;
+
+ private:
+  class Source;
+  bool IsSignalled() const { return control_ != nullptr && control_->stopped(); }
+
+  const ReadControl* control_ = nullptr;
+  std::optional<Quota> quota_;
+};
+
+}  // namespace whyoom
