@@ -20,7 +20,7 @@ constexpr const char* kFooter =
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
     "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
-    "  whyoom rules list|check|test|new|literals|schema   the rule data: see it, check it, add to it\n"
+    "  whyoom rules list|check|test|mutate|new|literals|schema   the rule data: see it, check it, add to it\n"
     "  whyoom completions bash|zsh|fish    completion for a shell\n"
     "  whyoom man                          the manual page: whyoom man | man -l -\n"
     "\n"
@@ -190,6 +190,30 @@ CommandArguments BuildRun(Options* options) {
   return command;
 }
 
+void AddMutate(CLI::App& app, Options* options, ValueWords* words) {
+  CLI::App& sub = *app.add_subcommand(
+      "mutate",
+      "Change the rules in one place after the other, and tell which changes no example notices (exit status 1: more "
+      "than may)");
+  sub.add_option("file", options->rules, "Rule files or folders that are changed; none: the built-in ones")
+      ->type_name("FILE|DIR");
+  MutateSettings& mutate = options->mutate;
+  sub.add_option("--corpus", mutate.corpus, "Also notice where the report of a log below DIR changes")
+      ->type_name("DIR");
+  sub.add_option("--only", mutate.only, "Only what lies in a file or entry, or is of a kind, with TEXT in its name")
+      ->type_name("TEXT");
+  sub.add_option("--sample", mutate.sample, "Only N changes, drawn by chance")->type_name("N");
+  sub.add_option("--seed", mutate.seed, "What chance begins with (1)")->type_name("N");
+  sub.add_option("--at-least", mutate.at_least, "Per cent that must be noticed for exit status 0 (100)")
+      ->check(CLI::Range(0.0, 100.0).description(""))
+      ->type_name("PERCENT");
+  sub.add_option("-j,--jobs", options->jobs, "Changes tried at once (as many as there are processors)")->type_name("N");
+  AddChoice(sub, "--progress", "choice", "WHEN", kProgress, &options->progress, words);
+  AddFormat(sub, kDiffFormats, options, words);
+  AddCommon(sub, options, words);
+  sub.callback([options] { options->command = Command::kRulesMutate; });
+}
+
 CommandArguments BuildRules(Options* options) {
   CommandArguments command =
       Begin("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
@@ -210,6 +234,7 @@ CommandArguments BuildRules(Options* options) {
     AddCommon(*sub, options, &command.words);
     sub->callback([options, code = what.first] { options->command = code; });
   }
+  AddMutate(app, options, &command.words);
   CLI::App* sub = app.add_subcommand(
       "new", "Print a rule file to begin with, for a message that is not known yet: whyoom rules new CODE LINE ...");
   sub->add_option("message", options->new_rule,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ enum class Command {
   kRulesLiterals,
   kRulesSchema,
   kRulesNew,
+  kRulesMutate,
   kDiff,
   kRun,
   kMerge,
@@ -36,6 +38,15 @@ enum class ProgressMode { kAuto, kAlways, kNever, kJson };
 
 enum class Shell { kBash, kZsh, kFish };
 
+// Of kRulesMutate.
+struct MutateSettings {
+  std::optional<std::size_t> sample;  // of all changes so many, drawn by chance; absent: all
+  std::uint64_t seed = 1;
+  std::string only;       // part of the name of a file, an entry or a kind of change; empty: all
+  std::string corpus;     // folder of logs whose reports must change; empty: none
+  double at_least = 100;  // per cent that are to be noticed
+};
+
 // One more format of the same report, in a file.
 struct ExtraOutput {
   Format format = Format::kText;
@@ -48,6 +59,7 @@ struct Options {
   std::string topic;                  // of kExplain; empty: list them
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
   std::vector<std::string> rules;     // files and folders
+  MutateSettings mutate;
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

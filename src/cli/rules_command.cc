@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/exit_status.h"
+#include "cli/rules_mutate.h"
 #include "cli/terminal.h"
 #include "diagnose/rule_test.h"
 #include "input/byte_source.h"
@@ -19,15 +20,6 @@
 namespace whyoom {
 namespace {
 
-std::vector<RuleFile> RuleFiles(const Options& options) {
-  std::vector<RuleFile> files;
-  for (const std::string& path : options.rules) {
-    std::vector<RuleFile> more = RuleSet::ReadFiles(path);
-    files.insert(files.end(), more.begin(), more.end());
-  }
-  return files;
-}
-
 std::string Listing(const std::vector<Fault>& faults) {
   std::string text;
   for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n";
@@ -36,7 +28,7 @@ std::string Listing(const std::vector<Fault>& faults) {
 
 int Check(const Options& options) {
   std::vector<Fault> faults;
-  RuleSet::Load(RuleFiles(options), &faults, RuleSet::BuiltInData::kChecked);
+  RuleSet::Load(RuleFiles(options.rules), &faults, RuleSet::BuiltInData::kChecked);
   if (faults.empty()) {
     WriteOutput("The rule data is in order. `whyoom rules test` runs its examples.\n", options.output);
     return kNothing;
@@ -59,7 +51,7 @@ int New(const Options& options) {
     throw Error(Printable(options.new_rule[0]) + " is there already: choose a code of your own");
   const std::string rule = NewRule(options.new_rule[0], message);
   std::vector<Fault> faults;
-  std::vector<RuleFile> files = RuleFiles(options);
+  std::vector<RuleFile> files = RuleFiles(options.rules);
   files.push_back({"the new rule", rule});
   RuleSet::Load(files, &faults, RuleSet::BuiltInData::kTrusted);
   if (!faults.empty()) throw Error("no rule can be made of this message:\n" + Listing(faults));
@@ -70,7 +62,7 @@ int New(const Options& options) {
 int Test(const Options& options) {
   const RuleTestResult result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   std::string text;
-  for (const std::string& failure : result.failures) text += Printable(failure) + "\n";
+  for (const std::string& failure : result.Failures()) text += Printable(failure) + "\n";
   const int examples = result.reported + result.validated + result.noisy + result.missing;
   text += result.ok() ? fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples,
                                     result.reported, result.validated)
@@ -84,9 +76,18 @@ int Test(const Options& options) {
 
 }  // namespace
 
+std::vector<RuleFile> RuleFiles(const std::vector<std::string>& paths) {
+  std::vector<RuleFile> files;
+  for (const std::string& path : paths) {
+    std::vector<RuleFile> more = RuleSet::ReadFiles(path);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  return files;
+}
+
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
   std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load(RuleFiles(options), &faults, built_in);
+  RuleSet rules = RuleSet::Load(RuleFiles(options.rules), &faults, built_in);
   if (!faults.empty())
     throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
                             Listing(faults)));
@@ -99,6 +100,8 @@ int RunRules(const Options& options, const TextOptions& text) {
       return Check(options);
     case Command::kRulesTest:
       return Test(options);
+    case Command::kRulesMutate:
+      return RunRulesMutate(options);
     case Command::kRulesNew:
       return New(options);
     case Command::kRulesLiterals:

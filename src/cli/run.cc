@@ -185,6 +185,7 @@ int Dispatch(const Options& options) {
     case Command::kRulesTest:
     case Command::kRulesLiterals:
     case Command::kRulesNew:
+    case Command::kRulesMutate:
     case Command::kRulesSchema:
       return RunRules(options, ForText(options));
     case Command::kCompletions:

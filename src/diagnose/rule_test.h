@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/rule_case.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -11,12 +12,17 @@ namespace whyoom {
 // In the words of rule testers: an example that must match and does is reported, one that must not and does not is
 // validated; noisy is one that matches and must not, missing one that must and does not, or not as it says.
 struct RuleTestResult {
+  struct Tried {
+    RuleCase one;
+    std::string complaint;  // empty: it is as it says
+  };
+  std::vector<Tried> all;
   int reported = 0;
   int validated = 0;
   int noisy = 0;
   int missing = 0;
-  std::vector<std::string> failures;  // a sentence for each noisy or missing one
   bool ok() const { return noisy == 0 && missing == 0; }
+  std::vector<std::string> Failures() const;  // a sentence for each noisy or missing one
 };
 
 // Every example is held against all rules: it must give its own failure and no other.

@@ -169,7 +169,7 @@ TEST_CASE("no line of a rule file is longer than 160 characters", "[rules]") {
 
 TEST_CASE("the built-in rules hold what their examples say", "[rules]") {
   const RuleTestResult result = TestRules(BuiltIn());
-  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.Failures() == std::vector<std::string>());
   CHECK(result.reported >= 150);
   CHECK(result.validated >= 30);
 }

@@ -30,7 +30,7 @@ RuleTestResult Test(const std::string& match, const std::string& no_match = "", 
 // The complaints about the rules of the test, one a line.
 std::string Complaints(const RuleTestResult& result) {
   std::string shown;
-  for (const std::string& failure : result.failures) shown += failure + "\n";
+  for (const std::string& failure : result.Failures()) shown += failure + "\n";
   return shown;
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("examples of contexts, frameworks, quotations and affixes", "[diagnose
     "examples": ["f(<head>x)", "f(<head>x", "f<head>x)"], "logs": ["no f(<head>x)", "f(<head>x) not", "f(<head>x)"]
 }])json") ==
       "quotation q: missing: \"f(<head>x\"\nquotation q: missing: \"f<head>x)\"\n"
-      "quotation q (log): missing: \"f(<head>x)\"\n");
+      "quotation q: noisy: \"f(<head>x)\"\n");
   CHECK(complaint(
             R"("affixes": [{"id": "a", "place": "prefix", "pattern": "<<\\d+>> ", "examples": ["<<3>> x", "<<4>> x"],
     "leaves": ["x", "y"]}])") == "affix a: missing: \"<<4>> x\"\n");

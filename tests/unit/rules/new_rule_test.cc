@@ -28,7 +28,7 @@ TEST_CASE("a new rule passes its own test", "[rules][slow]") {
   for (const auto& message : messages) {
     CAPTURE(message[0]);
     const RuleTestResult result = TestRules(Load(NewRule("my.pool", message)));
-    CHECK(result.failures == std::vector<std::string>());
+    CHECK(result.Failures() == std::vector<std::string>());
   }
 }
 

@@ -1,0 +1,173 @@
+#include "cli/rules_mutate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/exit_status.h"
+#include "cli/progress.h"
+#include "cli/rules_command.h"
+#include "cli/terminal.h"
+#include "diagnose/read_input.h"
+#include "diagnose/rule_mutation.h"
+#include "diagnose/rule_test.h"
+#include "input/error.h"
+#include "input/walk.h"
+#include "program/xla_dump.h"
+#include "report/layout.h"
+#include "report/record/json_printer.h"
+#include "report/report.h"
+#include "report/text/explain_printer.h"
+#include "rules/json_positions.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using Kind = RuleMutant::Kind;
+using End = TriedMutant::End;
+
+constexpr std::array kKinds = {Kind::kPattern, Kind::kCondition, Kind::kSentence, Kind::kNumber,
+                               Kind::kFlag,    Kind::kName,      Kind::kEntry,    Kind::kWords};
+
+// What is reported of each log below the folder, and of its dumps together.
+std::vector<RuleWitness> WitnessesOf(const std::string& corpus) {
+  std::vector<RuleWitness> witnesses;
+  witnesses.push_back({[](const Engine& engine) {
+                         std::string pages;
+                         for (const Topic& topic : Topics(engine.rules()))
+                           pages += Explain(engine.rules(), topic.name, {80, false}).value_or("");
+                         return pages;
+                       },
+                       true});
+  if (corpus.empty()) return witnesses;
+  std::vector<Problem> problems;
+  XlaDump dump;
+  for (Walk walk({corpus}); const std::optional<Artifact> file = walk.Next(&problems);) {
+    if (dump.AddFile(file->path)) continue;
+    witnesses.push_back({[file = *file](const Engine& engine) {
+                           return PrintJson(MakeReport("", ReadInput(engine, file, {}), XlaDump()));
+                         },
+                         false});
+  }
+  for (const Problem& problem : problems) throw Error("cannot read " + Printable(problem.path) + ": " + problem.what);
+  return witnesses;
+}
+
+struct Count {
+  std::size_t all = 0;
+  std::size_t survived = 0;
+
+  double Share() const {
+    return all == 0 ? 100 : 100.0 * static_cast<double>(all - survived) / static_cast<double>(all);
+  }
+};
+
+// Rounded down: 100 % is all of them.
+std::string ShareText(const Count& count) { return fmt::format("{:.1f}", std::floor(count.Share() * 10) / 10); }
+
+class MutationReport {
+ public:
+  MutationReport(const std::vector<RuleFile>& files, const std::vector<TriedMutant>& tried) : tried_(tried) {
+    for (const RuleFile& file : files) documents_.push_back({file.name, JsonDocument::Parse(file.text)});
+    for (const TriedMutant& one : tried) {
+      for (Count* count : {&counts_[static_cast<std::size_t>(one.mutant.kind)], &all_}) {
+        ++count->all;
+        if (one.end == End::kSurvived) ++count->survived;
+      }
+    }
+  }
+
+  const Count& all() const { return all_; }
+
+  std::string Text() const {
+    std::string text;
+    for (const TriedMutant& one : tried_) {
+      if (one.end != End::kSurvived) continue;
+      const JsonPlace place = PlaceOf(one.mutant);
+      text += fmt::format("{}:{}:{}: {}: {}\n", Printable(documents_[one.mutant.file].name), place.line, place.column,
+                          KindName(one.mutant.kind), one.mutant.what);
+    }
+    for (const Kind kind : kKinds) {
+      const Count& count = counts_[static_cast<std::size_t>(kind)];
+      if (count.all > 0)
+        text += fmt::format("{:<10} {:>6} changes, {:>5} unnoticed, {:>5} % noticed\n", KindName(kind), count.all,
+                            count.survived, ShareText(count));
+    }
+    text += fmt::format("{:<10} {:>6} changes, {:>5} unnoticed, {:>5} % noticed\n", "all", all_.all, all_.survived,
+                        ShareText(all_));
+    return WithoutCommands(text);
+  }
+
+  std::string JsonText() const {
+    nlohmann::json json = {
+        {"format", "whyoom.mutants/1"}, {"changes", all_.all}, {"unnoticed", nlohmann::json::array()}};
+    for (const Kind kind : kKinds) {
+      const Count& count = counts_[static_cast<std::size_t>(kind)];
+      json["kinds"][KindName(kind)] = {{"changes", count.all}, {"unnoticed", count.survived}};
+    }
+    for (const TriedMutant& one : tried_) {
+      if (one.end != End::kSurvived) continue;
+      const JsonPlace place = PlaceOf(one.mutant);
+      json["unnoticed"].push_back({{"file", documents_[one.mutant.file].name},
+                                   {"line", place.line},
+                                   {"column", place.column},
+                                   {"pointer", one.mutant.pointer},
+                                   {"kind", KindName(one.mutant.kind)},
+                                   {"what", one.mutant.what}});
+    }
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+
+ private:
+  struct Document {
+    std::string name;
+    JsonDocument document;
+  };
+
+  JsonPlace PlaceOf(const RuleMutant& mutant) const {
+    const JsonDocument& document = documents_[mutant.file].document;
+    const bool in_text = mutant.at > 0;
+    return in_text ? document.PlaceInText(mutant.pointer, mutant.at) : document.PlaceOf(mutant.pointer);
+  }
+
+  const std::vector<TriedMutant>& tried_;
+  std::vector<Document> documents_;
+  std::array<Count, kKinds.size()> counts_;
+  Count all_;
+};
+
+}  // namespace
+
+int RunRulesMutate(const Options& options) {
+  const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
+  if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + Printable(test.Failures().front()));
+  // One's own files where there are any: what is built in was tried by those who made it.
+  const std::vector<RuleFile> own = RuleFiles(options.rules);
+  const std::vector<RuleFile>& files = own.empty() ? RuleSet::BuiltIn() : own;
+  MutationOptions mutation;
+  mutation.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  mutation.sample = options.mutate.sample;
+  mutation.seed = options.mutate.seed;
+  mutation.only = options.mutate.only;
+  const bool shows = Progress::IsWanted(options.progress);
+  const std::vector<TriedMutant> tried =
+      TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, WitnessesOf(options.mutate.corpus),
+                 mutation, [&](std::size_t done, std::size_t of) {
+                   if (shows && (done % 50 == 0 || done == of))
+                     WriteError(fmt::format("\r{} of {} changes tried{}", done, of, done == of ? "\n" : ""));
+                 });
+  const MutationReport report(files, tried);
+  WriteOutput(options.format == Format::kJson ? report.JsonText() : report.Text(), options.output);
+  return report.all().Share() < options.mutate.at_least ? kFound : kNothing;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,227 @@
+#include "diagnose/rule_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "diagnose/readings.h"
+
+namespace whyoom {
+namespace {
+
+using Kind = RuleCase::Kind;
+
+Readings Read(const Engine& engine, const std::string& text) {
+  return ReadArtifact(engine, {"example", ""}, *OpenMemory(text + "\n"));
+}
+
+std::vector<Diagnosis> Diagnose(const Engine& engine, const std::string& text) {
+  Readings readings = Read(engine, text);
+  std::vector<Problem> problems;
+  return readings.table ? readings.table->Finish({}, &problems) : std::vector<Diagnosis>();
+}
+
+std::string Show(const Value& value) {
+  if (const auto number = AsNumber(value)) return fmt::format("{}", *number);
+  if (const auto truth = AsBool(value)) return *truth ? "true" : "false";
+  const std::string* text = AsText(value);
+  return text == nullptr ? "unknown" : "'" + *text + "'";
+}
+
+bool Same(const Value& got, const Value& want) {
+  const auto a = AsNumber(got);
+  const auto b = AsNumber(want);
+  return a && b ? std::abs(*a - *b) < 1 : got == want;  // a size has fractions of a byte
+}
+
+std::string Codes(const std::vector<Diagnosis>& findings) {
+  std::string codes;
+  for (const Diagnosis& finding : findings) codes += (codes.empty() ? "" : ", ") + finding.failure->code;
+  return codes.empty() ? "nothing" : codes;
+}
+
+std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findings) {
+  if (findings.size() != 1 || findings[0].failure->code != one.id) return "gives " + Codes(findings);
+  const Diagnosis& finding = findings[0];
+  for (const auto& [name, want] : one.example.facts) {
+    const Value got = finding.facts.Get(name);
+    if (!Same(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
+  }
+  if (!one.example.scenario) return {};
+  const std::string said = finding.scenario == nullptr ? "" : finding.scenario->id;
+  if (said == *one.example.scenario) return {};
+  const auto words = [](const std::string& scenario) { return scenario.empty() ? "not known" : scenario; };
+  return fmt::format("scenario is {}, not {}", words(said), words(*one.example.scenario));
+}
+
+// Entries are found by their ids: those of two sets of rules need not be at the same place.
+template <typename Entry>
+const Entry* Find(const std::vector<Entry>& entries, const std::string& id) {
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.id == id; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+bool TryContext(const Context& context, const Example& example) {
+  std::vector<Capture> captures;
+  bool ok = false;
+  for (const Pattern& pattern : context.patterns) {
+    PatternMatch match;
+    if (!pattern.Find(example.text, 0, &match)) continue;
+    ok = true;
+    captures.insert(captures.end(), match.captures.begin(), match.captures.end());
+  }
+  for (const auto& [name, want] : example.facts) {
+    ok = ok && std::any_of(captures.begin(), captures.end(), [&, name = name, want = want](const Capture& capture) {
+           return capture.name == name && Same(capture.value, want);
+         });
+  }
+  return ok;
+}
+
+// Whether one of the programs that the text states has all the facts.
+bool StatesProgram(const Engine& engine, const Example& example) {
+  Readings readings = Read(engine, example.text);
+  if (!readings.table) return false;
+  const std::vector<CompiledProgram> all = readings.table->programs().Take();
+  return std::any_of(all.begin(), all.end(), [&](const CompiledProgram& program) {
+    return std::all_of(example.facts.begin(), example.facts.end(),
+                       [&](const auto& fact) { return Same(program.facts.Get(fact.first), fact.second); });
+  });
+}
+
+bool TellsUnknownError(const Engine& engine, const std::string& text) {
+  const std::vector<Problem> problems = Read(engine, text).problems;
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& one) { return one.is_unknown_error(); });
+}
+
+bool Leaves(const Engine& engine, const std::string& text, const std::string& rest) {
+  std::vector<Line> lines;
+  RawLine raw;
+  raw.number = 1;
+  raw.bytes = text;
+  engine.normalizer().Normalize(raw, &lines);
+  return lines.size() == 1 && lines[0].text == rest;
+}
+
+bool IsIn(const Pattern& pattern, const std::string& text) {
+  PatternMatch match;
+  return pattern.ok() && pattern.Find(text, 0, &match);
+}
+
+// Whether it does what its kind says, of all kinds but a failure.
+bool Holds(const Engine& engine, const RuleCase& one) {
+  const RuleSet& rules = engine.rules();
+  const std::string& text = one.example.text;
+  switch (one.kind) {
+    case Kind::kFailure:
+      break;
+    case Kind::kNoFailure: {
+      const std::vector<Diagnosis> findings = Diagnose(engine, text);
+      return std::none_of(findings.begin(), findings.end(),
+                          [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
+    }
+    case Kind::kContext: {
+      const Context* context = Find(rules.contexts(), one.id);
+      return context != nullptr && TryContext(*context, one.example);
+    }
+    case Kind::kProgram: {
+      const Context* context = Find(rules.contexts(), one.id);
+      return context != nullptr && context->is_program && StatesProgram(engine, one.example);
+    }
+    case Kind::kUntil: {
+      const Context* context = Find(rules.contexts(), one.id);
+      return context != nullptr && IsIn(context->until, text);
+    }
+    case Kind::kFramework: {
+      const Framework* framework = Find(rules.frameworks(), one.id);
+      return framework != nullptr && std::any_of(framework->signs.begin(), framework->signs.end(),
+                                                 [&](const Pattern& sign) { return IsIn(sign, text); });
+    }
+    case Kind::kQuotation: {
+      const Quotation* quotation = Find(rules.quotations(), one.id);
+      return quotation != nullptr && quotation->MatchesExample(text);
+    }
+    case Kind::kNoQuotation: {
+      const Quotation* quotation = Find(rules.quotations(), one.id);
+      return quotation == nullptr || !quotation->MatchesExample(text);
+    }
+    case Kind::kUnknownError:
+      return TellsUnknownError(engine, text);
+    case Kind::kNoUnknownError:
+      return !TellsUnknownError(engine, text);
+    case Kind::kErrorLine: {
+      const ErrorLine* line = Find(rules.error_lines(), one.id);
+      return line != nullptr && IsIn(line->pattern, text);
+    }
+    case Kind::kAffix:
+      return Leaves(engine, text, one.leaves);
+  }
+  return true;
+}
+
+class Collector {
+ public:
+  void Add(Kind kind, const char* section, const std::string& id, const std::vector<Example>& examples) {
+    for (std::size_t i = 0; i < examples.size(); ++i)
+      cases_.push_back({kind, section, id, static_cast<int>(i) + 1, examples[i], ""});
+  }
+  void Add(Kind kind, const char* section, const std::string& id, const std::vector<std::string>& texts) {
+    std::vector<Example> examples(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) examples[i].text = texts[i];
+    Add(kind, section, id, examples);
+  }
+  void AddAffix(const AffixExample& example) {
+    const bool goes_on = !cases_.empty() && cases_.back().kind == Kind::kAffix && cases_.back().id == example.affix;
+    RuleCase one = {Kind::kAffix, "affixes", example.affix, goes_on ? cases_.back().number + 1 : 1, {}, example.leaves};
+    one.example.text = example.text;
+    cases_.push_back(std::move(one));
+  }
+  std::vector<RuleCase> Take() { return std::move(cases_); }
+
+ private:
+  std::vector<RuleCase> cases_;
+};
+
+}  // namespace
+
+std::string RuleCase::Entry() const {
+  if (section == "failures") return id;
+  std::string name = section.substr(0, section.size() - (section.ends_with("xes") ? 2 : 1));
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name + " " + id;
+}
+
+std::vector<RuleCase> CasesOf(const RuleSet& rules) {
+  Collector all;
+  for (const Failure& failure : rules.failures()) {
+    all.Add(Kind::kFailure, "failures", failure.code, failure.match);
+    all.Add(Kind::kNoFailure, "failures", failure.code, failure.no_match);
+  }
+  for (const Context& context : rules.contexts()) {
+    all.Add(context.is_program ? Kind::kProgram : Kind::kContext, "contexts", context.id, context.match);
+    all.Add(Kind::kUntil, "contexts", context.id, context.until_examples);
+  }
+  for (const Framework& framework : rules.frameworks())
+    all.Add(Kind::kFramework, "frameworks", framework.id, framework.examples);
+  for (const Quotation& quotation : rules.quotations()) {
+    all.Add(Kind::kQuotation, "quotations", quotation.id, quotation.examples);
+    all.Add(Kind::kNoQuotation, "quotations", quotation.id, quotation.logs);
+  }
+  for (const Suspect& suspect : rules.suspects()) {
+    all.Add(Kind::kUnknownError, "suspects", suspect.id, suspect.match);
+    all.Add(Kind::kNoUnknownError, "suspects", suspect.id, suspect.no_match);
+  }
+  for (const ErrorLine& line : rules.error_lines()) all.Add(Kind::kErrorLine, "error_lines", line.id, line.examples);
+  for (const AffixExample& example : rules.affix_examples()) all.AddAffix(example);
+  return all.Take();
+}
+
+std::string Try(const Engine& engine, const RuleCase& one) {
+  if (one.kind == Kind::kFailure) return TryFailure(one, Diagnose(engine, one.example.text));
+  if (Holds(engine, one)) return {};
+  return one.must_match() ? "does not match" : "matches and must not";
+}
+
+}  // namespace whyoom

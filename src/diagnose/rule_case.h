@@ -1,0 +1,49 @@
+// The examples of rule data, one by one: what each says of the rules, and whether they do it. The examples of one set
+// of rules can be held against another, as `rules mutate` does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "read/engine.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+struct RuleCase {
+  enum class Kind {
+    kFailure,    // a text that gives this failure and no other, with these facts
+    kNoFailure,  // one that does not give it
+    kContext,    // lines that give the context its facts
+    kProgram,    // lines that state what a program takes
+    kUntil,      // a line that ends what a context says
+    kFramework,
+    kQuotation,
+    kNoQuotation,
+    kUnknownError,
+    kNoUnknownError,
+    kErrorLine,
+    kAffix,
+  };
+  Kind kind = Kind::kFailure;
+  std::string section;  // of the entry that it is an example of: "failures"
+  std::string id;       // of that entry
+  int number = 0;       // among the entry's examples of this kind, from 1
+  Example example;
+  std::string leaves;  // of an affix
+
+  // "E1000", "context vllm_config".
+  std::string Entry() const;
+  bool must_match() const {
+    return kind != Kind::kNoFailure && kind != Kind::kNoQuotation && kind != Kind::kNoUnknownError;
+  }
+};
+
+// All of a set of rules, in its order.
+std::vector<RuleCase> CasesOf(const RuleSet& rules);
+
+// What is wrong where the engine's rules are held against the case, as the end of a sentence; empty where nothing is.
+// An entry that is not there does nothing.
+std::string Try(const Engine& engine, const RuleCase& one);
+
+}  // namespace whyoom

@@ -1,0 +1,149 @@
+#include "diagnose/rule_mutation.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "diagnose/rule_case.h"
+#include "rules/rule_loader.h"
+
+namespace whyoom {
+namespace {
+
+using End = TriedMutant::End;
+
+// "remedies", "donate_buffers" of "/remedies/3/evidence/0" in a file.
+struct Owner {
+  std::string section;
+  std::string id;
+};
+
+Owner OwnerOf(const std::string& pointer, const nlohmann::json& file) {
+  const std::size_t slash = pointer.find('/', 1);
+  Owner owner{pointer.substr(1, slash == pointer.npos ? pointer.npos : slash - 1), ""};
+  if (slash == pointer.npos) return owner;
+  const std::string place = pointer.substr(0, pointer.find('/', slash + 1));
+  const nlohmann::json& entry = file.at(nlohmann::json::json_pointer(place));
+  owner.id = place.substr(slash + 1);
+  if (!entry.is_object()) return owner;
+  for (const char* key : {"code", "id", "extends"}) {
+    if (entry.contains(key) && entry[key].is_string()) owner.id = entry[key].get<std::string>();
+  }
+  return owner;
+}
+
+class Runner {
+ public:
+  Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
+         const std::vector<RuleWitness>& witnesses, const MutationOptions& options)
+      : others_(others), files_(files), witnesses_(witnesses), options_(options) {
+    std::vector<Fault> faults;
+    original_ = Build(files, &faults, RuleSet::BuiltInData::kTrusted, nullptr);
+    cases_ = CasesOf(original_);
+    const Engine engine(original_);
+    for (const RuleWitness& witness : witnesses) said_.push_back(witness.says(engine));
+    for (const RuleFile& file : files) parsed_.push_back(nlohmann::json::parse(file.text, nullptr, false));
+  }
+
+  std::vector<TriedMutant> Run(const std::function<void(std::size_t, std::size_t)>& progress) {
+    std::vector<TriedMutant> tried = Choose();
+    std::atomic<std::size_t> next{0};
+    std::mutex telling;
+    std::size_t done = 0;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < tried.size(); i = next++) {
+        tried[i].end = TryOne(tried[i].mutant);
+        const std::scoped_lock lock(telling);
+        progress(++done, tried.size());
+      }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < std::max<std::size_t>(options_.jobs, 1); ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    return tried;
+  }
+
+ private:
+  RuleSet Build(const std::vector<RuleFile>& files, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
+                const std::vector<std::string>* literals) const {
+    // All of it as if it were built in: what is trusted is not checked.
+    std::vector<RuleFile> all = others_;
+    all.insert(all.end(), files.begin(), files.end());
+    return RuleSetBuilder::Build(RuleSet::SchemaText(), all, {}, faults, checking, literals);
+  }
+
+  std::vector<TriedMutant> Choose() const {
+    std::vector<TriedMutant> chosen;
+    for (RuleMutant& mutant : MutateRules(files_)) {
+      if (IsWanted(mutant)) chosen.push_back({std::move(mutant), End::kSurvived});
+    }
+    if (!options_.sample || *options_.sample >= chosen.size()) return chosen;
+    std::mt19937_64 random(options_.seed);
+    std::shuffle(chosen.begin(), chosen.end(), random);
+    chosen.resize(*options_.sample);
+    return chosen;
+  }
+
+  bool IsWanted(const RuleMutant& mutant) const {
+    if (options_.only.empty()) return true;
+    const Owner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
+    for (const std::string& name :
+         {files_[mutant.file].name, owner.section, owner.id, std::string(KindName(mutant.kind))}) {
+      if (name.find(options_.only) != name.npos) return true;
+    }
+    return false;
+  }
+
+  End TryOne(const RuleMutant& mutant) const {
+    std::vector<RuleFile> files = files_;
+    files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
+    const bool is_words = mutant.kind == RuleMutant::Kind::kWords;
+    {
+      std::vector<Fault> faults;
+      // Heads are looked for where the original's literals are; what literals a head has follows from it.
+      const RuleSet rules = Build(files, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals());
+      if (!faults.empty()) return End::kRefused;
+      const Engine engine(rules);
+      if (!is_words && SomeExampleFails(engine, OwnerOf(mutant.pointer, parsed_[mutant.file]))) return End::kExample;
+      for (std::size_t i = 0; i < witnesses_.size(); ++i) {
+        if (witnesses_[i].words == is_words && witnesses_[i].says(engine) != said_[i]) return End::kWitness;
+      }
+    }
+    std::vector<Fault> faults;
+    Build(files, &faults, RuleSet::BuiltInData::kChecked, nullptr);
+    return faults.empty() ? End::kSurvived : End::kRefused;
+  }
+
+  // Those of the entry itself first: they are the likeliest to notice.
+  bool SomeExampleFails(const Engine& engine, const Owner& owner) const {
+    const auto is_own = [&](const RuleCase& one) { return one.section == owner.section && one.id == owner.id; };
+    const auto fails = [&](bool own) {
+      return std::any_of(cases_.begin(), cases_.end(),
+                         [&](const RuleCase& one) { return is_own(one) == own && !Try(engine, one).empty(); });
+    };
+    return fails(true) || fails(false);
+  }
+
+  const std::vector<RuleFile>& others_;
+  const std::vector<RuleFile>& files_;
+  const std::vector<RuleWitness>& witnesses_;
+  const MutationOptions& options_;
+  RuleSet original_;
+  std::vector<RuleCase> cases_;
+  std::vector<std::string> said_;  // by the witnesses, of the rules as they are
+  std::vector<nlohmann::json> parsed_;
+};
+
+}  // namespace
+
+std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
+                                    const std::vector<RuleWitness>& witnesses, const MutationOptions& options,
+                                    const std::function<void(std::size_t, std::size_t)>& progress) {
+  return Runner(others, files, witnesses, options).Run(progress);
+}
+
+}  // namespace whyoom

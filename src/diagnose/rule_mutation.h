@@ -1,0 +1,44 @@
+// Changes rules in one place after the other and looks whether anything notices: what nothing notices can be broken
+// without anybody hearing of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "read/engine.h"
+#include "rules/rule_mutants.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// What all is looked at to see a difference, beside the examples. `words`: it tells the words that are for people, and
+// is asked about changes to these alone.
+struct RuleWitness {
+  std::function<std::string(const Engine&)> says;
+  bool words = false;
+};
+
+struct TriedMutant {
+  enum class End { kSurvived, kExample, kWitness, kRefused };
+  RuleMutant mutant;
+  End end = End::kSurvived;
+};
+
+struct MutationOptions {
+  std::size_t jobs = 1;
+  std::optional<std::size_t> sample;  // only so many, drawn by chance
+  std::uint64_t seed = 1;
+  std::string only;  // part of the name of a file, of an entry or of a kind; empty: all
+};
+
+// `files` are mutated, in front of them stand `others`, which stay; together they are all rule data, and right. Calls
+// `progress` now and then with how many are done of how many, from any thread, one at a time.
+std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
+                                    const std::vector<RuleWitness>& witnesses, const MutationOptions& options,
+                                    const std::function<void(std::size_t, std::size_t)>& progress);
+
+}  // namespace whyoom

@@ -1,0 +1,191 @@
+#include "rules/pattern_tree.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+using Kind = PatternPiece::Kind;
+
+constexpr int kDeepest = 100;
+constexpr std::string_view kClassEscapes = "dDsSwWpPC";
+constexpr std::string_view kAssertionEscapes = "bBAz";
+
+class Parser {
+ public:
+  explicit Parser(std::string_view source) : source_(source) {}
+
+  std::optional<PatternPiece> Parse() {
+    PatternPiece whole = Alternation(0);
+    if (at_ < source_.size() || failed_) return std::nullopt;
+    return whole;
+  }
+
+ private:
+  bool Has(std::string_view text) const { return source_.substr(at_).starts_with(text); }
+  bool AtEnd() const { return at_ >= source_.size(); }
+
+  PatternPiece Alternation(int depth) {
+    PatternPiece piece;
+    piece.kind = Kind::kAlternation;
+    piece.begin = at_;
+    piece.children.push_back(Sequence(depth));
+    while (!failed_ && Has("|")) {
+      ++at_;
+      piece.children.push_back(Sequence(depth));
+    }
+    piece.end = piece.whole_end = at_;
+    return piece.children.size() == 1 ? std::move(piece.children.front()) : piece;
+  }
+
+  PatternPiece Sequence(int depth) {
+    PatternPiece sequence;
+    sequence.begin = at_;
+    while (!failed_ && !AtEnd() && source_[at_] != '|' && source_[at_] != ')') {
+      PatternPiece piece = One(depth);
+      Quantify(&piece);
+      std::vector<PatternPiece>& all = sequence.children;
+      const bool goes_on = !all.empty() && piece.kind == Kind::kLiteral && all.back().kind == Kind::kLiteral &&
+                           all.back().whole_end == piece.begin && all.back().whole_end == all.back().end &&
+                           piece.whole_end == piece.end;
+      if (goes_on) {
+        all.back().end = all.back().whole_end = piece.end;
+      } else {
+        all.push_back(std::move(piece));
+      }
+    }
+    sequence.end = sequence.whole_end = at_;
+    return sequence;
+  }
+
+  PatternPiece Leaf(Kind kind, std::size_t length) {
+    PatternPiece piece;
+    piece.kind = kind;
+    piece.begin = at_;
+    if (length == 0) failed_ = true;  // what should end it is not there
+    at_ += std::min(length, source_.size() - at_);
+    piece.end = piece.whole_end = at_;
+    return piece;
+  }
+
+  PatternPiece One(int depth) {
+    const std::string_view rest = source_.substr(at_);
+    if (rest[0] == ' ') return Leaf(Kind::kBlank, rest.find_first_not_of(' '));
+    if (rest[0] == '\\') return Escape(rest);
+    if (rest[0] == '[') return Leaf(Kind::kClass, ClassLength(rest));
+    if (rest[0] == '.') return Leaf(Kind::kClass, 1);
+    if (rest[0] == '^' || rest[0] == '$') return Leaf(Kind::kAssertion, 1);
+    if (rest.starts_with("%{")) return Leaf(Kind::kCapture, rest.find('}') + 1);
+    if (rest[0] == '(') return Group(rest, depth);
+    // Nothing stands before what says how often; or RE2 would refuse it.
+    if (std::string_view("*+?").find(rest[0]) != rest.npos) failed_ = true;
+    std::size_t length = 1;
+    while (length < rest.size() && (static_cast<unsigned char>(rest[length]) & 0xC0) == 0x80) ++length;
+    return Leaf(Kind::kLiteral, length);
+  }
+
+  PatternPiece Escape(std::string_view rest) {
+    if (rest.size() < 2) {
+      failed_ = true;
+      return Leaf(Kind::kLiteral, 1);
+    }
+    if (rest[1] == 'Q') {
+      const std::size_t end = rest.find("\\E");
+      return Leaf(Kind::kLiteral, end == rest.npos ? rest.size() : end + 2);
+    }
+    if (kAssertionEscapes.find(rest[1]) != rest.npos) return Leaf(Kind::kAssertion, 2);
+    if (kClassEscapes.find(rest[1]) != rest.npos)
+      return Leaf(Kind::kClass, rest.substr(2).starts_with("{") ? rest.find('}') + 1 : 2);
+    if (rest.starts_with("\\x{")) return Leaf(Kind::kLiteral, rest.find('}') + 1);
+    return Leaf(Kind::kLiteral, rest[1] == 'x' ? 4 : 2);
+  }
+
+  static std::size_t ClassLength(std::string_view rest) {
+    std::size_t i = rest.size() > 1 && rest[1] == '^' ? 2 : 1;
+    if (i < rest.size() && rest[i] == ']') ++i;
+    for (; i < rest.size(); ++i) {
+      if (rest[i] == ']') return i + 1;
+      if (rest[i] == '\\') {
+        ++i;
+      } else if (rest.substr(i).starts_with("[:")) {
+        const std::size_t end = rest.find(":]", i + 2);
+        if (end != rest.npos) i = end + 1;
+      }
+    }
+    return rest.size();
+  }
+
+  PatternPiece Group(std::string_view rest, int depth) {
+    PatternPiece group;
+    group.kind = Kind::kGroup;
+    group.begin = at_;
+    std::size_t opening = 1;
+    if (rest.starts_with("(?P<") || rest.starts_with("(?<")) {
+      opening = rest.find('>') + 1;
+    } else if (rest.starts_with("(?")) {
+      const std::size_t end = rest.find_first_of(":)");
+      if (end == rest.npos || rest[end] == ')') return Leaf(Kind::kFlags, end == rest.npos ? rest.size() : end + 1);
+      opening = end + 1;
+    }
+    at_ += opening;
+    if (opening == 0 || depth >= kDeepest) {
+      failed_ = true;
+      return group;
+    }
+    group.children.push_back(Alternation(depth + 1));
+    if (!Has(")")) failed_ = true;
+    ++at_;
+    group.end = group.whole_end = std::min(at_, source_.size());
+    return group;
+  }
+
+  // "?", "*", "+", "{2,5}", each perhaps with a "?" for as few as possible.
+  void Quantify(PatternPiece* piece) {
+    if (AtEnd() || failed_) return;
+    const char c = source_[at_];
+    if (c == '?' || c == '*' || c == '+') {
+      piece->least = c == '+' ? 1 : 0;
+      piece->most = c == '?' ? 1 : -1;
+      ++at_;
+    } else if (c != '{' || !Counts(piece)) {
+      return;
+    }
+    if (Has("?")) ++at_;
+    piece->whole_end = at_;
+  }
+
+  bool Counts(PatternPiece* piece) {
+    const std::size_t end = source_.find('}', at_);
+    if (end == source_.npos) return false;
+    const std::string_view counts = source_.substr(at_ + 1, end - at_ - 1);
+    const std::size_t comma = std::min(counts.find(','), counts.size());
+    int least = 0;
+    int most = -1;
+    const auto number = [](std::string_view text, int* value) {
+      const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+      return error == std::errc() && rest == text.data() + text.size();
+    };
+    if (!number(counts.substr(0, comma), &least)) return false;
+    if (comma == counts.size()) {
+      most = least;
+    } else if (comma + 1 < counts.size() && !number(counts.substr(comma + 1), &most)) {
+      return false;
+    }
+    piece->least = least;
+    piece->most = most;
+    at_ = end + 1;
+    return true;
+  }
+
+  std::string_view source_;
+  std::size_t at_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::optional<PatternPiece> ParsePattern(std::string_view source) { return Parser(source).Parse(); }
+
+}  // namespace whyoom
