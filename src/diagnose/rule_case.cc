@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "diagnose/readings.h"
+#include "diagnose/situation.h"
 
 namespace whyoom {
 namespace {
@@ -110,17 +112,15 @@ bool IsIn(const Pattern& pattern, const std::string& text) {
   return pattern.ok() && pattern.Find(text, 0, &match);
 }
 
-// Whether it does what its kind says, of all kinds but a failure.
-bool Holds(const Engine& engine, const RuleCase& one) {
+// Whether the text is one of its kind's and its entry's; of all kinds but situations.
+bool Matches(const Engine& engine, const RuleCase& one) {
   const RuleSet& rules = engine.rules();
   const std::string& text = one.example.text;
   switch (one.kind) {
-    case Kind::kFailure:
-      break;
-    case Kind::kNoFailure: {
+    case Kind::kFailure: {
       const std::vector<Diagnosis> findings = Diagnose(engine, text);
-      return std::none_of(findings.begin(), findings.end(),
-                          [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
+      return std::any_of(findings.begin(), findings.end(),
+                         [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
     }
     case Kind::kContext: {
       const Context* context = Find(rules.contexts(), one.id);
@@ -143,45 +143,66 @@ bool Holds(const Engine& engine, const RuleCase& one) {
       const Quotation* quotation = Find(rules.quotations(), one.id);
       return quotation != nullptr && quotation->MatchesExample(text);
     }
-    case Kind::kNoQuotation: {
-      const Quotation* quotation = Find(rules.quotations(), one.id);
-      return quotation == nullptr || !quotation->MatchesExample(text);
-    }
     case Kind::kUnknownError:
       return TellsUnknownError(engine, text);
-    case Kind::kNoUnknownError:
-      return !TellsUnknownError(engine, text);
     case Kind::kErrorLine: {
       const ErrorLine* line = Find(rules.error_lines(), one.id);
       return line != nullptr && IsIn(line->pattern, text);
     }
     case Kind::kAffix:
       return Leaves(engine, text, one.leaves);
+    case Kind::kSituation:
+      break;
   }
   return true;
 }
 
+std::string TrySituation(const RuleSet& rules, const Situation& situation) {
+  const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
+  if (!diagnosis) return "is of no failure that is known";
+  return Difference(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *diagnosis));
+}
+
 class Collector {
  public:
-  void Add(Kind kind, const char* section, const std::string& id, const std::vector<Example>& examples) {
+  void Add(Kind kind, bool must_match, const char* section, const std::string& id,
+           const std::vector<Example>& examples) {
     for (std::size_t i = 0; i < examples.size(); ++i)
-      cases_.push_back({kind, section, id, static_cast<int>(i) + 1, examples[i], ""});
+      cases_.push_back({kind, must_match, section, id, static_cast<int>(i) + 1, examples[i], "", {}});
   }
-  void Add(Kind kind, const char* section, const std::string& id, const std::vector<std::string>& texts) {
+  void Add(Kind kind, bool must_match, const char* section, const std::string& id,
+           const std::vector<std::string>& texts) {
     std::vector<Example> examples(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) examples[i].text = texts[i];
-    Add(kind, section, id, examples);
+    Add(kind, must_match, section, id, examples);
   }
   void AddAffix(const AffixExample& example) {
     const bool goes_on = !cases_.empty() && cases_.back().kind == Kind::kAffix && cases_.back().id == example.affix;
-    RuleCase one = {Kind::kAffix, "affixes", example.affix, goes_on ? cases_.back().number + 1 : 1, {}, example.leaves};
+    RuleCase one;
+    one.kind = Kind::kAffix;
+    one.section = "affixes";
+    one.id = example.affix;
+    one.number = goes_on ? cases_.back().number + 1 : 1;
+    one.leaves = example.leaves;
     one.example.text = example.text;
+    cases_.push_back(std::move(one));
+  }
+  void AddSituation(const Situation& situation) {
+    RuleCase one;
+    one.kind = Kind::kSituation;
+    one.section = "situations";
+    one.id = situation.code;
+    one.number = ++situations_;
+    one.example.text = situation.place;
+    one.example.why = situation.about;
+    one.situation = situation;
     cases_.push_back(std::move(one));
   }
   std::vector<RuleCase> Take() { return std::move(cases_); }
 
  private:
   std::vector<RuleCase> cases_;
+  int situations_ = 0;
 };
 
 }  // namespace
@@ -196,32 +217,41 @@ std::string RuleCase::Entry() const {
 std::vector<RuleCase> CasesOf(const RuleSet& rules) {
   Collector all;
   for (const Failure& failure : rules.failures()) {
-    all.Add(Kind::kFailure, "failures", failure.code, failure.match);
-    all.Add(Kind::kNoFailure, "failures", failure.code, failure.no_match);
+    all.Add(Kind::kFailure, true, "failures", failure.code, failure.match);
+    all.Add(Kind::kFailure, false, "failures", failure.code, failure.no_match);
   }
   for (const Context& context : rules.contexts()) {
-    all.Add(context.is_program ? Kind::kProgram : Kind::kContext, "contexts", context.id, context.match);
-    all.Add(Kind::kUntil, "contexts", context.id, context.until_examples);
+    const Kind kind = context.is_program ? Kind::kProgram : Kind::kContext;
+    all.Add(kind, true, "contexts", context.id, context.match);
+    all.Add(kind, false, "contexts", context.id, context.no_match);
+    all.Add(Kind::kUntil, true, "contexts", context.id, context.until_examples);
   }
-  for (const Framework& framework : rules.frameworks())
-    all.Add(Kind::kFramework, "frameworks", framework.id, framework.examples);
+  for (const Framework& framework : rules.frameworks()) {
+    all.Add(Kind::kFramework, true, "frameworks", framework.id, framework.examples);
+    all.Add(Kind::kFramework, false, "frameworks", framework.id, framework.no_match);
+  }
   for (const Quotation& quotation : rules.quotations()) {
-    all.Add(Kind::kQuotation, "quotations", quotation.id, quotation.examples);
-    all.Add(Kind::kNoQuotation, "quotations", quotation.id, quotation.logs);
+    all.Add(Kind::kQuotation, true, "quotations", quotation.id, quotation.examples);
+    all.Add(Kind::kQuotation, false, "quotations", quotation.id, quotation.logs);
   }
   for (const Suspect& suspect : rules.suspects()) {
-    all.Add(Kind::kUnknownError, "suspects", suspect.id, suspect.match);
-    all.Add(Kind::kNoUnknownError, "suspects", suspect.id, suspect.no_match);
+    all.Add(Kind::kUnknownError, true, "suspects", suspect.id, suspect.match);
+    all.Add(Kind::kUnknownError, false, "suspects", suspect.id, suspect.no_match);
   }
-  for (const ErrorLine& line : rules.error_lines()) all.Add(Kind::kErrorLine, "error_lines", line.id, line.examples);
+  for (const ErrorLine& line : rules.error_lines()) {
+    all.Add(Kind::kErrorLine, true, "error_lines", line.id, line.examples);
+    all.Add(Kind::kErrorLine, false, "error_lines", line.id, line.no_match);
+  }
   for (const AffixExample& example : rules.affix_examples()) all.AddAffix(example);
+  for (const Situation& situation : rules.situations()) all.AddSituation(situation);
   return all.Take();
 }
 
 std::string Try(const Engine& engine, const RuleCase& one) {
-  if (one.kind == Kind::kFailure) return TryFailure(one, Diagnose(engine, one.example.text));
-  if (Holds(engine, one)) return {};
-  return one.must_match() ? "does not match" : "matches and must not";
+  if (one.kind == Kind::kSituation) return TrySituation(engine.rules(), one.situation);
+  if (one.kind == Kind::kFailure && one.must_match) return TryFailure(one, Diagnose(engine, one.example.text));
+  if (Matches(engine, one) == one.must_match) return {};
+  return one.must_match ? "does not match" : "matches and must not";
 }
 
 }  // namespace whyoom

@@ -12,31 +12,28 @@ namespace whyoom {
 
 struct RuleCase {
   enum class Kind {
-    kFailure,    // a text that gives this failure and no other, with these facts
-    kNoFailure,  // one that does not give it
-    kContext,    // lines that give the context its facts
-    kProgram,    // lines that state what a program takes
-    kUntil,      // a line that ends what a context says
+    kFailure,  // a text that gives this failure and no other, with these facts
+    kContext,  // lines that give the context its facts
+    kProgram,  // lines that state what a program takes
+    kUntil,    // a line that ends what a context says
     kFramework,
     kQuotation,
-    kNoQuotation,
     kUnknownError,
-    kNoUnknownError,
     kErrorLine,
     kAffix,
+    kSituation,  // what is to be concluded of what was read
   };
   Kind kind = Kind::kFailure;
-  std::string section;  // of the entry that it is an example of: "failures"
-  std::string id;       // of that entry
-  int number = 0;       // among the entry's examples of this kind, from 1
+  bool must_match = true;  // else it must not
+  std::string section;     // of the entry that it is an example of: "failures"
+  std::string id;          // of that entry
+  int number = 0;          // among the entry's examples of this kind, from 1
   Example example;
   std::string leaves;  // of an affix
+  Situation situation;
 
   // "E1000", "context vllm_config".
   std::string Entry() const;
-  bool must_match() const {
-    return kind != Kind::kNoFailure && kind != Kind::kNoQuotation && kind != Kind::kNoUnknownError;
-  }
 };
 
 // All of a set of rules, in its order.

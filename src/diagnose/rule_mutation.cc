@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -15,34 +16,33 @@ namespace {
 
 using End = TriedMutant::End;
 
-// "remedies", "donate_buffers" of "/remedies/3/evidence/0" in a file.
-struct Owner {
-  std::string section;
-  std::string id;
-};
-
-Owner OwnerOf(const std::string& pointer, const nlohmann::json& file) {
-  const std::size_t slash = pointer.find('/', 1);
-  Owner owner{pointer.substr(1, slash == pointer.npos ? pointer.npos : slash - 1), ""};
-  if (slash == pointer.npos) return owner;
-  const std::string place = pointer.substr(0, pointer.find('/', slash + 1));
-  const nlohmann::json& entry = file.at(nlohmann::json::json_pointer(place));
-  owner.id = place.substr(slash + 1);
-  if (!entry.is_object()) return owner;
-  for (const char* key : {"code", "id", "extends"}) {
-    if (entry.contains(key) && entry[key].is_string()) owner.id = entry[key].get<std::string>();
+// Whether a change to an entry of the section can show in a case of the kind at all; most of the time goes into cases.
+bool CanShow(const std::string& section, RuleCase::Kind kind) {
+  using Kind = RuleCase::Kind;
+  if (kind == Kind::kSituation) {
+    static const std::set<std::string> kReading = {"affixes",     "json_logs", "quotations", "suspects",
+                                                   "error_lines", "contexts",  "frameworks"};
+    return !kReading.contains(section);
   }
-  return owner;
+  static const std::set<std::string> kAdvice = {"remedies", "thresholds",  "wording", "roles",
+                                                "traces",   "differences", "notes"};
+  if (kAdvice.contains(section)) return false;
+  if (section == "terms" || section == "row_fields") return kind == Kind::kFailure;
+  if (section == "frameworks") return kind == Kind::kFramework;
+  if (section == "contexts") return kind != Kind::kFramework && kind != Kind::kQuotation && kind != Kind::kAffix;
+  return true;
 }
 
 class Runner {
  public:
-  Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
+  Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples,
          const std::vector<RuleWitness>& witnesses, const MutationOptions& options)
       : others_(others), files_(files), witnesses_(witnesses), options_(options) {
     std::vector<Fault> faults;
     original_ = Build(files, &faults, RuleSet::BuiltInData::kTrusted, nullptr);
-    cases_ = CasesOf(original_);
+    std::vector<RuleFile> with_examples = files;
+    with_examples.insert(with_examples.end(), examples.begin(), examples.end());
+    cases_ = CasesOf(Build(with_examples, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()));
     const Engine engine(original_);
     for (const RuleWitness& witness : witnesses) said_.push_back(witness.says(engine));
     for (const RuleFile& file : files) parsed_.push_back(nlohmann::json::parse(file.text, nullptr, false));
@@ -90,7 +90,7 @@ class Runner {
 
   bool IsWanted(const RuleMutant& mutant) const {
     if (options_.only.empty()) return true;
-    const Owner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
+    const RuleOwner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
     for (const std::string& name :
          {files_[mutant.file].name, owner.section, owner.id, std::string(KindName(mutant.kind))}) {
       if (name.find(options_.only) != name.npos) return true;
@@ -112,6 +112,7 @@ class Runner {
       for (std::size_t i = 0; i < witnesses_.size(); ++i) {
         if (witnesses_[i].words == is_words && witnesses_[i].says(engine) != said_[i]) return End::kWitness;
       }
+      if (options_.notices && options_.notices(mutant, engine)) return End::kWitness;
     }
     std::vector<Fault> faults;
     Build(files, &faults, RuleSet::BuiltInData::kChecked, nullptr);
@@ -119,11 +120,12 @@ class Runner {
   }
 
   // Those of the entry itself first: they are the likeliest to notice.
-  bool SomeExampleFails(const Engine& engine, const Owner& owner) const {
+  bool SomeExampleFails(const Engine& engine, const RuleOwner& owner) const {
     const auto is_own = [&](const RuleCase& one) { return one.section == owner.section && one.id == owner.id; };
     const auto fails = [&](bool own) {
-      return std::any_of(cases_.begin(), cases_.end(),
-                         [&](const RuleCase& one) { return is_own(one) == own && !Try(engine, one).empty(); });
+      return std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) {
+        return is_own(one) == own && CanShow(owner.section, one.kind) && !Try(engine, one).empty();
+      });
     };
     return fails(true) || fails(false);
   }
@@ -140,10 +142,25 @@ class Runner {
 
 }  // namespace
 
+RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file) {
+  const std::size_t slash = pointer.find('/', 1);
+  RuleOwner owner{pointer.substr(1, slash == pointer.npos ? pointer.npos : slash - 1), ""};
+  if (slash == pointer.npos) return owner;
+  const std::string place = pointer.substr(0, pointer.find('/', slash + 1));
+  const nlohmann::json& entry = file.at(nlohmann::json::json_pointer(place));
+  owner.id = place.substr(slash + 1);
+  if (!entry.is_object()) return owner;
+  for (const char* key : {"code", "id", "extends"}) {
+    if (entry.contains(key) && entry[key].is_string()) owner.id = entry[key].get<std::string>();
+  }
+  return owner;
+}
+
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
-                                    const std::vector<RuleWitness>& witnesses, const MutationOptions& options,
+                                    const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
+                                    const MutationOptions& options,
                                     const std::function<void(std::size_t, std::size_t)>& progress) {
-  return Runner(others, files, witnesses, options).Run(progress);
+  return Runner(others, files, examples, witnesses, options).Run(progress);
 }
 
 }  // namespace whyoom

@@ -28,17 +28,29 @@ struct TriedMutant {
   End end = End::kSurvived;
 };
 
+// "remedies", "donate_buffers" of "/remedies/3/evidence/0" in a file.
+struct RuleOwner {
+  std::string section;
+  std::string id;
+};
+
+RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file);
+
 struct MutationOptions {
   std::size_t jobs = 1;
   std::optional<std::size_t> sample;  // only so many, drawn by chance
   std::uint64_t seed = 1;
   std::string only;  // part of the name of a file, of an entry or of a kind; empty: all
+  // Asked of each mutant that nothing noticed whether it does, all the same; from any thread. May be empty.
+  std::function<bool(const RuleMutant&, const Engine&)> notices;
 };
 
-// `files` are mutated, in front of them stand `others`, which stay; together they are all rule data, and right. Calls
+// `files` are mutated, in front of them stand `others`, which stay; together they are all rule data, and right.
+// `examples` are files with nothing but examples, which need not be read for each mutant. Calls
 // `progress` now and then with how many are done of how many, from any thread, one at a time.
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
-                                    const std::vector<RuleWitness>& witnesses, const MutationOptions& options,
+                                    const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
+                                    const MutationOptions& options,
                                     const std::function<void(std::size_t, std::size_t)>& progress);
 
 }  // namespace whyoom

@@ -25,9 +25,10 @@ std::vector<std::string> RuleTestResult::Failures() const {
     if (tried.complaint.empty()) continue;
     const RuleCase& one = tried.one;
     const std::string why = one.example.why.empty() ? "" : fmt::format(" ({})", one.example.why);
-    const std::string how = one.kind == RuleCase::Kind::kFailure ? " " + tried.complaint : "";
-    failures.push_back(fmt::format("{}: {}: \"{}\"{}{}", one.Entry(), one.must_match() ? "missing" : "noisy",
-                                   FirstLine(one), how, why));
+    const bool says_how = one.kind == RuleCase::Kind::kFailure || one.kind == RuleCase::Kind::kSituation;
+    const std::string how = says_how && one.must_match ? " " + tried.complaint : "";
+    failures.push_back(
+        fmt::format("{}: {}: \"{}\"{}{}", one.Entry(), one.must_match ? "missing" : "noisy", FirstLine(one), how, why));
   }
   return failures;
 }
@@ -37,7 +38,7 @@ RuleTestResult TestRules(const RuleSet& rules) {
   const Engine engine(rules);
   for (RuleCase& one : CasesOf(rules)) {
     std::string complaint = Try(engine, one);
-    if (one.must_match()) {
+    if (one.must_match) {
       ++(complaint.empty() ? result.reported : result.missing);
     } else {
       ++(complaint.empty() ? result.validated : result.noisy);

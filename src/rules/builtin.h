@@ -13,8 +13,9 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// The files of rules/, in order of name.
+// The files of rules/ and of rules/examples/, in order of name.
 const std::vector<EmbeddedFile>& EmbeddedFiles();
+const std::vector<EmbeddedFile>& EmbeddedExamples();
 
 // What was worked out of them, so that it need not be at each start.
 const std::vector<std::string>& BuiltInLiterals();

@@ -385,6 +385,7 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   if (!context.derived.empty() && !context.is_program)
     node["derived"].Report("only a context that states a program derives facts", "give it \"program\": true");
   context.match = BuildAllExamples(node["examples"]["match"]);
+  context.no_match = BuildAllExamples(node["examples"]["no_match"]);
   set_.contexts_.push_back(std::move(context));
 }
 

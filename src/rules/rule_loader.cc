@@ -84,6 +84,8 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const auto& [id, node] : builder.sections_["suspects"]) builder.BuildSuspect(node);
   for (const auto& [id, node] : builder.sections_["error_lines"]) builder.BuildErrorLine(node);
   for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
+  for (const RuleNode& node : builder.more_examples_) builder.BuildMoreExamples(node);
+  for (const RuleNode& node : builder.situations_) builder.BuildSituation(node);
   builder.BuildComparison();
   builder.BuildWording();
   builder.BuildThresholds();
@@ -140,6 +142,8 @@ void RuleSetBuilder::Merge() {
       if (framework["is_default"].Bool()) default_framework_ = framework["id"].Text();
     }
     for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
+    for (const RuleNode& node : root["examples"].Items()) more_examples_.push_back(node);
+    for (const RuleNode& node : root["situations"].Items()) situations_.push_back(node);
     AddJsonKeys(root["json_logs"]);
     AddRoleWords(root["roles"]);
   }

@@ -60,6 +60,8 @@ class RuleSetBuilder {
   void BuildSuspect(const RuleNode& node);
   void BuildErrorLine(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
+  void BuildMoreExamples(const RuleNode& node);
+  void BuildSituation(const RuleNode& node);
 
   // Sections that are objects, not arrays: their keys are the ids.
   static constexpr const char* kTerms = "terms";
@@ -94,6 +96,8 @@ class RuleSetBuilder {
   bool all_read_ = true;  // else what refers to another entry cannot be judged
   std::map<std::string, Section> sections_;
   std::vector<RuleNode> extensions_;              // in the order of the files
+  std::vector<RuleNode> more_examples_;           // likewise
+  std::vector<RuleNode> situations_;              // likewise
   std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program asks for: id, section
   std::string default_framework_;                 // whose steps are for those that have none of their own
   NameCheck names_;

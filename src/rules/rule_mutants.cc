@@ -16,8 +16,9 @@ using Json = nlohmann::json;
 using Kind = RuleMutant::Kind;
 
 // What a member of an entry is, by its key; the same word means the same in all sections, but for those below.
-const std::set<std::string_view> kKept = {"$schema", "format", "description", "examples", "until_examples", "logs",
-                                          "leaves",  "id",     "code",        "links",    "extends"};
+const std::set<std::string_view> kKept = {"$schema",  "situations",     "format", "description",
+                                          "examples", "until_examples", "logs",   "leaves",
+                                          "id",       "code",           "links",  "extends"};
 const std::set<std::string_view> kPatterns = {"pattern", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};
@@ -34,21 +35,6 @@ bool IsOfStrings(const Json& value) {
                                         return piece.is_string();
                                       }));
          });
-}
-
-// A text as it is meant, which may be given in pieces.
-std::string Joined(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  std::string text;
-  for (const Json& line : value) {
-    if (&line != &value.front()) text += ' ';
-    if (line.is_string()) {
-      text += line.get<std::string>();
-      continue;
-    }
-    for (const Json& piece : line) text += piece.get<std::string>();
-  }
-  return text;
 }
 
 class FileMutator {
@@ -83,12 +69,13 @@ class FileMutator {
     if (is_list_of_patterns) return Patterns(pointer, value);
     if (section_ == "terms" && is_text) {
       Remove(pointer, "the term " + key);
-      return AddAll(Kind::kCondition, pointer, MutateExpression(Joined(value)));
+      return AddAll(Kind::kCondition, pointer, MutateExpression(JoinedText(value)));
     }
-    if (is_text && kPatterns.contains(key)) return AddAll(Kind::kPattern, pointer, MutatePattern(Joined(value)));
-    if (is_text && kConditions.contains(key)) return AddAll(Kind::kCondition, pointer, MutateExpression(Joined(value)));
+    if (is_text && kPatterns.contains(key)) return AddAll(Kind::kPattern, pointer, MutatePattern(JoinedText(value)));
+    if (is_text && kConditions.contains(key))
+      return AddAll(Kind::kCondition, pointer, MutateExpression(JoinedText(value)));
     if (is_text && kWords.contains(key)) return Add(Kind::kWords, pointer, 0, "other words", "Other words.");
-    if (is_text && key == "text") return AddAll(Kind::kSentence, pointer, MutateTemplate(Joined(value)));
+    if (is_text && key == "text") return AddAll(Kind::kSentence, pointer, MutateTemplate(JoinedText(value)));
     Plain(pointer, key, value);
   }
 
@@ -99,7 +86,7 @@ class FileMutator {
       if (value[i].is_object()) {
         Visit(at + "/pattern", "pattern", value[i]["pattern"]);
       } else {
-        AddAll(Kind::kPattern, at, MutatePattern(Joined(value[i])));
+        AddAll(Kind::kPattern, at, MutatePattern(JoinedText(value[i])));
       }
     }
   }
@@ -112,7 +99,7 @@ class FileMutator {
         if (value[i].is_object()) {
           Visit(at, "", value[i]);
         } else if (in_how_) {
-          AddAll(Kind::kSentence, at, MutateTemplate(Joined(value[i])));
+          AddAll(Kind::kSentence, at, MutateTemplate(JoinedText(value[i])));
         }
       }
     } else if (value.is_object()) {
@@ -173,6 +160,21 @@ class FileMutator {
 };
 
 }  // namespace
+
+std::string JoinedText(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  std::string text;
+  if (!IsOfStrings(value)) return text;
+  for (const Json& line : value) {
+    if (&line != &value.front()) text += ' ';
+    if (line.is_string()) {
+      text += line.get<std::string>();
+      continue;
+    }
+    for (const Json& piece : line) text += piece.get<std::string>();
+  }
+  return text;
+}
 
 const char* KindName(RuleMutant::Kind kind) {
   switch (kind) {

@@ -27,6 +27,9 @@ const char* KindName(RuleMutant::Kind kind);
 // Of all the files, in their order; of a file that is no JSON none. Examples and ids stay as they are.
 std::vector<RuleMutant> MutateRules(const std::vector<RuleFile>& files);
 
+// A text of a rule file as it is meant: it may be given in pieces. Empty where the value is no text.
+std::string JoinedText(const nlohmann::json& value);
+
 // The file after the change. `parsed` is the JSON of the one that the mutant is of.
 std::string Apply(const RuleMutant& mutant, const nlohmann::json& parsed);
 

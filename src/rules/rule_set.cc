@@ -73,6 +73,16 @@ const std::vector<RuleFile>& RuleSet::BuiltIn() {
   return files;
 }
 
+const std::vector<RuleFile>& RuleSet::BuiltInExamples() {
+  static const std::vector<RuleFile> files = [] {
+    std::vector<RuleFile> all;
+    for (const EmbeddedFile& file : EmbeddedExamples())
+      all.push_back({"rules/examples/" + std::string(file.name), std::string(file.text)});
+    return all;
+  }();
+  return files;
+}
+
 std::string_view RuleSet::SchemaText() {
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     if (file.name == kSchemaName) return file.text;
@@ -81,7 +91,10 @@ std::string_view RuleSet::SchemaText() {
 }
 
 RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in) {
-  return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
+  if (built_in == BuiltInData::kTrusted) return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
+  std::vector<RuleFile> all = BuiltIn();
+  all.insert(all.end(), BuiltInExamples().begin(), BuiltInExamples().end());
+  return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in);
 }
 
 RuleSet RuleSet::LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults) {

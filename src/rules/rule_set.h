@@ -90,6 +90,17 @@ struct Example {
   std::optional<std::string> scenario;  // "" : the log cannot tell
 };
 
+// A finding as if it had been read, and what is to be concluded from it.
+struct Situation {
+  std::string code;       // of the failure
+  std::string about;      // for people
+  std::string framework;  // empty: not seen
+  std::map<std::string, Value> facts;
+  std::vector<std::map<std::string, Value>> rows;  // of the list of allocations, by names of fields
+  std::string expect;                              // JSON, see diagnose/situation.h
+  std::string place;                               // "file:line" of a rule file
+};
+
 struct Failure {
   std::string code;
   std::vector<std::string> aliases;
@@ -182,6 +193,7 @@ struct Context {
   bool is_program = false;           // each match states what one program takes, failure or not
   std::vector<DerivedFact> derived;  // of such a statement
   std::vector<Example> match;
+  std::vector<Example> no_match;
   std::vector<std::string> until_examples;
 };
 
@@ -190,6 +202,7 @@ struct Framework {
   int priority = 0;  // the highest that is seen wins: MaxText is JAX too
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that show a sign of it
+  std::vector<std::string> no_match;  // and such that do not
 };
 
 // What names of a program's arguments say of their roles, by the words in them, in lower case.
@@ -247,6 +260,7 @@ struct ErrorLine {
   Pattern pattern;
   bool healthy = false;  // such a line is none, whatever else it looks like
   std::vector<std::string> examples;
+  std::vector<std::string> no_match;
 };
 
 // A line that has an affix, and what is left of it without.
@@ -265,13 +279,15 @@ class RuleSet {
  public:
   // The rule files compiled into the program, in a fixed order.
   static const std::vector<RuleFile>& BuiltIn();
+  // Examples of the built-in data that are kept apart from it, since nobody but who tries rules needs them.
+  static const std::vector<RuleFile>& BuiltInExamples();
   static std::string_view SchemaText();
 
   // Built-in data first, then `files`: an entry with an id already there replaces it. Everything wrong in
   // all files is appended to `faults`; the set is usable only without faults.
   //
   // The built-in data was checked when the program was built and tested, and checking it again takes longer than most
-  // logs; `built_in` says whether to do it all the same.
+  // logs; `built_in` says whether to do it all the same. What is checked has all its examples.
   enum class BuiltInData { kTrusted, kChecked };
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                       BuiltInData built_in = BuiltInData::kTrusted);
@@ -306,6 +322,7 @@ class RuleSet {
   // From which share on something is told; 0 where the rule data does not say.
   double Threshold(std::string_view id) const;
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
+  const std::vector<Situation>& situations() const { return situations_; }
 
   // For the prefilter: of every head, context and suspect, and of facts that have a long one, long ones in pieces;
   // sorted, each once.
@@ -334,6 +351,7 @@ class RuleSet {
   std::vector<Suspect> suspects_;
   std::vector<ErrorLine> error_lines_;
   std::vector<AffixExample> affix_examples_;
+  std::vector<Situation> situations_;
   std::vector<RowTest> row_tests_;
   std::vector<Trace> traces_;
   std::vector<Trace> notes_;

@@ -1,0 +1,152 @@
+#include "diagnose/situation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "diagnose/conclude.h"
+#include "facts/array_shape.h"
+
+namespace whyoom {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<std::int64_t> Bytes(const Value& value) {
+  const std::optional<double> number = AsNumber(value);
+  return number ? std::optional(static_cast<std::int64_t>(std::llround(*number))) : std::nullopt;
+}
+
+Allocation RowOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line) {
+  const auto get = [&](const char* name) {
+    const auto found = fields.find(name);
+    return found == fields.end() ? Value(Unknown{}) : found->second;
+  };
+  const auto text = [&](const char* name) {
+    const Value value = get(name);
+    const std::string* known = AsText(value);
+    return known == nullptr ? std::string() : *known;
+  };
+  Allocation row;
+  row.rank = rank;
+  row.size_bytes = Bytes(get("size_bytes"));
+  row.unpadded_bytes = Bytes(get("unpadded_bytes"));
+  row.padding_bytes = Bytes(get("padding_bytes"));
+  row.padding_factor = AsNumber(get("padding_factor"));
+  row.shape_text = text("shape");
+  row.array = ParseArrayShape(row.shape_text);
+  row.op_name = text("op_name");
+  row.source_file = text("source_file");
+  row.source_line = Bytes(get("source_line"));
+  row.xla_label = text("xla_label");
+  row.kind = text("kind");
+  row.tag = text("tag");
+  row.place.line = line;
+  return row;
+}
+
+Json JsonOf(const Value& value) {
+  if (const auto number = AsNumber(value)) return std::round(*number * 1e6) / 1e6;
+  if (const auto truth = AsBool(value)) return *truth;
+  const std::string* text = AsText(value);
+  return text == nullptr ? Json() : Json(*text);
+}
+
+std::string NameOfLine(const Situation& situation, std::uint64_t line) {
+  if (line > situation.facts.size()) return fmt::format("row {}", line - situation.facts.size());
+  auto fact = situation.facts.begin();
+  std::advance(fact, static_cast<std::ptrdiff_t>(line) - 1);
+  return fact->first;
+}
+
+Json Sentences(const Situation& situation, const std::vector<Reason>& reasons) {
+  Json sentences = Json::array();
+  for (const Reason& reason : reasons) {
+    if (reason.line == 0) {
+      sentences.push_back(reason.text);
+    } else {
+      sentences.push_back({{"at", NameOfLine(situation, reason.line)}, {"text", reason.text}});
+    }
+  }
+  return sentences;
+}
+
+const char* Word(Retry::Answer answer) {
+  return answer == Retry::Answer::kNever ? "never" : answer == Retry::Answer::kMaybe ? "maybe" : "unknown";
+}
+
+Json AdviceOf(const Situation& situation, const RankedRemedy& ranked) {
+  Json advice = {{"says", Sentences(situation, ranked.why)},
+                 {"safety", ranked.safety},
+                 {"saves_bytes", nullptr},
+                 {"enough", nullptr},
+                 {"enough_with", ranked.enough_with},
+                 {"steps", ranked.how}};
+  if (ranked.saves_bytes) advice["saves_bytes"] = *ranked.saves_bytes;
+  if (ranked.enough) advice["enough"] = *ranked.enough;
+  return advice;
+}
+
+bool Same(const Json& expected, const Json& is) {
+  if (expected.is_number() && is.is_number()) return std::abs(expected.get<double>() - is.get<double>()) < 1;
+  return expected == is;
+}
+
+std::string Shown(const Json& value) {
+  return value.is_null() ? "not known" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Finding FindingOf(const RuleSet& rules, const Situation& situation) {
+  Finding finding;
+  finding.failure = rules.FindFailure(situation.code);
+  finding.framework = situation.framework;
+  std::uint64_t line = 0;
+  for (const auto& [name, value] : situation.facts) finding.facts.Set(name, value, {++line, 0});
+  int rank = 0;
+  for (const auto& fields : situation.rows) finding.allocations.push_back(RowOf(fields, ++rank, ++line));
+  return finding;
+}
+
+std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation) {
+  Finding finding = FindingOf(rules, situation);
+  if (finding.failure == nullptr) return std::nullopt;
+  return Conclude(rules, std::move(finding));
+}
+
+Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
+  Json all = {{"scenario", nullptr},
+              {"retry", Word(diagnosis.retry.answer)},
+              {"why", Sentences(situation, diagnosis.why)},
+              {"facts", Json::object()},
+              {"remedies", Json::array()},
+              {"advice", Json::object()}};
+  if (diagnosis.scenario != nullptr) all["scenario"] = diagnosis.scenario->id;
+  for (const auto& [name, fact] : diagnosis.facts.all()) {
+    const auto given = situation.facts.find(name);
+    if (given == situation.facts.end() || given->second != fact.value) all["facts"][name] = JsonOf(fact.value);
+  }
+  for (const RankedRemedy& ranked : diagnosis.remedies) {
+    all["remedies"].push_back(ranked.remedy->id);
+    all["advice"][ranked.remedy->id] = AdviceOf(situation, ranked);
+  }
+  for (const RuledOut& out : diagnosis.ruled_out) all["advice"][out.remedy->id] = {{"rules_out", out.why}};
+  return all;
+}
+
+std::string Difference(const Json& expect, const Json& conclusions) {
+  for (const auto& [key, expected] : expect.items()) {
+    const Json is = conclusions.contains(key) ? conclusions.at(key) : Json();
+    const bool goes_deeper = expected.is_object() && is.is_object() && !expected.contains("text");
+    const std::string difference = goes_deeper ? Difference(expected, is) : "";
+    if (!difference.empty()) return key + " " + difference;
+    if (!goes_deeper && !Same(expected, is)) return fmt::format("{} is {}, not {}", key, Shown(is), Shown(expected));
+  }
+  return {};
+}
+
+}  // namespace whyoom

@@ -1,0 +1,137 @@
+// Examples that stand apart from the entries that they are of.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rules/rule_loader.h"
+#include "rules/suggest.h"
+#include "text/quantity.h"
+
+namespace whyoom {
+namespace {
+
+// One that is only a text may be given as that.
+Example ExampleOf(const RuleNode& node) {
+  Example example;
+  example.text = node.is_object() ? node["text"].Lines() : node.Lines();
+  example.why = node["why"].Text();
+  for (const auto& [name, value] : node["facts"].Members()) example.facts[name] = value.Scalar();
+  if (node["scenario"].exists()) example.scenario = node["scenario"].is_null() ? "" : node["scenario"].Text();
+  return example;
+}
+
+std::vector<Example> AllOf(const RuleNode& node) {
+  std::vector<Example> examples;
+  for (const RuleNode& item : node.Items()) examples.push_back(ExampleOf(item));
+  return examples;
+}
+
+void Add(std::vector<Example> more, std::vector<Example>* to) {
+  std::move(more.begin(), more.end(), std::back_inserter(*to));
+}
+
+void Add(const std::vector<Example>& more, std::vector<std::string>* to) {
+  for (const Example& example : more) to->push_back(example.text);
+}
+
+// What is named like a size may be written like one.
+Value FactOf(const std::string& name, const RuleNode& node) {
+  if (!name.ends_with("_bytes") || !node.json().is_string()) return node.Scalar();
+  const std::optional<std::int64_t> size = ParseSize(node.Text());
+  if (size) return static_cast<double>(*size);
+  node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
+  return Unknown{};
+}
+
+std::map<std::string, Value> FactsOf(const RuleNode& node) {
+  std::map<std::string, Value> facts;
+  for (const auto& [name, value] : node.Members()) facts[name] = FactOf(name, value);
+  return facts;
+}
+
+}  // namespace
+
+void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
+  const std::string of = node["of"].Text();
+  const std::size_t slash = of.find('/');
+  const std::string section = of.substr(0, slash);
+  const std::string id = slash == of.npos ? "" : of.substr(slash + 1);
+  std::vector<Example> match = AllOf(node["match"]);
+  std::vector<Example> no_match = AllOf(node["no_match"]);
+  std::vector<std::string> known;
+  // Adds to the entry of that id, if there is one.
+  const auto add = [&](auto* entries, const auto& id_of, const auto& add_to) {
+    for (auto& entry : *entries) {
+      known.push_back(section + "/" + id_of(entry));
+      if (id_of(entry) != id) continue;
+      add_to(&entry);
+      return true;
+    }
+    return false;
+  };
+  const auto by_id = [](const auto& entry) { return entry.id; };
+  bool found = false;
+  if (section == "failures") {
+    found = add(
+        &set_.failures_, [](const Failure& failure) { return failure.code; },
+        [&](Failure* failure) {
+          Add(match, &failure->match);
+          Add(no_match, &failure->no_match);
+        });
+  } else if (section == "contexts") {
+    found = add(&set_.contexts_, by_id, [&](Context* context) {
+      Add(match, &context->match);
+      Add(no_match, &context->no_match);
+    });
+  } else if (section == "frameworks") {
+    found = add(&set_.frameworks_, by_id, [&](Framework* framework) {
+      Add(match, &framework->examples);
+      Add(no_match, &framework->no_match);
+    });
+  } else if (section == "quotations") {
+    found = add(&set_.quotations_, by_id, [&](Quotation* quotation) {
+      Add(match, &quotation->examples);
+      Add(no_match, &quotation->logs);
+    });
+  } else if (section == "suspects") {
+    found = add(&set_.suspects_, by_id, [&](Suspect* suspect) {
+      Add(match, &suspect->match);
+      Add(no_match, &suspect->no_match);
+    });
+  } else if (section == "error_lines") {
+    found = add(&set_.error_lines_, by_id, [&](ErrorLine* line) {
+      Add(match, &line->examples);
+      Add(no_match, &line->no_match);
+    });
+  } else if (section == "affixes") {
+    found = add(&set_.affixes_, by_id, [&](Affix* affix) {
+      for (const RuleNode& item : node["match"].Items())
+        set_.affix_examples_.push_back({affix->id, item["text"].Text(), item["leaves"].Text()});
+      for (const Example& example : no_match) set_.affix_examples_.push_back({affix->id, example.text, example.text});
+    });
+  } else {
+    node["of"].Report(
+        "examples stand apart of entries of failures, contexts, frameworks, quotations, suspects, error_lines and "
+        "affixes only",
+        "write contexts/ID");
+    return;
+  }
+  if (!found) node["of"].Report("there is no '" + of + "'", DidYouMean(of, known));
+}
+
+void RuleSetBuilder::BuildSituation(const RuleNode& node) {
+  Situation situation;
+  situation.code = node["of"].Text();
+  code_references_.push_back(node["of"]);
+  situation.about = node["about"].Text();
+  situation.framework = node["framework"].Text();
+  situation.facts = FactsOf(node["facts"]);
+  for (const RuleNode& row : node["rows"].Items()) situation.rows.push_back(FactsOf(row));
+  if (node["expect"].exists()) situation.expect = node["expect"].json().dump();
+  for (const RuleNode& id : node["expect"]["remedies"].Items()) remedy_references_.push_back(id);
+  const JsonPlace place = node.place();
+  situation.place = node.file().name + ":" + std::to_string(place.line);
+  set_.situations_.push_back(std::move(situation));
+}
+
+}  // namespace whyoom
