@@ -12,6 +12,11 @@ const Choices<Format> kReportFormats = {{"text", Format::kText, "for people"},
                                         {"junit", Format::kJunit, "XML, for CI servers"}};
 const Choices<Format> kDiffFormats = {{"text", Format::kText, "for people"},
                                       {"json", Format::kJson, "one object, schema whyoom.diff/1"}};
+const Choices<Format> kRuleTestFormats = {{"text", Format::kText, "for people"},
+                                          {"json", Format::kJson, "one object, schema whyoom.rule-test/1"},
+                                          {"junit", Format::kJunit, "XML, for CI servers"}};
+const Choices<Format> kMutantFormats = {{"text", Format::kText, "for people"},
+                                        {"json", Format::kJson, "one object, schema whyoom.mutants/1"}};
 const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
                                     {"always", ColorMode::kAlways, ""},
                                     {"never", ColorMode::kNever, ""}};

@@ -26,6 +26,8 @@ using Choices = std::vector<Choice<T>>;
 
 extern const Choices<Format> kReportFormats;
 extern const Choices<Format> kDiffFormats;
+extern const Choices<Format> kRuleTestFormats;
+extern const Choices<Format> kMutantFormats;
 extern const Choices<ColorMode> kColors;
 extern const Choices<ProgressMode> kProgress;
 extern const Choices<PathListForm> kListForms;

@@ -190,6 +190,19 @@ CommandArguments BuildRun(Options* options) {
   return command;
 }
 
+void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
+  CLI::App& sub = *app.add_subcommand("test", "Check, then run each rule's own examples (exit status 1: some failed)");
+  sub.add_option("file", options->rules, "Rule files or folders")->type_name("FILE|DIR");
+  sub.add_option("--healthy", options->rule_test.healthy,
+                 "Logs, or a folder of them, in which nothing is to be found (may be repeated)")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  sub.add_flag("--untried", options->rule_test.untried, "List what of the rules no example shows");
+  AddFormat(sub, kRuleTestFormats, options, words);
+  AddCommon(sub, options, words);
+  sub.callback([options] { options->command = Command::kRulesTest; });
+}
+
 void AddMutate(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App& sub = *app.add_subcommand(
       "mutate",
@@ -209,7 +222,7 @@ void AddMutate(CLI::App& app, Options* options, ValueWords* words) {
       ->type_name("PERCENT");
   sub.add_option("-j,--jobs", options->jobs, "Changes tried at once (as many as there are processors)")->type_name("N");
   AddChoice(sub, "--progress", "choice", "WHEN", kProgress, &options->progress, words);
-  AddFormat(sub, kDiffFormats, options, words);
+  AddFormat(sub, kMutantFormats, options, words);
   AddCommon(sub, options, words);
   sub.callback([options] { options->command = Command::kRulesMutate; });
 }
@@ -221,7 +234,6 @@ CommandArguments BuildRules(Options* options) {
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list", {Command::kRulesList, "Name all failures, remedies and other entries"}},
       {"check", {Command::kRulesCheck, "Find everything wrong in rule files"}},
-      {"test", {Command::kRulesTest, "Check, then run each rule's own examples (exit status 1: some failed)"}},
       {"literals",
        {Command::kRulesLiterals,
         "Print what a log must hold one of to be looked at, one a line: zgrep -ilF -f <(whyoom rules literals)"}},
@@ -234,6 +246,7 @@ CommandArguments BuildRules(Options* options) {
     AddCommon(*sub, options, &command.words);
     sub->callback([options, code = what.first] { options->command = code; });
   }
+  AddRuleTest(app, options, &command.words);
   AddMutate(app, options, &command.words);
   CLI::App* sub = app.add_subcommand(
       "new", "Print a rule file to begin with, for a message that is not known yet: whyoom rules new CODE LINE ...");

@@ -47,6 +47,12 @@ struct MutateSettings {
   double at_least = 100;  // per cent that are to be noticed
 };
 
+// Of kRulesTest.
+struct RuleTestSettings {
+  std::vector<std::string> healthy;  // files and folders of logs in which nothing is to be found
+  bool untried = false;              // list what no example shows
+};
+
 // One more format of the same report, in a file.
 struct ExtraOutput {
   Format format = Format::kText;
@@ -60,6 +66,7 @@ struct Options {
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
   std::vector<std::string> rules;     // files and folders
   MutateSettings mutate;
+  RuleTestSettings rule_test;
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

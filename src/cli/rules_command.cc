@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "cli/exit_status.h"
+#include "cli/print_report.h"
 #include "cli/rules_mutate.h"
 #include "cli/terminal.h"
 #include "diagnose/rule_test.h"
 #include "input/byte_source.h"
 #include "input/error.h"
+#include "input/walk.h"
 #include "report/layout.h"
+#include "report/rule_test_printer.h"
 #include "report/text/explain_printer.h"
 #include "rules/new_rule.h"
 #include "text/utf8.h"
@@ -60,17 +63,24 @@ int New(const Options& options) {
 }
 
 int Test(const Options& options) {
-  const RuleTestResult result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
-  std::string text;
-  for (const std::string& failure : result.Failures()) text += Printable(failure) + "\n";
-  const int examples = result.reported + result.validated + result.noisy + result.missing;
-  text += result.ok() ? fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples,
-                                    result.reported, result.validated)
-                      : fmt::format(
-                            "{} examples: {} reported, {} validated, {} noisy (match and must not), {} missing (do not "
-                            "match as they say)\n",
-                            examples, result.reported, result.validated, result.noisy, result.missing);
-  WriteOutput(WithoutCommands(text), options.output);
+  const RuleSet rules = LoadRules(options, RuleSet::BuiltInData::kChecked);
+  std::vector<Problem> problems;
+  std::vector<Artifact> healthy;
+  if (!options.rule_test.healthy.empty()) {
+    for (Walk walk(options.rule_test.healthy); const std::optional<Artifact> file = walk.Next(&problems);)
+      healthy.push_back(*file);
+  }
+  const RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
+  const auto print = [&](Format format) {
+    if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
+    if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
+    return PrintRuleTestText(result);
+  };
+  WriteOutput(print(options.format), options.output);
+  WriteExtraOutputs(options, [&](Format format, const TextOptions&) { return print(format); });
+  for (const Problem& problem : problems)
+    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
+  if (!problems.empty()) return kNotAllRead;
   return result.ok() ? kNothing : kFound;
 }
 

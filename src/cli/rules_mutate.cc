@@ -160,8 +160,8 @@ int RunRulesMutate(const Options& options) {
   mutation.only = options.mutate.only;
   const bool shows = Progress::IsWanted(options.progress);
   const std::vector<TriedMutant> tried =
-      TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(), WitnessesOf(options.mutate.corpus),
-                 mutation, [&](std::size_t done, std::size_t of) {
+      TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(),
+                 WitnessesOf(options.mutate.corpus), mutation, [&](std::size_t done, std::size_t of) {
                    if (shows && (done % 50 == 0 || done == of))
                      WriteError(fmt::format("\r{} of {} changes tried{}", done, of, done == of ? "\n" : ""));
                  });

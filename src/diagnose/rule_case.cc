@@ -207,6 +207,32 @@ class Collector {
 
 }  // namespace
 
+const char* RuleCase::KindName() const {
+  switch (kind) {
+    case Kind::kFailure:
+      return "failure";
+    case Kind::kContext:
+      return "context";
+    case Kind::kProgram:
+      return "program";
+    case Kind::kUntil:
+      return "until";
+    case Kind::kFramework:
+      return "framework";
+    case Kind::kQuotation:
+      return "quotation";
+    case Kind::kUnknownError:
+      return "unknown error";
+    case Kind::kErrorLine:
+      return "error line";
+    case Kind::kAffix:
+      return "affix";
+    case Kind::kSituation:
+      return "situation";
+  }
+  return "";
+}
+
 std::string RuleCase::Entry() const {
   if (section == "failures") return id;
   std::string name = section.substr(0, section.size() - (section.ends_with("xes") ? 2 : 1));

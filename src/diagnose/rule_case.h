@@ -32,6 +32,7 @@ struct RuleCase {
   std::string leaves;  // of an affix
   Situation situation;
 
+  const char* KindName() const;  // "failure", "until"
   // "E1000", "context vllm_config".
   std::string Entry() const;
 };

@@ -33,19 +33,35 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
   return true;
 }
 
+// Without the examples, which are much of a file: those of the original are tried.
+nlohmann::json WithoutExamples(nlohmann::json value) {
+  if (value.is_object()) {
+    for (const char* key : {"examples", "logs", "leaves"}) value.erase(key);
+  }
+  if (value.is_structured()) {
+    for (nlohmann::json& child : value) child = WithoutExamples(std::move(child));
+  }
+  return value;
+}
+
 class Runner {
  public:
   Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples,
          const std::vector<RuleWitness>& witnesses, const MutationOptions& options)
       : others_(others), files_(files), witnesses_(witnesses), options_(options) {
     std::vector<Fault> faults;
-    original_ = Build(files, &faults, RuleSet::BuiltInData::kTrusted, nullptr);
+    original_ = Build(All(files), &faults, RuleSet::BuiltInData::kTrusted, nullptr);
     std::vector<RuleFile> with_examples = files;
     with_examples.insert(with_examples.end(), examples.begin(), examples.end());
-    cases_ = CasesOf(Build(with_examples, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()));
+    cases_ = CasesOf(Build(All(with_examples), &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()));
     const Engine engine(original_);
     for (const RuleWitness& witness : witnesses) said_.push_back(witness.says(engine));
-    for (const RuleFile& file : files) parsed_.push_back(nlohmann::json::parse(file.text, nullptr, false));
+    for (const RuleFile& file : others) lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump()});
+    for (const RuleFile& file : files) {
+      parsed_.push_back(Parsed(file));
+      lean_parsed_.push_back(WithoutExamples(parsed_.back()));
+      lean_.push_back({file.name, lean_parsed_.back().dump()});
+    }
   }
 
   std::vector<TriedMutant> Run(const std::function<void(std::size_t, std::size_t)>& progress) {
@@ -68,12 +84,18 @@ class Runner {
   }
 
  private:
-  RuleSet Build(const std::vector<RuleFile>& files, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
-                const std::vector<std::string>* literals) const {
-    // All of it as if it were built in: what is trusted is not checked.
-    std::vector<RuleFile> all = others_;
-    all.insert(all.end(), files.begin(), files.end());
+  static nlohmann::json Parsed(const RuleFile& file) { return nlohmann::json::parse(file.text, nullptr, false); }
+
+  // As if it were all built in: what is trusted is not checked.
+  static RuleSet Build(const std::vector<RuleFile>& all, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
+                       const std::vector<std::string>* literals) {
     return RuleSetBuilder::Build(RuleSet::SchemaText(), all, {}, faults, checking, literals);
+  }
+
+  std::vector<RuleFile> All(const std::vector<RuleFile>& more) const {
+    std::vector<RuleFile> all = others_;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
   }
 
   std::vector<TriedMutant> Choose() const {
@@ -99,13 +121,13 @@ class Runner {
   }
 
   End TryOne(const RuleMutant& mutant) const {
-    std::vector<RuleFile> files = files_;
-    files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
+    std::vector<RuleFile> lean = lean_;
+    lean[others_.size() + mutant.file].text = Apply(mutant, lean_parsed_[mutant.file]);
     const bool is_words = mutant.kind == RuleMutant::Kind::kWords;
     {
       std::vector<Fault> faults;
       // Heads are looked for where the original's literals are; what literals a head has follows from it.
-      const RuleSet rules = Build(files, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals());
+      const RuleSet rules = Build(lean, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals());
       if (!faults.empty()) return End::kRefused;
       const Engine engine(rules);
       if (!is_words && SomeExampleFails(engine, OwnerOf(mutant.pointer, parsed_[mutant.file]))) return End::kExample;
@@ -114,8 +136,10 @@ class Runner {
       }
       if (options_.notices && options_.notices(mutant, engine)) return End::kWitness;
     }
+    std::vector<RuleFile> files = files_;
+    files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
     std::vector<Fault> faults;
-    Build(files, &faults, RuleSet::BuiltInData::kChecked, nullptr);
+    Build(All(files), &faults, RuleSet::BuiltInData::kChecked, nullptr);
     return faults.empty() ? End::kSurvived : End::kRefused;
   }
 
@@ -138,6 +162,8 @@ class Runner {
   std::vector<RuleCase> cases_;
   std::vector<std::string> said_;  // by the witnesses, of the rules as they are
   std::vector<nlohmann::json> parsed_;
+  std::vector<RuleFile> lean_;  // others and files, without examples
+  std::vector<nlohmann::json> lean_parsed_;
 };
 
 }  // namespace

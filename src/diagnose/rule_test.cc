@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnose/read_input.h"
+#include "diagnose/rule_coverage.h"
 #include "read/engine.h"
 
 namespace whyoom {
@@ -33,9 +35,27 @@ std::vector<std::string> RuleTestResult::Failures() const {
   return failures;
 }
 
-RuleTestResult TestRules(const RuleSet& rules) {
+bool RuleTestResult::ok() const {
+  return noisy == 0 && missing == 0 &&
+         std::all_of(healthy.begin(), healthy.end(), [](const Healthy& log) { return log.codes.empty(); });
+}
+
+RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy, std::vector<Problem>* problems,
+                         bool list_untried) {
   RuleTestResult result;
   const Engine engine(rules);
+  if (list_untried) result.untried = Untried(engine, CasesOf(rules));
+  for (const Artifact& input : healthy) {
+    Readings readings = ReadInput(engine, input, Limits());
+    RuleTestResult::Healthy log = {input.path, {}};
+    if (readings.table) {
+      for (const Diagnosis& finding : readings.table->Finish({}, &readings.problems))
+        log.codes.push_back(finding.failure->code);
+    }
+    std::erase_if(readings.problems, [](const Problem& problem) { return problem.is_unknown_error(); });
+    if (problems != nullptr) problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
+    result.healthy.push_back(std::move(log));
+  }
   for (RuleCase& one : CasesOf(rules)) {
     std::string complaint = Try(engine, one);
     if (one.must_match) {

@@ -16,16 +16,25 @@ struct RuleTestResult {
     RuleCase one;
     std::string complaint;  // empty: it is as it says
   };
+  // A log of a job that ran well, in which nothing is to be found.
+  struct Healthy {
+    std::string input;
+    std::vector<std::string> codes;  // of what was found all the same
+  };
   std::vector<Tried> all;
+  std::vector<Healthy> healthy;
+  std::vector<std::string> untried;  // where that was asked for, see rule_coverage.h
   int reported = 0;
   int validated = 0;
   int noisy = 0;
   int missing = 0;
-  bool ok() const { return noisy == 0 && missing == 0; }
+  bool ok() const;
   std::vector<std::string> Failures() const;  // a sentence for each noisy or missing one
 };
 
-// Every example is held against all rules: it must give its own failure and no other.
-RuleTestResult TestRules(const RuleSet& rules);
+// Every example is held against all rules: it must give its own failure and no other. `healthy` are files that hold
+// none; what of them cannot be read is among the problems.
+RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy = {},
+                         std::vector<Problem>* problems = nullptr, bool list_untried = false);
 
 }  // namespace whyoom

@@ -1,6 +1,6 @@
 // Proposes examples for what `whyoom rules mutate` finds that nothing would notice:
 //
-//   whyoom_more_examples [--only TEXT] [--sample N] [--tries N] [--log FILE]... > proposals.json
+//   whyoom_more_examples [--only TEXT] [--kind pattern|other] [--sample N] [--tries N] [--log FILE]... > proposals.json
 //
 // What comes out says what the rules do today. Read it before it becomes an example: what is wrong there is a fault of
 // the rules that was found. --log: findings of these logs are material, too.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "situations.h"
+#include "texts.h"
 
 namespace {
 
@@ -35,6 +36,7 @@ int main(int count, char** arguments) {
   options.jobs = std::thread::hardware_concurrency();
   std::size_t tries = 2000;
   std::size_t per_code = 400;
+  std::string kind;  // "pattern": these alone; "other": all others
   std::vector<std::string> logs;
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string name = arguments[i];
@@ -43,6 +45,8 @@ int main(int count, char** arguments) {
     if (name == "--sample") options.sample = std::stoul(value);
     if (name == "--seed") options.seed = std::stoul(value);
     if (name == "--tries") tries = std::stoul(value);
+    if (name == "--jobs") options.jobs = std::stoul(value);
+    if (name == "--kind") kind = value;
     if (name == "--pool") per_code = std::stoul(value);
     if (name == "--log") logs.push_back(Content(value));
   }
@@ -50,16 +54,27 @@ int main(int count, char** arguments) {
   const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
   for (const Fault& fault : faults) std::cerr << fault.ToString() << "\n";
   if (!faults.empty()) return 2;
-  SituationSearch situations(rules, logs, per_code);
+  const bool with_situations = kind != "pattern";
+  SituationSearch situations(rules, logs, with_situations ? per_code : 0);
+  const Engine engine(rules);
+  TextSearch texts(engine);
   std::cerr << "made the pool\n";
   std::vector<nlohmann::json> parsed;
   for (const RuleFile& file : RuleSet::BuiltIn()) parsed.push_back(nlohmann::json::parse(file.text));
   options.notices = [&](const RuleMutant& mutant, const Engine& mutated) {
-    if (mutant.kind == RuleMutant::Kind::kPattern || mutant.kind == RuleMutant::Kind::kWords) return false;
+    if (mutant.kind == RuleMutant::Kind::kWords) return false;
     const RuleOwner owner = OwnerOf(mutant.pointer, parsed[mutant.file]);
     const bool is_text = mutant.kind == RuleMutant::Kind::kCondition || mutant.kind == RuleMutant::Kind::kSentence;
     const std::string instead = is_text && mutant.instead.is_string() ? mutant.instead.get<std::string>() : "";
-    return situations.Find(owner, SourceAt(parsed[mutant.file], mutant.pointer), instead, mutated.rules(), tries);
+    const std::string source = SourceAt(parsed[mutant.file], mutant.pointer);
+    if (mutant.kind == RuleMutant::Kind::kPattern) {
+      if (kind == "other") return true;
+      const std::size_t patterns = mutant.pointer.find_last_not_of("/0123456789");
+      const std::string key = mutant.pointer.substr(0, patterns + 1);
+      return texts.Find(owner, {key.substr(key.rfind('/') + 1), source, mutant.instead.get<std::string>(), mutant.at},
+                        mutated);
+    }
+    return !with_situations || situations.Find(owner, source, instead, mutated.rules(), tries);
   };
   const std::vector<TriedMutant> tried =
       TryMutants({}, RuleSet::BuiltIn(), RuleSet::BuiltInExamples(), {}, options, [](std::size_t done, std::size_t of) {
@@ -73,7 +88,8 @@ int main(int count, char** arguments) {
               << ": " << one.mutant.what << "\n";
   }
   std::cerr << survived << " of " << tried.size() << " survive\n";
-  nlohmann::ordered_json out = {{"format", "whyoom.rules/1"}, {"situations", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json out = {
+      {"format", "whyoom.rules/1"}, {"examples", texts.Found()}, {"situations", nlohmann::ordered_json::array()}};
   for (const auto& [owner, found] : situations.Found()) {
     for (const auto& one : found) out["situations"].push_back(one);
   }

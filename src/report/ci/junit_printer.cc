@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/ci/brief.h"
+#include "report/ci/junit_xml.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/summary.h"
@@ -23,56 +24,7 @@ namespace {
 constexpr std::size_t kMostTexts = 1000;
 constexpr std::size_t kLongestName = 500;
 
-// Characters that XML 1.0 has no way to write.
-bool IsIllegal(char32_t code) {
-  return (code < 0x20 && code != '\n' && code != '\t') || code == 0xFFFE || code == 0xFFFF;
-}
-
-// For attributes and text alike. A line break, which the parser would make a blank of in an attribute, is written as a
-// reference there.
-std::string Escape(std::string_view text, bool attribute) {
-  std::string escaped;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeUtf8(text, at);
-    at += point.length;
-    if (point.code == '&') {
-      escaped += "&amp;";
-    } else if (point.code == '<') {
-      escaped += "&lt;";
-    } else if (point.code == '>') {
-      escaped += "&gt;";
-    } else if (point.code == '"') {
-      escaped += "&quot;";
-    } else if (attribute && (point.code == '\n' || point.code == '\t')) {
-      escaped += fmt::format("&#{};", static_cast<unsigned>(point.code));
-    } else {
-      AppendUtf8(IsIllegal(point.code) ? kReplacement : point.code, &escaped);
-    }
-  }
-  return escaped;
-}
-
-std::string Attribute(const char* name, std::string_view value) {
-  return fmt::format(" {}=\"{}\"", name, Escape(value, true));
-}
-
-struct Test {
-  std::string class_name;
-  std::string name;
-  const char* outcome = nullptr;  // element that says what went wrong; null: passed
-  std::string type;
-  std::string message;
-  std::string text;
-};
-
-std::string Element(const Test& test) {
-  const std::string head = "    <testcase" + Attribute("classname", test.class_name) + Attribute("name", test.name);
-  if (test.outcome == nullptr) return head + "/>\n";
-  return head + ">\n" +
-         fmt::format("      <{0}{1}{2}>{3}</{0}>\n", test.outcome, Attribute("type", test.type),
-                     Attribute("message", test.message), Escape(test.text, false)) +
-         "    </testcase>\n";
-}
+using Test = JunitTest;
 
 Test FailedTest(const Diagnosis& finding, bool with_text) {
   const std::string program = ProgramOf(finding);
@@ -135,28 +87,14 @@ std::vector<Test> TestsOf(const Report& report) {
   return tests;
 }
 
-std::string Property(const char* name, const std::string& value) {
-  return "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
-}
-
 }  // namespace
 
 std::string PrintJunit(const Report& report) {
-  const std::vector<Test> tests = TestsOf(report);
-  const auto count = [&](std::string_view outcome) {
-    return std::count_if(tests.begin(), tests.end(),
-                         [&](const Test& test) { return test.outcome != nullptr && test.outcome == outcome; });
-  };
-  const std::string counts = fmt::format(" name=\"whyoom\" tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests.size(),
-                                         count("failure"), count("error"));
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n  <testsuite" + counts +
-                     ">\n    <properties>\n";
-  text += Property("version", report.version) + Property("rules", report.rules_fingerprint) +
-          Property("inputs", fmt::format("{}", report.artifacts)) + Property("bytes", fmt::format("{}", report.bytes)) +
-          Property("occurrences", fmt::format("{}", Summarize(report).occurrences));
-  text += "    </properties>\n";
-  for (const Test& test : tests) text += Element(test);
-  return text + "  </testsuite>\n</testsuites>\n";
+  return JunitXml(TestsOf(report), {{"version", report.version},
+                                    {"rules", report.rules_fingerprint},
+                                    {"inputs", fmt::format("{}", report.artifacts)},
+                                    {"bytes", fmt::format("{}", report.bytes)},
+                                    {"occurrences", fmt::format("{}", Summarize(report).occurrences)}});
 }
 
 }  // namespace whyoom
