@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lays out the rule files alike: what fits stands on one line, no line is longer than 160 bytes.
 
-  tools/format_rules.py [--check] [FILE ...]     (rules/*.json without FILE)
+  tools/format_rules.py [--check] [FILE ...]     (all below rules/ without FILE)
 
 Texts, patterns and expressions that are longer become arrays, which the loader joins with a blank or a line break, and what
 has no blank to part at, an array in pieces (rules/schema.json says where that is allowed). What is loaded stays the same.
@@ -108,7 +108,7 @@ def main():
     parser.add_argument("files", type=pathlib.Path, nargs="*")
     args = parser.parse_args()
     schema = json.loads((ROOT / "rules/schema.json").read_text())
-    files = args.files or sorted(path for path in (ROOT / "rules").glob("*.json") if path.name != "schema.json")
+    files = args.files or sorted(path for path in (ROOT / "rules").rglob("*.json") if path.name != "schema.json")
     wrong = 0
     for path in files:
         text = path.read_text()

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -72,19 +73,30 @@ class Coverage {
                        [&](const RuleCase& one) { return one.section == section && one.id == id && !one.must_match; });
   }
 
-  template <typename Holds>
-  bool AnyScope(const Holds& holds) const {
-    return std::any_of(scopes_.begin(), scopes_.end(), holds);
-  }
-  bool IsSaid(const Sentence& sentence) const {
-    return AnyScope([&](const FindingScope& scope) { return !Reasons({sentence}, scope).empty(); });
-  }
+  using IsMeant = std::function<bool(const Diagnosis&)>;
 
-  void OfSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences) {
+  void OfSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences,
+                   const IsMeant& is_meant) {
     for (const Sentence& sentence : sentences) {
-      if (!IsSaid(sentence))
+      if (!IsSaid(sentence, is_meant))
         Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example has it said");
     }
+  }
+
+  bool IsSaid(const Sentence& sentence, const IsMeant& is_meant) const {
+    for (std::size_t i = 0; i < scopes_.size(); ++i) {
+      if (is_meant(diagnoses_[i]) && !Reasons({sentence}, scopes_[i]).empty()) return true;
+    }
+    return false;
+  }
+
+  static bool Uses(const Diagnosis& diagnosis, const Remedy& remedy) {
+    const auto uses = [&](const std::vector<RemedyUse>& all) {
+      return std::any_of(all.begin(), all.end(), [&](const RemedyUse& use) { return use.remedy == remedy.id; });
+    };
+    const Scenario* scenario = diagnosis.scenario;
+    return scenario != nullptr && !scenario->remedies.empty() ? uses(scenario->remedies)
+                                                              : uses(diagnosis.failure->remedies);
   }
 
   void OfFailure(const Failure& failure) {
@@ -100,9 +112,10 @@ class Coverage {
       const bool reached = std::any_of(diagnoses_.begin(), diagnoses_.end(),
                                        [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
       if (!reached) Tell(owner + ", scenario " + scenario.id, "no example comes to it");
-      OfSentences(owner + ", scenario " + scenario.id, "why", scenario.why);
+      OfSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
+                  [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
     }
-    OfSentences(owner, "why", failure.why);
+    OfSentences(owner, "why", failure.why, [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
     if (!HasNearMiss("failures", failure.code)) Tell(owner, "no text that it just does not match");
   }
 
@@ -129,9 +142,10 @@ class Coverage {
       if (!frameworks.empty() && !framework.empty() && !frameworks.contains(framework))
         Tell(owner + ", how " + framework, "no example shows it");
     }
-    OfSentences(owner, "evidence", remedy.evidence);
+    const auto is_meant = [&](const Diagnosis& diagnosis) { return Uses(diagnosis, remedy); };
+    OfSentences(owner, "evidence", remedy.evidence, is_meant);
     for (const Sentence& sentence : remedy.ruled_out) {
-      if (!IsSaid(sentence))
+      if (!IsSaid(sentence, is_meant))
         Tell(fmt::format("{}, ruled_out '{}'", owner,
                          Begin(sentence.when ? sentence.when->source() : sentence.text.source())),
              "no example meets it");

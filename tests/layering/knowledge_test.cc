@@ -131,6 +131,7 @@ const std::vector<Exception> kIds = {
 };
 
 const std::string kOfFiles = "what is wrong with the files of a dump: it becomes a Problem";
+const std::string kOfExamples = "what is wrong with an example of a rule: `rules test` prints it";
 const std::string kPrinted = "what a compiler or Python prints, to be found again";
 
 const std::vector<Exception> kProse = {
@@ -145,6 +146,9 @@ const std::vector<Exception> kProse = {
     {"program/xla_dump.cc", "the log does not say which module", kOfFiles},
     {"program/xla_dump.cc", "the XLA dump holds no failed compile", kOfFiles},
     {"program/xla_dump.h", "no buffer assignment is beside it", kOfFiles},
+    {"diagnose/rule_case.cc", "is of no failure", kOfExamples},
+    {"diagnose/rule_case.cc", "does not match", kOfExamples},
+    {"diagnose/rule_case.cc", "matches and must not", kOfExamples},
     {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},
     {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},

@@ -1,0 +1,124 @@
+#include "diagnose/situation.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "diagnose/rule_coverage.h"
+#include "diagnose/rule_test.h"
+
+namespace whyoom {
+namespace {
+
+using Json = nlohmann::json;
+
+// A failure with two scenarios and a remedy, and a situation of it.
+std::string File(const std::string& facts, const std::string& expect, const std::string& more = "") {
+  return R"({"format": "whyoom.rules/1",
+    "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
+      "heads": [{"id": "full", "pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
+      "derived": [{"fact": "excess_bytes", "from": "need_bytes - have_bytes"}],
+      "scenarios": [{"id": "big", "title": "big", "when": "need_bytes > 2 * have_bytes", "about": "a",
+                     "why": [{"text": "It wants {need_bytes|size}.", "at": "need_bytes"}]}],
+      "remedies": [{"id": "drain_pool", "section": "1"}],
+      "examples": {"match": [{"text": "my pool is full: wanted 3B of 9B"}]}}],
+    "remedies": [{"id": "drain_pool", "title": "Drain it", "safety": "safe", "cost": 1, "safe_why": "s", "gain": "g",
+      "telltale": "t", "note": "n", "links": [], "how": {"jax": ["pool.drain"]},
+      "evidence": [{"when": "largest.size_bytes > 0.5 * have_bytes", "row": "rank == 1", "text": "One array takes {size_bytes|size}."}],
+      "ruled_out": [{"when": "have_bytes < 1GiB", "text": "the pool is small"}],
+      "saves": "excess_bytes"
+}],
+    "situations": [{"of": "my.pool", "facts": )" +
+         facts + R"(, "expect": )" + expect + more + "}]}";
+}
+
+std::vector<std::string> Failures(const std::string& file) {
+  return TestRules(RulesWith(file)).Failures(); }
+
+const std::string kFacts = R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})";
+
+}  // namespace
+
+TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situations]") {
+  CHECK(Failures(File(kFacts, R"({"scenario": "big", "facts": {"excess_bytes": 5368709120}, "retry": "unknown",
+    "why": [{"text": "It wants 9.00 GiB.", "at": "need_bytes"}], "remedies": ["drain_pool"],
+    "advice": {"drain_pool": {"says": [], "saves_bytes": 5368709120, "enough": true, "safety": "safe", "steps": ["pool.drain"]
+}
+}
+})"))
+            .empty());
+CHECK(Failures(File(kFacts,
+                    R"({"advice": {"drain_pool": {"says": [{"text": "One array takes 3.00 GiB.", "at": "row 1"}]}}})",
+                    R"(, "rows": [{"size_bytes": "3.00G", "shape": "f32[8]{0}"}])"))
+          .empty());
+CHECK(Failures(File(R"({"need_bytes": 9, "have_bytes": 4})",
+                    R"({"advice": {"drain_pool": {"rules_out": "the pool is small"}}})"))
+          .empty());
+}
+
+TEST_CASE("a situation that is otherwise is told", "[diagnose][situations]") {
+  const auto only = [](const std::string& expect) {
+    const std::vector<std::string> failures = Failures(File(kFacts, expect));
+    REQUIRE(failures.size() == 1);
+    return failures[0].substr(failures[0].find('"'));
+  };
+  CHECK(only(R"({"scenario": null})") == "\"test.json:15\" scenario is \"big\", not not known");
+  CHECK(only(R"({"facts": {"excess_bytes": 3}})").ends_with("facts excess_bytes is 5368709120.0, not 3"));
+  CHECK(only(R"({"remedies": []})").ends_with(R"(remedies is ["drain_pool"], not [])"));
+  CHECK(only(R"({"advice": {"drain_pool": null}})").find("advice drain_pool is {") != std::string::npos);
+  CHECK(only(R"({"advice": {"drain_pool": {"enough": false}}})")
+            .ends_with("advice drain_pool enough is true, not false"));
+}
+
+TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
+  const auto fault = [](const std::string& facts, const std::string& expect) {
+    std::vector<Fault> faults;
+    RuleSet::Load({{"mine.json", File(facts, expect)}}, &faults);
+    return faults.empty() ? "" : faults[0].what;
+  };
+  CHECK(fault(R"({"need_bytes": "9.00X"})", "{}") == "'9.00X' is no size");
+  CHECK(fault(kFacts, R"({"remedies": ["drain_pol"]})") == "unknown remedy 'drain_pol'");
+  CHECK(fault(kFacts, R"({"scenarios": "big"})").find("scenarios") != std::string::npos);
+}
+
+TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
+  const auto load = [](const std::string& examples, std::vector<Fault>* faults) {
+    return RuleSet::Load({{"mine.json", R"({"format": "whyoom.rules/1", "examples": [)" + examples + "]}"}}, faults);
+  };
+  std::vector<Fault> faults;
+  const RuleSet rules = load(R"({"of": "failures/E1000", "no_match": [{"text": "hbm is well", "why": "no failure"}]},
+    {"of": "quotations/search_command", "match": ["\ngrep -r \"<head>"]}, {"of": "affixes/glog", "no_match": ["E1120 12:00"]})",
+                             &faults);
+  REQUIRE(faults.empty());
+  CHECK(rules.FindFailure("E1000")->no_match.back().text == "hbm is well");
+  CHECK(rules.affix_examples().back().leaves == "E1120 12:00");
+  load(R"({"of": "contexts/vllm_confg", "match": ["x"]})", &faults);
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0].what == "there is no 'contexts/vllm_confg'");
+  CHECK(faults[0].hint.find("contexts/vllm_config") != std::string::npos);
+  faults.clear();
+  load(R"({"of": "remedies/donate_buffers", "match": ["x"]})", &faults);
+  CHECK(faults.size() == 1);
+}
+
+TEST_CASE("what no example shows is told", "[diagnose][situations]") {
+  const auto untried = [](const std::string& expect, const std::string& more) {
+    const RuleSet rules = RulesWith(File(kFacts, expect, more));
+    const Engine engine(rules);
+    std::vector<std::string> own;
+    for (const std::string& one : Untried(engine, CasesOf(rules))) {
+      if (one.find("my.pool") != one.npos || one.find("drain_pool") != one.npos) own.push_back(one);
+    }
+    return own;
+  };
+  CHECK(untried("{}", "") ==
+        std::vector<std::string>{
+            "failure my.pool: no text that it just does not match",
+            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example has it said"});
+  CHECK(untried("{}", R"(, "rows": [{"size_bytes": "3.00G"}])").size() == 1);
+}
+
+}  // namespace whyoom
