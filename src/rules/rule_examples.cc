@@ -134,4 +134,20 @@ void RuleSetBuilder::BuildSituation(const RuleNode& node) {
   set_.situations_.push_back(std::move(situation));
 }
 
+// What is given must be something that can be read, and what is expected something that can follow.
+void RuleSetBuilder::CheckSituations() const {
+  for (const RuleNode& node : situations_) {
+    const Failure* failure = set_.FindFailure(node["of"].Text());
+    if (failure == nullptr) continue;  // is told already
+    const std::set<std::string> facts = names_.FactsOf(failure->code);
+    for (const RuleNode& given : {node["facts"], node["expect"]["facts"]}) {
+      for (const auto& [name, value] : given.Members()) {
+        if (facts.contains(name) || name == "chip") continue;
+        value.ReportKey("nothing gives '" + failure->code + "' the fact '" + name + "'",
+                        DidYouMean(name, {facts.begin(), facts.end()}));
+      }
+    }
+  }
+}
+
 }  // namespace whyoom

@@ -294,6 +294,7 @@ void RuleSetBuilder::CheckReferences() {
   CheckCodes();
   GiveFacts();
   CheckTermsAreNoFacts();
+  CheckSituations();
   names_.Run();
 }
 

@@ -87,6 +87,7 @@ class RuleSetBuilder {
   void CheckReferences();
   void CheckCodes();
   void CheckTermsAreNoFacts();
+  void CheckSituations() const;
   void GiveFacts();
   void ReduceLiterals();
   void Fingerprint();

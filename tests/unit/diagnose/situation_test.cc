@@ -81,6 +81,8 @@ TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
   };
   CHECK(fault(R"({"need_bytes": "9.00X"})", "{}") == "'9.00X' is no size");
   CHECK(fault(kFacts, R"({"remedies": ["drain_pol"]})") == "unknown remedy 'drain_pol'");
+  CHECK(fault(R"({"need_byte": 3})", "{}") == "nothing gives 'my.pool' the fact 'need_byte'");
+  CHECK(fault(kFacts, R"({"facts": {"excess_byte": 3}})") == "nothing gives 'my.pool' the fact 'excess_byte'");
   CHECK(fault(kFacts, R"({"scenarios": "big"})").find("scenarios") != std::string::npos);
 }
 
