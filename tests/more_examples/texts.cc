@@ -146,7 +146,6 @@ std::vector<RuleCase> TextSearch::Cases(const RuleOwner& owner, const std::strin
     } else if (std::none_of(findings.begin(), findings.end(),
                             [&](const Diagnosis& finding) { return finding.failure->code == owner.id; })) {
       one.must_match = false;
-      one.example.why = "a near miss";
       cases.push_back(one);
     }
     return cases;
