@@ -23,6 +23,7 @@ std::vector<RuleFile> RuleFiles(const Options& options) {
   std::vector<RuleFile> files;
   for (const std::string& path : options.rules) {
     std::vector<RuleFile> more = RuleSet::ReadFiles(path);
+    for (RuleFile& file : more) file.given = path;
     files.insert(files.end(), more.begin(), more.end());
   }
   return files;
