@@ -25,8 +25,10 @@ std::string Advice(const std::string& text) {
   for (std::size_t begin = 0; begin <= text.size(); in_code = !in_code) {
     const std::size_t end = std::min(text.find('`', begin), text.size());
     const std::string part = text.substr(begin, end - begin);
-    if (!in_code && begin > 0 && part.starts_with(" ")) advice += " ";
-    advice += in_code ? MarkdownCode(part) : MarkdownSentence(part);
+    // Behind a name these are no markup, and no begin of a sentence.
+    const std::size_t words = in_code || begin == 0 ? 0 : std::min(part.find_first_not_of(" .,;:)"), part.size());
+    advice += part.substr(0, words);
+    advice += in_code ? MarkdownCode(part) : MarkdownSentence(part.substr(words));
     begin = end + 1;
   }
   return advice;

@@ -23,7 +23,7 @@ RuleSet Ours() {
   RuleSet rules;
   CHECK(Load({BaseRules()}, {{"ours.json", R"json({"format": "whyoom.rules/1", "failures": [{
     "code": "T1", "aliases": ["OurFailure"], "title": "the pool is full", "category": "Ours", "phase": "run",
-    "about": ["It is full. It stays so.", "More of it."], "heads": ["our own test failed"],
+    "about": ["It is full. It stays so.", "More of it (`pool size`). `A` and `b`, too."], "heads": ["our own test failed"],
     "scenarios": [{"id": "a.1", "title": "too large", "when": "x > 1", "about": "One is large. Look for it.",
                    "remedies": [{"id": "shard", "section": "2.B", "prior": 20}, {"id": "bf16", "section": "2", "prior": 10}]},
                   {"id": "a.2", "title": "too many", "when": "x <= 1", "about": "All are small.",
@@ -63,7 +63,7 @@ TEST_CASE("a failure is an overview, its scenarios, and each remedy once", "[rep
   CHECK(InOrder(text, {"T1  the pool is full",
                        "also written OurFailure",
                        "It is full. It stays so.",
-                       "More of it.",
+                       "More of it (`pool size`).",
                        "what tells them apart",
                        "a.1  too large. One is large.",
                        "a.2  too many. All are small.",
@@ -167,6 +167,7 @@ TEST_CASE("in Markdown a topic stands by itself: its links lead to what is on th
     INFO(name);
     CHECK(page.find("<a id=\"" + name + "\"></a>") != std::string::npos);
   }
+  CHECK(InOrder(page, {"\nMore of it (`pool size`). `A` and `b`, too.\n"}));
   CHECK(InOrder(page, {"the pool is full", "](#scenario-a.1)", "](#bf16)", "](#shard)"}));
 }
 
