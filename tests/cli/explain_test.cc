@@ -22,18 +22,6 @@ std::size_t LinesOf(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-std::vector<std::string> Topics() {
-  const json all = json::parse(RunWhyoom({"explain", "--format", "json"}).out);
-  std::vector<std::string> topics;
-  for (const json& failure : all["failures"]) {
-    topics.push_back(failure["code"]);
-    for (const json& scenario : failure["scenarios"])
-      topics.push_back(failure["code"].get<std::string>() + "." + scenario["id"].get<std::string>());
-  }
-  for (const json& remedy : all["remedies"]) topics.push_back(remedy["id"]);
-  return topics;
-}
-
 const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [{
   "code": "our.pool", "title": "our pool is full", "category": "Ours", "phase": "run", "about": "It is full.",
   "heads": ["our own pool is full"], "scenarios": [{"id": "a", "title": "at once", "when": "1 > 0", "about": "So it is."}],
@@ -59,13 +47,9 @@ ProcessResult Type(const std::string& command, const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("JSON of every topic is valid by the published schema", "[cli]") {
+TEST_CASE("JSON of a topic, and of all that is known, is valid by the published schema", "[cli]") {
   const JsonSchema schema(json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/explain.schema.json")));
-  std::vector<std::string> topics = Topics();
-  REQUIRE(topics.size() > 100);
-  topics.push_back("E1000.3.C");
-  topics.push_back("E1000.1");
-  for (const std::string& topic : topics) {
+  for (const char* topic : {"0100", "E1000.1", "E1000.3.C", "0101.fragmentation", "tpu.vmem", "donate_buffers"}) {
     INFO(topic);
     const ProcessResult result = RunWhyoom({"explain", topic, "--format", "json"});
     REQUIRE(result.exit_status == 0);
