@@ -17,6 +17,9 @@ const Choices<Format> kRuleTestFormats = {{"text", Format::kText, "for people"},
                                           {"junit", Format::kJunit, "XML, for CI servers"}};
 const Choices<Format> kMutantFormats = {{"text", Format::kText, "for people"},
                                         {"json", Format::kJson, "one object, schema whyoom.mutants/1"}};
+const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
+                                         {"json", Format::kJson, "one object, format whyoom.explain/1"},
+                                         {"markdown", Format::kMarkdown, "for a wiki or an issue"}};
 const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
                                     {"always", ColorMode::kAlways, ""},
                                     {"never", ColorMode::kNever, ""}};

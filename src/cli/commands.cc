@@ -103,6 +103,15 @@ CommandArguments BuildExplain(Options* options) {
   CLI::App& app = *command.app;
   app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
       ->type_name("TOPIC");
+  app.add_option("--framework", options->framework,
+                 "Show the steps for this framework, by its id or name (pytorch_xla, MaxText), and the default one's "
+                 "where it has none of its own; all for those of every framework")
+      ->type_name("FRAMEWORK");
+  app.add_option("--pages", options->pages,
+                 "Write everything into this folder, as Markdown pages that are linked with each other: an index, a "
+                 "page for each failure, and one for each remedy, with the steps for every framework")
+      ->type_name("DIR");
+  AddFormat(app, kExplainFormats, options, &command.words);
   AddCommon(app, options, &command.words);
   options->command = Command::kExplain;
   return command;

@@ -66,8 +66,8 @@ Position FindPosition(const CLI::App& app, const std::vector<std::string>& words
 // Completes one word; what is offered stands behind `prefix`, a part of that word.
 class Offers {
  public:
-  Offers(const std::string& current, const ValueWords& words, const std::function<std::vector<Word>()>& topics)
-      : current_(current), words_(words), topics_(topics) {}
+  Offers(const std::string& current, const ValueWords& words, const KnownWords& known)
+      : current_(current), words_(words), known_(known) {}
 
   void Add(const std::string& text, const std::string& about) {
     if (text.starts_with(current_)) completion_.words.push_back({text, about});
@@ -93,7 +93,9 @@ class Offers {
       if (type.starts_with("FORMAT[=FILE]") && equals != std::string::npos)
         AddFill(Fill::kFiles, current_.substr(0, equals + 1));
     } else if (type == "TOPIC") {
-      for (const Word& topic : topics_()) Add(prefix + topic.text, topic.about);
+      for (const Word& topic : known_.topics()) Add(prefix + topic.text, topic.about);
+    } else if (type == "FRAMEWORK") {
+      for (const Word& framework : known_.frameworks()) Add(prefix + framework.text, framework.about);
     } else if (type == "DIR") {
       AddFill(Fill::kFolders, prefix);
     } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "PATH", "STATE", "BEFORE", "AFTER"};
@@ -118,7 +120,7 @@ class Offers {
  private:
   const std::string& current_;
   const ValueWords& words_;
-  const std::function<std::vector<Word>()>& topics_;
+  const KnownWords& known_;
   Completion completion_;
 };
 
@@ -179,13 +181,13 @@ void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std
 
 }  // namespace
 
-Completion CompleteLine(const std::vector<std::string>& line, const std::function<std::vector<Word>()>& topics) {
+Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& known) {
   const std::string current = line.empty() ? "" : line.back();
   std::vector<std::string> before(line.begin(), line.empty() ? line.end() : line.end() - 1);
   const CommandDefinition& command = FindCommand(before.empty() ? "" : before[0]);
   Options unused;
   const CommandArguments arguments = command.build(&unused);
-  Offers offers(current, arguments.words, topics);
+  Offers offers(current, arguments.words, known);
   if (before.empty()) {
     for (const CommandDefinition& each : Commands()) {
       if (*each.name != '\0') offers.Add(each.name, Phrase(each.build(&unused).app->get_description()));

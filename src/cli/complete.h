@@ -23,9 +23,14 @@ struct Completion {
   std::size_t job_begin = 0;  // of kJob: the index of the first word of another program's command line
 };
 
-// `line` is what stands behind the program's name; its last word is the one to complete, and may be empty. `topics`
-// gives what `explain` knows, and is only called where that is asked for.
-Completion CompleteLine(const std::vector<std::string>& line, const std::function<std::vector<Word>()>& topics);
+// What the rule data knows; each is only called where its words are asked for.
+struct KnownWords {
+  std::function<std::vector<Word>()> topics;  // of `explain`
+  std::function<std::vector<Word>()> frameworks;
+};
+
+// `line` is what stands behind the program's name; its last word is the one to complete, and may be empty.
+Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& known);
 
 // For the scripts: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then "WORD<TAB>ABOUT" a line.
 std::string ToText(const Completion& completion);

@@ -63,6 +63,8 @@ struct Options {
   Command command = Command::kDiagnose;
   std::vector<std::string> paths;     // of kDiagnose and kMerge; "-" is standard input
   std::string topic;                  // of kExplain; empty: list them
+  std::string framework;              // whose steps kExplain shows, by id or name; "all"; empty: the default one's
+  std::string pages;                  // of kExplain: a folder to write all into; empty: none
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
   std::vector<std::string> rules;     // files and folders
   MutateSettings mutate;

@@ -90,6 +90,7 @@ std::vector<RuleFile> RuleFiles(const std::vector<std::string>& paths) {
   std::vector<RuleFile> files;
   for (const std::string& path : paths) {
     std::vector<RuleFile> more = RuleSet::ReadFiles(path);
+    for (RuleFile& file : more) file.given = path;
     files.insert(files.end(), more.begin(), more.end());
   }
   return files;

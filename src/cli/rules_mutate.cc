@@ -23,9 +23,9 @@
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "report/layout.h"
+#include "report/markdown/failure_pages.h"
 #include "report/record/json_printer.h"
 #include "report/report.h"
-#include "report/text/explain_printer.h"
 #include "rules/json_positions.h"
 #include "text/utf8.h"
 
@@ -43,8 +43,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus) {
   std::vector<RuleWitness> witnesses;
   witnesses.push_back({[](const Engine& engine) {
                          std::string pages;
-                         for (const Topic& topic : Topics(engine.rules()))
-                           pages += Explain(engine.rules(), topic.name, {80, false}).value_or("");
+                         for (const Page& page : MakeFailurePages(engine.rules())) pages += page.text;
                          return pages;
                        },
                        true});

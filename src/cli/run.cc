@@ -19,6 +19,7 @@
 #include "cli/complete.h"
 #include "cli/diff.h"
 #include "cli/exit_status.h"
+#include "cli/explain_command.h"
 #include "cli/follow.h"
 #include "cli/interrupt.h"
 #include "cli/man_page.h"
@@ -36,7 +37,6 @@
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
-#include "report/text/explain_printer.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
 
@@ -143,29 +143,10 @@ int RunFollow(Options options) {
   return ExitStatus(options, report);
 }
 
-int RunExplain(const Options& options) {
-  const RuleSet rules = LoadRules(options);
-  if (options.topic.empty()) {
-    WriteOutput(ListTopics(rules, ForText(options)), options.output);
-    return kNothing;
-  }
-  const std::optional<std::string> text = Explain(rules, options.topic, ForText(options));
-  if (!text) {
-    const std::string near = SuggestTopic(rules, options.topic);
-    throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics",
-                            Printable(options.topic), near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
-  }
-  WriteOutput(*text, options.output);
-  return kNothing;
-}
-
 int RunComplete(const Options& options) {
-  const auto topics = [&] {
-    std::vector<Word> words;
-    for (const Topic& topic : Topics(LoadRules(options))) words.push_back({topic.name, topic.title});
-    return words;
-  };
-  WriteOutput(ToText(CompleteLine(options.words, topics)), "");
+  WriteOutput(ToText(CompleteLine(options.words, {[&] { return TopicWords(LoadRules(options)); },
+                                                  [&] { return FrameworkWords(LoadRules(options)); }})),
+              "");
   return kNothing;
 }
 
@@ -173,7 +154,7 @@ int Dispatch(const Options& options) {
   const OutputFiles outputs(options);  // throws where one would cost what is read
   switch (options.command) {
     case Command::kExplain:
-      return RunExplain(options);
+      return RunExplain(LoadRules(options), options, ForText(options));
     case Command::kRun:
       return RunAndDiagnose(options, LoadRules(options));
     case Command::kDiff:

@@ -99,6 +99,7 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
 
 Diagnosis Conclude(const RuleSet& rules, Finding finding) {
   Diagnosis diagnosis{std::move(finding)};
+  diagnosis.rules = &rules;
   const Failure& failure = *diagnosis.failure;
   const FindingScope scope(rules, diagnosis);
   AddDerived(failure.derived, scope, &diagnosis.facts);

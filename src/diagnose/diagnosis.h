@@ -66,7 +66,8 @@ struct Diagnosis : Finding {
   // Of a finding of which nothing is concluded yet.
   explicit Diagnosis(Finding finding) : Finding(std::move(finding)) {}
 
-  const Scenario* scenario = nullptr;       // null where the log cannot tell; borrowed, as are all rules below
+  const RuleSet* rules = nullptr;           // what concluded it; borrowed, as are all rules below
+  const Scenario* scenario = nullptr;       // null where the log cannot tell
   std::vector<const Scenario*> candidates;  // then: those it leaves open
   Confidence confidence = Confidence::kLow;
   Retry retry;  // whether the same job can succeed when it is started again; without a word: unknown

@@ -6,6 +6,7 @@
 
 #include "facts/source_path.h"
 #include "report/layout.h"
+#include "report/shell_word.h"
 #include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -233,7 +234,18 @@ const Remedy* FirstRemedy(const Diagnosis& finding) {
   return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
 }
 
-std::string ExplainCommand(const Diagnosis& finding) { return "whyoom explain " + RuleId(finding); }
+std::string ExplainCommand(const Diagnosis& finding) {
+  std::string command = "whyoom explain " + ShellWord(RuleId(finding));
+  if (finding.rules == nullptr) return command;
+  const Framework* usual = finding.rules->default_framework();
+  const bool is_other = !finding.framework.empty() && (usual == nullptr || finding.framework != usual->id);
+  if (is_other) command += " --framework " + ShellWord(finding.framework);
+  for (const std::string& path : finding.rules->given()) {
+    // What begins with a hyphen would be taken for another option.
+    command += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
+  }
+  return command;
+}
 
 FindingView ViewOf(const Diagnosis& finding) {
   FindingView view;

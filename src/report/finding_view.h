@@ -103,7 +103,8 @@ std::string ProgramOf(const Diagnosis& finding);
 // What to do first: the first remedy that is a cure, else the first. Null where there is none.
 const Remedy* FirstRemedy(const Diagnosis& finding);
 
-// "whyoom explain E1000.2".
+// "whyoom explain E1000.2 --framework pytorch_xla": says what was diagnosed when it is typed where the report was made,
+// with the rule files that were given there, and for the framework of the log where that is not the default one.
 std::string ExplainCommand(const Diagnosis& finding);
 
 // That the log holds no more than a part of the message.

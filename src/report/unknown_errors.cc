@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "report/finding_view.h"
+#include "report/shell_word.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -50,9 +51,7 @@ std::string RuleCommand(const Problem& unknown) {
   constexpr std::string_view kCut = "…";  // the line is longer; what is there is enough for a pattern
   if (text.ends_with(kCut)) text.resize(text.size() - kCut.size());
   if (text.empty()) return {};
-  std::string quoted;
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "whyoom rules new CODE '" + quoted + "'";
+  return "whyoom rules new CODE " + ShellWord(text);
 }
 
 std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {

@@ -76,6 +76,13 @@ class Expression {
   Value Evaluate(const Scope& scope) const;
   Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
 
+  // What it can come to, in words for a reader who does not know the language; see Template::Outline.
+  struct Words {
+    std::vector<std::string> choices;  // each once; empty where it is always unknown
+    bool all_texts = true;             // every choice is a text of the rule data's own
+  };
+  Words ToWords() const;
+
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;  // all names it mentions, in order of the source, with places
 
@@ -104,6 +111,10 @@ class Template {
   // nullopt where a hole is unknown: what is not known is not said.
   std::optional<std::string> Fill(const Scope& scope) const;
   std::optional<std::string> FillInRow(const Scope& scope, std::size_t row) const;
+
+  // For a reader without a log: each hole as words in ‹ ›, by what it holds: "Outputs take ‹output bytes›." Of a choice
+  // of texts all are told, "‹weights or activations›"; one that is said or not, depending on the log, stands as it is.
+  std::string Outline() const;
 
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;

@@ -392,6 +392,7 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
 void RuleSetBuilder::BuildFramework(const RuleNode& node) {
   Framework framework;
   framework.id = node["id"].Text();
+  framework.name = node["name"].exists() ? node["name"].Text() : framework.id;
   framework.priority = node["priority"].Int(0);
   for (const RuleNode& item : node["signs"].Items()) {
     framework.signs.push_back(item.AsPattern());

@@ -92,6 +92,12 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   std::stable_sort(builder.set_.frameworks_.begin(), builder.set_.frameworks_.end(),
                    [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
   if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
+  builder.set_.default_framework_ = builder.default_framework_;
+  for (const RuleFile& file : files) {
+    std::vector<std::string>& given = builder.set_.given_;
+    if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
+      given.push_back(file.given);
+  }
   builder.ReduceLiterals();
   builder.Fingerprint();
   const std::vector<Fault> found = builder.sink_.Sorted();

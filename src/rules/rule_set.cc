@@ -33,6 +33,16 @@ bool SameCode(std::string_view code, std::string_view wanted) {
   return SameButForCase(code, wanted) || (is_number(digits(code)) && digits(code) == digits(wanted));
 }
 
+// In lower case; what is not ASCII stays.
+std::string LettersAndDigits(std::string_view text) {
+  std::string kept;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || std::isalnum(byte) != 0) kept += static_cast<char>(std::tolower(byte));
+  }
+  return kept;
+}
+
 RuleFile ReadFile(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error("cannot open the rule file " + path.string());
@@ -138,6 +148,21 @@ const Failure* RuleSet::FindFailure(std::string_view code_or_alias) const {
 const Remedy* RuleSet::FindRemedy(std::string_view id) const {
   const auto found = remedies_.find(std::string(id));
   return found != remedies_.end() ? &found->second : nullptr;
+}
+
+const Framework* RuleSet::default_framework() const {
+  const auto found = std::find_if(frameworks_.begin(), frameworks_.end(),
+                                  [&](const Framework& one) { return one.id == default_framework_; });
+  return found != frameworks_.end() ? &*found : nullptr;
+}
+
+const Framework* RuleSet::FindFramework(std::string_view id_or_name) const {
+  const std::string wanted = LettersAndDigits(id_or_name);
+  if (wanted.empty()) return nullptr;
+  const auto found = std::find_if(frameworks_.begin(), frameworks_.end(), [&](const Framework& one) {
+    return LettersAndDigits(one.id) == wanted || LettersAndDigits(one.name) == wanted;
+  });
+  return found != frameworks_.end() ? &*found : nullptr;
 }
 
 const RowTest* RuleSet::FindRowTest(std::string_view name) const {

@@ -199,6 +199,7 @@ struct Context {
 
 struct Framework {
   std::string id;
+  std::string name;  // as people write it: "PyTorch/XLA"; the id where the rule data does not say
   int priority = 0;  // the highest that is seen wins: MaxText is JAX too
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that show a sign of it
@@ -273,6 +274,7 @@ struct AffixExample {
 struct RuleFile {
   std::string name;  // for faults
   std::string text;
+  std::string given = {};  // the file or folder that was asked for, as it was typed; empty: nobody typed it
 };
 
 class RuleSet {
@@ -305,6 +307,9 @@ class RuleSet {
   const std::vector<Affix>& affixes() const { return affixes_; }
   const JsonLogKeys& json_keys() const { return json_keys_; }
   const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
+  const Framework* default_framework() const;  // whose steps are for those without; null where there is none
+  // By id or name; upper and lower case, blanks and punctuation do not matter. Null where there is no such framework.
+  const Framework* FindFramework(std::string_view id_or_name) const;
   const std::vector<Chip>& chips() const { return chips_; }
   const RoleWords& role_words() const { return role_words_; }
   const std::vector<Context>& contexts() const { return contexts_; }
@@ -317,6 +322,7 @@ class RuleSet {
   const std::vector<Trace>& notes() const { return notes_; }            // on a comparison, in the order of `prior`
   // What is said of a difference between two programs, by the name that compare/difference.h gives it; null: nothing.
   const Trace* FindDifference(std::string_view id) const;
+  const std::map<std::string, Trace, std::less<>>& differences() const { return differences_; }
   // The words for `id`, the sentences that hold put together; empty where there are none.
   std::string Say(std::string_view id, const Scope& scope) const;
   // From which share on something is told; 0 where the rule data does not say.
@@ -333,6 +339,10 @@ class RuleSet {
 
   // Of the contexts that are looked for near failures only; sorted, each once.
   const std::vector<std::string>& nearby_literals() const { return nearby_literals_; }
+
+  // RuleFile::given of the files that it was made of, each once, in their order: what a command has to name, too, to be
+  // run with the same rules.
+  const std::vector<std::string>& given() const { return given_; }
 
   // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -361,6 +371,8 @@ class RuleSet {
   std::vector<std::string> literals_;
   std::vector<std::string> sign_literals_;
   std::vector<std::string> nearby_literals_;
+  std::vector<std::string> given_;
+  std::string default_framework_;  // its id
   std::string fingerprint_;
 };
 

@@ -16,12 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 17> kKeywords = {
-    "$id",         "$ref",        "$schema",   "additionalProperties",
-    "definitions", "description", "enum",      "items",
-    "maximum",     "minItems",    "minLength", "minimum",
-    "pattern",     "properties",  "required",  "title",
-    "type"};
+constexpr std::array<std::string_view, 18> kKeywords = {
+    "$id",         "$ref",        "$schema",    "additionalProperties",
+    "definitions", "description", "enum",       "examples",
+    "items",       "maximum",     "minItems",   "minLength",
+    "minimum",     "pattern",     "properties", "required",
+    "title",       "type"};
 
 const json& Resolve(const json& schema, const json& node) {
   const json* at = &node;

@@ -161,6 +161,19 @@ TEST_CASE("explain's topics are completed, and each is one", "[cli]") {
   CHECK(Complete({"explain", "E1000.2"}).words == Names{"E1000.2"});
 }
 
+TEST_CASE("explain's frameworks are completed, and each is one", "[cli]") {
+  const Names frameworks = Complete({"explain", "E1000", "--framework", ""}).words;
+  CHECK(frameworks.count("all") == 1);
+  REQUIRE(frameworks.size() > 10);
+  for (const std::string& framework : frameworks) {
+    INFO(framework);
+    CHECK(RunWhyoom({"explain", "donate_buffers", "--framework", framework}).exit_status == 0);
+  }
+  CHECK(Complete({"explain", "--framework=pyt"}).words == Names{"--framework=pytorch_xla"});
+  CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown"});
+  CHECK(Complete({"explain", "--pages", ""}).fill == "folders\t");
+}
+
 TEST_CASE("run leaves the job's words to the shell", "[cli]") {
   CHECK(Complete({"run", ""}).fill == "job\t1");
   CHECK(Complete({"run", "pyth"}).fill == "job\t1");

@@ -146,6 +146,8 @@ def main():
             print(f"ELSEWHERE names {test}, which is not there")
             failed += 1
     for document in documents():
+        if not commands(document):
+            continue  # most pages of docs/failures
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             make_folder(folder, binary)

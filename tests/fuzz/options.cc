@@ -12,7 +12,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::istringstream lines{std::string(Bytes(data, size))};
   std::vector<std::string> arguments;
   for (std::string line; std::getline(lines, line);) arguments.push_back(line);
-  const Completion completion = CompleteLine(arguments, [] { return std::vector<Word>{{"E1000", "a code"}}; });
+  const Completion completion = CompleteLine(arguments, {[] {
+                                                           return std::vector<Word>{{"E1000", "a code"}};
+                                                         },
+                                                         [] {
+                                                           return std::vector<Word>{{"jax", "JAX"}};
+                                                         }});
   for (const Word& word : completion.words)
     Require(arguments.empty() || word.text.rfind(arguments.back(), 0) == 0, "what is offered completes the last word");
   Require(completion.fill != Completion::Fill::kJob || completion.job_begin < arguments.size(), "the job has a word");

@@ -154,12 +154,6 @@ std::string OtherSteps(const Diagnosis& finding) {
   return text;
 }
 
-// Of the rule data; not a link where it holds what could end one.
-std::string Url(const std::string& url) {
-  const bool plain = url.starts_with("https://") && url.find_first_of(" <>\"\\\n\t") == std::string::npos;
-  return plain && Printable(url) == url ? "<" + url + ">" : Code(url);
-}
-
 std::string Origin(const Diagnosis& finding) {
   std::string text;
   if (!finding.message.empty()) text = MarkdownBlock(CutBytes(Printable(finding.message), kMessage)) + "\n";
@@ -169,7 +163,8 @@ std::string Origin(const Diagnosis& finding) {
   for (std::size_t i = 0; i < std::min(also.size(), kPlaces); ++i) text += "- also " + Code(also[i]) + "\n";
   if (also.size() > kPlaces) text += fmt::format("- and {} more\n", also.size() - kPlaces);
   text += "- " + MarkdownCode(ExplainCommand(finding)) + " says what it means, offline\n";
-  for (const Link& link : finding.failure->links) text += "- " + Sentence(link.title) + ": " + Url(link.url) + "\n";
+  for (const Link& link : finding.failure->links)
+    text += "- " + Sentence(link.title) + ": " + MarkdownUrl(link.url) + "\n";
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstddef>
 
+#include "report/layout.h"
 #include "report/phrases.h"
 #include "text/utf8.h"
 
@@ -51,7 +52,7 @@ std::string LeftOut(std::size_t parts, std::size_t sections) {
   if (sections > 0)
     what += fmt::format("{}{} {}", what.empty() ? "" : " and ", sections,
                         sections == 1 ? "folded section" : "folded sections");
-  return "\n_Left out for lack of room: " + what + ". `whyoom --format html` shows all._\n";
+  return "\n_Left out for lack of room: " + what + ". The same command with `--format html` shows all._\n";
 }
 
 }  // namespace
@@ -80,6 +81,12 @@ std::string HtmlCode(std::string_view name) {
 
 std::string HtmlSentence(std::string_view sentence) { return Sentence(sentence, HtmlCode); }
 
+std::string MarkdownUrl(const std::string& url) {
+  constexpr std::size_t kLongest = 160;  // columns
+  const bool plain = url.starts_with("https://") && url.find_first_of(" <>\"\\\n\t") == std::string::npos;
+  return plain && Printable(url) == url ? "<" + url + ">" : MarkdownCode(Shorten(Printable(url), kLongest));
+}
+
 std::string MarkdownBlock(std::string_view text) {
   const std::string printable = Printable(text);
   const std::string fence(std::max<std::size_t>(3, LongestRun(printable, '`') + 1), '`');
@@ -100,7 +107,7 @@ std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string
     ++shown;
   }
   if (shown == 0) {
-    const std::string all = "This report is too large for here; `whyoom --format html` shows it.\n";
+    const std::string all = "This report is too large for here; the same command with `--format html` shows it.\n";
     return all.size() <= most_bytes ? all : "";
   }
   std::string page;

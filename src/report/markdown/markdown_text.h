@@ -24,6 +24,9 @@ std::string HtmlCode(std::string_view name);
 // A sentence for such places.
 std::string HtmlSentence(std::string_view sentence);
 
+// An address of the rule data as a link; as code where it is none or holds what could end one.
+std::string MarkdownUrl(const std::string& url);
+
 // A fenced block of its own lines.
 std::string MarkdownBlock(std::string_view text);
 

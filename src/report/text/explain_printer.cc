@@ -4,206 +4,250 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "report/finding_view.h"
+#include "report/layout.h"
 #include "report/text/text_page.h"
-#include "rules/suggest.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-struct Nothing : Scope {
-  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
-};
+constexpr std::size_t kIndent = 3;
+constexpr std::size_t kColumn = 13;  // of what stands beside a label
+constexpr std::size_t kResults = 17;
+constexpr std::size_t kCost = 14;
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-void PrintLinks(const std::vector<Link>& links, TextPage& page) {
-  for (const Link& link : links) page.Paragraph(link.title + ": " + link.url);
-}
+class ExplainPage {
+ public:
+  ExplainPage(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks,
+              const TextOptions& options)
+      : rules_(rules), explanation_(explanation), frameworks_(frameworks), page_(options) {}
 
-constexpr std::size_t kColumn = 10;
-
-void Field(TextPage& page, std::string_view label, std::string_view text) {
-  if (!text.empty()) page.Item("   " + std::string(label), kColumn + 3, text);
-}
-
-std::string SafetyWord(const std::string& safety) {
-  if (safety == "safe") return "Yes.";
-  if (safety == "safe_slower") return "Yes, but slower.";
-  if (safety == "risky") return "Risky.";
-  return "No.";
-}
-
-// The steps that hold without a log; holes need one.
-std::vector<std::string> PlainSteps(const std::vector<Template>& steps) {
-  std::vector<std::string> filled;
-  for (const Template& step : steps) {
-    if (std::optional<std::string> text = step.Fill(Nothing())) filled.push_back(*std::move(text));
-  }
-  return filled;
-}
-
-void ExplainRemedy(TextPage& page, const Remedy& remedy) {
-  Field(page, "safe?", SafetyWord(remedy.safety) + " " + remedy.safe_why);
-  Field(page, "gain", remedy.gain);
-  Field(page, "telltale", remedy.telltale);
-  Field(page, "note", remedy.note);
-  for (const auto& [framework, steps] : remedy.how) {
-    std::string label = framework.empty() ? "how" : framework;
-    for (const std::string& step : PlainSteps(steps)) {
-      Field(page, label, step);
-      label.clear();
+  std::string Print() {
+    switch (explanation_.kind) {
+      case Explanation::Kind::kFailure:
+        PrintFailure();
+        break;
+      case Explanation::Kind::kPart:
+        PrintPart();
+        break;
+      case Explanation::Kind::kRemedy:
+        PrintRemedyTopic();
+        break;
     }
+    return WithoutCommands(page_.Take());
   }
-  for (const Link& link : remedy.links) Field(page, "see", link.title + ": " + link.url);
-}
 
-// The remedies of a code, each once, in the order of the scenarios. `section` empty: all.
-std::vector<std::pair<const Remedy*, std::string>> Uses(const RuleSet& rules,
-                                                        const std::vector<const std::vector<RemedyUse>*>& lists,
-                                                        std::string_view section) {
-  std::vector<std::pair<const Remedy*, std::string>> uses;
-  std::set<std::string> seen;
-  for (const std::vector<RemedyUse>* list : lists) {
-    std::vector<RemedyUse> sorted = *list;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
-    for (const RemedyUse& use : sorted) {
-      const bool inside =
-          section.empty() || use.section == section || use.section.rfind(std::string(section) + ".", 0) == 0;
-      const Remedy* remedy = rules.FindRemedy(use.remedy);
-      if (inside && remedy != nullptr && seen.insert(use.remedy).second) uses.emplace_back(remedy, use.section);
-    }
+ private:
+  void PrintFailure();
+  void PrintPart();
+  void PrintRemedyTopic();
+  void PrintTitle(const std::string& name, const std::string& title);
+  void PrintAbout(const Failure& failure);
+  void PrintScenarioList();
+  void PrintTable();
+  void PrintScenarios();
+  void PrintScenario(const Scenario& scenario);
+  void PrintRemedies(bool whole);
+  void PrintWhole(const Remedy& remedy);
+  void PrintSteps(const Remedy& remedy);
+  void PrintLinks(const Failure& failure);
+
+  void Field(const std::string& label, const std::string& text) {
+    if (!text.empty()) page_.Item(std::string(kIndent, ' ') + label, kColumn, Printable(text));
   }
-  return uses;
+
+  void Again(const std::optional<Retry>& retry, std::size_t column) {
+    if (!retry || RetryText(*retry).empty()) return;
+    if (column == 0) page_.Blank();
+    page_.Paragraph(Printable(RetryText(*retry)), column);
+  }
+
+  const RuleSet& rules_;
+  const Explanation& explanation_;
+  const Frameworks& frameworks_;
+  TextPage page_;
+};
+
+void ExplainPage::PrintFailure() {
+  const Failure& failure = *explanation_.failure;
+  PrintTitle(failure.code, failure.title);
+  std::vector<std::string> facts = {Printable(failure.category)};
+  for (const std::string& alias : failure.aliases) facts.push_back("also written " + Printable(alias));
+  page_.Paragraph(Joined(facts), DisplayWidth(failure.code) + 2);
+  PrintAbout(failure);
+  Again(failure.retry, 0);
+  PrintScenarioList();
+  PrintTable();
+  PrintScenarios();
+  PrintRemedies(true);
+  PrintLinks(failure);
 }
 
-void ExplainUses(TextPage& page, const std::vector<std::pair<const Remedy*, std::string>>& uses) {
-  for (const auto& [remedy, section] : uses) {
-    page.Blank();
-    page.Item(remedy->id, 0, "— " + remedy->title + (section.empty() ? "" : " [" + section + "]"));
-    ExplainRemedy(page, *remedy);
+void ExplainPage::PrintPart() {
+  const Failure& failure = *explanation_.failure;
+  PrintTitle(explanation_.topic, failure.title);
+  if (!failure.about.empty()) {
+    page_.Blank();
+    page_.Paragraph(Printable(failure.about.front()));
+  }
+  bool all_own = !explanation_.scenarios.empty();
+  for (const Scenario* scenario : explanation_.scenarios) {
+    page_.Blank();
+    PrintScenario(*scenario);
+    all_own = all_own && scenario->retry.has_value();
+  }
+  if (!all_own) Again(failure.retry, 0);
+  PrintTable();
+  PrintRemedies(explanation_.scenarios.empty());
+  PrintLinks(failure);
+}
+
+void ExplainPage::PrintRemedyTopic() {
+  const Remedy& remedy = *explanation_.remedies.front().remedy;
+  PrintTitle(remedy.id, remedy.title);
+  PrintWhole(remedy);
+  for (const Link& link : remedy.links) Field("see", link.title + ": " + link.url);
+  std::vector<std::string> codes;
+  for (const Use& use : UsesOf(rules_, remedy)) {
+    if (codes.empty() || codes.back() != use.failure->code) codes.push_back(use.failure->code);
+  }
+  Field("helps", "with " + Joined(codes));
+  if (const std::string text = FrameworksText(rules_, explanation_.remedies, frameworks_); !text.empty()) {
+    page_.Blank();
+    page_.Paragraph(Printable(text));
   }
 }
 
-void ExplainScenario(TextPage& page, const Scenario& scenario) {
-  page.Blank();
-  page.Item(scenario.id, 0, scenario.title);
-  page.Paragraph(scenario.about, 3);
-  if (scenario.retry) page.Paragraph(RetryText(*scenario.retry), 3);
+void ExplainPage::PrintTitle(const std::string& name, const std::string& title) {
+  const std::size_t column = DisplayWidth(Printable(name)) + 2;
+  std::vector<std::string> lines = Wrap(Printable(title), page_.width() > column ? page_.width() - column : 1);
+  page_.Title(Printable(name), lines.front());
+  for (std::size_t i = 1; i < lines.size(); ++i) page_.Paragraph(lines[i], column, &Style::Strong);
 }
 
-void ExplainRetry(const Failure& failure, TextPage& page) {
-  if (!failure.retry || RetryText(*failure.retry).empty()) return;
-  page.Blank();
-  page.Paragraph(RetryText(*failure.retry));
-}
-
-std::string ExplainFailure(const RuleSet& rules, const Failure& failure, TextPage& page) {
-  page.Title(failure.code, failure.title);
-  page.Paragraph(failure.category);
-  if (!failure.aliases.empty()) {
-    std::string names;
-    for (const std::string& alias : failure.aliases) names += (names.empty() ? "" : ", ") + alias;
-    page.Paragraph("Also written: " + names);
-  }
+void ExplainPage::PrintAbout(const Failure& failure) {
   for (const std::string& paragraph : failure.about) {
-    page.Blank();
-    page.Paragraph(paragraph);
+    page_.Blank();
+    page_.Paragraph(Printable(paragraph));
   }
-  ExplainRetry(failure, page);
-  if (!failure.scenarios.empty()) page.Heading("Scenarios");
-  for (const Scenario& scenario : failure.scenarios) ExplainScenario(page, scenario);
-  std::vector<const std::vector<RemedyUse>*> lists = {&failure.remedies};
-  for (const Scenario& scenario : failure.scenarios) lists.push_back(&scenario.remedies);
-  const auto uses = Uses(rules, lists, "");
-  if (!uses.empty()) page.Heading("What helps");
-  ExplainUses(page, uses);
-  page.Heading("Official pages");
-  PrintLinks(failure.links, page);
-  return page.Take();
 }
 
-// "3" of E1000 is a scenario, "3.C" a place in the page, "1" a family of scenarios.
-std::optional<std::string> ExplainPart(const RuleSet& rules, const Failure& failure, const std::string& part,
-                                       TextPage& page) {
-  std::vector<const Scenario*> scenarios;
-  for (const Scenario& scenario : failure.scenarios) {
-    if (scenario.id == part || scenario.id.rfind(part + ".", 0) == 0) scenarios.push_back(&scenario);
+// One entry each, with the sentence that tells it from the others.
+void ExplainPage::PrintScenarioList() {
+  if (explanation_.scenarios.empty()) return;
+  page_.Heading("Scenarios, and what tells them apart");
+  std::size_t column = 0;
+  for (const Scenario* scenario : explanation_.scenarios) column = std::max(column, scenario->id.size() + 2);
+  for (const Scenario* scenario : explanation_.scenarios) {
+    const std::string tells = FirstSentence(scenario->about);
+    page_.Item("  " + Printable(scenario->id), column + 2,
+               Printable(scenario->title + (tells.empty() ? "" : ". " + tells)));
   }
-  std::vector<const std::vector<RemedyUse>*> lists;
-  std::string section;
-  if (scenarios.empty()) {
-    section = part;
-    lists.push_back(&failure.remedies);
-    for (const Scenario& scenario : failure.scenarios) lists.push_back(&scenario.remedies);
-  }
-  for (const Scenario* scenario : scenarios) lists.push_back(&scenario->remedies);
-  const auto uses = Uses(rules, lists, section);
-  if (scenarios.empty() && uses.empty()) return std::nullopt;
-  page.Title(failure.code + "." + part, failure.title);
-  for (const Scenario* scenario : scenarios) ExplainScenario(page, *scenario);
-  const bool all_own =
-      std::all_of(scenarios.begin(), scenarios.end(), [](const Scenario* one) { return one->retry.has_value(); });
-  if (!all_own) ExplainRetry(failure, page);
-  page.Heading("What helps");
-  ExplainUses(page, uses);
-  page.Heading("Official pages");
-  PrintLinks(failure.links, page);
-  return page.Take();
 }
 
-std::string UpperCase(std::string_view text) {
-  std::string upper(text);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return upper;
+void ExplainPage::PrintTable() {
+  if (explanation_.remedies.empty()) return;
+  page_.Heading("What helps, and what it costs");
+  const std::size_t fixed = 2 + kResults + kCost;
+  const std::size_t titles = page_.width() > fixed + 20 ? page_.width() - fixed : 20;
+  const auto row = [&](const std::string& title, const std::string& results, const std::string& cost) {
+    return "  " + Fit(title, titles - 1) + " " + Fit(results, kResults - 1) + " " + cost;
+  };
+  page_.Line(page_.style().Faint(row("", "results", "cost")));
+  for (const RemedyEntry& entry : explanation_.remedies) {
+    const std::vector<std::string> lines = Wrap(Printable(entry.remedy->title), titles - 1);
+    page_.Line(row(lines[0], ResultsWord(*entry.remedy), CostWord(*entry.remedy)));
+    for (std::size_t i = 1; i < lines.size(); ++i) page_.Line("    " + lines[i]);
+  }
+}
+
+// Those of which the list above does not say all.
+void ExplainPage::PrintScenarios() {
+  bool first = true;
+  for (const Scenario* scenario : explanation_.scenarios) {
+    if (!scenario->retry && FirstSentence(scenario->about) == scenario->about) continue;
+    if (std::exchange(first, false)) {
+      page_.Heading("Each scenario");
+    } else {
+      page_.Blank();
+    }
+    PrintScenario(*scenario);
+  }
+}
+
+void ExplainPage::PrintScenario(const Scenario& scenario) {
+  page_.Item(Printable(scenario.id), 0, Printable(scenario.title));
+  page_.Paragraph(Printable(scenario.about), kIndent);
+  Again(scenario.retry, kIndent);
+}
+
+void ExplainPage::PrintRemedies(bool whole) {
+  if (explanation_.remedies.empty()) return;
+  page_.Heading(whole ? "Each remedy" : "How");
+  if (const std::string text = FrameworksText(rules_, explanation_.remedies, frameworks_); !text.empty())
+    page_.Paragraph(Printable(text));
+  page_.Paragraph("`whyoom explain` with the id of a remedy says more of it.");
+  for (const auto& [remedy, section, scenarios] : explanation_.remedies) {
+    page_.Blank();
+    page_.Item(Printable(remedy->id), 0,
+               Printable("— " + remedy->title + (section.empty() ? "" : " [" + section + "]")));
+    if (whole) {
+      PrintWhole(*remedy);
+    } else {
+      PrintSteps(*remedy);
+    }
+  }
+}
+
+void ExplainPage::PrintWhole(const Remedy& remedy) {
+  Field("safe?", SafeText(remedy.safety, remedy.safe_why));
+  for (const OtherSafety& other : remedy.safety_when) Field("or", SafeText(other.safety, other.safe_why));
+  if (explanation_.kind == Explanation::Kind::kRemedy) Field("cost", CostWord(remedy));  // else the table says it
+  Field("gain", remedy.gain);
+  Field("telltale", remedy.telltale);
+  Field("note", remedy.note);
+  PrintSteps(remedy);
+}
+
+void ExplainPage::PrintSteps(const Remedy& remedy) {
+  const bool several = frameworks_.size() != 1;
+  for (const Steps& steps : StepsIn(rules_, remedy, frameworks_)) {
+    const std::string name = steps.framework == nullptr ? "" : steps.framework->name;
+    std::string label = several || steps.stand_in ? name : "how";
+    for (const std::string& step : steps.plain) Field(std::exchange(label, ""), step);
+  }
+}
+
+void ExplainPage::PrintLinks(const Failure& failure) {
+  if (failure.links.empty()) return;
+  page_.Heading("Official pages");
+  for (const Link& link : failure.links) page_.Paragraph(Printable(link.title + ": " + link.url));
 }
 
 }  // namespace
 
-std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic, const TextOptions& options) {
-  TextPage page(options);
-  if (const Failure* failure = rules.FindFailure(topic)) return ExplainFailure(rules, *failure, page);
-  if (const Remedy* remedy = rules.FindRemedy(topic)) {
-    page.Title(remedy->id, remedy->title);
-    ExplainRemedy(page, *remedy);
-    return page.Take();
-  }
-  // Codes such as tpu.vmem hold dots themselves, so the longest code that is a beginning wins.
-  for (std::size_t dot = topic.rfind('.'); dot != std::string_view::npos && dot > 0; dot = topic.rfind('.', dot - 1)) {
-    const Failure* failure = rules.FindFailure(topic.substr(0, dot));
-    if (failure == nullptr) continue;
-    const std::string part(topic.substr(dot + 1));
-    if (auto text = ExplainPart(rules, *failure, part, page)) return text;
-    return ExplainPart(rules, *failure, UpperCase(part), page);
-  }
-  return std::nullopt;
-}
-
-std::vector<Topic> Topics(const RuleSet& rules) {
-  std::vector<Topic> topics;
-  for (const Failure& failure : rules.failures()) {
-    topics.push_back({failure.code, failure.title});
-    for (const Scenario& scenario : failure.scenarios)
-      topics.push_back({failure.code + "." + scenario.id, scenario.title});
-  }
-  for (const auto& [id, remedy] : rules.remedies()) topics.push_back({id, remedy.title});
-  return topics;
+std::string PrintExplanation(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks,
+                             const TextOptions& options) {
+  return ExplainPage(rules, explanation, frameworks, options).Print();
 }
 
 std::string ListTopics(const RuleSet& rules, const TextOptions& options) {
   TextPage page(options);
   page.Heading("Codes");
   for (const Failure& failure : rules.failures()) {
-    page.Item(failure.code, 12, failure.title);
-    for (const Scenario& scenario : failure.scenarios) page.Item("  ." + scenario.id, 18, scenario.title);
+    page.Item(Printable(failure.code), 12, Printable(failure.title));
+    for (const Scenario& scenario : failure.scenarios)
+      page.Item("  ." + Printable(scenario.id), 18, Printable(scenario.title));
   }
   page.Heading("Remedies");
-  for (const auto& [id, remedy] : rules.remedies()) page.Item(id, 24, remedy.title);
-  return page.Take();
+  for (const auto& [id, remedy] : rules.remedies()) page.Item(Printable(id), 24, Printable(remedy.title));
+  return WithoutCommands(page.Take());
 }
 
 std::string ListLiterals(const RuleSet& rules) {
@@ -221,14 +265,6 @@ std::string ListLiterals(const RuleSet& rules) {
   std::string text;
   for (const std::string_view line : lines) text.append(line).append("\n");
   return text;
-}
-
-std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
-  std::vector<std::string> known;
-  for (const Topic& each : Topics(rules)) known.push_back(each.name);
-  for (const Failure& failure : rules.failures())
-    known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
-  return Nearest(topic, known);
 }
 
 }  // namespace whyoom

@@ -1,27 +1,18 @@
-// What a code, a scenario or a remedy means, from the rule data alone: `whyoom explain`.
+// What a code, a scenario or a remedy means, from the rule data alone, as text: `whyoom explain`.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "report/explanation.h"
 #include "report/text/text_page.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// Topics: a code or alias ("E1000", "0100", "E0100"), with a scenario ("E1000.2", "0101.fragmentation") or a place in
-// the official page
-// ("E1000.3.C"), or the id of a remedy ("donate_buffers"). nullopt where there is no such topic.
-std::optional<std::string> Explain(const RuleSet& rules, std::string_view topic, const TextOptions& options);
-
-// What can be asked about: every code, scenario and remedy, without aliases.
-struct Topic {
-  std::string name;
-  std::string title;
-};
-std::vector<Topic> Topics(const RuleSet& rules);
+// Of a failure an overview first: what it is, its scenarios, its remedies in a table; then each scenario, and each
+// remedy once. Of a scenario what the failure is, the scenario, and the remedies with their steps.
+std::string PrintExplanation(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks,
+                             const TextOptions& options);
 
 // All topics, each with its title, for a reader who does not know them.
 std::string ListTopics(const RuleSet& rules, const TextOptions& options);
@@ -30,8 +21,5 @@ std::string ListTopics(const RuleSet& rules, const TextOptions& options);
 // at their ends included; a file for `grep -iF -f`. Of a literal that holds control characters its longest part
 // without.
 std::string ListLiterals(const RuleSet& rules);
-
-// The topic nearest to a mistyped one; empty where none is near.
-std::string SuggestTopic(const RuleSet& rules, std::string_view topic);
 
 }  // namespace whyoom

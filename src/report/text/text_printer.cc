@@ -208,9 +208,13 @@ void ReportPage::PrintRetry(const Diagnosis& finding) {
 
 void ReportPage::PrintMore(const Diagnosis& finding) {
   page_.Blank();
-  std::string text = ExplainCommand(finding);
-  if (!finding.failure->links.empty()) text += " · " + finding.failure->links.front().url;
-  page_.Beside("more", text);
+  // A command that is broken into lines cannot be copied: what is too long for a line is left to the terminal.
+  const std::string command = ExplainCommand(finding);
+  const std::string url = finding.failure->links.empty() ? "" : finding.failure->links.front().url;
+  const std::string both = command + (url.empty() ? "" : " · " + url);
+  const bool fit = kIndent + DisplayWidth(both) <= page_.width();
+  page_.Line(page_.style().Label("more") + "  " + (fit ? both : command));
+  if (!fit && !url.empty()) page_.IndentedLine(url);
   const std::vector<std::string> places = AlsoTexts(finding);
   const std::uint64_t known = places.size() + 1;
   page_.List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));

@@ -113,7 +113,8 @@ TEST_CASE("explain says it of a failure, and of a scenario that has an answer of
     "examples": {"match": [{"text": "our own test failed"}]}}]})"}},
              &rules) == "");
   const auto explained = [&](const char* topic) {
-    return Unwrapped(Explain(rules, topic, TextOptions()).value_or("nothing"));
+    const std::optional<Explanation> found = FindExplanation(rules, topic);
+    return found ? Unwrapped(PrintExplanation(rules, *found, {}, TextOptions())) : "nothing";
   };
   const std::string whole = std::string(kNever) + "It is too large.";
   CHECK(Holds(explained("T1"), whole));

@@ -8,6 +8,7 @@
 #include "catch.h"
 #include "process.h"
 #include "report/record/describe_diff.h"
+#include "report/record/describe_explanation.h"
 
 namespace whyoom {
 namespace {
@@ -92,6 +93,21 @@ Json DiffSchema() {
   return Schema(kDiffSchema, "What whyoom diff --format json prints", Json::array({maker.Take()}), definitions);
 }
 
+Json ExplainSchema() {
+  Json definitions = Json::object();
+  Json any_of = Json::array();
+  const auto add = [&](const auto&... parts) {
+    SchemaMaker maker(&definitions);
+    DescribeExplainedTopic(maker, ExplainHeader(), parts...);
+    any_of.push_back(maker.Take());
+  };
+  const std::vector<ExplainedRemedy> remedies;
+  add(ExplainedFailure(), remedies);
+  add(ExplainedRemedy());
+  add(std::vector<ExplainedFailure>(), remedies);
+  return Schema(kExplainFormat, "What whyoom explain --format json prints", any_of, definitions);
+}
+
 void CheckPublished(const std::string& name, const Json& schema) {
   INFO(name);
   const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name;
@@ -126,6 +142,7 @@ TEST_CASE("a schema says what a description says", "[report]") {
 TEST_CASE("the published schemas are made of the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
   CheckPublished("diff.schema.json", DiffSchema());
+  CheckPublished("explain.schema.json", ExplainSchema());
 }
 
 }  // namespace

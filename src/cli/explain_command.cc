@@ -1,0 +1,115 @@
+#include "cli/explain_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "cli/exit_status.h"
+#include "cli/file_writer.h"
+#include "cli/print_report.h"
+#include "cli/terminal.h"
+#include "input/error.h"
+#include "report/explanation.h"
+#include "report/markdown/explain_markdown.h"
+#include "report/markdown/failure_pages.h"
+#include "report/record/explain_json.h"
+#include "report/text/explain_printer.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAll = "all";
+
+// None: all of them.
+Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all_unless_asked) {
+  if (asked == kAll) return {};
+  if (asked.empty()) {
+    const Framework* usual = all_unless_asked ? nullptr : rules.default_framework();
+    return usual == nullptr ? Frameworks() : Frameworks{usual};
+  }
+  if (const Framework* found = rules.FindFramework(asked)) return {found};
+  const std::string near = SuggestFramework(rules, asked);
+  std::string known;
+  for (const Framework& framework : rules.frameworks()) known += framework.id + ", ";
+  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}and all", Printable(asked),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)), Printable(known)));
+}
+
+std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& topic) {
+  if (topic.empty()) return std::nullopt;
+  if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
+  const std::string near = SuggestTopic(rules, topic);
+  throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics", Printable(topic),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near))));
+}
+
+// A file that somebody else wrote is not to be lost.
+void ThrowIfNoPage(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return;
+  std::string begin(kPageMark.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != kPageMark)
+    throw Error("--pages: a page would overwrite " + Printable(path.string()) +
+                ", which `whyoom explain` did not make");
+}
+
+int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
+  std::error_code error;
+  for (const Page& page : pages) {
+    ThrowIfNoPage(folder / page.path);
+    fs::create_directories((folder / page.path).parent_path(), error);
+    if (error)
+      throw Error(fmt::format("--pages: cannot make the folder {}: {}",
+                              Printable((folder / page.path).parent_path().string()), error.message()));
+  }
+  for (const Page& page : pages) WriteFile(page.text, (folder / page.path).string());
+  return kNothing;
+}
+
+}  // namespace
+
+int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
+  const bool something_else = !options.topic.empty() || !options.output.empty() || !options.extra_outputs.empty() ||
+                              options.format != Format::kText;
+  if (!options.pages.empty() && something_else)
+    throw Error("--pages writes all there is, in Markdown: no topic, --format or --output can stand beside it");
+  if (!options.pages.empty())
+    return WritePages(MakeFailurePages(rules, FrameworksOf(rules, options.framework, true)), options.pages);
+  const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
+  const auto print = [&](Format format, const TextOptions& style) {
+    const Frameworks frameworks = FrameworksOf(rules, options.framework, format == Format::kJson);
+    if (format == Format::kJson)
+      return PrintExplanationJson(rules, explanation ? &*explanation : nullptr, frameworks, WHYOOM_VERSION);
+    if (format == Format::kMarkdown)
+      return explanation ? PrintExplanationMarkdown(rules, *explanation, frameworks) : MarkdownIndex(rules, {});
+    return explanation ? PrintExplanation(rules, *explanation, frameworks, style) : ListTopics(rules, style);
+  };
+  WriteOutput(print(options.format, text), options.output);
+  WriteExtraOutputs(options, print);
+  return kNothing;
+}
+
+std::vector<Word> TopicWords(const RuleSet& rules) {
+  std::vector<Word> words;
+  for (const Topic& topic : Topics(rules)) words.push_back({topic.name, topic.title});
+  return words;
+}
+
+std::vector<Word> FrameworkWords(const RuleSet& rules) {
+  std::vector<Word> words;
+  for (const Framework& framework : rules.frameworks()) words.push_back({framework.id, framework.name});
+  words.push_back({std::string(kAll), "every framework"});
+  return words;
+}
+
+}  // namespace whyoom

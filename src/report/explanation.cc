@@ -1,0 +1,245 @@
+#include "report/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "rules/suggest.h"
+
+namespace whyoom {
+namespace {
+
+struct Nothing : Scope {
+  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
+};
+
+using Lists = std::vector<std::pair<const std::vector<RemedyUse>*, const Scenario*>>;
+
+bool IsInside(const std::string& section, std::string_view wanted) {
+  return wanted.empty() || section == wanted || section.starts_with(std::string(wanted) + ".");
+}
+
+// Each remedy once, in the order of the lists. `section` empty: all.
+std::vector<RemedyEntry> Entries(const RuleSet& rules, const Lists& lists, std::string_view section) {
+  std::vector<RemedyEntry> entries;
+  std::map<std::string, std::size_t> seen;
+  for (const auto& [list, scenario] : lists) {
+    for (const RemedyUse& use : InOrder(*list)) {
+      const Remedy* remedy = rules.FindRemedy(use.remedy);
+      if (remedy == nullptr || !IsInside(use.section, section)) continue;
+      const auto [at, is_new] = seen.emplace(use.remedy, entries.size());
+      if (is_new) entries.push_back({remedy, use.section, {}});
+      if (scenario != nullptr) entries[at->second].scenarios.push_back(scenario->id);
+    }
+  }
+  return entries;
+}
+
+Lists ListsOf(const Failure& failure) {
+  Lists lists = {{&failure.remedies, nullptr}};
+  for (const Scenario& scenario : failure.scenarios) lists.emplace_back(&scenario.remedies, &scenario);
+  return lists;
+}
+
+Explanation OfFailure(const RuleSet& rules, const Failure& failure) {
+  Explanation explanation{Explanation::Kind::kFailure, failure.code, &failure, {}, {}};
+  for (const Scenario& scenario : failure.scenarios) explanation.scenarios.push_back(&scenario);
+  explanation.remedies = Entries(rules, ListsOf(failure), "");
+  return explanation;
+}
+
+// "3" of E1000 is a scenario, "3.C" a place in the page, "1" a family of scenarios.
+std::optional<Explanation> OfPart(const RuleSet& rules, const Failure& failure, const std::string& part) {
+  if (part.empty()) return std::nullopt;
+  Explanation explanation{Explanation::Kind::kPart, failure.code + "." + part, &failure, {}, {}};
+  Lists lists;
+  for (const Scenario& scenario : failure.scenarios) {
+    if (!IsInside(scenario.id, part)) continue;
+    explanation.scenarios.push_back(&scenario);
+    lists.emplace_back(scenario.remedies.empty() ? &failure.remedies : &scenario.remedies, &scenario);
+  }
+  const bool is_place = explanation.scenarios.empty();
+  explanation.remedies = Entries(rules, is_place ? ListsOf(failure) : lists, is_place ? part : "");
+  if (is_place && explanation.remedies.empty()) return std::nullopt;
+  return explanation;
+}
+
+std::string UpperCase(std::string_view text) {
+  std::string upper(text);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return upper;
+}
+
+// How the rule data keys the steps of a framework.
+std::string KeyOf(const RuleSet& rules, const Framework& framework) {
+  return &framework == rules.default_framework() ? "" : framework.id;
+}
+
+Steps ToSteps(const Framework* framework, const std::vector<Template>& steps) {
+  Steps made;
+  made.framework = framework;
+  for (const Template& step : steps) {
+    const std::optional<std::string> plain = step.Fill(Nothing());
+    const std::string outline = step.Outline();
+    if (plain) made.plain.push_back(*plain);
+    if (outline != plain) made.of_log.push_back(outline);
+  }
+  return made;
+}
+
+}  // namespace
+
+std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_view topic) {
+  if (const Failure* failure = rules.FindFailure(topic)) return OfFailure(rules, *failure);
+  if (const Remedy* remedy = rules.FindRemedy(topic))
+    return Explanation{Explanation::Kind::kRemedy, remedy->id, nullptr, {}, {{remedy, "", {}}}};
+  // Codes such as tpu.vmem hold dots themselves, so the longest code that is a beginning wins.
+  for (std::size_t dot = topic.rfind('.'); dot != std::string_view::npos && dot > 0; dot = topic.rfind('.', dot - 1)) {
+    const Failure* failure = rules.FindFailure(topic.substr(0, dot));
+    if (failure == nullptr) continue;
+    const std::string part(topic.substr(dot + 1));
+    std::optional<Explanation> found = OfPart(rules, *failure, part);
+    return found ? found : OfPart(rules, *failure, UpperCase(part));
+  }
+  return std::nullopt;
+}
+
+std::vector<Topic> Topics(const RuleSet& rules) {
+  std::vector<Topic> topics;
+  for (const Failure& failure : rules.failures()) {
+    topics.push_back({failure.code, failure.title});
+    for (const Scenario& scenario : failure.scenarios)
+      topics.push_back({failure.code + "." + scenario.id, scenario.title});
+  }
+  for (const auto& [id, remedy] : rules.remedies()) topics.push_back({id, remedy.title});
+  return topics;
+}
+
+std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
+  std::vector<std::string> known;
+  for (const Topic& each : Topics(rules)) known.push_back(each.name);
+  for (const Failure& failure : rules.failures())
+    known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
+  return Nearest(topic, known);
+}
+
+std::string SuggestFramework(const RuleSet& rules, std::string_view name) {
+  std::vector<std::string> known;
+  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string near = Nearest(lower, known);
+  if (!near.empty() || lower.empty()) return near;
+  const auto part = std::find_if(known.begin(), known.end(),
+                                 [&](const std::string& id) { return id.find(lower) != std::string::npos; });
+  return part == known.end() ? "" : *part;
+}
+
+std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  std::vector<Steps> all;
+  const Framework* usual = rules.default_framework();
+  if (frameworks.empty()) {
+    for (const auto& [key, steps] : remedy.how)
+      all.push_back(ToSteps(key.empty() ? usual : rules.FindFramework(key), steps));
+    return all;
+  }
+  for (const Framework* framework : frameworks) {
+    const auto own = remedy.how.find(KeyOf(rules, *framework));
+    const auto found = own != remedy.how.end() ? own : remedy.how.find("");
+    if (found == remedy.how.end()) continue;
+    all.push_back(ToSteps(own != remedy.how.end() ? framework : usual, found->second));
+    all.back().stand_in = own == remedy.how.end();
+  }
+  return all;
+}
+
+std::vector<std::string> OtherFrameworks(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
+                                         const Frameworks& frameworks) {
+  std::set<std::string> with_steps;
+  for (const RemedyEntry& entry : remedies) {
+    for (const auto& [key, steps] : entry.remedy->how) with_steps.insert(key);
+  }
+  std::vector<std::string> others;
+  for (const Framework& framework : rules.frameworks()) {
+    const bool shown = std::find(frameworks.begin(), frameworks.end(), &framework) != frameworks.end();
+    if (!shown && with_steps.contains(KeyOf(rules, framework))) others.push_back(framework.name);
+  }
+  return others;
+}
+
+std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
+                           const Frameworks& frameworks) {
+  if (frameworks.empty() || remedies.empty()) return {};
+  const Framework& shown = *frameworks.front();
+  const Framework* usual = rules.default_framework();
+  std::string text = fmt::format("Steps are for {}", shown.name);
+  if (&shown != usual && usual != nullptr)
+    text += fmt::format(", or where it has none of its own, for {}", usual->name);
+  const std::vector<std::string> others = OtherFrameworks(rules, remedies, frameworks);
+  if (others.empty()) return text + ".";
+  text += ". --framework NAME, or all, shows those for ";
+  for (std::size_t i = 0; i < others.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + others[i];
+  return text + ".";
+}
+
+std::string ResultsWord(const std::string& safety) {
+  if (safety == "safe" || safety == "safe_slower") return "stay the same";
+  if (safety == "risky") return "may change";
+  return "change";
+}
+
+std::string SafeText(const std::string& safety, const std::string& safe_why) {
+  const std::string word = safety == "safe"          ? "Yes."
+                           : safety == "safe_slower" ? "Yes, but slower."
+                           : safety == "risky"       ? "Risky."
+                                                     : "No.";
+  return safe_why.empty() ? word : word + " " + safe_why;
+}
+
+std::string ResultsWord(const Remedy& remedy) { return remedy.inquiry ? "finds out more" : ResultsWord(remedy.safety); }
+
+std::string CostWord(const Remedy& remedy) {
+  static constexpr std::array<const char*, 7> kWords = {"none",      "a small change", "slower steps", "slow or unsure",
+                                                        "precision", "another setup",  "another model"};
+  const auto last = static_cast<int>(kWords.size()) - 1;
+  return kWords.at(static_cast<std::size_t>(std::clamp(remedy.cost, 0, last)));
+}
+
+std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses) {
+  std::vector<RemedyUse> sorted = uses;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
+  return sorted;
+}
+
+std::string FirstSentence(const std::string& text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    // "i.e. so" is no end.
+    const bool stop = text[i] == '.' && text[i + 1] == ' ';
+    if (stop && i + 2 < text.size() && std::islower(static_cast<unsigned char>(text[i + 2])) == 0)
+      return text.substr(0, i + 1);
+  }
+  return text;
+}
+
+std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {
+  std::vector<Use> uses;
+  for (const Failure& failure : rules.failures()) {
+    for (const auto& [list, scenario] : ListsOf(failure)) {
+      for (const RemedyUse& use : *list) {
+        if (use.remedy == remedy.id) uses.push_back({&failure, scenario, use.section});
+      }
+    }
+  }
+  return uses;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,93 @@
+// What there is to tell of a code, a scenario, a place in the official pages or a remedy, from the rule data alone:
+// chosen once for every format of `whyoom explain`. The formats lay it out; texts are not yet made printable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// A remedy and what it is told for.
+struct RemedyEntry {
+  const Remedy* remedy = nullptr;      // borrowed from the rules, as all below
+  std::string section;                 // its place in the pages that the failure links; empty where no failure is told
+  std::vector<std::string> scenarios;  // that name it; empty: whatever the scenario
+};
+
+struct Explanation {
+  enum class Kind { kFailure, kPart, kRemedy };
+  Kind kind = Kind::kFailure;
+  std::string topic;                       // "E1000.2", with the code as the rule data writes it
+  const Failure* failure = nullptr;        // null where the topic is a remedy
+  std::vector<const Scenario*> scenarios;  // of the failure all; of a part those that it means, which may be none
+  std::vector<RemedyEntry> remedies;       // each once, the usual order first
+};
+
+// Topics: a code or alias ("E1000", "0100", "E0100"), with a scenario ("E1000.2", "0101.fragmentation") or a place in
+// the official page ("E1000.3.C"), or the id of a remedy ("donate_buffers"). nullopt where there is no such topic.
+std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_view topic);
+
+// What can be asked about: every code, scenario and remedy, without aliases.
+struct Topic {
+  std::string name;
+  std::string title;
+};
+std::vector<Topic> Topics(const RuleSet& rules);
+
+// The topic nearest to a mistyped one; empty where none is near.
+std::string SuggestTopic(const RuleSet& rules, std::string_view topic);
+
+// The same of a framework, by id or name.
+std::string SuggestFramework(const RuleSet& rules, std::string_view name);
+
+// The steps of a remedy in one framework.
+struct Steps {
+  const Framework* framework = nullptr;  // whose they are; null where the rule data has no such entry
+  bool stand_in = false;                 // the default framework's, in place of one without steps of its own
+  std::vector<std::string> plain;        // that hold without a log
+  std::vector<std::string> of_log;       // outlines of those that a log fills, see Template::Outline
+};
+
+// Whose steps are shown: those that are named, and where none is, of all that have some.
+using Frameworks = std::vector<const Framework*>;
+
+// For each that is named one entry, which may be the default framework's; the default one first otherwise.
+std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
+
+// Names of all frameworks that one of the remedies has steps for, without `frameworks`.
+std::vector<std::string> OtherFrameworks(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
+                                         const Frameworks& frameworks);
+
+// Which steps a reader sees, and how to see others, in one sentence; empty where all are shown.
+std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
+                           const Frameworks& frameworks);
+
+// "stay the same": what a remedy does to the results.
+std::string ResultsWord(const std::string& safety);
+std::string ResultsWord(const Remedy& remedy);  // of one that only finds out more: that it does
+
+// "Yes, but slower. Values are computed twice.": whether it leaves the results as they are, and why.
+std::string SafeText(const std::string& safety, const std::string& safe_why);
+
+// "slower steps": what it costs.
+std::string CostWord(const Remedy& remedy);
+
+// The remedies of one list in their usual order.
+std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses);
+
+// Up to the end of the first sentence.
+std::string FirstSentence(const std::string& text);
+
+// Where a remedy is named: "E1000.2", or the code alone where it is named whatever the scenario.
+struct Use {
+  const Failure* failure = nullptr;
+  const Scenario* scenario = nullptr;  // null: whatever the scenario
+  std::string section;
+};
+std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy);
+
+}  // namespace whyoom

@@ -1,0 +1,184 @@
+// whyoom explain as it is typed, and that what a report tells to type works as it stands.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "json_schema.h"
+#include "process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t LinesOf(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [{
+  "code": "our.pool", "title": "our pool is full", "category": "Ours", "phase": "run", "about": "It is full.",
+  "heads": ["our own pool is full"], "scenarios": [{"id": "a", "title": "at once", "when": "1 > 0", "about": "So it is."}],
+  "examples": {"match": [{"text": "RuntimeError: our own pool is full"}]}}]})";
+
+// The lines of a text that begin with a command of ours, without what stands in front and behind.
+std::vector<std::string> CommandsIn(const std::string& text) {
+  std::vector<std::string> commands;
+  for (std::size_t at = text.find("whyoom explain"); at != std::string::npos;
+       at = text.find("whyoom explain", at + 1)) {
+    const std::size_t end = std::min(
+        {text.find('\n', at), text.find(" · ", at), text.find('`', at), text.find('<', at), text.find("\"", at)});
+    commands.push_back(text.substr(at, end - at));
+  }
+  return commands;
+}
+
+// As a shell runs it.
+ProcessResult Type(const std::string& command, const std::string& folder) {
+  const std::string program = fs::path(WHYOOM_BINARY).parent_path().string();
+  return RunProcess({"/bin/bash", "-c", command}, "", folder, {"PATH=" + program + ":/usr/bin:/bin"});
+}
+
+}  // namespace
+
+TEST_CASE("JSON of a topic, and of all that is known, is valid by the published schema", "[cli]") {
+  const JsonSchema schema(json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/explain.schema.json")));
+  for (const char* topic : {"0100", "E1000.1", "E1000.3.C", "0101.fragmentation", "tpu.vmem", "donate_buffers"}) {
+    INFO(topic);
+    const ProcessResult result = RunWhyoom({"explain", topic, "--format", "json"});
+    REQUIRE(result.exit_status == 0);
+    const json record = json::parse(result.out);
+    for (const std::string& fault : schema.Faults(record)) FAIL_CHECK(fault);
+    CHECK(record["format"] == "whyoom.explain/1");
+    CHECK(record["topic"] == topic);
+  }
+  json all = json::parse(RunWhyoom({"explain", "--format", "json"}).out);
+  CHECK(schema.Faults(all).empty());
+  all["remedies"][0]["safety"] = "perfectly";
+  CHECK_FALSE(schema.Faults(all).empty());
+}
+
+TEST_CASE("explain is an overview first, and what is asked of a scenario is shorter", "[cli]") {
+  const std::string whole = RunWhyoom({"explain", "E1000"}).out;
+  const std::size_t scenarios = whole.find("Scenarios, and what tells them apart");
+  const std::size_t table = whole.find("What helps, and what it costs");
+  const std::size_t each = whole.find("Each remedy");
+  REQUIRE(each != std::string::npos);
+  CHECK(scenarios < table);
+  CHECK(table < each);
+  CHECK(LinesOf(whole.substr(0, each)) < 130);
+  const std::string scenario = RunWhyoom({"explain", "E1000.2"}).out;
+  CHECK(LinesOf(scenario) * 2 < LinesOf(whole));
+  CHECK(Holds(RunWhyoom({"explain", "0101.fragmentation"}).out, "a program could not be loaded"));
+}
+
+TEST_CASE("explain shows the steps for one framework, however it is written", "[cli]") {
+  const std::string usual = RunWhyoom({"explain", "donate_buffers"}).out;
+  CHECK(Holds(usual, "donate_argnums"));
+  CHECK_FALSE(Holds(usual, "torch_xla"));
+  CHECK(Holds(usual, "PyTorch/XLA"));
+  const std::string torch = RunWhyoom({"explain", "donate_buffers", "--framework", "pytorch_xla"}).out;
+  CHECK_FALSE(Holds(torch, "donate_argnums"));
+  for (const char* name : {"PyTorch/XLA", "PYTORCH_XLA", "pytorch-xla"})
+    CHECK(RunWhyoom({"explain", "donate_buffers", "--framework", name}).out == torch);
+  const std::string all = RunWhyoom({"explain", "donate_buffers", "--framework", "all"}).out;
+  CHECK(Holds(all, "donate_argnums"));
+  CHECK(LinesOf(all) > LinesOf(torch));
+  const ProcessResult wrong = RunWhyoom({"explain", "E1000", "--framework", "pytorch_xlaa"});
+  CHECK(wrong.exit_status == 2);
+  CHECK(wrong.out.empty());
+  CHECK(Holds(wrong.err, "did you mean 'pytorch_xla'?"));
+  CHECK(Holds(RunWhyoom({"explain", "--framework", "torch"}).err, "did you mean 'pytorch_xla'?"));
+  const std::string hostile = RunWhyoom({"explain", "--framework", "\x1b[31m"}).err;
+  CHECK(Holds(hostile, "there are"));
+  CHECK_FALSE(Holds(hostile, "\x1b"));
+}
+
+TEST_CASE("explain has three formats, and refuses others", "[cli]") {
+  const ProcessResult html = RunWhyoom({"explain", "E1000", "--format", "html"});
+  CHECK(html.exit_status == 2);
+  CHECK(Holds(html.err, "--format html: no such format; text, json or markdown"));
+  CHECK(RunWhyoom({"explain", "E1000", "--format", "markdown"}).out.starts_with("# `E1000` "));
+  CHECK(Holds(RunWhyoom({"explain", "--format", "markdown"}).out, "| code |"));
+  const ScratchFolder scratch;
+  const std::string file = scratch.path() + "/e.json";
+  const std::string text = RunWhyoom({"explain", "bf16", "--format", "text", "--format", "json=" + file}).out;
+  CHECK(text == RunWhyoom({"explain", "bf16"}).out);
+  CHECK(json::parse(ReadText(file))["id"] == "bf16");
+}
+
+TEST_CASE("explain writes its pages into a folder, and overwrites nothing else", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path() + "/a/pages";
+  const std::string rules = scratch.Write("rules.json", kRules);
+  const std::vector<std::string> command = {"explain", "--pages", folder, "--rules", rules};
+  for (int times = 0; times < 2; ++times) {
+    const ProcessResult result = RunWhyoom(command);
+    CHECK(result.exit_status == 0);
+    CHECK(result.out + result.err == "");
+  }
+  CHECK(Holds(ReadText(folder + "/README.md"), "](our.pool.md)"));
+  CHECK(Holds(ReadText(folder + "/our.pool.md"), "our own pool is full"));
+  CHECK(Holds(ReadText(folder + "/E1000.md"), "](remedies/donate_buffers.md)"));
+  std::ofstream(folder + "/E1000.md") << "mine\n";
+  fs::remove(folder + "/README.md");
+  const ProcessResult refused = RunWhyoom(command);
+  CHECK(refused.exit_status == 2);
+  CHECK(Holds(refused.err, "E1000.md"));
+  CHECK(ReadText(folder + "/E1000.md") == "mine\n");
+  CHECK_FALSE(fs::exists(folder + "/README.md"));
+  for (const std::vector<std::string>& with :
+       {std::vector<std::string>{"E1000"}, {"--format", "json"}, {"--output", "x"}}) {
+    std::vector<std::string> both = {"explain", "--pages", scratch.path() + "/b"};
+    both.insert(both.end(), with.begin(), with.end());
+    CHECK(RunWhyoom(both).exit_status == 2);
+  }
+  CHECK_FALSE(fs::exists(scratch.path() + "/b"));
+}
+
+TEST_CASE("what a report tells to type works as it stands", "[cli]") {
+  const ScratchFolder scratch;
+  fs::create_directory(scratch.path() + "/team's rules");
+  scratch.Write("team's rules/pool.json", kRules);
+  scratch.Write("-r.json", R"({"format": "whyoom.rules/1"})");
+  scratch.Write("our.log", "RuntimeError: our own pool is full\n");
+  for (const char* format : {"text", "markdown", "html", "github", "sarif", "junit"}) {
+    INFO(format);
+    const ProcessResult report =
+        RunWhyoom({"--rules", "team's rules", "--rules=-r.json", "--format", format, "our.log"}, "", scratch.path());
+    REQUIRE(report.exit_status == 1);
+    CHECK(Holds(report.out, "whyoom explain our.pool.a"));
+    CHECK(Holds(report.out, "-r.json"));
+  }
+  const std::string text = RunWhyoom({"--rules", "team's rules", "--rules=-r.json", "our.log"}, "", scratch.path()).out;
+  REQUIRE(CommandsIn(text).size() == 1);
+  const ProcessResult typed = Type(CommandsIn(text)[0], scratch.path());
+  INFO(CommandsIn(text)[0] << "\n" << typed.err);
+  CHECK(typed.exit_status == 0);
+  CHECK(Holds(typed.out, "our pool is full"));
+}
+
+TEST_CASE("what a report tells to type names the log's framework", "[cli]") {
+  const ScratchFolder scratch;
+  const fs::path cases = fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases";
+  std::set<std::string> named;
+  for (const auto& entry : fs::directory_iterator(cases)) {
+    const std::string log = (entry.path() / "log").string();
+    INFO(log);
+    const json report = json::parse(RunWhyoom({"--format", "json", log}).out);
+    const std::string text = RunWhyoom({log}).out;
+    if (report["diagnoses"].empty()) continue;
+    const std::string framework = report["diagnoses"][0].value("framework", "");
+    const bool is_default = framework.empty() || framework == "jax";
+    if (!is_default) named.insert(framework);
+    CHECK(Holds(text, " --framework " + framework) == !is_default);
+    for (const std::string& command : CommandsIn(text)) CHECK(Type(command, scratch.path()).exit_status == 0);
+  }
+  CHECK_FALSE(named.empty());
+}

@@ -1,0 +1,195 @@
+// What is told of a topic, and how it reads: an overview first, each remedy once, the steps for whom they are asked.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "report/explanation.h"
+#include "report/markdown/explain_markdown.h"
+#include "report/record/explain_json.h"
+#include "report/text/explain_printer.h"
+#include "text/utf8.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+using nlohmann::json;
+
+RuleSet Ours() {
+  RuleSet rules;
+  CHECK(Load({BaseRules()}, {{"ours.json", R"json({"format": "whyoom.rules/1", "failures": [{
+    "code": "T1", "aliases": ["OurFailure"], "title": "the pool is full", "category": "Ours", "phase": "run",
+    "about": ["It is full. It stays so.", "More of it (`pool size`). `A` and `b`, too."], "heads": ["our own test failed"],
+    "scenarios": [{"id": "a.1", "title": "too large", "when": "x > 1", "about": "One is large. Look for it.",
+                   "remedies": [{"id": "shard", "section": "2.B", "prior": 20}, {"id": "bf16", "section": "2", "prior": 10}]},
+                  {"id": "a.2", "title": "too many", "when": "x <= 1", "about": "All are small.",
+                   "remedies": [{"id": "shard", "section": "2.B"}]}],
+    "remedies": [{"id": "watch", "section": "1"}],
+    "facts": ["x is %{number:x}"],
+    "examples": {"match": [{"text": "our own test failed"}]}}],
+    "remedies": [{"id": "watch", "title": "Watch it", "safety": "safe", "safe_why": "It only looks.", "cost": 0, "inquiry": true,
+                  "gain": "g", "telltale": "t", "note": "n", "how": {"jax": ["Look."]}, "links": []}]})json"}},
+             &rules) == "");
+  return rules;
+}
+
+std::string Text(const RuleSet& rules, const std::string& topic, const Frameworks& frameworks = {}) {
+  const auto found = FindExplanation(rules, topic);
+  return found ? PrintExplanation(rules, *found, frameworks, TextOptions()) : "nothing";
+}
+
+std::size_t CountOf(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+bool InOrder(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    at = text.find(part, at);
+    if (at == std::string::npos) return false;
+  }
+  return true;
+}
+
+TEST_CASE("a failure is an overview, its scenarios, and each remedy once", "[report]") {
+  const RuleSet rules = Ours();
+  const std::string text = Text(rules, "ourfailure");
+  CHECK(InOrder(text, {"T1  the pool is full",
+                       "also written OurFailure",
+                       "It is full. It stays so.",
+                       "More of it (`pool size`).",
+                       "what tells them apart",
+                       "a.1  too large. One is large.",
+                       "a.2  too many. All are small.",
+                       "what it costs",
+                       "results",
+                       "cost",
+                       "Watch it",
+                       "finds out more",
+                       "none",
+                       "Use bf16",
+                       "precision",
+                       "Shard it",
+                       "stay the same",
+                       "a small change",
+                       "Each scenario",
+                       "a.1 too large",
+                       "One is large. Look for it.",
+                       "Each remedy",
+                       "watch",
+                       "bf16",
+                       "shard"}));
+  for (const char* once : {"bf16 — Use bf16", "shard — Shard it [2.B]", "watch — Watch it"})
+    CHECK(CountOf(text, once) == 1);
+}
+
+TEST_CASE("a scenario says what the failure is, and how; a family all of its own", "[report]") {
+  const RuleSet rules = Ours();
+  const std::string one = Text(rules, "T1.a.1");
+  CHECK(InOrder(one, {"T1.a.1  the pool is full", "It is full. It stays so.", "too large", "bf16 —", "shard —"}));
+  CHECK(one.find("too many") == std::string::npos);
+  CHECK(one.find("watch") == std::string::npos);
+  CHECK(InOrder(Text(rules, "T1.a"), {"too large", "too many"}));
+  CHECK(InOrder(Text(rules, "T1.2"), {"bf16 — Use bf16 [2]", "shard"}));
+  CHECK(Text(rules, "T1.2.b").find("bf16 —") == std::string::npos);
+  CHECK(Text(rules, "T1.7") == "nothing");
+  CHECK(Text(rules, "T1.") == "nothing");
+}
+
+TEST_CASE("steps are the framework's, else the default one's, and that is said", "[report]") {
+  const RuleSet rules = Ours();
+  const Frameworks jax = {rules.FindFramework("jax")};
+  const Frameworks keras = {rules.FindFramework("Keras")};
+  const std::string usual = Text(rules, "T1", jax);
+  CHECK(InOrder(usual, {"Steps are for jax.", "--framework NAME", "keras", "then run"}));
+  CHECK(usual.find("Use it.") == std::string::npos);
+  const std::string other = Text(rules, "T1", keras);
+  CHECK(InOrder(other, {"Steps are for keras, or where it has none of its own, for jax.", "jax       astype",
+                        "how       Use it."}));
+  CHECK(other.find("then run") == std::string::npos);
+  const std::string all = Text(rules, "shard");
+  CHECK(InOrder(all, {"jax", "then run", "keras", "Use it."}));
+}
+
+TEST_CASE("every topic reads well in 80 columns", "[report]") {
+  const RuleSet& rules = BuiltInRules();
+  const Frameworks usual = {rules.default_framework()};
+  for (const Topic& topic : Topics(rules)) {
+    INFO(topic.name);
+    std::istringstream lines(Text(rules, topic.name, usual));
+    for (std::string line; std::getline(lines, line);) {
+      // A flag or an address is not broken.
+      const std::size_t last = line.rfind(' ') == std::string::npos ? 0 : line.rfind(' ') + 1;
+      if (DisplayWidth(line) > 80 && line.size() - last < 40) FAIL_CHECK(line);
+      CHECK(line.find('\t') == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("JSON holds all of a remedy, and of a failure each remedy once", "[report]") {
+  const RuleSet rules = Ours();
+  const auto record = [&](const char* topic, const Frameworks& frameworks) {
+    const auto found = FindExplanation(rules, topic);
+    return json::parse(PrintExplanationJson(rules, found ? &*found : nullptr, frameworks, "1"));
+  };
+  const json shard = record("shard", {});
+  CHECK(shard["format"] == "whyoom.explain/1");
+  CHECK(shard["how"][0]["framework"] == "jax");
+  CHECK(shard["how"][0]["steps"] == json::array({"then run"}));
+  CHECK(shard["how"][0]["of_log"] == json::array({"Shard ‹largest name›."}));
+  CHECK(shard["how"][1]["steps"] == json::array({"Use it."}));
+  CHECK(shard["evidence"] ==
+        json::parse(R"([{"text": "too much", "when": "used_bytes > limit_bytes", "at": "used_bytes"}])"));
+  CHECK(shard["helps"] == json::array({"E1000", "E1000.2", "T1.a.1", "T1.a.2"}));
+  const json failure = record("T1", {rules.FindFramework("keras")});
+  CHECK(failure["framework"] == "keras");
+  CHECK(failure["scenarios"][0]["when"] == "x > 1");
+  CHECK(failure["remedies"].size() == 3);
+  CHECK(failure["remedies"][2]["scenarios"] == json::array({"a.1", "a.2"}));
+  CHECK(failure["remedies"][2]["how"].size() == 1);
+  CHECK(failure["literals"] == json::array({"our own test failed"}));
+  CHECK(record("T1.a.2", {})["scenarios"].size() == 1);
+  CHECK(record("", {})["failures"].size() == 3);
+}
+
+TEST_CASE("in Markdown a topic stands by itself: its links lead to what is on the page", "[report]") {
+  const RuleSet rules = Ours();
+  const auto found = FindExplanation(rules, "T1");
+  const std::string page = PrintExplanationMarkdown(rules, *found, {rules.FindFramework("jax")});
+  for (std::size_t at = page.find("](#"); at != std::string::npos; at = page.find("](#", at + 1)) {
+    const std::string name = page.substr(at + 3, page.find(')', at) - at - 3);
+    INFO(name);
+    CHECK(page.find("<a id=\"" + name + "\"></a>") != std::string::npos);
+  }
+  CHECK(InOrder(page, {"\nMore of it (`pool size`). `A` and `b`, too.\n"}));
+  CHECK(InOrder(page, {"the pool is full", "](#scenario-a.1)", "](#bf16)", "](#shard)"}));
+}
+
+// Rule files are given by whoever calls, and may come from anywhere.
+TEST_CASE("no text of a rule file reaches a terminal or becomes markup", "[report]") {
+  RuleSet rules;
+  CHECK(Load({BaseRules()}, {{"evil.json", R"json({"format": "whyoom.rules/1", "failures": [{
+    "code": "<b>X|", "title": "<script>alert(1)</script> | ](x)", "category": "c", "phase": "run",
+    "about": "::error::x <img src=x> @everyone", "heads": ["our own test failed"],
+    "examples": {"match": [{"text": "our own test failed"}]}}]})json"}},
+             &rules) == "");
+  const auto found = FindExplanation(rules, "<b>X|");
+  REQUIRE(found);
+  for (const std::string& printed :
+       {Text(rules, "<b>X|"), PrintExplanationMarkdown(rules, *found, {}),
+        PrintExplanationJson(rules, &*found, {}, "1"), ListTopics(rules, TextOptions()), MarkdownIndex(rules, {})}) {
+    CHECK(std::all_of(printed.begin(), printed.end(),
+                      [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; }));
+    CHECK(printed.find("\n::error::") == std::string::npos);
+  }
+  CHECK(PrintExplanationMarkdown(rules, *found, {}).find("\n<script") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace whyoom

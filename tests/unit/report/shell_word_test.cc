@@ -1,0 +1,27 @@
+// Words of commands that a report tells to type.
+#include "report/shell_word.h"
+
+#include <string>
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+TEST_CASE("a shell takes a word as it was meant", "[report]") {
+  CHECK(ShellWord("rules/ours-2.json") == "rules/ours-2.json");
+  CHECK(ShellWord("my rules.json") == "'my rules.json'");
+  CHECK(ShellWord("it's; rm -r $HOME") == "'it'\\''s; rm -r $HOME'");
+  CHECK(ShellWord("~x") == "'~x'");
+  CHECK(ShellWord("") == "''");
+  CHECK(ShellWord("größe.json") == "'größe.json'");
+}
+
+TEST_CASE("what cannot be shown is an escape", "[report]") {
+  CHECK(ShellWord("a\x1b[31mb'\\") == "$'a\\x1b[31mb\\'\\\\'");
+  CHECK(ShellWord("\xff.json") == "$'\\xff.json'");
+  CHECK(ShellWord("two\nlines") == "$'two\\x0alines'");
+}
+
+}  // namespace
+}  // namespace whyoom

@@ -1,0 +1,38 @@
+// What a reader without a log sees of sentences with holes.
+#include <string>
+
+#include "catch.h"
+#include "rules/expression.h"
+
+namespace whyoom {
+namespace {
+
+std::string Outline(const std::string& source) {
+  std::vector<SyntaxFault> faults;
+  const Template made = Template::Compile(source, &faults, {{"is_big", Expression::Compile("a > 1", &faults)}});
+  CHECK(faults.empty());
+  return made.Outline();
+}
+
+TEST_CASE("a hole is the words of what it holds", "[rules]") {
+  CHECK(Outline("Outputs take {output_bytes|size}.") == "Outputs take ‹output bytes›.");
+  CHECK(Outline("{size_bytes / limit_bytes|percent} of the limit") == "‹size bytes / limit bytes in %› of the limit");
+  CHECK(Outline("to {ceil(made.length / made.parts)}") == "to ‹made length / made parts›");
+  CHECK(Outline("{2 * default(steps, 1)} of {min(a, b)}") == "‹2 x steps› of ‹the smaller of a and b›");
+  CHECK(Outline("{first_of(source, is_big)} and {count_of(is_big)}") == "‹source› and ‹how many›");
+  CHECK(Outline("{sum_of(size_bytes, true)|size}") == "‹size bytes of all of them›");
+  CHECK(Outline("{{\"level\": 39}}") == "{\"level\": 39}");
+}
+
+TEST_CASE("texts of the rule data stand as they are", "[rules]") {
+  CHECK(Outline("{if(known(x), unknown, 'Lower it.')}") == "Lower it.");
+  CHECK(Outline("tiles{if(x > 1, ' of each', '')}") == "tiles of each");
+  CHECK(Outline("{if(x > 1, 'Weights', 'Activations')} stay") == "‹Weights or Activations› stay");
+  CHECK(Outline("{if(x > 1, if(y > 1, 'A', unknown), 'B')}") == "‹A or B›");
+  CHECK(Outline("{default(largest.shape, 'the largest one')|short}") == "‹largest shape or the largest one›");
+  CHECK(Outline("{if(x > 0, x, unknown)}") == "‹x›");
+  CHECK(Outline("{unknown}") == "‹›");
+}
+
+}  // namespace
+}  // namespace whyoom
