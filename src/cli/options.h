@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ enum class Command {
   kRulesLiterals,
   kRulesSchema,
   kRulesNew,
+  kRulesTrace,
   kDiff,
   kRun,
   kMerge,
@@ -44,10 +46,12 @@ struct ExtraOutput {
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;     // of kDiagnose and kMerge; "-" is standard input
-  std::string topic;                  // of kExplain; empty: list them
-  std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
-  std::vector<std::string> rules;     // files and folders
+  std::vector<std::string> paths;        // of kDiagnose, kMerge and kRulesTrace; "-" is standard input
+  std::string topic;                     // of kExplain; empty: list them
+  std::vector<std::string> new_rule;     // of kRulesNew: the code, then the lines of the message
+  std::vector<std::string> rules;        // files and folders
+  std::uint64_t trace_line = 0;          // of kRulesTrace, in the path; 0: all that matter
+  std::vector<std::string> trace_rules;  // codes of failures that are told of wherever they are
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

@@ -8,6 +8,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/terminal.h"
+#include "cli/trace.h"
 #include "diagnose/rule_test.h"
 #include "input/byte_source.h"
 #include "input/error.h"
@@ -101,6 +102,8 @@ int RunRules(const Options& options, const TextOptions& text) {
       return Test(options);
     case Command::kRulesNew:
       return New(options);
+    case Command::kRulesTrace:
+      return RunTrace(options, text);
     case Command::kRulesLiterals:
       WriteOutput(ListLiterals(LoadRules(options)), options.output);
       return kNothing;

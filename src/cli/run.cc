@@ -186,6 +186,7 @@ int Dispatch(const Options& options) {
     case Command::kRulesLiterals:
     case Command::kRulesNew:
     case Command::kRulesSchema:
+    case Command::kRulesTrace:
       return RunRules(options, ForText(options));
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);

@@ -10,7 +10,7 @@ namespace {
 // So many characters in a row are no chance.
 constexpr std::size_t kSaysSomething = 6;
 // Counted repetitions up to here are a few marks between words, no stretch of text.
-constexpr int kFewTimes = 8;
+constexpr int kFewTimes = 16;
 
 enum class PieceKind { kLetter, kBlank, kClass, kGap, kGroup, kAssertion };
 
@@ -257,6 +257,7 @@ class Search {
     std::size_t misses = stopped;
     std::size_t fits = pieces.size();
     PatternMatch match;
+    if (FindSource(Joined(pieces, stopped, pieces.size()), text_, best_->end, text_.npos, &match)) fits = stopped;
     while (misses + 1 < fits) {
       const std::size_t middle = (misses + fits) / 2;
       const bool found = FindSource(Joined(pieces, middle, pieces.size()), text_, best_->end, text_.npos, &match);

@@ -25,6 +25,9 @@ struct PatternReach {
   // Where the pattern's end matches again behind `end`, if it says something, and that end of the pattern.
   std::optional<std::size_t> again_at;
   std::string again;
+
+  // How much of the pattern is there, to hold patterns against each other.
+  std::size_t weight() const { return letters + again.size(); }
 };
 
 // The longest beginning of `pattern` that is in `text` and begins before `before`, cut between characters, classes,

@@ -8,6 +8,7 @@
 #include "catch.h"
 #include "process.h"
 #include "report/record/describe_diff.h"
+#include "report/record/describe_trace.h"
 
 namespace whyoom {
 namespace {
@@ -92,6 +93,14 @@ Json DiffSchema() {
   return Schema(kDiffSchema, "What whyoom diff --format json prints", Json::array({maker.Take()}), definitions);
 }
 
+Json TraceSchema() {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  LogTrace trace;
+  DescribeTrace(maker, trace, ToolRecord());
+  return Schema(kTraceFormat, "What whyoom rules trace --format json prints", Json::array({maker.Take()}), definitions);
+}
+
 void CheckPublished(const std::string& name, const Json& schema) {
   INFO(name);
   const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name;
@@ -126,6 +135,7 @@ TEST_CASE("a schema says what a description says", "[report]") {
 TEST_CASE("the published schemas are made of the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
   CheckPublished("diff.schema.json", DiffSchema());
+  CheckPublished("trace.schema.json", TraceSchema());
 }
 
 }  // namespace
