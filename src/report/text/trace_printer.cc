@@ -100,8 +100,7 @@ class Page {
       page_.Rule();
       PrintFindingTrace(trace.findings[i], i + 1, &page_);
     }
-    if (!elsewhere.empty() && trace.literals.empty()) page_.Blank();
-    page_.List("", "Failures elsewhere, which are told of without a line: ", elsewhere, kMostElsewhere);
+    PrintElsewhere(elsewhere);
     if (trace.findings.empty()) {
       page_.Blank();
       page_.Line("No failure was found in the log.");
@@ -120,6 +119,15 @@ class Page {
     return std::any_of(trace.lines.begin(), trace.lines.end(), [&](const LineTrace& line) {
       return std::find(line.part_of.begin(), line.part_of.end(), &diagnosis) != line.part_of.end();
     });
+  }
+
+  void PrintElsewhere(std::vector<std::string> failures) {
+    if (failures.empty()) return;
+    const std::size_t more = failures.size() - std::min(failures.size(), kMostElsewhere);
+    failures.resize(failures.size() - more);
+    page_.Blank();
+    page_.Paragraph("Failures elsewhere, of which all is told without a line: " + Joined(failures) +
+                    (more > 0 ? fmt::format(" · and {} more", more) : ""));
   }
 
   void PrintLine(const LineTrace& line) {
@@ -219,7 +227,6 @@ class Page {
     if (shown < trace.literals.size())
       page_.Paragraph(fmt::format("and {} more (--format json has them)", trace.literals.size() - shown), 3);
     if (!is_asked) page_.Paragraph("LOG:LINE tells which heads are nearest to a line.");
-    page_.Blank();
   }
 
   TextPage page_;
