@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kShortestLiteral = 6;  // that a head may have
 constexpr std::size_t kLookAhead = 12;
 constexpr std::size_t kShownText = 60;
-constexpr std::size_t kLongestLine = std::size_t{128} << 10;  // that is looked at; longer ones hold no one message
+constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // that is looked at; longer ones hold no one message
 // Fewer characters in a row are in any line.
 constexpr std::size_t kLeastLetters = 6;
 
