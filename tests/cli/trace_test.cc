@@ -31,7 +31,7 @@ TEST_CASE("a line that is missed by a character is traced to it", "[cli]") {
   CHECK(text.out.find("memory in memory spa\"") != std::string::npos);
   CHECK(text.out.find("se hbm. Used 20.00G") != std::string::npos);
   CHECK(RunWhyoom({"rules", "trace"}, kMissed).exit_status == 0);
-  CHECK(RunWhyoom({"rules", "trace", "-:2"}, kMissed).out.find(":2\n") != std::string::npos);
+  CHECK(RunWhyoom({"rules", "trace", "--", "-:2"}, kMissed).out.find(":2\n") != std::string::npos);
 }
 
 TEST_CASE("a trace says which statuses a call has", "[cli]") {
