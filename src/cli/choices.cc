@@ -20,6 +20,8 @@ const Choices<Format> kMutantFormats = {{"text", Format::kText, "for people"},
 const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
                                          {"json", Format::kJson, "one object, format whyoom.explain/1"},
                                          {"markdown", Format::kMarkdown, "for a wiki or an issue"}};
+const Choices<Format> kTraceFormats = {{"text", Format::kText, "for people"},
+                                       {"json", Format::kJson, "one object, format whyoom.trace/1"}};
 const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
                                     {"always", ColorMode::kAlways, ""},
                                     {"never", ColorMode::kNever, ""}};

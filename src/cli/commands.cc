@@ -6,6 +6,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/option_groups.h"
+#include "cli/trace.h"
 
 namespace whyoom {
 namespace {
@@ -20,7 +21,7 @@ constexpr const char* kFooter =
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
     "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
-    "  whyoom rules list|check|test|mutate|new|literals|schema   the rule data: see it, check it, add to it\n"
+    "  whyoom rules list|check|test|mutate|new|trace|literals|schema   the rule data: see it, check it, add to it\n"
     "  whyoom completions bash|zsh|fish    completion for a shell\n"
     "  whyoom man                          the manual page: whyoom man | man -l -\n"
     "\n"
@@ -236,6 +237,35 @@ void AddMutate(CLI::App& app, Options* options, ValueWords* words) {
   sub.callback([options] { options->command = Command::kRulesMutate; });
 }
 
+void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
+  CLI::App* sub = app.add_subcommand(
+      "trace", "How far each rule got in a log, what it saw, and why the advice stands in its order");
+  sub->footer(
+      "With a line, counted from 1, it tells of each head whose literal is near that line: where its pattern stops, "
+      "or\n"
+      "what became of it; where none is near, which heads are nearest. Without one, of the lines in which a head's\n"
+      "literal is. Then of each finding: its facts, conditions with the values they saw, and the remedies' order.\n"
+      "\n"
+      "Exit status: 0 traced, also where nothing is found, 2 could not run, 3 some input could not be read whole.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom rules trace train.log:812\n"
+      "  whyoom rules trace --rules my-rules.json --rule my.pool train.log\n"
+      "  whyoom rules trace --format json train.log | jq '.findings[].scenarios[]'\n");
+  sub->add_option_function<std::string>(
+         "log", [options](const std::string& word) { SetTraced(word, options); },
+         "The log, and one of its lines; - or none on a pipe: standard input")
+      ->type_name("LOG[:LINE]");
+  sub->add_option("--rule", options->trace_rules,
+                  "Tell of this failure's heads, too, wherever their literals are (may be repeated)")
+      ->type_name("CODE")
+      ->allow_extra_args(false);
+  AddFormat(*sub, kTraceFormats, options, words);
+  AddCommon(*sub, options, words);
+  AddLimits(*sub, &options->limits);
+  sub->callback([options] { options->command = Command::kRulesTrace; });
+}
+
 CommandArguments BuildRules(Options* options) {
   CommandArguments command =
       Begin("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
@@ -266,6 +296,7 @@ CommandArguments BuildRules(Options* options) {
       ->required();
   AddCommon(*sub, options, &command.words);
   sub->callback([options] { options->command = Command::kRulesNew; });
+  AddTrace(app, options, &command.words);
   return command;
 }
 

@@ -25,6 +25,7 @@ enum class Command {
   kRulesSchema,
   kRulesNew,
   kRulesMutate,
+  kRulesTrace,
   kDiff,
   kRun,
   kMerge,
@@ -69,6 +70,8 @@ struct Options {
   std::vector<std::string> rules;     // files and folders
   MutateSettings mutate;
   RuleTestSettings rule_test;
+  std::uint64_t trace_line = 0;          // of kRulesTrace, in the path; 0: all that matter
+  std::vector<std::string> trace_rules;  // codes of failures that are told of wherever they are
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

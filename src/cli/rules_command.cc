@@ -10,6 +10,7 @@
 #include "cli/print_report.h"
 #include "cli/rules_mutate.h"
 #include "cli/terminal.h"
+#include "cli/trace.h"
 #include "diagnose/rule_test.h"
 #include "input/byte_source.h"
 #include "input/error.h"
@@ -115,6 +116,8 @@ int RunRules(const Options& options, const TextOptions& text) {
       return RunRulesMutate(options);
     case Command::kRulesNew:
       return New(options);
+    case Command::kRulesTrace:
+      return RunTrace(options, text);
     case Command::kRulesLiterals:
       WriteOutput(ListLiterals(LoadRules(options)), options.output);
       return kNothing;

@@ -168,6 +168,7 @@ int Dispatch(const Options& options) {
     case Command::kRulesNew:
     case Command::kRulesMutate:
     case Command::kRulesSchema:
+    case Command::kRulesTrace:
       return RunRules(options, ForText(options));
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);

@@ -22,8 +22,21 @@ struct Reason {
   std::uint64_t line = 0;  // 0: no one line
 };
 
+// What a remedy's place among the others is decided by, see diagnose/rank.h: compared part by part, in this order.
+struct RankReasons {
+  bool finds_out = false;  // what is not known and would have to be first
+  bool supported = false;  // the log speaks for it
+  bool too_little = false;
+  bool gamble = false;     // nothing is known of it, where others were worked out
+  int cost = 0;            // to the user; where the log does not speak for it, 0
+  bool estimated = false;  // whether it is enough
+  bool doubtful = false;   // enough, or too little, only as far as the estimate is right
+  int prior = 0;           // the rule data's own order
+};
+
 struct RankedRemedy {
   int rank = 0;
+  std::optional<RankReasons> rank_reasons;  // of reports from before they were told: none
   const Remedy* remedy = nullptr;
   std::string section;
   std::optional<std::int64_t> saves_bytes;

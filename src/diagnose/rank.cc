@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "diagnose/budget.h"
@@ -17,6 +16,12 @@ namespace {
 struct Candidate {
   RankedRemedy ranked;
   int prior = 0;
+
+  bool RanksBefore(const Candidate& other) const {
+    const std::array<int, 8> key = SortKey(*ranked.rank_reasons);
+    const std::array<int, 8> others = SortKey(*other.ranked.rank_reasons);
+    return key != others ? key < others : ranked.remedy->id < other.ranked.remedy->id;
+  }
 };
 
 // The names that are of one remedy as it was worked out on the program.
@@ -124,21 +129,21 @@ void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
   }
 }
 
-// Smaller ranks higher; see the header for what each part means.
-auto Key(const Candidate& candidate, bool scenario_known, bool worked_out) {
+RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool worked_out) {
   const RankedRemedy& ranked = candidate.ranked;
-  const int finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty() ? 0 : 1;
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
-  const int unsupported = cures && (!ranked.why.empty() || ranked.enough == true) ? 0 : 1;
-  const int too_little = ranked.enough == false ? 1 : 0;
-  const int not_estimated = ranked.enough ? 0 : 1;
-  const int doubtful = ranked.borderline ? 1 : 0;
-  const int cost = unsupported == 1 ? 0 : ranked.remedy->cost;
+  RankReasons reasons;
+  reasons.finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty();
+  reasons.supported = cures && (!ranked.why.empty() || ranked.enough == true);
+  reasons.too_little = ranked.enough == false;
   // Beside what was worked out on values, be they all of the program's or those listed, a remedy of which nothing is
   // known is a gamble.
-  const int gamble = worked_out ? not_estimated : 0;
-  return std::tuple(finds_out, unsupported, too_little, gamble, cost, not_estimated, doubtful, candidate.prior,
-                    ranked.remedy->id);
+  reasons.gamble = worked_out && !ranked.enough;
+  reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
+  reasons.estimated = ranked.enough.has_value();
+  reasons.doubtful = ranked.borderline;
+  reasons.prior = candidate.prior;
+  return reasons;
 }
 
 // Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes
@@ -164,6 +169,23 @@ void PairUp(const Diagnosis& diagnosis, double excess, std::vector<Candidate>* c
 }
 
 }  // namespace
+
+std::array<int, 8> SortKey(const RankReasons& reasons) {
+  return {reasons.finds_out ? 0 : 1,
+          reasons.supported ? 0 : 1,
+          reasons.too_little ? 1 : 0,
+          reasons.gamble ? 1 : 0,
+          reasons.cost,
+          reasons.estimated ? 0 : 1,
+          reasons.doubtful ? 1 : 0,
+          reasons.prior};
+}
+
+RankPart DecidingPart(const RankReasons& one, const RankReasons& other) {
+  const std::array<int, 8> a = SortKey(one);
+  const std::array<int, 8> b = SortKey(other);
+  return static_cast<RankPart>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+}
 
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis) {
   const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
@@ -210,9 +232,9 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
   const bool worked_out = diagnosis->prospects.has_value() || !listed.empty();
-  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    return Key(a, known, worked_out) < Key(b, known, worked_out);
-  });
+  for (Candidate& candidate : candidates) candidate.ranked.rank_reasons = ReasonsOf(candidate, known, worked_out);
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.RanksBefore(b); });
 
   diagnosis->remedies.clear();
   for (Candidate& candidate : candidates) {

@@ -48,6 +48,14 @@ std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, Re
 }  // namespace
 
 Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options) {
+  return ReadInput(input, limits, options,
+                   [&](const Artifact& artifact, ByteSource& part, const ReadOptions& settings) {
+                     return ReadArtifact(engine, artifact, part, settings);
+                   });
+}
+
+Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOptions& options,
+                   const ArtifactRead& read_artifact) {
   Readings readings;
   ReadOptions settings = options;
   bool stops_itself = false;
@@ -58,7 +66,7 @@ Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& li
     BoundProblems(&readings.problems, &readings.problems_left_out);
   };
   const auto read = [&](const Artifact& artifact, ByteSource& part) {
-    Readings one = ReadArtifact(engine, artifact, part, settings);
+    Readings one = read_artifact(artifact, part, settings);
     if (stops_itself) options.control->bytes += one.bytes;
     readings.Join(std::move(one));
   };

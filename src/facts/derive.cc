@@ -44,6 +44,30 @@ Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
   return follows;
 }
 
+std::vector<DerivedTrace> TraceDerived(const std::vector<DerivedFact>& derived, const Scope& read) {
+  std::vector<DerivedTrace> traces;
+  Evidence follows;
+  const DerivedScope scope(follows, read);
+  for (const DerivedFact& one : derived) {
+    DerivedTrace& trace = traces.emplace_back();
+    trace.fact = &one;
+    if (!one.replace && IsKnown(scope.Get(one.name))) {
+      trace.outcome = DerivedTrace::Outcome::kReadAlready;
+      continue;
+    }
+    if (one.when) trace.when = Examine(*one.when, scope);
+    if (trace.when && AsBool(trace.when->value) != true) {
+      trace.outcome = DerivedTrace::Outcome::kNotNow;
+      continue;
+    }
+    trace.from = Examine(one.from, scope);
+    trace.value = Whole(one.name, trace.from->value);
+    trace.outcome = IsKnown(trace.value) ? DerivedTrace::Outcome::kGiven : DerivedTrace::Outcome::kUnknown;
+    follows.Set(one.name, trace.value, {}, one.replace);
+  }
+  return traces;
+}
+
 void AddDerived(const std::vector<DerivedFact>& derived, const Scope& read, Evidence* facts) {
   const Evidence follows = Derive(derived, read);
   for (const auto& [name, fact] : follows.all()) facts->Set(name, fact.value, fact.place, true);

@@ -116,6 +116,11 @@ HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
   }
 }
 
+bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin) {
+  static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
+  return re2::RE2::FullMatch(re2::StringPiece(joined.text().data(), begin), exception_class);
+}
+
 bool IsAbsorbedBy(const Failure& failure, const Failure& by) {
   const std::vector<std::string>& codes = failure.absorbed_by;
   return std::find(codes.begin(), codes.end(), by.code) != codes.end();
@@ -158,15 +163,13 @@ void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aroun
 }
 
 std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around, bool* quoted) const {
-  static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   std::vector<HeadMatch> heads;
   for (const std::size_t i : patterns_.In(joined.text())) {
     const auto& [failure, head] = heads_[i];
     HeadMatch found{failure, head, {}};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
-      const re2::StringPiece before(joined.text().data(), found.match.begin);
-      if (head->line_start && !re2::RE2::FullMatch(before, exception_class)) continue;
+      if (head->line_start && !StandsAtLineStart(joined, found.match.begin)) continue;
       heads.push_back(found);
     }
   }

@@ -80,6 +80,11 @@ class HeadFinder {
   // Whether what stands at `column` of the first line is only quoted.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
 
+  // The quotation that says so, see QuotationFinder.
+  const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const {
+    return quotations_.FindQuotation(around, column);
+  }
+
   // Where what `head` begins is over at the latest: where behind the first line another failure's head begins that is
   // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
@@ -95,6 +100,9 @@ class HeadFinder {
   PatternSet patterns_;  // of heads_
   QuotationFinder quotations_;
 };
+
+// Whether what begins at `begin` in the text stands at the start of a line, an exception's class aside.
+bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin);
 
 // Whether the rule data lets `failure` be absorbed by `by`.
 bool IsAbsorbedBy(const Failure& failure, const Failure& by);

@@ -88,18 +88,22 @@ bool QuotationFinder::AmongSource(const Surroundings& around) const {
 }
 
 bool QuotationFinder::IsQuoted(const Surroundings& around, std::size_t column) const {
+  return around.lines.front().binary || FindQuotation(around, column) != nullptr;
+}
+
+const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std::size_t column) const {
   const Line& line = around.lines.front();
-  if (line.binary) return true;
   const std::size_t at = line.WrittenAt(column);
-  if (at > kMostColumn) return false;
+  if (line.binary || at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
   const std::vector<std::size_t> likely = patterns_.In(before);
-  if (likely.empty()) return false;
+  if (likely.empty()) return nullptr;
   const std::string from_head = TextFrom(around, at);
-  return std::any_of(likely.begin(), likely.end(), [&](std::size_t i) {
+  const auto quoting = std::find_if(likely.begin(), likely.end(), [&](std::size_t i) {
     const Quotation& quotation = *quotations_[i];
     return quotation.Matches(before, from_head) && (!quotation.in_source || AmongSource(around));
   });
+  return quoting == likely.end() ? nullptr : quotations_[*quoting];
 }
 
 }  // namespace whyoom

@@ -30,6 +30,9 @@ class QuotationFinder {
   // Whether what begins at text[column] of the first of the lines is only quoted.
   bool IsQuoted(const Surroundings& around, std::size_t column) const;
 
+  // The quotation that says so; null where none does, also where the line is machine code or data.
+  const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const;
+
  private:
   bool IsSourceLine(const std::string& line) const;
   bool AmongSource(const Surroundings& around) const;

@@ -27,7 +27,8 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
           source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(),
           survey_ ? &*survey_ : nullptr, options.control),
       lines_(engine),
-      filter_(options.range) {}
+      filter_(options.range),
+      witness_(options.witness) {}
 
 bool SightingReader::Next(std::vector<Sighting>* found) {
   if (state_ == State::kEnded) {
@@ -37,6 +38,7 @@ bool SightingReader::Next(std::vector<Sighting>* found) {
   RawLine line;
   while (state_ == State::kReading) {
     if (scanner_.Next(lines_.wants_adjacent(), &line)) {
+      if (witness_ != nullptr) witness_->See(line);
       lines_.Feed(line);
     } else {
       lines_.Pause();
@@ -53,6 +55,9 @@ bool SightingReader::Take(std::vector<Sighting>* found) {
   std::vector<Sighting> sightings = lines_.TakeSightings();
   filter_.Apply(&sightings);
   for (Sighting& sighting : sightings) sighting.head.offset = source_.RawOffset(sighting.head.offset);
+  for (const Sighting& sighting : sightings) {
+    if (witness_ != nullptr) witness_->See(sighting);
+  }
   std::move(sightings.begin(), sightings.end(), std::back_inserter(*found));
   return !sightings.empty();
 }

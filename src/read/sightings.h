@@ -27,10 +27,19 @@
 
 namespace whyoom {
 
+// Looks on while an artifact is read, for who asks what became of its lines (diagnose/trace.h).
+class ReadWitness {
+ public:
+  virtual ~ReadWitness() = default;
+  virtual void See(const RawLine& line) = 0;  // each that is looked at, in order
+  virtual void See(const Sighting& sighting) = 0;
+};
+
 struct ReadOptions {
   TimeRange range;                 // what lies outside is left out
   std::size_t threads = 0;         // that search a large regular file, beside the caller's; what comes out is the same
   ReadControl* control = nullptr;  // says when to stop; may be null
+  ReadWitness* witness = nullptr;  // most have none
 };
 
 // What an artifact came to, beside its sightings.
@@ -71,6 +80,7 @@ class SightingReader {
   LineScanner scanner_;
   LineReader lines_;
   TimeFilter filter_;
+  ReadWitness* const witness_;
   SuspectTable suspects_;
   State state_ = State::kReading;
 };

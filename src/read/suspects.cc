@@ -111,6 +111,25 @@ bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
   return looks_so;
 }
 
+SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) const {
+  const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
+  Look look;
+  for (const std::size_t i : words_.In(text)) {
+    const Suspect& suspect = rules_.suspects()[i];
+    const auto unless = std::find_if(suspect.unless.begin(), suspect.unless.end(),
+                                     [&](const Pattern& pattern) { return Holds(pattern, text); });
+    look.words = &suspect;
+    look.unless = unless == suspect.unless.end() ? nullptr : &*unless;
+    if (look.unless == nullptr) break;
+  }
+  const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
+  for (const ErrorLine& error_line : rules_.error_lines()) {
+    const ErrorLine*& found = error_line.healthy ? look.healthy : look.looks;
+    if (found == nullptr && Holds(error_line.pattern, whole)) found = &error_line;
+  }
+  return look;
+}
+
 void SuspectTracker::Feed(const Line& line, bool is_suspect, std::vector<SuspectLine>* told) {
   if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
   if (!line.after_gap && !IsOfTraceback(line.text)) ++at_;

@@ -43,6 +43,15 @@ class SuspectFinder {
   // null where it is not known.
   bool Finds(const Line& line, const RawLine* raw) const;
 
+  // Why `Finds` says what it says, part by part; slower.
+  struct Look {
+    const Suspect* words = nullptr;      // that are in the line
+    const Pattern* unless = nullptr;     // what makes another matter of them; then `words` are the last ones such
+    const ErrorLine* looks = nullptr;    // what it looks like
+    const ErrorLine* healthy = nullptr;  // or that nothing failed
+  };
+  Look LookAt(const Line& line, const RawLine* raw) const;
+
   // Whether what stands round the text, a logger's level, says that nothing failed.
   bool IsHealthy(const Line& line, const RawLine* raw) const;
 

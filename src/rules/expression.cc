@@ -276,6 +276,8 @@ std::size_t Expression::size() const { return root_ == nullptr ? 0 : root_->size
 
 bool Expression::is_over_rows() const { return root_ != nullptr && root_->over_rows; }
 
+const internal::ExpressionNode* Expression::tree() const { return root_ == nullptr ? nullptr : root_->tree.get(); }
+
 int Expression::term_levels() const { return root_ == nullptr ? 0 : root_->term_levels; }
 
 }  // namespace whyoom

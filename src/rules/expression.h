@@ -36,6 +36,10 @@
 
 namespace whyoom {
 
+namespace internal {
+struct ExpressionNode;
+}
+
 // What names mean. Borrowed for the time of one evaluation.
 class Scope {
  public:
@@ -91,6 +95,9 @@ class Expression {
   std::size_t size() const;
   bool is_over_rows() const;
   int term_levels() const;
+
+  // What it was parsed to (rules/expression_node.h), for who looks at its parts; null where it is always unknown.
+  const internal::ExpressionNode* tree() const;
 
  private:
   struct Node;

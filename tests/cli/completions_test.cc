@@ -23,6 +23,7 @@ const std::vector<std::vector<std::string>> kCommands = {{},
                                                          {"rules", "check"},
                                                          {"rules", "test"},
                                                          {"rules", "new"},
+                                                         {"rules", "trace"},
                                                          {"rules", "literals"},
                                                          {"rules", "schema"},
                                                          {"completions"},
@@ -132,6 +133,7 @@ TEST_CASE("values are completed as what they are", "[cli]") {
   CHECK(Complete({"--xla-dump", ""}).fill == "folders\t");
   CHECK(Complete({"--xla-dump=out/"}).fill == "folders\t--xla-dump=");
   CHECK(Complete({"--rules", ""}).fill == "files\t");
+  CHECK(Complete({"rules", "trace", ""}).fill == "files\t");
   CHECK(Complete({"--since", ""}).fill == "none");
   CHECK(Complete({"completions", ""}).words == Names{"bash", "zsh", "fish"});
   CHECK(Complete({"completions", "zsh", ""}).words.empty());

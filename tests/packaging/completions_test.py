@@ -32,6 +32,7 @@ COMMANDS = [
     "rules literals",
     "rules schema",
     "rules new",
+    "rules trace",
     "completions",
     "man",
 ]

@@ -86,6 +86,25 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
   }
 }
 
+void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
+  v.Record("rank_reasons", "Why the remedy stands where it does: what they are sorted by, in this order.");
+  v.Need("finds_out", reasons.finds_out,
+         {.about = "It finds out which scenario it is, where that has to be known first; true ranks higher."});
+  v.Need(
+      "supported", reasons.supported,
+      {.about = "This log speaks for it: by evidence, or by an estimate that covers the excess; true ranks higher."});
+  v.Need("too_little", reasons.too_little, {.about = "It is estimated not to be enough; false ranks higher."});
+  v.Need("gamble", reasons.gamble,
+         {.about = "Nothing is known of it, where others were worked out on the program or the list; false ranks "
+                   "higher."});
+  v.Need("cost", reasons.cost,
+         {.about = "To the user, 0 to 6, see rules/README.md; 0 where supported is false. The lower ranks higher."});
+  v.Need("estimated", reasons.estimated, {.about = "Whether it is enough is known; true ranks higher."});
+  v.Need("doubtful", reasons.doubtful, {.about = "As borderline; false ranks higher."});
+  v.Need("prior", reasons.prior,
+         {.about = "The rule data's order for this scenario; the lower ranks higher, and then the id decides."});
+}
+
 template <class V>
 void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Record("remedy");
@@ -113,6 +132,7 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Need("why", ranked.why);
   v.Need("how", ranked.how);
   v.Show("links", [&] { return ranked.remedy->links; });
+  v.Maybe("rank_reasons", ranked.rank_reasons, {.about = "Absent in what older versions wrote."});
   if constexpr (V::kReads) {
     for (const std::string& id : ranked.enough_with) {
       if (v.rules().FindRemedy(id) == nullptr) v.SetFaulty();

@@ -21,17 +21,6 @@ bool IsRuleName(std::string_view name) {
   });
 }
 
-Json FactJson(const Value& value) {
-  if (const auto number = AsNumber(value)) {
-    constexpr double kExact = 9.2e18;
-    if (std::abs(*number) < kExact && *number == std::floor(*number)) return static_cast<std::int64_t>(*number);
-    return std::isfinite(*number) ? Json(*number) : Json(nullptr);
-  }
-  if (const auto truth = AsBool(value)) return *truth;
-  const std::string* text = AsText(value);
-  return text == nullptr ? Json(nullptr) : Json(Printable(*text));
-}
-
 std::optional<Value> ReadFact(const nlohmann::json& field) {
   if (field.is_number()) return field.get<double>();
   if (field.is_boolean()) return field.get<bool>();
@@ -61,6 +50,17 @@ std::vector<std::string> WordsOf(std::string_view text) {
   return words;
 }
 
+Json ValueToJson(const Value& value) {
+  if (const auto number = AsNumber(value)) {
+    constexpr double kExact = 9.2e18;
+    if (std::abs(*number) < kExact && *number == std::floor(*number)) return static_cast<std::int64_t>(*number);
+    return std::isfinite(*number) ? Json(*number) : Json(nullptr);
+  }
+  if (const auto truth = AsBool(value)) return *truth;
+  const std::string* text = AsText(value);
+  return text == nullptr ? Json(nullptr) : Json(Printable(*text));
+}
+
 void RecordWriter::NeedName(const char* key, const std::string& name, const char* /*about*/) {
   json_[key] = Printable(name);
   if (json_[key] != name) json_[BytesKey(key)] = ToBase64(name);
@@ -69,7 +69,7 @@ void RecordWriter::NeedName(const char* key, const std::string& name, const char
 void RecordWriter::Facts(const char* key, const Evidence& facts, const char* /*needed*/, const char* /*about*/) {
   Json json = Json::object();
   for (const auto& [name, fact] : facts.all()) {
-    if (Json value = FactJson(fact.value); !value.is_null()) json[name] = std::move(value);
+    if (Json value = ValueToJson(fact.value); !value.is_null()) json[name] = std::move(value);
   }
   json_[key] = std::move(json);
 }

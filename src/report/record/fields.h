@@ -23,8 +23,8 @@
 //   Group(key, value, f)    fields that are there all or none; which, tells whether the list `key` is
 //   Extend(value)           all fields of another record
 //
-// Values are texts, numbers, truths, Timestamps, enumerations, structures with a description, and optionals, vectors
-// and maps of these.
+// Values are texts, numbers, truths, Timestamps, enumerations, Values of the rule data (written only, null where not
+// known), structures with a description, and optionals, vectors and maps of these.
 #pragma once
 
 #include <algorithm>
@@ -89,6 +89,9 @@ std::vector<std::string> WordsOf(std::string_view text);
 
 template <class T>
 Json ToRecord(const T& value);
+
+// A number, a truth or a text; null where it is not known.
+Json ValueToJson(const Value& value);
 
 class RecordWriter {
  public:
@@ -157,6 +160,8 @@ class RecordWriter {
       return WordsOf(spec.one_of).at(static_cast<std::size_t>(value));
     } else if constexpr (std::is_arithmetic_v<T>) {
       return value;
+    } else if constexpr (std::is_same_v<T, Value>) {
+      return ValueToJson(value);
     } else if constexpr (std::is_same_v<T, Timestamp>) {
       return ToString(value);
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {

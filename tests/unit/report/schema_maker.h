@@ -121,6 +121,8 @@ class SchemaMaker {
       return {{"type", "array"}, {"items", TypeOf<typename T::value_type>({}, 0)}};
     } else if constexpr (IsMap<T>) {
       return {{"type", "object"}, {"additionalProperties", TypeOf<typename T::mapped_type>({}, 0)}};
+    } else if constexpr (std::is_same_v<T, Value>) {
+      return {{"type", {"number", "string", "boolean", "null"}}};
     } else if constexpr (std::is_same_v<T, bool>) {
       return {{"type", "boolean"}};
     } else if constexpr (std::is_same_v<T, double>) {

@@ -9,6 +9,7 @@
 #include "process.h"
 #include "report/record/describe_diff.h"
 #include "report/record/describe_explanation.h"
+#include "report/record/describe_trace.h"
 
 namespace whyoom {
 namespace {
@@ -108,6 +109,14 @@ Json ExplainSchema() {
   return Schema(kExplainFormat, "What whyoom explain --format json prints", any_of, definitions);
 }
 
+Json TraceSchema() {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  LogTrace trace;
+  DescribeTrace(maker, trace, ToolRecord());
+  return Schema(kTraceFormat, "What whyoom rules trace --format json prints", Json::array({maker.Take()}), definitions);
+}
+
 void CheckPublished(const std::string& name, const Json& schema) {
   INFO(name);
   const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name;
@@ -143,6 +152,7 @@ TEST_CASE("the published schemas are made of the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
   CheckPublished("diff.schema.json", DiffSchema());
   CheckPublished("explain.schema.json", ExplainSchema());
+  CheckPublished("trace.schema.json", TraceSchema());
 }
 
 }  // namespace

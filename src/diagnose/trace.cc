@@ -1,0 +1,290 @@
+#include "diagnose/trace.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "diagnose/read_input.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostSightings = 10000;
+constexpr std::size_t kMostWords = 4096;
+constexpr std::size_t kNearest = 3;
+constexpr std::size_t kMostNearest = 5;   // lines for which the nearest heads are looked for; that takes its time
+constexpr std::size_t kNearlyThere = 16;  // characters of its pattern
+constexpr std::size_t kShownLine = 400;
+constexpr std::size_t kLookAhead = 12;
+
+// A sighting as far as it tells where it is.
+struct Seen {
+  const Failure* failure = nullptr;
+  std::string reporter;
+  std::uint64_t line = 0;
+  std::uint64_t last_line = 0;
+};
+
+// One artifact as it was read.
+class ArtifactTrace : public ReadWitness {
+ public:
+  ArtifactTrace(const Engine& engine, Artifact of) : artifact(std::move(of)), kept(engine) {}
+
+  void See(const RawLine& line) override { kept.Feed(line); }
+  void See(const Sighting& sighting) override {
+    if (seen.size() < kMostSightings)
+      seen.push_back(
+          {sighting.failure, sighting.reporter, sighting.head.line, std::max(sighting.head.line, sighting.last_line)});
+  }
+
+  Artifact artifact;
+  KeptLines kept;
+  std::optional<KeptLines> asked;  // the lines round the one that is asked for
+  std::vector<Seen> seen;
+  std::vector<ContextWord> words;
+  std::set<std::uint64_t> unknown_errors;  // lines
+};
+
+std::vector<ContextWord> ContextWords(const Engine& engine, const KeptLines& kept) {
+  std::vector<ContextWord> words;
+  for (std::size_t i = 0; i < kept.size() && words.size() < kMostWords; ++i) {
+    const std::string& text = kept.line(i).text;
+    if (!engine.finder().MayMatter(text) && !engine.contexts().MayHoldNearby(text)) continue;
+    const LineWindow window = kept.WindowAt(i);
+    const JoinedLines joined(window.lines, kLookAhead, JoinedLines::Joint::kBlank);
+    for (ContextFinder::Found& found : engine.contexts().Find(joined)) {
+      if (found.ends()) continue;
+      ContextWord word{found.context, found.pattern, joined.PlaceOf(found.match.begin).line,
+                       std::move(found.match.captures)};
+      words.push_back(std::move(word));
+    }
+  }
+  return words;
+}
+
+// The text without what differs from one run or host to the next.
+std::string WithoutFigures(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    const bool is_figure = c >= '0' && c <= '9';
+    if (!is_figure) plain += c;
+    if (is_figure && !plain.ends_with('#')) plain += '#';
+  }
+  return plain;
+}
+
+bool Reaches(const Seen& seen, std::uint64_t line) { return seen.line <= line && line <= seen.last_line; }
+
+// What reading made of a head that it found in a line.
+void SetFate(const ArtifactTrace& artifact, const std::string& reporter, TracedHead* head) {
+  if (head->trace.outcome != HeadTrace::Outcome::kThere) return;
+  const Failure& failure = *head->trace.failure;
+  const std::uint64_t line = head->trace.place.line;
+  head->fate = TracedHead::Fate::kOther;
+  const auto find = [&](auto holds) -> const Seen* {
+    const auto found = std::find_if(artifact.seen.begin(), artifact.seen.end(),
+                                    [&](const Seen& seen) { return seen.reporter == reporter && holds(seen); });
+    return found == artifact.seen.end() ? nullptr : &*found;
+  };
+  if (find([&](const Seen& seen) { return seen.failure == &failure && seen.line == line; }) != nullptr) {
+    head->fate = TracedHead::Fate::kOpened;
+    return;
+  }
+  // A message that tells another one's head may go on for some lines behind its own.
+  const Seen* by = find([&](const Seen& seen) { return seen.failure == &failure && Reaches(seen, line); });
+  if (by != nullptr) head->fate = TracedHead::Fate::kSameFailure;
+  if (by == nullptr) {
+    by = find([&](const Seen& seen) {
+      const bool near = seen.line <= line + kLookAhead && line <= seen.last_line + kLookAhead;
+      return near && IsAbsorbedBy(failure, *seen.failure);
+    });
+    if (by != nullptr) head->fate = TracedHead::Fate::kAbsorbed;
+  }
+  if (by == nullptr && head->trace.head->of_report) head->fate = TracedHead::Fate::kOfReport;
+  if (by == nullptr) return;
+  head->by = by->failure;
+  head->by_line = by->line;
+}
+
+// Of several heads of a failure in one line the first one began it.
+void KeepFirst(std::vector<TracedHead>* heads) {
+  for (TracedHead& head : *heads) {
+    if (head.fate != TracedHead::Fate::kOpened) continue;
+    const bool is_later = std::any_of(heads->begin(), heads->end(), [&](const TracedHead& other) {
+      return other.fate == TracedHead::Fate::kOpened && other.trace.failure == head.trace.failure &&
+             other.trace.place.column < head.trace.place.column;
+    });
+    if (!is_later) continue;
+    head.fate = TracedHead::Fate::kSameFailure;
+    head.by = head.trace.failure;
+    head.by_line = head.trace.place.line;
+  }
+}
+
+class Tracer {
+ public:
+  Tracer(const Engine& engine, const TraceRequest& request) : engine_(engine), heads_(engine) {
+    trace_.request = request;
+  }
+
+  Readings Read(const Artifact& artifact, ByteSource& source, const ReadOptions& options) {
+    ArtifactTrace& one = artifacts_.emplace_back(engine_, artifact);
+    LineTap tap(source, trace_.request.line);
+    ReadOptions settings = options;
+    settings.witness = &one;
+    const bool is_asked = trace_.request.line > 0;
+    Readings readings = ReadArtifact(engine_, artifact, is_asked ? tap : source, settings);
+    one.kept.Finish();
+    if (is_asked && trace_.request.line <= tap.lines()) tap.FeedTo(&one.asked.emplace(engine_));
+    trace_.last_line = std::max(trace_.last_line, tap.lines());
+    trace_.not_all_kept = trace_.not_all_kept || one.kept.full();
+    one.words = ContextWords(engine_, one.kept);
+    for (const Problem& problem : readings.problems) {
+      if (problem.is_unknown_error()) one.unknown_errors.insert(problem.line);
+    }
+    return readings;
+  }
+
+  LogTrace Finish(Readings readings) {
+    trace_.artifacts = readings.artifacts;
+    trace_.bytes = readings.bytes;
+    trace_.problems = std::move(readings.problems);
+    if (readings.table) Conclude(&*readings.table);
+    for (const ArtifactTrace& artifact : artifacts_) TraceLines(artifact);
+    const bool is_near = std::any_of(trace_.lines.begin(), trace_.lines.end(), [](const LineTrace& line) {
+      return std::any_of(line.heads.begin(), line.heads.end(),
+                         [](const TracedHead& head) { return !head.trace.literal.empty(); });
+    });
+    if (!is_near) trace_.literals = heads_.literals();
+    return std::move(trace_);
+  }
+
+ private:
+  void Conclude(FindingTable* table) {
+    std::map<std::pair<std::string, std::string>, Finding> findings;  // as they were before anything was concluded
+    for (const FindingTable::Entry* entry : table->entries()) {
+      const Finding& finding = FindingOf(*entry);
+      findings.emplace(std::pair(finding.failure->code, finding.id), finding);
+    }
+    trace_.diagnoses = table->Finish(XlaDump(), &trace_.problems);
+    for (const Diagnosis& diagnosis : trace_.diagnoses) {
+      const ArtifactTrace* artifact = FindArtifact(diagnosis.where.artifact);
+      const std::optional<LineWindow> window = artifact == nullptr ? std::nullopt : WindowOf(*artifact, diagnosis);
+      static const std::vector<ContextWord> none;
+      FindingTrace& one = trace_.findings.emplace_back(
+          TraceFinding(engine_.rules(), findings.at({diagnosis.failure->code, diagnosis.id}), diagnosis,
+                       engine_.finder(), window ? &*window : nullptr, artifact == nullptr ? none : artifact->words));
+      const std::vector<std::string>& causes = diagnosis.failure->consequence_of;
+      for (const Diagnosis& cause : trace_.diagnoses) {
+        if (std::find(causes.begin(), causes.end(), cause.failure->code) != causes.end()) one.causes.push_back(&cause);
+      }
+    }
+  }
+
+  const ArtifactTrace* FindArtifact(const Artifact& artifact) const {
+    for (const ArtifactTrace& one : artifacts_) {
+      if (BoundedPath(one.artifact.path) == artifact.path && BoundedPath(one.artifact.member) == artifact.member)
+        return &one;
+    }
+    return nullptr;
+  }
+
+  // Of the lines that the raw line of the finding's head holds the one that the head is in.
+  std::optional<LineWindow> WindowOf(const ArtifactTrace& artifact, const Diagnosis& diagnosis) const {
+    for (const std::size_t place : artifact.kept.At(diagnosis.where.line)) {
+      LineWindow window = artifact.kept.WindowAt(place);
+      for (const HeadTrace& head : heads_.TraceHeads(window, {})) {
+        if (head.failure == diagnosis.failure && head.outcome == HeadTrace::Outcome::kThere) return window;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void TraceLines(const ArtifactTrace& artifact) {
+    if (artifact.asked) {
+      for (const std::size_t place : artifact.asked->At(trace_.request.line)) AddLine(artifact, *artifact.asked, place);
+    }
+    if (trace_.request.line > 0) return;
+    std::map<std::string, std::size_t> alike;  // lines_ by text
+    for (std::size_t place = 0; place < artifact.kept.size(); ++place) {
+      const Line& line = artifact.kept.line(place);
+      if (!heads_.HoldsLiteral(line.text) && !artifact.kept.suspect(place)) continue;
+      const auto [known, is_new] = alike.try_emplace(WithoutFigures(line.text), trace_.lines.size());
+      if (is_new && trace_.lines.size() < kMostTracedLines) {
+        AddLine(artifact, artifact.kept, place);
+      } else if (!is_new && known->second < trace_.lines.size()) {
+        ++trace_.lines[known->second].alike;
+      } else {
+        ++trace_.lines_left_out;
+      }
+    }
+  }
+
+  void AddLine(const ArtifactTrace& artifact, const KeptLines& kept, std::size_t place) {
+    if (trace_.lines.size() >= kMostTracedLines) {
+      ++trace_.lines_left_out;
+      return;
+    }
+    const LineWindow window = kept.WindowAt(place);
+    const Line& line = kept.line(place);
+    LineTrace one;
+    one.artifact = artifact.artifact;
+    one.line = line.number;
+    one.reporter = line.reporter;
+    one.text = line.text.substr(0, kShownLine);
+    one.healthy = line.healthy;
+    one.binary = line.binary;
+    one.suspect = kept.suspect(place);
+    one.unknown_error = artifact.unknown_errors.contains(line.number);
+    std::vector<HeadTrace> traced = heads_.TraceHeads(window, trace_.request.codes);
+    const bool is_in = std::any_of(traced.begin(), traced.end(), [](const HeadTrace& head) {
+      return head.outcome < HeadTrace::Outcome::kInLaterLine || (head.reach && !head.literal.empty());
+    });
+    const bool is_asked = trace_.request.line > 0 || one.suspect.has_value();
+    if ((!is_in || trace_.request.line > 0) && is_asked && nearest_looked_for_ < kMostNearest) {
+      ++nearest_looked_for_;
+      one.nearest = heads_.NearestHeads(window, traced, kNearest);
+      // Beside a head that is there or nearly is, others say something only where they are nearly there, too.
+      std::erase_if(one.nearest, [&](const HeadTrace& head) { return is_in && head.reach->weight() < kNearlyThere; });
+    }
+    for (HeadTrace& trace : traced) {
+      TracedHead& head = one.heads.emplace_back();
+      head.trace = std::move(trace);
+      SetFate(artifact, line.reporter, &head);
+    }
+    KeepFirst(&one.heads);
+    for (const Diagnosis& diagnosis : trace_.diagnoses) {
+      if (FindArtifact(diagnosis.where.artifact) == &artifact && diagnosis.where.line <= line.number &&
+          line.number <= diagnosis.where.last_line)
+        one.part_of.push_back(&diagnosis);
+    }
+    trace_.lines.push_back(std::move(one));
+  }
+
+  const Engine& engine_;
+  const HeadTracer heads_;
+  std::deque<ArtifactTrace> artifacts_;
+  std::size_t nearest_looked_for_ = 0;
+  LogTrace trace_;
+};
+
+}  // namespace
+
+LogTrace TraceInputs(const Engine& engine, const std::vector<Artifact>& inputs, const TraceRequest& request,
+                     const Limits& limits, ReadControl* control) {
+  Tracer tracer(engine, request);
+  Readings readings;
+  const auto read = [&](const Artifact& artifact, ByteSource& source, const ReadOptions& options) {
+    return tracer.Read(artifact, source, options);
+  };
+  for (const Artifact& input : inputs) {
+    ReadOptions options;
+    options.control = control;
+    readings.Join(ReadInput(input, limits, options, read));
+  }
+  return tracer.Finish(std::move(readings));
+}
+
+}  // namespace whyoom

@@ -1,0 +1,79 @@
+// `whyoom rules trace` as a user runs it.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "json_schema.h"
+#include "process.h"
+
+using nlohmann::json;
+
+namespace {
+
+const std::string kMissed =
+    "step 1\nRESOURCE_EXHAUSTED: Ran out of memory in memory spase hbm. Used 20.00G of 15.75G hbm. Exceeded hbm "
+    "capacity by 4.25G.\n";
+
+std::string CaseLog(const std::string& name) {
+  return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log";
+}
+
+JsonSchema Schema() { return JsonSchema(json::parse(ReadText(WHYOOM_SOURCE_DIR "/docs/trace.schema.json"))); }
+
+}  // namespace
+
+TEST_CASE("a line that is missed by a character is traced to it", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("train.log", kMissed);
+  const ProcessResult text = RunWhyoom({"rules", "trace", log + ":2"});
+  CHECK(text.exit_status == 0);
+  CHECK(text.out.find("train.log:2") != std::string::npos);
+  CHECK(text.out.find("memory in memory spa\"") != std::string::npos);
+  CHECK(text.out.find("se hbm. Used 20.00G") != std::string::npos);
+  CHECK(RunWhyoom({"rules", "trace"}, kMissed).exit_status == 0);
+  CHECK(RunWhyoom({"rules", "trace", "--", "-:2"}, kMissed).out.find(":2\n") != std::string::npos);
+}
+
+TEST_CASE("a trace says which statuses a call has", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("train.log", kMissed);
+  CHECK(RunWhyoom({"rules", "trace", log + ":7"}).exit_status == 2);
+  CHECK(RunWhyoom({"rules", "trace", log + ":0"}).exit_status == 2);
+  CHECK(RunWhyoom({"rules", "trace", "--rule", "E100O", log}).err.find("'E1000'") != std::string::npos);
+  CHECK(RunWhyoom({"rules", "trace", scratch.path() + "/none.log"}).exit_status == 3);
+  CHECK(RunWhyoom({"rules", "trace", scratch.path() + "/none.log:3"}).exit_status == 3);
+  CHECK(RunWhyoom({"rules", "trace", "--output", log, log + ":2"}).exit_status == 2);
+  CHECK(RunWhyoom({"rules", "trace", scratch.Write("good.log:12", "all is well\n")}).exit_status == 0);
+}
+
+TEST_CASE("a trace in JSON is valid by its schema, and says what the report says", "[cli]") {
+  const JsonSchema schema = Schema();
+  for (const char* name : {"compile-padded-points", "buffer-fragmented", "silent-source-line"}) {
+    INFO(name);
+    const json trace = json::parse(RunWhyoom({"rules", "trace", "--format", "json", CaseLog(name)}).out);
+    for (const std::string& fault : schema.Faults(trace)) FAIL_CHECK(fault);
+    const json report = json::parse(RunWhyoom({"--format", "json", CaseLog(name)}).out);
+    REQUIRE(trace["findings"].size() == report["diagnoses"].size());
+    for (std::size_t i = 0; i < trace["findings"].size(); ++i) {
+      const json& finding = trace["findings"][i];
+      const json& diagnosis = report["diagnoses"][i];
+      CHECK(finding["id"] == diagnosis["id"]);
+      for (std::size_t j = 0; j < diagnosis["remedies"].size(); ++j) {
+        CHECK(finding["remedies"][j]["id"] == diagnosis["remedies"][j]["id"]);
+        CHECK(finding["remedies"][j]["rank_reasons"] == diagnosis["remedies"][j]["rank_reasons"]);
+      }
+      for (const json& scenario : finding["scenarios"]) {
+        if (scenario["verdict"] == "holds") CHECK(scenario["id"] == diagnosis["scenario"]["id"]);
+      }
+    }
+  }
+}
+
+TEST_CASE("a trace in text keeps to its width and gives a terminal no commands", "[cli]") {
+  const std::string out = RunWhyoom({"rules", "trace", CaseLog("compile-padded-points")}).out;
+  CHECK(out.find("largest.size_bytes") != std::string::npos);
+  CHECK(out.find("before") != std::string::npos);
+  const std::string hostile =
+      RunWhyoom({"rules", "trace"}, "\x1b[2JRan out of memory in memory space \x1b]0;x\x07hbn\n").out;
+  CHECK(hostile.find('\x1b') == std::string::npos);
+}
