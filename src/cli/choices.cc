@@ -12,6 +12,8 @@ const Choices<Format> kReportFormats = {{"text", Format::kText, "for people"},
                                         {"junit", Format::kJunit, "XML, for CI servers"}};
 const Choices<Format> kDiffFormats = {{"text", Format::kText, "for people"},
                                       {"json", Format::kJson, "one object, schema whyoom.diff/1"}};
+const Choices<Format> kListFormats = {{"text", Format::kText, "for people"},
+                                      {"json", Format::kJson, "one object, schema whyoom.rule_list/1"}};
 const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
                                     {"always", ColorMode::kAlways, ""},
                                     {"never", ColorMode::kNever, ""}};

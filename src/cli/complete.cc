@@ -96,7 +96,8 @@ class Offers {
       for (const Word& topic : topics_()) Add(prefix + topic.text, topic.about);
     } else if (type == "DIR") {
       AddFill(Fill::kFolders, prefix);
-    } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "PATH", "STATE", "BEFORE", "AFTER"};
+    } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "SECTION|FILE", "LOG:LINE", "PATH",
+                                                           "STATE", "BEFORE", "AFTER"};
                files.contains(type)) {
       AddFill(Fill::kFiles, prefix);
     }

@@ -47,7 +47,9 @@ struct Options {
   std::vector<std::string> paths;     // of kDiagnose and kMerge; "-" is standard input
   std::string topic;                  // of kExplain; empty: list them
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
+  std::string new_rule_from;          // of kRulesNew: the line of a log that it is made from; empty: none
   std::vector<std::string> rules;     // files and folders
+  bool project_rules = true;          // use those of the folder that the run is in
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

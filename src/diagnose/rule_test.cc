@@ -59,12 +59,20 @@ std::string Complaint(const Failure& failure, const Example& example, const std:
 
 std::string FirstLine(const std::string& text) { return text.substr(0, std::min<std::size_t>(text.find('\n'), 100)); }
 
+// Built-in examples are of the built-in data as a whole: where some of it is left out, they may turn out otherwise.
+bool MayTurnOut(const Engine& engine, const Example& example, const std::string& what, RuleTestResult* result) {
+  if (!example.built_in || engine.rules().disabled().empty()) return false;
+  result->changed.push_back(fmt::format("{} (changed by what is disabled)", what));
+  return true;
+}
+
 void TestFailure(const Engine& engine, const Failure& failure, RuleTestResult* result) {
   for (const Example& example : failure.match) {
     const std::string complaint = Complaint(failure, example, Diagnose(engine, example.text));
     if (complaint.empty()) {
       ++result->reported;
-    } else {
+    } else if (!MayTurnOut(engine, example,
+                           fmt::format("{}: \"{}\" {}", failure.code, FirstLine(example.text), complaint), result)) {
       ++result->missing;
       result->failures.push_back(
           fmt::format("{}: missing: \"{}\" {}", failure.code, FirstLine(example.text), complaint));
@@ -73,6 +81,9 @@ void TestFailure(const Engine& engine, const Failure& failure, RuleTestResult* r
   for (const Example& example : failure.no_match) {
     bool noisy = false;
     for (const Diagnosis& finding : Diagnose(engine, example.text)) noisy = noisy || finding.failure == &failure;
+    if (noisy &&
+        MayTurnOut(engine, example, fmt::format("{}: \"{}\" gives it", failure.code, FirstLine(example.text)), result))
+      continue;
     ++(noisy ? result->noisy : result->validated);
     if (noisy)
       result->failures.push_back(
@@ -150,8 +161,12 @@ bool TellsUnknownError(const Engine& engine, const std::string& text) {
 
 void TestSuspects(const Engine& engine, RuleTestResult* result) {
   for (const Suspect& suspect : engine.rules().suspects()) {
-    for (const Example& example : suspect.match)
-      Count(TellsUnknownError(engine, example.text), "suspect " + suspect.id, example.text, result);
+    for (const Example& example : suspect.match) {
+      const bool tells = TellsUnknownError(engine, example.text);
+      const std::string what = "suspect " + suspect.id;
+      if (tells || !MayTurnOut(engine, example, what + ": \"" + FirstLine(example.text) + "\"", result))
+        Count(tells, what, example.text, result);
+    }
     for (const Example& example : suspect.no_match) {
       const bool noisy = TellsUnknownError(engine, example.text);
       ++(noisy ? result->noisy : result->validated);

@@ -16,6 +16,8 @@ struct RuleTestResult {
   int noisy = 0;
   int missing = 0;
   std::vector<std::string> failures;  // a sentence for each noisy or missing one
+  std::vector<std::string>
+      changed;  // one for each built-in example that what is disabled turns out otherwise: no fault
   bool ok() const { return noisy == 0 && missing == 0; }
 };
 

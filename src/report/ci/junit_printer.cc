@@ -152,6 +152,7 @@ std::string PrintJunit(const Report& report) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n  <testsuite" + counts +
                      ">\n    <properties>\n";
   text += Property("version", report.version) + Property("rules", report.rules_fingerprint) +
+          (report.rule_files.empty() ? "" : Property("rule_files", RuleFilesPhrase(report.rule_files))) +
           Property("inputs", fmt::format("{}", report.artifacts)) + Property("bytes", fmt::format("{}", report.bytes)) +
           Property("occurrences", fmt::format("{}", Summarize(report).occurrences));
   text += "    </properties>\n";
