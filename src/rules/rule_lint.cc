@@ -37,8 +37,10 @@ std::string Tokens(const RuleNode& node) {
   std::vector<SyntaxFault> faults;
   std::string text;
   for (const internal::Token& token : internal::Tokenize(node.Text(), &faults)) {
-    text += token.kind == internal::TokenKind::kText ? "'" + token.text + "'" : token.text;
-    text += token.kind == internal::TokenKind::kNumber ? "=" + std::to_string(token.number) + " " : " ";
+    const bool is_number = token.kind == internal::TokenKind::kNumber;
+    const bool is_text = token.kind == internal::TokenKind::kText;
+    text += is_number ? std::to_string(token.number) : is_text ? "'" + token.text + "'" : token.text;
+    text += ' ';
   }
   return text;
 }

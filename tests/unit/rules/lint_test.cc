@@ -44,11 +44,13 @@ std::string Failure1(const std::string& head, const std::string& more = "", cons
 const std::string kHead = R"("the pool is full")";
 
 TEST_CASE("a head that is there twice is told with a caret at its place", "[rules]") {
-  CHECK(Check(Failure1(R"("Error allocating device buffer")", "", "none")).faults ==
-        R"(user.json:1:119: a head of '0100' has this pattern already (it is in base.json:33:15)
-    …es": [{"code": "X1", "title": "t", "category": "c", "phase": "run", "heads": ["Error allocating device buffer"], …
-                                                                                  ^
-)");
+  const std::string said = Check(Failure1(R"("Error allocating device buffer")", "", "none")).faults;
+  CHECK(
+      said.starts_with("user.json:1:115: a head of '0100' has this pattern already (it is in base.json:33:15)\n    …"));
+  const std::size_t line = said.find('\n') + 1;
+  const std::size_t end = said.find('\n', line);
+  // "…" takes two bytes more than columns.
+  CHECK(said.substr(line).find("\"Error") == said.find('^') - end - 1 + 2);
 }
 
 TEST_CASE("a pattern that no text can match is a fault", "[rules]") {

@@ -114,7 +114,8 @@ TEST_CASE("a wording of a known failure has the names that are there", "[rules]"
   CHECK_FALSE(file.contains("failures"));
   const json& extension = file["extensions"][0];
   CHECK(extension["extends"] == "E1000");
-  CHECK(extension["heads"][0]["pattern"] == "program needs %{size:used_bytes}, device has %{size:limit_bytes}");
+  CHECK(extension["heads"][0]["pattern"] ==
+        "launcher: program needs %{size:used_bytes}, device has %{size:limit_bytes}");
   CHECK(extension["heads"][0]["id"].get<std::string>().starts_with("ours_"));
   CHECK_FALSE(extension.contains("derived"));
   CHECK(extension["examples"]["match"][0]["facts"]["used_bytes"] == 21474836480);
