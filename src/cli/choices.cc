@@ -22,6 +22,8 @@ const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
                                          {"markdown", Format::kMarkdown, "for a wiki or an issue"}};
 const Choices<Format> kTraceFormats = {{"text", Format::kText, "for people"},
                                        {"json", Format::kJson, "one object, format whyoom.trace/1"}};
+const Choices<Format> kListFormats = {{"text", Format::kText, "for people"},
+                                      {"json", Format::kJson, "one object, schema whyoom.rule_list/1"}};
 const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},
                                     {"always", ColorMode::kAlways, ""},
                                     {"never", ColorMode::kNever, ""}};

@@ -30,6 +30,7 @@ extern const Choices<Format> kRuleTestFormats;
 extern const Choices<Format> kMutantFormats;
 extern const Choices<Format> kExplainFormats;
 extern const Choices<Format> kTraceFormats;
+extern const Choices<Format> kListFormats;
 extern const Choices<ColorMode> kColors;
 extern const Choices<ProgressMode> kProgress;
 extern const Choices<PathListForm> kListForms;

@@ -271,7 +271,9 @@ CommandArguments BuildRules(Options* options) {
       Begin("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
   CLI::App& app = *command.app;
   const std::map<std::string, std::pair<Command, std::string>> commands = {
-      {"list", {Command::kRulesList, "Name all failures, remedies and other entries"}},
+      {"list",
+       {Command::kRulesList,
+        "Name all failures, remedies and other entries, where each is from, and what files change of it"}},
       {"check", {Command::kRulesCheck, "Find everything wrong in rule files"}},
       {"literals",
        {Command::kRulesLiterals,
@@ -281,19 +283,30 @@ CommandArguments BuildRules(Options* options) {
   app.require_subcommand(1);
   for (const auto& [name, what] : commands) {
     CLI::App* sub = app.add_subcommand(name, what.second);
-    sub->add_option("file", options->rules, "Rule files or folders")->type_name("FILE|DIR");
+    const bool lists = what.first == Command::kRulesList;
+    sub->add_option("file", options->rules,
+                    lists ? "Sections to name alone (remedies, contexts, …), and rule files or folders"
+                          : "Rule files or folders")
+        ->type_name(lists ? "SECTION|FILE" : "FILE|DIR");
+    if (lists) AddChoice(*sub, "--format", "format", "FORMAT", kListFormats, &options->format, &command.words);
     AddCommon(*sub, options, &command.words);
     sub->callback([options, code = what.first] { options->command = code; });
   }
   AddRuleTest(app, options, &command.words);
   AddMutate(app, options, &command.words);
   CLI::App* sub = app.add_subcommand(
-      "new", "Print a rule file to begin with, for a message that is not known yet: whyoom rules new CODE LINE ...");
+      "new",
+      "Print a rule file to begin with, for a message that is not known yet: whyoom rules new CODE --from LOG:LINE");
   sub->add_option("message", options->new_rule,
-                  "The code that the failure is to have (my.pool), and the lines of the message as they stand in the "
-                  "log; without lines they are read from standard input")
+                  "The code that the failure is to have (my.pool), or that of a known one, which then gets one more "
+                  "wording; and the lines of the message as they stand in the log; without lines and --from they are "
+                  "read from standard input")
       ->type_name("CODE LINE")
       ->required();
+  sub->add_option("--from", options->new_rule_from,
+                  "Take the message from this line of a log, as train.log:41, or from lines, as train.log:41-44; the "
+                  "log may be packed, and - is standard input")
+      ->type_name("LOG:LINE");
   AddCommon(*sub, options, &command.words);
   sub->callback([options] { options->command = Command::kRulesNew; });
   AddTrace(app, options, &command.words);

@@ -98,8 +98,8 @@ class Offers {
       for (const Word& framework : known_.frameworks()) Add(prefix + framework.text, framework.about);
     } else if (type == "DIR") {
       AddFill(Fill::kFolders, prefix);
-    } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "PATH", "STATE", "BEFORE", "AFTER",
-                                                           "LOG[:LINE]"};
+    } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "SECTION|FILE", "LOG:LINE", "LOG[:LINE]",
+                                                           "PATH", "STATE", "BEFORE", "AFTER"};
                files.contains(type)) {
       AddFill(Fill::kFiles, prefix);
     }

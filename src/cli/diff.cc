@@ -117,8 +117,7 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   AddProgram(after, rules, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   const auto print = [&](Format format, const TextOptions& style) {
-    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules.fingerprint())
-                                   : PrintDiffText(diff, rules, style);
+    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules) : PrintDiffText(diff, rules, style);
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);

@@ -167,6 +167,9 @@ constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"NO_COLOR", "If set and not empty, no colours, unless --color always is given."},
     {"CLICOLOR_FORCE, FORCE_COLOR", "If set, not empty and not 0, colours also where the output is no terminal."},
     {"GITHUB_STEP_SUMMARY", "The file that --step-summary appends to."},
+    {"WHYOOM_RULES",
+     "Rule files and folders, with colons between them, as for --rules: later ones override earlier ones, --rules "
+     "overrides them all, and they override the project's .whyoom/rules."},
     {"XLA_FLAGS", "whyoom run adds --xla_dump_to to it, for the job."},
     {"TMPDIR", "Where whyoom run keeps the XLA dump while the job runs."},
 };

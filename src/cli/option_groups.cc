@@ -81,6 +81,10 @@ void AddCommon(CLI::App& app, Options* options, ValueWords* words) {
                  "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);  // the next word is a path to read, not a second rule file
+  app.add_flag_callback(
+      "--no-project-rules", [options] { options->project_rules = false; },
+      "Leave out the rules of the project: the folder .whyoom/rules here or above, within the git repository or the "
+      "home");
   AddOutput(app, options);
   AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color, words)->group(kOutput);
 }

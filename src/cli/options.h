@@ -67,11 +67,13 @@ struct Options {
   std::string framework;              // whose steps kExplain shows, by id or name; "all"; empty: the default one's
   std::string pages;                  // of kExplain: a folder to write all into; empty: none
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
+  std::string new_rule_from;          // of kRulesNew: the line of a log that it is made from; empty: none
   std::vector<std::string> rules;     // files and folders
   MutateSettings mutate;
   RuleTestSettings rule_test;
   std::uint64_t trace_line = 0;          // of kRulesTrace, in the path; 0: all that matter
   std::vector<std::string> trace_rules;  // codes of failures that are told of wherever they are
+  bool project_rules = true;             // use those of the folder that the run is in
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;

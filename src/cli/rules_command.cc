@@ -2,65 +2,60 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/exit_status.h"
+#include "cli/new_rule_command.h"
 #include "cli/print_report.h"
+#include "cli/rule_files.h"
+#include "cli/rules_list.h"
 #include "cli/rules_mutate.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
 #include "diagnose/rule_test.h"
-#include "input/byte_source.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "report/layout.h"
 #include "report/rule_test_printer.h"
 #include "report/text/explain_printer.h"
-#include "rules/new_rule.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-std::string Listing(const std::vector<Fault>& faults) {
-  std::string text;
-  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n";
-  return WithoutCommands(text);  // file names and keys may be another's, and a CI server may check them
+std::string FaultText(const std::vector<Fault>& faults) {
+  return fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
+                     FaultListing(faults));
+}
+
+RuleSet Load(const std::vector<RuleFile>& files, RuleSet::BuiltInData built_in) {
+  std::vector<Fault> faults;
+  RuleSet rules = RuleSet::Load(files, &faults, built_in);
+  if (!faults.empty()) throw Error(FaultText(faults));
+  return rules;
+}
+
+void TellPassedOver(const RuleFiles& files) {
+  for (const std::string& words : files.passed_over) WriteError("whyoom: " + Printable(words) + "\n");
 }
 
 int Check(const Options& options) {
   std::vector<Fault> faults;
-  RuleSet::Load(RuleFiles(options.rules), &faults, RuleSet::BuiltInData::kChecked);
+  const RuleFiles files = RuleFilesOf(options);
+  TellPassedOver(files);
+  std::vector<Fault> notes;
+  RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked, &notes);
+  for (Fault& note : notes) note.what = "note: " + note.what;
   if (faults.empty()) {
-    WriteOutput("The rule data is in order. `whyoom rules test` runs its examples.\n", options.output);
+    WriteOutput(FaultListing(notes) + "The rule data is in order. `whyoom rules test` runs its examples.\n",
+                options.output);
     return kNothing;
   }
-  WriteOutput(Listing(faults), options.output);
+  faults.insert(faults.end(), notes.begin(), notes.end());
+  WriteOutput(FaultListing(faults), options.output);
   return kCouldNotRun;
-}
-
-int New(const Options& options) {
-  std::vector<std::string> message(options.new_rule.begin() + 1, options.new_rule.end());
-  if (message.empty()) {
-    if (InputIsTerminal()) throw Error("rules new: give the lines of the message, or pipe them in");
-    constexpr std::size_t kMost = std::size_t{64} << 10;  // a message, not a log
-    const std::string text = ReadUpTo(*OpenStandardInput(), kMost);
-    for (std::size_t begin = 0; begin < text.size(); begin = std::min(text.find('\n', begin), text.size()) + 1)
-      message.push_back(text.substr(begin, text.find('\n', begin) - begin));
-  }
-  for (std::string& line : message) line = Printable(line);
-  if (LoadRules(options).FindFailure(options.new_rule[0]) != nullptr)
-    throw Error(Printable(options.new_rule[0]) + " is there already: choose a code of your own");
-  const std::string rule = NewRule(options.new_rule[0], message);
-  std::vector<Fault> faults;
-  std::vector<RuleFile> files = RuleFiles(options.rules);
-  files.push_back({"the new rule", rule});
-  RuleSet::Load(files, &faults, RuleSet::BuiltInData::kTrusted);
-  if (!faults.empty()) throw Error("no rule can be made of this message:\n" + Listing(faults));
-  WriteOutput(rule, options.output);
-  return kNothing;
 }
 
 int Test(const Options& options) {
@@ -87,22 +82,39 @@ int Test(const Options& options) {
 
 }  // namespace
 
-std::vector<RuleFile> RuleFiles(const std::vector<std::string>& paths) {
-  std::vector<RuleFile> files;
-  for (const std::string& path : paths) {
-    std::vector<RuleFile> more = RuleSet::ReadFiles(path);
-    for (RuleFile& file : more) file.given = path;
-    files.insert(files.end(), more.begin(), more.end());
-  }
-  return files;
+std::string FaultListing(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n" + fault.Caret();
+  return WithoutCommands(text);  // file names and keys may be another's, and a CI server may check them
 }
 
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
-  std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load(RuleFiles(options.rules), &faults, built_in);
-  if (!faults.empty())
-    throw Error(fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
-                            Listing(faults)));
+  const RuleFiles files = RuleFilesOf(options);
+  TellPassedOver(files);
+  return Load(files.files, built_in);
+}
+
+std::optional<RuleSet> LoadExtraRules(const Options& options) {
+  const RuleFiles files = RuleFilesOf(options);
+  TellPassedOver(files);
+  return files.files.empty() ? std::nullopt : std::optional(Load(files.files, RuleSet::BuiltInData::kTrusted));
+}
+
+RuleSet LoadRulesForJob(const Options& options) {
+  std::string fault;
+  try {
+    const RuleFiles files = RuleFilesOf(options);
+    TellPassedOver(files);
+    if (files.named) return Load(files.files, RuleSet::BuiltInData::kTrusted);
+    std::vector<Fault> faults;
+    RuleSet rules = RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kTrusted);
+    if (faults.empty()) return rules;
+    fault = FaultText(faults);
+  } catch (const Error& error) {
+    fault = error.what();
+  }
+  RuleSet rules = Load(NamedRuleFiles(options).files, RuleSet::BuiltInData::kTrusted);
+  WriteError(fmt::format("whyoom: only what --rules names is used: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
   return rules;
 }
 
@@ -115,7 +127,7 @@ int RunRules(const Options& options, const TextOptions& text) {
     case Command::kRulesMutate:
       return RunRulesMutate(options);
     case Command::kRulesNew:
-      return New(options);
+      return RunNewRule(options);
     case Command::kRulesTrace:
       return RunTrace(options, text);
     case Command::kRulesLiterals:
@@ -125,8 +137,7 @@ int RunRules(const Options& options, const TextOptions& text) {
       WriteOutput(RuleSet::SchemaText(), options.output);
       return kNothing;
     default:
-      WriteOutput(ListTopics(LoadRules(options), text), options.output);
-      return kNothing;
+      return ListRules(options, text);
   }
 }
 

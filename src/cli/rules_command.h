@@ -1,6 +1,7 @@
 // The rule data that a run works with, and `whyoom rules …`, which shows, checks and tries it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,15 @@ namespace whyoom {
 // The built-in data and the files of `options`. Throws Error that lists every fault.
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSet::BuiltInData::kTrusted);
 
-// Of files and folders. Throws Error where one cannot be read.
-std::vector<RuleFile> RuleFiles(const std::vector<std::string>& paths);
+// The same where there are such files; nothing where the built-in data is all.
+std::optional<RuleSet> LoadExtraRules(const Options& options);
+
+// The same for a job that is to be run: it must not stay undone for the sake of files that --rules does not name. Where
+// they are at fault, that is said, and only those that it names are used.
+RuleSet LoadRulesForJob(const Options& options);
+
+// One line each, for a terminal or a CI server's log.
+std::string FaultListing(const std::vector<Fault>& faults);
 
 // Gives the exit status.
 int RunRules(const Options& options, const TextOptions& text);

@@ -14,6 +14,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/progress.h"
+#include "cli/rule_files.h"
 #include "cli/rules_command.h"
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
@@ -150,7 +151,7 @@ int RunRulesMutate(const Options& options) {
   const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + Printable(test.Failures().front()));
   // One's own files where there are any: what is built in was tried by those who made it.
-  const std::vector<RuleFile> own = RuleFiles(options.rules);
+  const std::vector<RuleFile> own = NamedRuleFiles(options).files;
   const std::vector<RuleFile>& files = own.empty() ? RuleSet::BuiltIn() : own;
   MutationOptions mutation;
   mutation.jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());

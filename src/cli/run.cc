@@ -73,7 +73,9 @@ int PrintAndEnd(const Options& options, Report report) {
 int RunMerge(Options options, const OutputFiles& outputs) {
   SetDefaultPaths(&options);
   const RuleSet rules = LoadRules(options);
-  return PrintAndEnd(options, MakeReport(rules.fingerprint(), ReadReports(rules, options, outputs), XlaDump()));
+  Report report = MakeReport(rules.fingerprint(), ReadReports(rules, options, outputs), XlaDump());
+  report.rule_files = rules.extra_files();
+  return PrintAndEnd(options, std::move(report));
 }
 
 // What --hbm says.
@@ -97,8 +99,7 @@ void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const
 
 int RunDiagnose(Options options, const OutputFiles& outputs) {
   SetDefaultPaths(&options);
-  std::optional<RuleSet> given;
-  if (!options.rules.empty()) given = LoadRules(options);
+  const std::optional<RuleSet> given = LoadExtraRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const std::optional<double> limit = LimitOf(options, rules);
   const Engine engine(rules);
@@ -122,6 +123,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
     dump.StopAt(&control, options.limits);
     AddDumps(rules, limit, dump, &readings);
     report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
+    report.rule_files = rules.extra_files();
     signal = interrupt.signal();
   }
   const int status = PrintAndEnd(options, std::move(report));
@@ -134,6 +136,7 @@ int RunFollow(Options options) {
   const Engine engine(rules);
   ReadControl control;
   Report report = MakeReport(rules.fingerprint(), Follow(engine, options, ForText(options), &control), XlaDump());
+  report.rule_files = rules.extra_files();
   // In text each diagnosis has been printed already.
   if (options.format != Format::kText || report.findings.empty()) return PrintAndEnd(options, std::move(report));
   report.strict = options.strict;
@@ -144,8 +147,10 @@ int RunFollow(Options options) {
 }
 
 int RunComplete(const Options& options) {
-  WriteOutput(ToText(CompleteLine(options.words, {[&] { return TopicWords(LoadRules(options)); },
-                                                  [&] { return FrameworkWords(LoadRules(options)); }})),
+  Options quiet = options;
+  quiet.project_rules = false;  // what is passed over would be told in the midst of a command line
+  WriteOutput(ToText(CompleteLine(options.words, {[&] { return TopicWords(LoadRules(quiet)); },
+                                                  [&] { return FrameworkWords(LoadRules(quiet)); }})),
               "");
   return kNothing;
 }
@@ -156,7 +161,7 @@ int Dispatch(const Options& options) {
     case Command::kExplain:
       return RunExplain(LoadRules(options), options, ForText(options));
     case Command::kRun:
-      return RunAndDiagnose(options, LoadRules(options));
+      return RunAndDiagnose(options, LoadRulesForJob(options));
     case Command::kDiff:
       return RunDiff(LoadRules(options), options, ForText(options));
     case Command::kMerge:

@@ -147,7 +147,8 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules) {
       const Interrupt interrupt(&control.stop);
       XlaDump modules = dump.Read();
       modules.StopAt(&control, options.limits);
-      const Report report = MakeReport(rules.fingerprint(), log.Take(), modules);
+      Report report = MakeReport(rules.fingerprint(), log.Take(), modules);
+      report.rule_files = rules.extra_files();
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
       Print(options, report, result.line_open);
       if (options.exit_retry) SayStatus(result.exit_status, status);

@@ -86,10 +86,12 @@ class Runner {
  private:
   static nlohmann::json Parsed(const RuleFile& file) { return nlohmann::json::parse(file.text, nullptr, false); }
 
-  // As if it were all built in: what is trusted is not checked.
-  static RuleSet Build(const std::vector<RuleFile>& all, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
-                       const std::vector<std::string>* literals) {
-    return RuleSetBuilder::Build(RuleSet::SchemaText(), all, {}, faults, checking, literals);
+  // Without others the files are the built-in ones, and what is trusted is not checked.
+  RuleSet Build(const std::vector<RuleFile>& all, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
+                const std::vector<std::string>* literals) const {
+    const auto split = all.begin() + static_cast<std::ptrdiff_t>(others_.empty() ? all.size() : others_.size());
+    return RuleSetBuilder::Build(RuleSet::SchemaText(), {all.begin(), split}, {split, all.end()}, faults, checking,
+                                 literals);
   }
 
   std::vector<RuleFile> All(const std::vector<RuleFile>& more) const {

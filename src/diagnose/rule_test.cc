@@ -58,6 +58,11 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   }
   for (RuleCase& one : CasesOf(rules)) {
     std::string complaint = Try(engine, one);
+    // Built-in examples are of the built-in data as a whole: where some of it is left out, they may turn out otherwise.
+    if (!complaint.empty() && (one.example.built_in || one.situation.built_in) && !rules.disabled().empty()) {
+      result.changed.push_back({std::move(one), std::move(complaint)});
+      continue;
+    }
     if (one.must_match) {
       ++(complaint.empty() ? result.reported : result.missing);
     } else {

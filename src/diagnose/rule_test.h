@@ -28,6 +28,7 @@ struct RuleTestResult {
   int validated = 0;
   int noisy = 0;
   int missing = 0;
+  std::vector<Tried> changed;  // built-in examples that what is disabled turns out otherwise: no faults
   bool ok() const;
   std::vector<std::string> Failures() const;  // a sentence for each noisy or missing one
 };

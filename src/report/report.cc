@@ -1,5 +1,8 @@
 #include "report/report.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "input/problems.h"
@@ -27,6 +30,19 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
   }
   SortProblems(&report.problems, &report.problems_left_out);
   return report;
+}
+
+std::vector<std::string> RuleFilesTold(const std::vector<std::string>& files) {
+  constexpr std::size_t kMost = 100;
+  std::vector<std::string> told(files.begin(),
+                                files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), kMost)));
+  if (files.size() > kMost) told.push_back(fmt::format("and {} more", files.size() - kMost));
+  return told;
+}
+
+std::string RuleFilesPhrase(const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  return files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
 }
 
 }  // namespace whyoom

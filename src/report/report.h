@@ -18,6 +18,7 @@ namespace whyoom {
 struct Report {
   std::string version;                    // of the program
   std::string rules_fingerprint;          // of the rule data
+  std::vector<std::string> rule_files;    // in use beside the built-in data, see RuleSet::extra_files
   std::vector<Diagnosis> findings;        // root causes first
   std::vector<CompiledProgram> programs;  // no failures; the one that needs most first
   std::uint64_t programs_left_out = 0;    // beyond what a report holds
@@ -33,5 +34,11 @@ struct Report {
 // has, for programs that do not know themselves.
 Report MakeReport(const std::string& rules_fingerprint, Readings readings, const XlaDump& dump,
                   const std::optional<double>& limit = std::nullopt);
+
+// The names of rule files as a report tells them: some hundred at most, and how many there are more.
+std::vector<std::string> RuleFilesTold(const std::vector<std::string>& files);
+
+// "my-rules.json and 3 more", for a sentence; empty where there are none.
+std::string RuleFilesPhrase(const std::vector<std::string>& files);
 
 }  // namespace whyoom

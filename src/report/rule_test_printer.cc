@@ -25,6 +25,10 @@ std::string Codes(const RuleTestResult::Healthy& log) { return fmt::format("{}",
 std::string PrintRuleTestText(const RuleTestResult& result) {
   std::string text;
   for (const std::string& failure : result.Failures()) text += Printable(failure) + "\n";
+  for (const Tried& tried : result.changed)
+    text += Printable(fmt::format("{} {}: {} (changed by what is disabled)", tried.one.Entry(), tried.one.number,
+                                  tried.complaint)) +
+            "\n";
   for (const RuleTestResult::Healthy& log : result.healthy) {
     if (!log.codes.empty()) text += Printable(fmt::format("{}: noisy: gives {}", log.input, Codes(log))) + "\n";
   }
@@ -58,6 +62,7 @@ std::string PrintRuleTestJson(const RuleTestResult& result, const std::string& f
       {"validated", result.validated},
       {"noisy", result.noisy},
       {"missing", result.missing},
+      {"changed", result.changed.size()},
       {"failures", nlohmann::ordered_json::array()},
       {"healthy", {{"inputs", result.healthy.size()}, {"noisy", nlohmann::ordered_json::array()}}},
       {"untried", result.untried}};

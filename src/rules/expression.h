@@ -63,6 +63,12 @@ struct NameUse {
   std::string term;      // the term that mentions it, whose name is what stands at `at`; empty: none
 };
 
+// What a value is, as far as that is known before anything is evaluated.
+enum class ValueType { kAny, kTruth, kNumber, kText };
+
+// Of a name; kAny where it may be of several types. `in_rows`: it is a row's where a row has such a field.
+using TypeOfName = std::function<ValueType(const std::string& name, bool in_rows)>;
+
 class Expression;
 using Terms = std::map<std::string, Expression, std::less<>>;  // by name
 
@@ -86,6 +92,11 @@ class Expression {
     bool all_texts = true;             // every choice is a text of the rule data's own
   };
   Words ToWords() const;
+
+  // What it yields, and where it holds against each other, or computes with, what is never of one type: such a part is
+  // always unknown, or false. Places in terms are not told, since that is said where the term is written down.
+  ValueType type(const TypeOfName& types, bool in_rows) const;
+  std::vector<SyntaxFault> type_faults(const TypeOfName& types, bool in_rows) const;
 
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;  // all names it mentions, in order of the source, with places

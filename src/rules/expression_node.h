@@ -65,7 +65,7 @@ struct ExpressionNode {
   NodeKind kind = NodeKind::kLiteral;
   Value literal;
   std::string name;
-  std::size_t at = 0;  // of a name, in the source
+  std::size_t at = 0;  // of a name, a comparison or an operand of arithmetic, in the source
   std::optional<Expression> term;
   Comparison comparison = Comparison::kEqual;
   Function function = Function::kKnown;
@@ -91,6 +91,9 @@ bool IsReserved(std::string_view name);
 
 // `row` is nullptr outside of rows.
 Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::size_t* row);
+
+// As Expression::type; `faults` may be null.
+ValueType TypeOf(const ExpressionNode& node, const TypeOfName& types, bool in_rows, std::vector<SyntaxFault>* faults);
 
 void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses);
 

@@ -86,10 +86,11 @@ class Parser {
     NodePtr left = Sum();
     Comparison comparison;
     if (left == nullptr || !IsComparison(&comparison)) return left;
-    Take();
+    const std::size_t at = Take().at;
     NodePtr right = Sum();
     if (right == nullptr) return nullptr;
     NodePtr node = Make(NodeKind::kCompare);
+    node->at = at;
     node->comparison = comparison;
     node->operands.push_back(std::move(left));
     node->operands.push_back(std::move(right));
@@ -106,6 +107,7 @@ class Parser {
     NodePtr first = (this->*operand)();
     if (first == nullptr || !IsOneOf(ops)) return first;
     NodePtr node = Make(kind);
+    node->at = Peek().at;
     node->ops = ops[0];
     node->operands.push_back(std::move(first));
     while (IsOneOf(ops)) {

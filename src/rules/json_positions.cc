@@ -257,6 +257,14 @@ JsonPlace JsonDocument::PlaceAt(std::size_t offset) const {
   return {static_cast<std::size_t>(next - line_starts_.begin()), offset - *(next - 1) + 1};
 }
 
+std::string_view JsonDocument::LineText(std::size_t number) const {
+  if (number == 0 || number > line_starts_.size()) return {};
+  const std::size_t begin = line_starts_[number - 1];
+  const std::string_view text = text_;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
 const JsonDocument::Offsets& JsonDocument::Find(std::string pointer) const {
   static const Offsets kStart;
   while (true) {

@@ -40,6 +40,9 @@ class JsonDocument {
 
   JsonPlace PlaceAt(std::size_t offset) const;
 
+  // The text of the line `number`, 1-based; empty where there is none.
+  std::string_view LineText(std::size_t number) const;
+
   // Of the value or of the key that JSON pointer `pointer` ends in; the nearest parent's value where it does not exist.
   JsonPlace PlaceOf(const std::string& pointer) const;
   JsonPlace PlaceOfKey(const std::string& pointer) const;

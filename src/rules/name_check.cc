@@ -34,6 +34,15 @@ void NameCheck::Give(const std::string& owner, const std::string& fact) {
 
 void NameCheck::GiveRowField(const std::string& name) { row_fields_.push_back(name); }
 
+std::set<std::string> NameCheck::UsedNames() const {
+  std::set<std::string> names;
+  for (const Entry& entry : entries_) {
+    names.insert(entry.use.name);
+    names.insert(entry.use.term);
+  }
+  return names;
+}
+
 std::set<std::string> NameCheck::FactsOf(const std::string& owner) const {
   const auto found = facts_.find(owner);
   return found != facts_.end() ? found->second : std::set<std::string>();

@@ -31,6 +31,9 @@ class NameCheck {
   // Of terms, which whoever misspells a name may have meant.
   void MayMean(const std::string& term) { terms_.push_back(term); }
 
+  // All names that expressions mention, and the terms that they are mentioned through.
+  std::set<std::string> UsedNames() const;
+
   std::set<std::string> FactsOf(const std::string& owner) const;
 
   // What this failure gives is not known in full (an unknown context, say): nothing is said about it.

@@ -4,46 +4,49 @@ namespace whyoom {
 
 const std::vector<NamedField>& RowFieldTable() {
   static const std::vector<NamedField> fields = {
-      {"rank", "1 is the largest row, as printed"},
-      {"size_bytes", "with padding, as printed"},
-      {"unpadded_bytes", "as printed"},
-      {"padding_bytes", "as printed; 0 where none is printed"},
-      {"padding_factor", "32 of `32.0x expansion`"},
-      {"shape", "`f32[16,128]`, of a tuple all of them; without layout"},
-      {"layout", "`{1,0:T(8,128)}`"},
-      {"dtype", "`f32`; like all that comes from the Shape line, unknown for a tuple"},
-      {"elements", "their number"},
-      {"dims", "the number of dimensions"},
-      {"minor_dim", "the length of the dimension that varies fastest, by the layout"},
-      {"second_minor_dim", "of the next"},
-      {"tile_minor", "what the layout pads `minor_dim` to a multiple of"},
-      {"tile_second_minor", "the same of `second_minor_dim`"},
-      {"op_name", "of the operation, as JAX or another framework named it"},
-      {"source",
+      {"rank", ValueType::kNumber, "1 is the largest row, as printed"},
+      {"size_bytes", ValueType::kNumber, "with padding, as printed"},
+      {"unpadded_bytes", ValueType::kNumber, "as printed"},
+      {"padding_bytes", ValueType::kNumber, "as printed; 0 where none is printed"},
+      {"padding_factor", ValueType::kNumber, "32 of `32.0x expansion`"},
+      {"shape", ValueType::kText, "`f32[16,128]`, of a tuple all of them; without layout"},
+      {"layout", ValueType::kText, "`{1,0:T(8,128)}`"},
+      {"dtype", ValueType::kText, "`f32`; like all that comes from the Shape line, unknown for a tuple"},
+      {"elements", ValueType::kNumber, "their number"},
+      {"dims", ValueType::kNumber, "the number of dimensions"},
+      {"minor_dim", ValueType::kNumber, "the length of the dimension that varies fastest, by the layout"},
+      {"second_minor_dim", ValueType::kNumber, "of the next"},
+      {"tile_minor", ValueType::kNumber, "what the layout pads `minor_dim` to a multiple of"},
+      {"tile_second_minor", ValueType::kNumber, "the same of `second_minor_dim`"},
+      {"op_name", ValueType::kText, "of the operation, as JAX or another framework named it"},
+      {"source", ValueType::kText,
        "`file.py:19`, the user's line; where a library made the array, the user's line of another array in the same "
        "scope of the program"},
-      {"library_source", "`flax/linen/linear.py:251` where a library made the array"},
-      {"source_file", "as printed"},
-      {"source_line", "as printed"},
-      {"xla_label", "the compiler's instruction"},
-      {"kind", "`HLO temp`, `parameter`, `global`, `scoped`, …"},
-      {"name", "the shortest name that a reader knows it by; its shape where only the compiler has named it"},
-      {"called", "name and shape, or the shape alone"},
-      {"from", "`, from NAME`, or nothing where it has none"},
-      {"is_named", "it has a name of its user's"},
-      {"element_bits", "32 for f32"},
-      {"longest_axis", "the first of the longest dimensions in the user's order; 0 is the first"},
-      {"longest_dim", "how long that is"},
-      {"is_float32", "of the dtype"},
-      {"is_bf16", "of the dtype"},
-      {"in_gradient",
+      {"library_source", ValueType::kText, "`flax/linen/linear.py:251` where a library made the array"},
+      {"source_file", ValueType::kText, "as printed"},
+      {"source_line", ValueType::kNumber, "as printed"},
+      {"xla_label", ValueType::kText, "the compiler's instruction"},
+      {"kind", ValueType::kText, "`HLO temp`, `parameter`, `global`, `scoped`, …"},
+      {"name", ValueType::kText,
+       "the shortest name that a reader knows it by; its shape where only the compiler has named it"},
+      {"called", ValueType::kText, "name and shape, or the shape alone"},
+      {"from", ValueType::kText, "`, from NAME`, or nothing where it has none"},
+      {"is_named", ValueType::kTruth, "it has a name of its user's"},
+      {"element_bits", ValueType::kNumber, "32 for f32"},
+      {"longest_axis", ValueType::kNumber, "the first of the longest dimensions in the user's order; 0 is the first"},
+      {"longest_dim", ValueType::kNumber, "how long that is"},
+      {"is_float32", ValueType::kTruth, "of the dtype"},
+      {"is_bf16", ValueType::kTruth, "of the dtype"},
+      {"in_gradient", ValueType::kTruth,
        "op_name holds `jvp(`, `transpose(`, `rematted`, `checkpoint` as a whole word, `gradients/` or `backward`"},
-      {"in_backward", "op_name holds `transpose(`"},
-      {"is_rematted", "the program recomputes it already: op_name says `checkpoint`, as a whole word, or `rematted`"},
-      {"in_host_memory", "the layout says that it is in the host's memory, `S(5)`"},
-      {"same_size_count", "rows of this size and shape, this one included"},
-      {"bf16_bytes", "size_bytes if the elements took two bytes each, tile and padding taken into account"},
-      {"best_layout_bytes", "size_bytes if the dimensions were ordered so that padding is least"},
+      {"in_backward", ValueType::kTruth, "op_name holds `transpose(`"},
+      {"is_rematted", ValueType::kTruth,
+       "the program recomputes it already: op_name says `checkpoint`, as a whole word, or `rematted`"},
+      {"in_host_memory", ValueType::kTruth, "the layout says that it is in the host's memory, `S(5)`"},
+      {"same_size_count", ValueType::kNumber, "rows of this size and shape, this one included"},
+      {"bf16_bytes", ValueType::kNumber,
+       "size_bytes if the elements took two bytes each, tile and padding taken into account"},
+      {"best_layout_bytes", ValueType::kNumber, "size_bytes if the dimensions were ordered so that padding is least"},
   };
   return fields;
 }
@@ -55,6 +58,18 @@ const std::vector<std::string>& RowFields() {
     return all;
   }();
   return names;
+}
+
+ValueType TypeOfBuiltIn(std::string_view name) {
+  constexpr std::string_view kLargest = "largest.";
+  if (name.starts_with(kLargest)) name.remove_prefix(kLargest.size());
+  for (const NamedField& field : RowFieldTable()) {
+    if (field.name == name) return field.type;
+  }
+  for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump"}) {
+    if (text == name) return ValueType::kText;
+  }
+  return name == "listed" ? ValueType::kNumber : ValueType::kAny;
 }
 
 const std::vector<std::string>& BuiltInNames() {

@@ -5,16 +5,22 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/expression.h"
+
 namespace whyoom {
 
 struct NamedField {
   const char* name;
+  ValueType type;
   const char* about;  // Markdown, for rules/README.md
 };
 
 // Fields of a row of a report; also as largest.FIELD. Here they are named and explained, facts/row_fields.h gives them.
 const std::vector<NamedField>& RowFieldTable();
 const std::vector<std::string>& RowFields();
+
+// Of a name that is the program's own, with or without largest.; kAny for any other.
+ValueType TypeOfBuiltIn(std::string_view name);
 
 // Known whatever the failure: code, scenario, …, largest.FIELD.
 const std::vector<std::string>& BuiltInNames();

@@ -1,107 +1,295 @@
 #include "rules/new_rule.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "input/error.h"
-#include "text/quantity.h"
+#include "rules/capture_names.h"
+#include "rules/expression_node.h"
+#include "rules/message_cut.h"
+#include "rules/message_parts.h"
+#include "rules/names.h"
 
 namespace whyoom {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kToDo = "TODO";
+// As of heads in RuleSet::Load.
+constexpr std::size_t kHeadLiteral = 6;
+constexpr std::size_t kMostFacts = 8;
+constexpr const char* kNeed = "need_bytes";
+constexpr const char* kHave = "have_bytes";
 
-// Makes patterns of lines; sizes are counted through all of them.
-class Generalizer {
- public:
-  std::string PatternOf(std::string_view line) {
-    static const re2::RE2 varying(
-        R"re((\d+(?:\.\d+)?\s?[KMGTPE](?:iB|B)?\b|\d+\s?B\b)|(\d+)( bytes\b)|(0x[0-9a-fA-F]+)|(\d+)|('[^']*')|("[^"]*")|(\s+))re");
-    std::string pattern;
-    std::array<re2::StringPiece, 9> groups;
-    const re2::StringPiece subject(line);
-    std::size_t at = 0;
-    while (varying.Match(subject, at, line.size(), re2::RE2::UNANCHORED, groups.data(), groups.size())) {
-      const auto begin = static_cast<std::size_t>(groups[0].data() - line.data());
-      pattern += re2::RE2::QuoteMeta(subject.substr(at, begin - at));
-      const std::string found(groups[0]);
-      if (groups[1].data() != nullptr) {
-        pattern += Capture("size", found);
-      } else if (groups[2].data() != nullptr) {
-        pattern += Capture("bytes", std::string(groups[2])) + " bytes";
-      } else if (groups[4].data() != nullptr) {
-        pattern += "0x[0-9a-fA-F]+";
-      } else if (groups[5].data() != nullptr) {
-        pattern += "\\d+";
-      } else if (groups[8].data() != nullptr) {
-        pattern += " ";
-      } else {
-        pattern += fmt::format("{0}[^{0}]{{0,400}}{0}", found.front());
-      }
-      at = begin + found.size();
-    }
-    return pattern + re2::RE2::QuoteMeta(subject.substr(at));
-  }
-
-  // What the captures hold in the lines that were given.
-  const Json& facts() const { return facts_; }
-
- private:
-  std::string Capture(const char* type, const std::string& value) {
-    const std::string name = fmt::format("size_{}", facts_.size() + 1);
-    if (const std::optional<std::int64_t> bytes = ParseSize(value)) facts_[name] = *bytes;
-    return fmt::format("%{{{}:{}}}", type, name);
-  }
-
-  Json facts_ = Json::object();
-};
-
-Json NamesOf(const Json& facts) {
-  Json names = Json::array();
-  for (const auto& [name, value] : facts.items()) names.push_back(name);
-  return names;
+void AddNames(const std::vector<Pattern>& patterns, std::set<std::string>* names) {
+  for (const Pattern& pattern : patterns) names->insert(pattern.capture_names().begin(), pattern.capture_names().end());
 }
 
-bool IsBlank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
+// What a failure's own patterns give.
+std::set<std::string> FactsOf(const Failure& failure) {
+  std::set<std::string> facts;
+  for (const Head& head : failure.heads) AddNames({head.pattern}, &facts);
+  AddNames(failure.facts, &facts);
+  return facts;
+}
+
+bool Derives(const Failure& failure, std::string_view fact) {
+  return std::any_of(failure.derived.begin(), failure.derived.end(),
+                     [&](const DerivedFact& derived) { return derived.name == fact; });
+}
+
+// The names under which messages of known failures give a size of that role, best first.
+std::vector<std::string> NamesFor(SizeRole role) {
+  switch (role) {
+    case SizeRole::kUsed:
+    case SizeRole::kNeeded:
+      return {"used_bytes", "needed_bytes", "request_bytes"};
+    case SizeRole::kRequest:
+      return {"request_bytes", "used_bytes"};
+    case SizeRole::kLimit:
+      return {"limit_bytes", "free_bytes"};
+    case SizeRole::kFree:
+      return {"free_bytes", "limit_bytes"};
+    case SizeRole::kExcess:
+      return {"excess_bytes", "missing_bytes"};
+    case SizeRole::kNone:
+      break;
+  }
+  return {};
+}
+
+Json ToJson(const Value& value) {
+  if (const auto number = AsNumber(value)) {
+    const auto whole = static_cast<std::int64_t>(*number);
+    return static_cast<double>(whole) == *number ? Json(whole) : Json(*number);
+  }
+  const std::string* text = AsText(value);
+  return text == nullptr ? Json() : Json(*text);
+}
+
+Pattern Compile(const std::string& source) {
+  std::vector<SyntaxFault> faults;
+  return Pattern::Compile(source, &faults);
+}
+
+// Makes the rules of one message.
+class Maker {
+ public:
+  Maker(const RuleSet& rules, const NewRuleRequest& request)
+      : rules_(rules), request_(request), known_(rules.FindFailure(request.code)), parts_(request.message) {
+    const std::set<std::string> facts = known_ != nullptr ? FactsOf(*known_) : std::set<std::string>();
+    std::set<std::string> taken = facts;
+    if (known_ != nullptr) {
+      for (const DerivedFact& derived : known_->derived) taken.insert(derived.name);
+      const std::vector<std::string>& read = ReaderFacts(known_->reader);
+      taken.insert(read.begin(), read.end());
+    }
+    for (const RowTest& test : rules.row_tests()) taken.insert(test.name);
+    for (const std::vector<std::string>* names : {&RowFields(), &BuiltInNames(), &rules.term_names()})
+      taken.insert(names->begin(), names->end());
+    CaptureNaming naming;
+    naming.is_taken = [taken](const std::string& name) {
+      return taken.contains(name) || internal::IsReserved(name) || name == kNeed || name == kHave;
+    };
+    if (known_ != nullptr) {
+      naming.known_facts = [facts](SizeRole role) {
+        std::vector<std::string> names = NamesFor(role);
+        std::erase_if(names, [&](const std::string& name) { return !facts.contains(name); });
+        return names;
+      };
+    }
+    sizes_ = NameCaptures(naming, &parts_.pieces());
+  }
+
+  std::vector<NewRule> Run() {
+    std::vector<NewRule> rules;
+    std::set<std::string> seen;
+    for (const MessageParts::Span& span : parts_.HeadSpans()) {
+      const std::string head = PatternOf(parts_.pieces(), span.begin, span.end);
+      if (!seen.insert(head).second || Compile(head).Literals(kHeadLiteral).empty()) continue;
+      rules.push_back(Make(span, head));
+    }
+    if (rules.empty() && !parts_.tag().empty() && !Compile(TagPattern()).Literals(kHeadLiteral).empty())
+      rules.push_back(Make({0, 0}, ""));
+    if (rules.empty())
+      throw Error(
+          fmt::format("no rule can be made of this message: it has no {} letters that stand together and could "
+                      "be looked for",
+                      kHeadLiteral));
+    return rules;
+  }
+
+ private:
+  std::string TagPattern() const {
+    std::string quoted;
+    for (const char c : parts_.tag()) quoted += c == '.' ? std::string("\\.") : std::string(1, c);
+    return "\\b" + quoted + (quoted.ends_with(':') ? "" : "\\b");
+  }
+
+  NewRule Make(const MessageParts::Span& span, const std::string& head) {
+    NewRule rule;
+    facts_ = Json::object();
+    if (!head.empty()) rule.heads.push_back(Compile(head));
+    const std::string joined = parts_.Joined();
+    PatternMatch match;
+    if (!head.empty() && rule.heads[0].Find(joined, 0, &match)) AddFacts(match);
+    Json more = Json::array();
+    for (const MessageParts::Span& clause : parts_.ClausesBehind(span.end)) {
+      const std::string pattern = PatternOf(parts_.pieces(), clause.begin, clause.end);
+      const Pattern compiled = Compile(pattern);
+      PatternMatch found;
+      if (more.size() >= kMostFacts || !compiled.Find(joined, match.end, &found)) continue;
+      AddFacts(found);
+      more.push_back(pattern);
+    }
+    Json heads = Json::array();
+    if (!head.empty()) heads.push_back({{"id", HeadId()}, {"pattern", head}});
+    if (!parts_.tag().empty() && (known_ == nullptr || head.empty())) {
+      rule.heads.push_back(Compile(TagPattern()));
+      heads.push_back({{"id", "tag"}, {"pattern", TagPattern()}, {"fragment", true}});
+    }
+    Json entry = known_ != nullptr ? Json{{"extends", known_->code}} : Beginning();
+    entry["heads"] = std::move(heads);
+    if (!more.empty()) entry["facts"] = std::move(more);
+    if (Json derived = Derived(); !derived.empty()) entry["derived"] = std::move(derived);
+    if (known_ == nullptr) AddJudgement(&entry);
+    entry["examples"] = Examples(span);
+    for (const Pattern& pattern : rule.heads) {
+      for (std::string& literal : pattern.Literals(kHeadLiteral)) rule.asks.push_back(std::move(literal));
+    }
+    std::stable_sort(rule.asks.begin(), rule.asks.end(),
+                     [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+    const Json file = {{"$comment", Comment()},
+                       {"format", "whyoom.rules/1"},
+                       {known_ != nullptr ? "extensions" : "failures", Json::array({std::move(entry)})}};
+    rule.text = file.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return rule;
+  }
+
+  void AddFacts(const PatternMatch& match) {
+    for (const Capture& capture : match.captures) {
+      if (!facts_.contains(capture.name)) facts_[capture.name] = ToJson(capture.value);
+    }
+  }
+
+  Json Comment() const {
+    Json lines = Json::array();
+    if (!request_.from.empty()) lines.push_back("Made from " + request_.from + ".");
+    if (known_ == nullptr) {
+      lines.push_back(
+          "Write what stands behind each TODO; keep in the head what every such message says, and no more.");
+      lines.push_back(
+          "Add \"remedies\": [{\"id\": \"…\", \"section\": \"…\"}] for what helps; `whyoom rules list remedies` names "
+          "them.");
+    } else {
+      lines.push_back(
+          "Write what stands behind each TODO; keep in the head what every such message says, and no more. "
+          "Facts that have the names of those that are there need no sentence of their own.");
+    }
+    lines.push_back("Then: whyoom rules check FILE; whyoom rules test FILE; whyoom --rules FILE LOG");
+    return lines;
+  }
+
+  // "ours_pool_is_full" in a failure that has heads of its own.
+  std::string HeadId() const {
+    if (known_ == nullptr) return "message";
+    std::string id = "ours";
+    std::size_t words = 0;
+    for (const MessagePiece& piece : parts_.pieces()) {
+      if (piece.begin < parts_.core() || piece.kind != MessagePiece::Kind::kWord || words == 3) continue;
+      if (std::any_of(piece.text.begin(), piece.text.end(), [](unsigned char c) { return c >= 0x80; })) continue;
+      id += '_';
+      for (const unsigned char c : piece.text) id += static_cast<char>(std::tolower(c));
+      ++words;
+    }
+    const auto is_used = [&](const std::string& name) {
+      return std::any_of(known_->heads.begin(), known_->heads.end(), [&](const Head& head) { return head.id == name; });
+    };
+    std::string unused = id;
+    for (int number = 2; is_used(unused); ++number) unused = fmt::format("{}_{}", id, number);
+    return unused;
+  }
+
+  Json Beginning() const {
+    Json failure = {{"code", request_.code}};
+    const std::string name = parts_.tag_name();
+    if (!name.empty() && rules_.FindFailure(name) == nullptr && name != request_.code)
+      failure["aliases"] = Json::array({name});
+    failure["title"] = "TODO: what failed, in a few words, in lower case";
+    failure["category"] = "TODO: of which kind it is, such as \"Run time: host memory\"";
+    failure["phase"] = parts_.is_of_compile() ? "compile" : "run";
+    failure["about"] = {
+        fmt::format("TODO: what it means and how it comes about, for `whyoom explain {}`.", request_.code)};
+    return failure;
+  }
+
+  const NamedSize* First(std::initializer_list<SizeRole> roles) const {
+    const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const NamedSize& size) {
+      return facts_.contains(size.fact) && std::find(roles.begin(), roles.end(), size.role) != roles.end();
+    });
+    return found != sizes_.end() ? &*found : nullptr;
+  }
+
+  // What the message holds against each other. Where more is free than is asked for, there is more to say than a rule
+  // made of one message can know.
+  Json Derived() const {
+    Json derived = Json::array();
+    const NamedSize* need = First({SizeRole::kUsed, SizeRole::kNeeded, SizeRole::kRequest});
+    const NamedSize* have = First({SizeRole::kLimit, SizeRole::kFree});
+    if (need == nullptr || (have != nullptr && have->bytes >= need->bytes)) return derived;
+    const auto add = [&](const char* fact, const std::string& from) {
+      if (known_ == nullptr || !Derives(*known_, fact)) derived.push_back({{"fact", fact}, {"from", from}});
+    };
+    add(kNeed, need->fact);
+    if (have != nullptr) add(kHave, have->fact);
+    return derived;
+  }
+
+  void AddJudgement(Json* failure) const {
+    Json sizes = Json::array();
+    for (const NamedSize& size : sizes_) {
+      if (facts_.contains(size.fact)) sizes.push_back(size.fact);
+    }
+    std::string why = "TODO: what the message says of this job, in a sentence";
+    if (!sizes.empty()) why += fmt::format(", such as: {{{}|size}} were asked for", sizes[0].get<std::string>());
+    (*failure)["identity"] = sizes;
+    (*failure)["numbers"] = sizes;
+    (*failure)["why"] = Json::array({{{"text", why + "."}}});
+  }
+
+  Json Examples(const MessageParts::Span& span) const {
+    Json match = {{"text", request_.message}};
+    if (!facts_.empty()) match["facts"] = facts_;
+    const Json near = {{"text", parts_.NearMiss(span)},
+                       {"why", "TODO: put a line of a healthy job here that comes near; this one only ends too early"}};
+    return {{"match", Json::array({std::move(match)})}, {"no_match", Json::array({near})}};
+  }
+
+  const RuleSet& rules_;
+  const NewRuleRequest& request_;
+  const Failure* known_;
+  MessageParts parts_;
+  std::vector<NamedSize> sizes_;
+  Json facts_;
+};
 
 }  // namespace
 
-std::string NewRule(const std::string& code, const std::vector<std::string>& message) {
-  std::vector<std::string> lines;
-  std::copy_if(message.begin(), message.end(), std::back_inserter(lines),
-               [](const auto& line) { return !IsBlank(line); });
-  if (lines.empty()) throw Error("a new rule needs the message that it is to recognise");
-  Generalizer generalizer;
-  const std::string head = generalizer.PatternOf(lines[0]);
-  Json facts = Json::array();
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    const std::size_t known = generalizer.facts().size();
-    std::string pattern = generalizer.PatternOf(lines[i]);
-    if (generalizer.facts().size() > known) facts.push_back(std::move(pattern));
-  }
-  Json failure = {{"code", code},
-                  {"title", kToDo},
-                  {"category", kToDo},
-                  {"phase", "run"},
-                  {"about", {"TODO: what it means, for whyoom explain."}},
-                  {"heads", {{{"id", "message"}, {"pattern", head}}}}};
-  if (!facts.empty()) failure["facts"] = std::move(facts);
-  failure["identity"] = NamesOf(generalizer.facts());
-  failure["numbers"] = NamesOf(generalizer.facts());
-  Json example = {{"text", lines}, {"facts", generalizer.facts()}};
-  failure["examples"] = {{"match", Json::array({std::move(example)})}};
-  const Json file = {{"format", "whyoom.rules/1"}, {"failures", Json::array({std::move(failure)})}};
-  return file.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& request) {
+  NewRuleRequest cleaned = request;
+  std::erase_if(cleaned.message,
+                [](const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; });
+  if (cleaned.message.empty()) throw Error("a new rule needs the message that it is to recognise");
+  return Maker(rules, cleaned).Run();
 }
 
 }  // namespace whyoom

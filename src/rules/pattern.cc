@@ -329,6 +329,18 @@ const std::string& Pattern::regex() const {
   return automaton_ == nullptr ? none : automaton_->regex();
 }
 
+ValueType Pattern::capture_type(std::string_view name) const {
+  std::optional<ValueType> type;
+  for (std::size_t i = 0; i < group_names_.size(); ++i) {
+    if (group_names_[i] != name) continue;
+    const bool is_number =
+        types_[i] == "size" || types_[i] == "bytes" || types_[i] == "integer" || types_[i] == "number";
+    const ValueType own = is_number ? ValueType::kNumber : ValueType::kText;
+    type = type && *type != own ? ValueType::kAny : own;
+  }
+  return type.value_or(ValueType::kAny);
+}
+
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   if (automaton_ == nullptr) return {};
   // With a minimum length the filter itself forgets shorter atoms, and with them each alternative that has no other.

@@ -62,6 +62,9 @@ class Pattern {
   // Each once, in the order of the pattern; also those of a pattern that did not compile.
   const std::vector<std::string>& capture_names() const { return names_; }
 
+  // What the captures of that name hold; kAny where some hold numbers and some texts, or there is none.
+  ValueType capture_type(std::string_view name) const;
+
   // Literals such that each match, with single blanks where the pattern has blanks, holds at least one of
   // them; in lower case, as FilteredRE2 gives them. Empty where RE2 finds none of `min_length` or more: such
   // a pattern cannot be found in raw bytes.

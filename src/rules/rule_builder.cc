@@ -26,6 +26,7 @@ Example BuildExample(const RuleNode& node) {
   Example example;
   example.text = node["text"].Lines();
   example.why = node["why"].Text();
+  example.built_in = node.file().built_in;
   for (const auto& [name, value] : node["facts"].Members()) example.facts[name] = value.Scalar();
   if (node["scenario"].exists()) example.scenario = node["scenario"].is_null() ? "" : node["scenario"].Text();
   return example;
@@ -74,6 +75,7 @@ void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::stri
 Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
   Expression expression = node.AsExpression(terms_);
   names_.Use(owner, node, expression.name_uses(), in_row);
+  typed_.push_back({owner, node, expression, in_row});
   return expression;
 }
 
@@ -151,7 +153,9 @@ void RuleSetBuilder::BuildHeads(const RuleNode& node, Failure* failure) {
     head.line_start = item["line_start"].Bool();
     head.fragment = item["fragment"].Bool();
     head.of_report = item["of_report"].Bool();
+    const bool all_left_out = std::exchange(is_left_out_, is_left_out_ || IsHeadDisabled(failure->code, head.id));
     CollectLiterals(head.pattern, PatternNode(item), "head");
+    is_left_out_ = all_left_out;
     failure->heads.push_back(std::move(head));
   }
 }
@@ -460,6 +464,13 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
     options.set_log_errors(false);
     const re2::RE2 re(affix.pattern, options);
     if (!re.ok()) node["pattern"].Report("RE2 refuses the pattern: " + re.error());
+    static const std::vector<std::string> groups = {"reporter", "repeats", "time", "goes_on"};
+    for (const auto& [name, number] : re.NamedCapturingGroups()) {
+      if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
+      const std::string meant = DidYouMean(name, groups);
+      node["pattern"].ReportAt(affix.pattern.find("<" + name + ">") + 1, "unknown group '" + name + "'",
+                               meant.empty() ? "groups are " + Listing(groups) : meant);
+    }
   }
   const std::vector<RuleNode> examples = node["examples"].Items();
   const std::vector<RuleNode> leaves = node["leaves"].Items();

@@ -15,6 +15,7 @@ Example ExampleOf(const RuleNode& node) {
   Example example;
   example.text = node.is_object() ? node["text"].Lines() : node.Lines();
   example.why = node["why"].Text();
+  example.built_in = node.file().built_in;
   for (const auto& [name, value] : node["facts"].Members()) example.facts[name] = value.Scalar();
   if (node["scenario"].exists()) example.scenario = node["scenario"].is_null() ? "" : node["scenario"].Text();
   return example;
@@ -131,6 +132,7 @@ void RuleSetBuilder::BuildSituation(const RuleNode& node) {
   for (const RuleNode& id : node["expect"]["remedies"].Items()) remedy_references_.push_back(id);
   const JsonPlace place = node.place();
   situation.place = node.file().name + ":" + std::to_string(place.line);
+  situation.built_in = node.file().built_in;
   set_.situations_.push_back(std::move(situation));
 }
 

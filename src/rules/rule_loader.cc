@@ -20,16 +20,8 @@ constexpr std::size_t kHeadLiteral = 6;
 // Facts are only looked for where a literal of theirs is rare; they find heads that are wrapped hard.
 constexpr std::size_t kFactLiteral = 12;
 constexpr std::size_t kPiece = 16;
-
-struct SectionInfo {
-  const char* name;
-  const char* id_key;
-};
-constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"},    {"contexts", "id"},
-                                     {"frameworks", "id"}, {"chips", "id"},       {"quotations", "id"},
-                                     {"suspects", "id"},   {"error_lines", "id"}, {"affixes", "id"},
-                                     {"traces", "id"},     {"differences", "id"}, {"notes", "id"}};
-constexpr const char* kNoIdKey = "";
+// Of a file's name, in reports.
+constexpr std::size_t kShownName = 200;
 
 // A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
 // one is left whole, and each is still rare.
@@ -45,10 +37,6 @@ std::vector<std::string> Parts(const std::string& literal) {
   return parts;
 }
 
-std::string Shown(const LoadedFile& file, JsonPlace place) {
-  return file.name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
-}
-
 template <typename Map>
 std::vector<std::string> Keys(const Map& map) {
   std::vector<std::string> keys;
@@ -56,17 +44,12 @@ std::vector<std::string> Keys(const Map& map) {
   return keys;
 }
 
-void AddOnce(const std::vector<std::string>& words, std::vector<std::string>* to) {
-  for (const std::string& word : words) {
-    if (std::find(to->begin(), to->end(), word) == to->end()) to->push_back(word);
-  }
-}
-
 }  // namespace
 
 RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
                               const std::vector<RuleFile>& files, std::vector<Fault>* faults,
-                              RuleSet::BuiltInData checking, const std::vector<std::string>* known_literals) {
+                              RuleSet::BuiltInData checking, const std::vector<std::string>* known_literals,
+                              std::vector<Fault>* notes) {
   RuleSetBuilder builder;
   builder.known_literals_ = known_literals;
   const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
@@ -74,16 +57,16 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   builder.Merge();
   builder.BuildRowTests();
   builder.BuildTerms();
-  for (const auto& [id, node] : builder.sections_["contexts"]) builder.BuildContext(node);
-  for (const auto& [id, node] : builder.sections_["failures"]) builder.BuildFailure(node);
-  for (const auto& [id, node] : builder.sections_["remedies"]) builder.BuildRemedy(node);
+  builder.BuildEach("contexts", &RuleSetBuilder::BuildContext);
+  builder.BuildEach("failures", &RuleSetBuilder::BuildFailure);
+  builder.BuildEach("remedies", &RuleSetBuilder::BuildRemedy);
   for (const RuleNode& node : builder.extensions_) builder.BuildExtension(node);
-  for (const auto& [id, node] : builder.sections_["frameworks"]) builder.BuildFramework(node);
-  for (const auto& [id, node] : builder.sections_["chips"]) builder.BuildChip(node);
-  for (const auto& [id, node] : builder.sections_["quotations"]) builder.BuildQuotation(node);
-  for (const auto& [id, node] : builder.sections_["suspects"]) builder.BuildSuspect(node);
-  for (const auto& [id, node] : builder.sections_["error_lines"]) builder.BuildErrorLine(node);
-  for (const auto& [id, node] : builder.sections_["affixes"]) builder.BuildAffix(node);
+  builder.BuildEach("frameworks", &RuleSetBuilder::BuildFramework);
+  builder.BuildEach("chips", &RuleSetBuilder::BuildChip);
+  builder.BuildEach("quotations", &RuleSetBuilder::BuildQuotation);
+  builder.BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
+  builder.BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);
+  builder.BuildEach("affixes", &RuleSetBuilder::BuildAffix);
   for (const RuleNode& node : builder.more_examples_) builder.BuildMoreExamples(node);
   for (const RuleNode& node : builder.situations_) builder.BuildSituation(node);
   builder.BuildComparison();
@@ -98,10 +81,13 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
     if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
       given.push_back(file.given);
   }
+  if (builder.all_read_ && !trusted && builder.sink_.size() == 0) builder.Lint();
+  builder.DropDisabled();
   builder.ReduceLiterals();
   builder.Fingerprint();
   const std::vector<Fault> found = builder.sink_.Sorted();
   faults->insert(faults->end(), found.begin(), found.end());
+  if (notes != nullptr) *notes = builder.sink_.SortedNotes();
   return std::move(builder.set_);
 }
 
@@ -109,7 +95,10 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
                           const std::vector<RuleFile>& files, bool trusted) {
   files_.reserve(built_in.size() + files.size());  // nodes point into it
   const auto parse = [&](const RuleFile& file, bool is_built_in) {
-    files_.push_back({file.name, is_built_in, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text)});
+    const int layer = is_built_in ? 0 : file.layer;
+    files_.push_back(
+        {file.name, is_built_in, layer, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text)});
+    if (!is_built_in) set_.extra_files_.push_back(CutBytes(Printable(file.name), kShownName));
   };
   for (const RuleFile& file : built_in) parse(file, true);
   for (const RuleFile& file : files) parse(file, false);
@@ -130,59 +119,6 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
           fault.at_key ? file.document.PlaceOfKey(fault.pointer) : file.document.PlaceOf(fault.pointer);
       sink_.Add(file, place, fault.what, fault.hint);
     }
-  }
-}
-
-void RuleSetBuilder::Merge() {
-  for (const LoadedFile& file : files_) {
-    const RuleNode root = RuleNode::Root(&file, &sink_);
-    for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
-    for (const char* section : {kTerms, kRowTests, kWording, kThresholds}) {
-      for (const auto& [name, node] : root[section].Members()) MergeEntry(section, kNoIdKey, name, node);
-    }
-    for (const char* section : {kWording, kThresholds}) {
-      if (!file.built_in) continue;
-      for (const auto& [id, node] : root[section].Members()) asked_for_.emplace(id, section);
-    }
-    for (const RuleNode& framework : root["frameworks"].Items()) {
-      if (framework["is_default"].Bool()) default_framework_ = framework["id"].Text();
-    }
-    for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
-    for (const RuleNode& node : root["examples"].Items()) more_examples_.push_back(node);
-    for (const RuleNode& node : root["situations"].Items()) situations_.push_back(node);
-    AddJsonKeys(root["json_logs"]);
-    AddRoleWords(root["roles"]);
-  }
-}
-
-void RuleSetBuilder::MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key) {
-  for (const RuleNode& node : root[section].Items()) {
-    const std::string id = node[id_key].Text();
-    if (!id.empty()) MergeEntry(section, id_key, id, node);
-  }
-}
-
-void RuleSetBuilder::MergeEntry(const std::string& section, const std::string& id_key, const std::string& id,
-                                const RuleNode& node) {
-  const auto [found, is_new] = sections_[section].emplace(id, node);
-  if (is_new) return;
-  if (found->second.file().built_in != node.file().built_in) {
-    found->second = node;
-    return;
-  }
-  ReportId(node, id_key, "the " + (id_key == kNoIdKey ? "name" : id_key) + " '" + id + "' is in use already",
-           "by " + Shown(found->second.file(), IdPlace(found->second, id_key)));
-}
-
-JsonPlace RuleSetBuilder::IdPlace(const RuleNode& node, const std::string& id_key) {
-  return id_key == kNoIdKey ? node.key_place() : node[id_key].place();
-}
-
-void RuleSetBuilder::ReportId(const RuleNode& node, const std::string& id_key, std::string what, std::string hint) {
-  if (id_key == kNoIdKey) {
-    node.ReportKey(std::move(what), std::move(hint));
-  } else {
-    node[id_key].Report(std::move(what), std::move(hint));
   }
 }
 
@@ -215,6 +151,7 @@ void RuleSetBuilder::BuildTerms() {
   for (const auto& [name, node] : nodes) {
     names_.Use(NameCheck::kTerms, node, terms_.at(name).name_uses(), true);
     names_.MayMean(name);
+    set_.term_names_.push_back(name);
   }
 }
 
@@ -242,31 +179,8 @@ void RuleSetBuilder::CheckName(const std::string& name, const RuleNode& node, co
   }
 }
 
-void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
-  for (const char* key : {"text", "reporter", "time"}) {
-    for (const RuleNode& item : node[key].Items()) {
-      const std::string pointer = item.Text();
-      if (!pointer.empty() && pointer[0] != '/')
-        item.Report("'" + pointer + "' is no JSON pointer", "write /" + pointer);
-    }
-  }
-  AddOnce(node["text"].Words(), &set_.json_keys_.text);
-  AddOnce(node["reporter"].Words(), &set_.json_keys_.reporter);
-  AddOnce(node["time"].Words(), &set_.json_keys_.time);
-}
-
-void RuleSetBuilder::AddRoleWords(const RuleNode& node) {
-  const auto add = [&](const char* role, std::set<std::string>* words) {
-    for (const std::string& word : node[role].Words()) words->insert(word);
-  };
-  add("optimizer_state", &set_.role_words_.optimizer_state);
-  add("weights", &set_.role_words_.weights);
-  add("cache", &set_.role_words_.cache);
-  add("inputs", &set_.role_words_.inputs);
-}
-
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
-  if (!pattern.ok() || known_literals_ != nullptr) return;  // what is wrong with it has been reported
+  if (!pattern.ok() || known_literals_ != nullptr || is_left_out_) return;  // what is wrong with it has been reported
   const std::vector<std::string> literals = pattern.Literals(kHeadLiteral);
   if (literals.empty()) {
     node.Report(
@@ -277,7 +191,7 @@ void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& nod
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& fact) {
-  if (known_literals_ != nullptr) return;
+  if (known_literals_ != nullptr || is_left_out_) return;
   const std::vector<std::string> literals = fact.Literals(kFactLiteral);
   literals_.insert(literals.begin(), literals.end());
 }
@@ -313,8 +227,11 @@ void RuleSetBuilder::CheckTermsAreNoFacts() {
       if (term == sections_[kTerms].end() || !said.insert(fact).second) continue;
       // Whichever of the two is the user's can be named otherwise.
       if (term->second.file().built_in && !giver.file().built_in) {
-        giver[id_key].Report("a fact of '" + id + "' has the name of the term '" + fact + "'",
-                             "the term is in " + Shown(term->second.file(), term->second.key_place()));
+        std::size_t at = 0;
+        const std::optional<RuleNode> gives = NodeGiving(giver, fact, &at);
+        gives.value_or(giver[id_key])
+            .ReportAt(gives ? at : 0, "a fact of '" + id + "' has the name of the term '" + fact + "'",
+                      "the term is in " + ShownPlace(term->second.file(), term->second.key_place()));
       } else {
         term->second.ReportKey("'" + fact + "' is a fact already", "of '" + id + "'");
       }
@@ -414,6 +331,7 @@ void RuleSetBuilder::Fingerprint() {
                   {"cache", roles.cache},
                   {"inputs", roles.inputs}};
   for (const RuleNode& node : extensions_) all["extensions"].push_back(node.json());
+  if (!set_.disabled_.empty()) all["disable"] = set_.disabled_;
   set_.fingerprint_ = Sha256Hex(all.dump());
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "rules/impossible.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -11,16 +12,29 @@ namespace {
 
 // Who reads more than these?
 constexpr std::size_t kMostFaults = 1000;
+// Each keeps its line.
+constexpr std::size_t kMostLine = 10'000;
 
 }  // namespace
 
 void FaultSink::Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint) {
-  if (faults_.size() >= kMostFaults) return;
-  faults_.push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint)}});
+  Append(file, place, std::move(what), std::move(hint), &faults_);
 }
 
-std::vector<Fault> FaultSink::Sorted() const {
-  std::vector<std::pair<std::size_t, Fault>> sorted = faults_;
+void FaultSink::AddNote(const LoadedFile& file, JsonPlace place, std::string what, std::string hint) {
+  Append(file, place, std::move(what), std::move(hint), file.built_in ? &faults_ : &notes_);
+}
+
+void FaultSink::Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to) {
+  if (to->size() >= kMostFaults) return;
+  const std::string_view line = file.document.LineText(place.line);
+  // Of a line without end what is near the place will do.
+  const bool is_long = line.size() > kMostLine;
+  to->push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint),
+                                   std::string(is_long ? std::string_view() : line)}});
+}
+
+std::vector<Fault> FaultSink::Sorted(Entries sorted) {
   const auto key = [](const std::pair<std::size_t, Fault>& entry) {
     const Fault& fault = entry.second;
     return std::tie(entry.first, fault.line, fault.column, fault.what, fault.hint);
@@ -136,12 +150,27 @@ Pattern RuleNode::AsPattern() const {
   if (source.empty()) return Pattern();
   std::vector<SyntaxFault> faults;
   Pattern pattern = Pattern::Compile(source, &faults, file_->trusted ? Pattern::Check::kAtUse : Pattern::Check::kNow);
+  if (!file_->trusted && faults.empty()) {
+    if (std::optional<SyntaxFault> fault = ImpossiblePart(source)) faults.push_back(*std::move(fault));
+  }
   ReportAll(faults);
   return pattern;
 }
 
 void RuleNode::Report(std::string what, std::string hint) const {
   sink_->Add(*file_, place(), std::move(what), std::move(hint));
+}
+
+void RuleNode::Note(std::string what, std::string hint) const {
+  sink_->AddNote(*file_, place(), std::move(what), std::move(hint));
+}
+
+void RuleNode::NoteAt(std::size_t byte_of_text, std::string what, std::string hint) const {
+  sink_->AddNote(*file_, file_->document.PlaceInText(pointer_, byte_of_text), std::move(what), std::move(hint));
+}
+
+void RuleNode::NoteKey(std::string what, std::string hint) const {
+  sink_->AddNote(*file_, key_place(), std::move(what), std::move(hint));
 }
 
 void RuleNode::ReportKey(std::string what, std::string hint) const {

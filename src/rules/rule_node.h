@@ -17,6 +17,7 @@ namespace whyoom {
 struct LoadedFile {
   std::string name;
   bool built_in = false;
+  int layer = 0;          // of RuleFile; 0: built in
   bool trusted = false;   // known to be right: nothing in it is checked
   std::size_t order = 0;  // among all files, for the order of faults
   JsonDocument document;
@@ -26,11 +27,19 @@ struct LoadedFile {
 class FaultSink {
  public:
   void Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
+  // What is worth a look: of built-in data, which is made with care, a fault.
+  void AddNote(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
   std::size_t size() const { return faults_.size(); }
-  std::vector<Fault> Sorted() const;  // each once
+  std::vector<Fault> Sorted() const { return Sorted(faults_); }  // each once
+  std::vector<Fault> SortedNotes() const { return Sorted(notes_); }
 
  private:
-  std::vector<std::pair<std::size_t, Fault>> faults_;  // with LoadedFile::order
+  using Entries = std::vector<std::pair<std::size_t, Fault>>;  // with LoadedFile::order
+  static void Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to);
+  static std::vector<Fault> Sorted(Entries entries);
+
+  Entries faults_;
+  Entries notes_;
 };
 
 // Borrows file and sink. The schema has spoken about the form already: what does not have it reads as
@@ -65,6 +74,9 @@ class RuleNode {
   Pattern AsPattern() const;
 
   void Report(std::string what, std::string hint = "") const;
+  void Note(std::string what, std::string hint = "") const;  // FaultSink::AddNote
+  void NoteAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
+  void NoteKey(std::string what, std::string hint = "") const;
   void ReportKey(std::string what, std::string hint = "") const;  // at the key that it is the value of
   void ReportAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
 

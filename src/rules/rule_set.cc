@@ -63,6 +63,25 @@ std::string Fault::ToString() const {
   return hint.empty() ? text : text + " (" + hint + ")";
 }
 
+std::string Fault::Caret() const {
+  if (source.empty() || column == 0) return {};
+  // A line may be long; what stands round the place says enough.
+  constexpr std::size_t kBefore = 60;
+  constexpr std::size_t kAfter = 40;
+  const std::size_t at = std::min(column - 1, source.size());
+  std::size_t begin = at > kBefore ? at - kBefore : 0;
+  std::size_t end = std::min(source.size(), at + kAfter);
+  const auto is_inside = [&](std::size_t i) {
+    return i < source.size() && (static_cast<unsigned char>(source[i]) & 0xC0) == 0x80;
+  };
+  while (begin > 0 && is_inside(begin)) --begin;
+  while (is_inside(end)) ++end;
+  const std::string lead = begin > 0 ? "…" : "";
+  const std::string before = lead + Printable(std::string_view(source).substr(begin, at - begin));
+  const std::string after = Printable(std::string_view(source).substr(at, end - at)) + (end < source.size() ? "…" : "");
+  return "    " + before + after + "\n    " + std::string(DisplayWidth(before), ' ') + "^\n";
+}
+
 std::string SayAll(const std::vector<Sentence>& sentences, const Scope& scope) {
   std::string text;
   for (const Sentence& sentence : sentences) {
@@ -100,11 +119,13 @@ std::string_view RuleSet::SchemaText() {
   return "";
 }
 
-RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in) {
-  if (built_in == BuiltInData::kTrusted) return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
+RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in,
+                      std::vector<Fault>* notes) {
+  if (built_in == BuiltInData::kTrusted)
+    return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in, nullptr, notes);
   std::vector<RuleFile> all = BuiltIn();
   all.insert(all.end(), BuiltInExamples().begin(), BuiltInExamples().end());
-  return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in);
+  return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in, nullptr, notes);
 }
 
 RuleSet RuleSet::LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults) {

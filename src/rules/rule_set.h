@@ -29,7 +29,12 @@ struct Fault {
   std::size_t column = 0;  // 1-based, in bytes
   std::string what;
   std::string hint;              // what would be right; may be empty
+  std::string source = {};       // the line, where it is known
   std::string ToString() const;  // "file:line:column: what (hint)"
+
+  // The line, or a part of it round the place, and below it a caret at the place: two lines, each indented; empty where
+  // the line is not known.
+  std::string Caret() const;
 };
 
 // A sentence that is said where `when` is true (or absent) and nothing in its holes is unknown.
@@ -88,6 +93,7 @@ struct Example {
   std::string why;  // for a no_match: why it must not
   std::map<std::string, Value> facts;
   std::optional<std::string> scenario;  // "" : the log cannot tell
+  bool built_in = false;                // it comes with the program
 };
 
 // A finding as if it had been read, and what is to be concluded from it.
@@ -99,6 +105,7 @@ struct Situation {
   std::vector<std::map<std::string, Value>> rows;  // of the list of allocations, by names of fields
   std::string expect;                              // JSON, see diagnose/situation.h
   std::string place;                               // "file:line" of a rule file
+  bool built_in = false;                           // it comes with the program
 };
 
 struct Failure {
@@ -275,6 +282,7 @@ struct RuleFile {
   std::string name;  // for faults
   std::string text;
   std::string given = {};  // the file or folder that was asked for, as it was typed; empty: nobody typed it
+  int layer = 1;           // an entry replaces one of the same id of a lower layer; built-in data is below all
 };
 
 class RuleSet {
@@ -291,8 +299,11 @@ class RuleSet {
   // The built-in data was checked when the program was built and tested, and checking it again takes longer than most
   // logs; `built_in` says whether to do it all the same. What is checked has all its examples.
   enum class BuiltInData { kTrusted, kChecked };
+  //
+  // What is no fault but worth a look, such as an entry of `files` that nothing uses, is appended to `notes`, which may
+  // be null; of built-in data that is checked it is a fault.
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
-                      BuiltInData built_in = BuiltInData::kTrusted);
+                      BuiltInData built_in = BuiltInData::kTrusted, std::vector<Fault>* notes = nullptr);
 
   // The built-in data alone, trusted, of which the literals are known: finding them takes a quarter of the time.
   static RuleSet LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults);
@@ -316,10 +327,11 @@ class RuleSet {
   const std::vector<Quotation>& quotations() const { return quotations_; }
   const std::vector<Suspect>& suspects() const { return suspects_; }
   const std::vector<ErrorLine>& error_lines() const { return error_lines_; }
-  const std::vector<RowTest>& row_tests() const { return row_tests_; }  // in order of name
-  const RowTest* FindRowTest(std::string_view name) const;              // null: there is none of this name
-  const std::vector<Trace>& traces() const { return traces_; }          // of two logs, in the order of `prior`
-  const std::vector<Trace>& notes() const { return notes_; }            // on a comparison, in the order of `prior`
+  const std::vector<RowTest>& row_tests() const { return row_tests_; }        // in order of name
+  const RowTest* FindRowTest(std::string_view name) const;                    // null: there is none of this name
+  const std::vector<std::string>& term_names() const { return term_names_; }  // in order
+  const std::vector<Trace>& traces() const { return traces_; }                // of two logs, in the order of `prior`
+  const std::vector<Trace>& notes() const { return notes_; }  // on a comparison, in the order of `prior`
   // What is said of a difference between two programs, by the name that compare/difference.h gives it; null: nothing.
   const Trace* FindDifference(std::string_view id) const;
   const std::map<std::string, Trace, std::less<>>& differences() const { return differences_; }
@@ -347,6 +359,12 @@ class RuleSet {
   // SHA-256 of all rule data in use, in hex; independent of layout, order and names of the files.
   const std::string& fingerprint() const { return fingerprint_; }
 
+  // What files disabled of the data below them ("remedies/bf16"): it is left out, and examples of others may need it.
+  const std::vector<std::string>& disabled() const { return disabled_; }
+
+  // Names of the files whose data is in use beside the built-in, in their order: what reports tell of.
+  const std::vector<std::string>& extra_files() const { return extra_files_; }
+
  private:
   friend class RuleSetBuilder;
   std::vector<Failure> failures_;
@@ -363,6 +381,7 @@ class RuleSet {
   std::vector<AffixExample> affix_examples_;
   std::vector<Situation> situations_;
   std::vector<RowTest> row_tests_;
+  std::vector<std::string> term_names_;
   std::vector<Trace> traces_;
   std::vector<Trace> notes_;
   std::map<std::string, Trace, std::less<>> differences_;
@@ -374,6 +393,8 @@ class RuleSet {
   std::vector<std::string> given_;
   std::string default_framework_;  // its id
   std::string fingerprint_;
+  std::vector<std::string> extra_files_;
+  std::vector<std::string> disabled_;
 };
 
 }  // namespace whyoom

@@ -26,6 +26,11 @@ const std::vector<std::string>& RuleSource::literals() const {
   return given_ != nullptr ? given_->literals() : BuiltInLiterals();
 }
 
+const std::vector<std::string>& RuleSource::extra_files() const {
+  static const std::vector<std::string> none;
+  return given_ != nullptr ? given_->extra_files() : none;
+}
+
 const std::string& RuleSource::fingerprint() const {
   return given_ != nullptr ? given_->fingerprint() : BuiltInFingerprint();
 }

@@ -20,8 +20,9 @@ class RuleSource {
   // Any number of threads may ask. Throws Error where the built-in data is at fault.
   const RuleSet& rules() const;
 
-  const std::vector<std::string>& literals() const;  // as RuleSet::literals
-  const std::string& fingerprint() const;            // as RuleSet::fingerprint
+  const std::vector<std::string>& literals() const;     // as RuleSet::literals
+  const std::string& fingerprint() const;               // as RuleSet::fingerprint
+  const std::vector<std::string>& extra_files() const;  // as RuleSet::extra_files
 
  private:
   const RuleSet* const given_ = nullptr;

@@ -90,11 +90,15 @@ std::vector<Test> TestsOf(const Report& report) {
 }  // namespace
 
 std::string PrintJunit(const Report& report) {
-  return JunitXml(TestsOf(report), {{"version", report.version},
-                                    {"rules", report.rules_fingerprint},
-                                    {"inputs", fmt::format("{}", report.artifacts)},
-                                    {"bytes", fmt::format("{}", report.bytes)},
-                                    {"occurrences", fmt::format("{}", Summarize(report).occurrences)}});
+  std::vector<std::pair<const char*, std::string>> properties = {
+      {"version", report.version},
+      {"rules", report.rules_fingerprint},
+      {"inputs", fmt::format("{}", report.artifacts)},
+      {"bytes", fmt::format("{}", report.bytes)},
+      {"occurrences", fmt::format("{}", Summarize(report).occurrences)}};
+  if (!report.rule_files.empty())
+    properties.insert(properties.begin() + 2, {"rule_files", RuleFilesPhrase(report.rule_files)});
+  return JunitXml(TestsOf(report), properties);
 }
 
 }  // namespace whyoom

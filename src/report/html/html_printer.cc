@@ -121,6 +121,10 @@ void AddFooter(const Report& report, HtmlWriter* html) {
   if (!report.rules_fingerprint.empty()) {
     html->Text(" · rules ");
     html->Element("code", report.rules_fingerprint.substr(0, 12), {{"title", report.rules_fingerprint}});
+    if (!report.rule_files.empty()) {
+      html->Text(" with ");
+      html->Element("code", RuleFilesPhrase(report.rule_files));
+    }
   }
   html->Text(" · estimates come from the compiler's own figures and are never more than estimates · 1 GiB is 2");
   html->Element("sup", "30");

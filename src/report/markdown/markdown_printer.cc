@@ -309,6 +309,7 @@ std::string Footer(const Report& report) {
   std::string text = "\n<sub>whyoom " + HtmlSentence(report.version);
   if (!report.rules_fingerprint.empty())
     text += " · rules " + HtmlCode(report.rules_fingerprint.substr(0, kFingerprint));
+  if (!report.rule_files.empty()) text += " with " + HtmlCode(RuleFilesPhrase(report.rule_files));
   if (report.findings.size() == 1 && !report.findings[0].framework.empty())
     text += " · " + HtmlSentence(report.findings[0].framework);
   return text + "</sub>\n";

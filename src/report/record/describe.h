@@ -391,19 +391,22 @@ void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
 struct ToolRecord {
   std::string version;
   std::string rules;
+  std::vector<std::string> rule_files;
 };
 
 void Describe(auto& v, RecordOf<ToolRecord> auto& tool) {
   v.Record("tool");
   v.Need("version", tool.version);
   v.Need("rules", tool.rules, {.form = &kFingerprint});
+  v.Maybe("rule_files", tool.rule_files,
+          {.about = "The rule files in use beside the built-in data; absent where that is all."});
 }
 
 // What --format json prints.
 void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Record("report");
   v.Constant("schema", kReportSchema);
-  v.Need("tool", ToolRecord{report.version, report.rules_fingerprint});
+  v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, RuleFilesTold(report.rule_files)});
   v.Need("diagnoses", report.findings);
   v.Maybe("programs", report.programs,
           {.about = "Those that need most, a hundred at most; absent where there are none."});

@@ -4,9 +4,9 @@
 
 namespace whyoom {
 
-std::string PrintDiffJson(const Diff& diff, const std::string& version, const std::string& rules_fingerprint) {
+std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules) {
   RecordWriter record;
-  DescribeDiff(record, diff, ToolRecord{version, rules_fingerprint});
+  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint(), RuleFilesTold(rules.extra_files())});
   return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

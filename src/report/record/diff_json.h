@@ -4,9 +4,10 @@
 #include <string>
 
 #include "report/diff.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
-std::string PrintDiffJson(const Diff& diff, const std::string& version, const std::string& rules_fingerprint);
+std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -66,7 +66,7 @@ std::string PrintNdjson(const Report& report) {
     describe(record);
     text += RecordLine(record.Take());
   };
-  const ToolRecord tool = {report.version, rules};
+  const ToolRecord tool = {report.version, rules, RuleFilesTold(report.rule_files)};
   print([&](auto& record) { DescribeHeader(record, tool); });
   for (const Diagnosis& finding : report.findings)
     print([&](auto& record) { DescribeDiagnosis(record, finding, rules); });

@@ -301,6 +301,7 @@ void ReportPage::PrintReport(const Report& report) {
   if (whole.size() < report.findings.size()) PrintOthers(report, whole, &page_);
   PrintPrograms(report);
   PrintClosing(report);
+  if (!report.rule_files.empty()) page_.Line("rules: the built-in ones with " + RuleFilesPhrase(report.rule_files));
 }
 
 }  // namespace

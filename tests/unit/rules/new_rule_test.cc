@@ -1,9 +1,12 @@
 // A rule made from a message recognises that message, and the same one with other figures.
 #include "rules/new_rule.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/rule_test.h"
 #include "input/error.h"
@@ -11,6 +14,8 @@
 
 namespace whyoom {
 namespace {
+
+using nlohmann::json;
 
 RuleSet Load(const std::string& text) {
   std::vector<Fault> faults;
@@ -20,32 +25,117 @@ RuleSet Load(const std::string& text) {
   return rules;
 }
 
+// The rule whose head takes least of the message.
+std::string RuleText(const std::vector<std::string>& message, const std::string& code = "my.pool") {
+  return NewRules(BuiltInRules(), {code, message, ""}).at(0).text;
+}
+
+json Entry(const std::vector<std::string>& message) { return json::parse(RuleText(message))["failures"][0]; }
+
+// The head, and the facts of the example, of a message of one line.
+std::string HeadOf(const std::string& message) { return Entry({message})["heads"][0]["pattern"]; }
+std::string FactsOf(const std::string& message) {
+  return Entry({message})["examples"]["match"][0].value("facts", json::object()).dump();
+}
+
 TEST_CASE("a new rule passes its own test", "[rules][slow]") {
   const std::vector<std::vector<std::string>> messages = {
       {"Pool 'weights' is full: wanted 12.50G (3 pieces), 10.00 GiB at 0xff00 (a+b) are left"},
       {"cannot map 4096 bytes of \"cache 7\" [shard]", "", "   high water mark: 1.62GiB of 2G"},
-      {"arena\tfrobnicator gave up * again."}};
+      {"arena\tfrobnicator gave up * again."},
+      {"E1300: CompileTimeSharedMemOom: Shared memory of core 3 holds 12.5M, the program needs 14.25M."},
+      {"it's \\d+ (a|b) [x] {2,3} ^$ C:\\temp\\new .* full"},
+      {"it\xEF\xBF\xBDs a caf\xC3\xA9 with no room for 5G"},
+      {"\xE5\x86\x85\xE5\xAD\x98\xE4\xB8\x8D\xE8\xB6\xB3 out of pool pages"}};
   for (const auto& message : messages) {
     CAPTURE(message[0]);
-    const RuleTestResult result = TestRules(Load(NewRule("my.pool", message)));
+    const RuleTestResult result = TestRules(Load(RuleText(message)));
     CHECK(result.Failures() == std::vector<std::string>());
+    CHECK(result.validated > TestRules(BuiltInRules()).validated);
   }
 }
 
 TEST_CASE("what differs from run to run is no part of a new rule", "[rules]") {
-  const RuleSet rules = Load(NewRule("my.pool", {"Pool 'weights' is full: wanted 12.50G, try 3"}));
+  const RuleSet rules = Load(RuleText({"Pool 'weights' is full: wanted 12.50G, try 3"}));
   REQUIRE(rules.FindFailure("my.pool") != nullptr);
   const Failure& failure = *rules.FindFailure("my.pool");
   PatternMatch match;
   REQUIRE(failure.heads.at(0).pattern.Find("x Pool 'ids' is full: wanted 1.5K, try 77", 0, &match));
-  CHECK(match.captures.at(0).name == "size_1");
-  CHECK(match.captures.at(0).value == Value(1536.0));
+  CHECK(match.captures.at(1).name == "request_bytes");
+  CHECK(match.captures.at(1).value == Value(1536.0));
+  CHECK(failure.heads.at(0).pattern.Find("x Pool \\'ids\\' is full: wanted 1.5K, try 77", 0, &match));
   CHECK_FALSE(failure.heads.at(0).pattern.Find("Pool 'ids' is empty: wanted 1.5K, try 77", 0, &match));
 }
 
-TEST_CASE("a new rule needs a message", "[rules]") {
-  CHECK_THROWS_AS(NewRule("my.pool", {}), Error);
-  CHECK_THROWS_AS(NewRule("my.pool", {"", " \t"}), Error);
+TEST_CASE("captures have the names that the words beside them give", "[rules]") {
+  CHECK(HeadOf("arena pool used 3.00G of 2.00G") == "arena pool used %{size:used_bytes} of %{size:limit_bytes}");
+  CHECK(HeadOf("staging area of 12.5M exceeds the budget of 10M") ==
+        "staging area of %{size:used_bytes} exceeds the budget of %{size:limit_bytes}");
+  CHECK(HeadOf("There are 15.31M free in the staging pool") == "There are %{size:free_bytes} free in the staging pool");
+  CHECK(FactsOf("program jit_step.2 needs 2K, the launcher has 1K") ==
+        R"({"limit_bytes":1024,"needed_bytes":2048,"program":"jit_step.2"})");
+  CHECK(FactsOf("launcher: attempting to allocate 1228800001 over limit 1073741824") ==
+        R"({"limit_bytes":1073741824,"request_bytes":1228800001})");
+  CHECK(FactsOf("scheduler at 0x0x1_HBM0 has 3 pages and 17 shards too few") ==
+        R"({"device":"0x0x1_HBM0","pages":3,"shards":17})");
+  CHECK(FactsOf("dma rings: 32.000KB, high water mark: 1.5K") ==
+        R"({"dma_rings_bytes":32768,"high_water_mark_bytes":1536})");
+}
+
+TEST_CASE("codes, shapes and positions keep their form", "[rules]") {
+  CHECK(HeadOf("launcher refused bf16[8,128] on v5e, see error E1300 please") ==
+        "launcher refused \\w+\\[[\\d,]*\\] on v5e, see error E1300 please");
+  CHECK(HeadOf("launcher.cc:3064] staging of /home/me/job/x.bin on rank17 was refused") ==
+        "staging of \\S+ on rank\\d+ was refused");
+  CHECK(HeadOf("RuntimeError: INTERNAL: it's refused by \"the pool\" of launchers").find('\'') == std::string::npos);
+}
+
+TEST_CASE("a code before the message becomes a head and an alias", "[rules]") {
+  const json entry =
+      Entry({"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1300: CompileTimeSharedMemOom: Shared "
+             "memory holds 12.5M, the program needs 14.25M."});
+  CHECK(entry["aliases"] == json::array({"CompileTimeSharedMemOom"}));
+  CHECK(entry["heads"][0]["pattern"] ==
+        "Shared memory holds %{size:used_bytes}, the program needs %{size:needed_bytes}");
+  CHECK(entry["heads"][1]["pattern"] == "\\bE1300: CompileTimeSharedMemOom\\b");
+  CHECK(entry["heads"][1]["fragment"] == true);
+}
+
+TEST_CASE("what is needed and what there is are held against each other", "[rules]") {
+  const json entry = Entry({"arena pool used 3.00G of 2.00G"});
+  CHECK(entry["derived"] == json::parse(R"([{"fact": "need_bytes", "from": "used_bytes"},
+                                            {"fact": "have_bytes", "from": "limit_bytes"}])"));
+  CHECK_FALSE(Entry({"arena pool used 1.00G of 2.00G, and broke"}).contains("derived"));
+  CHECK(Entry({"nothing is told of arena pools"})["identity"] == json::array());
+}
+
+TEST_CASE("a wording of a known failure has the names that are there", "[rules]") {
+  const json file = json::parse(RuleText({"launcher: program needs 20.00G, device has 15.75G"}, "E1000"));
+  CHECK_FALSE(file.contains("failures"));
+  const json& extension = file["extensions"][0];
+  CHECK(extension["extends"] == "E1000");
+  CHECK(extension["heads"][0]["pattern"] ==
+        "launcher: program needs %{size:used_bytes}, device has %{size:limit_bytes}");
+  CHECK(extension["heads"][0]["id"].get<std::string>().starts_with("ours_"));
+  CHECK_FALSE(extension.contains("derived"));
+  CHECK(extension["examples"]["match"][0]["facts"]["used_bytes"] == 21474836480);
+  CHECK(TestRules(Load(file.dump())).ok());
+}
+
+TEST_CASE("heads become narrower", "[rules]") {
+  const std::vector<NewRule> rules =
+      NewRules(BuiltInRules(), {"my.pool", {"ValueError: the arena gave up. It had 3 pools. Ask for less."}, ""});
+  REQUIRE(rules.size() == 4);
+  CHECK(rules[0].heads[0].source() == "the arena gave up");
+  CHECK(rules[1].heads[0].source() == "the arena gave up\\. It had %{integer:pools} pools");
+  CHECK(rules[2].heads[0].source() == "ValueError: the arena gave up");
+}
+
+TEST_CASE("a new rule needs a message with words", "[rules]") {
+  CHECK_THROWS_AS(RuleText({}), Error);
+  CHECK_THROWS_AS(RuleText({"", " \t"}), Error);
+  CHECK_THROWS_AS(RuleText({"12345 678 9.5G"}), Error);
+  CHECK_THROWS_AS(RuleText({"''\"\\ $^*"}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,229 @@
+#include "cli/new_rule_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/exit_status.h"
+#include "cli/rule_files.h"
+#include "cli/rules_command.h"
+#include "cli/terminal.h"
+#include "diagnose/readings.h"
+#include "diagnose/rule_test.h"
+#include "input/byte_source.h"
+#include "input/error.h"
+#include "input/members.h"
+#include "program/xla_dump.h"
+#include "read/engine.h"
+#include "read/message_at.h"
+#include "report/finding_view.h"
+#include "rules/new_rule.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+// What --from names: "train.log:41", "logs.tar › train.log:41-44", "-:7".
+struct LogLines {
+  Artifact artifact;
+  LineRange range;
+  std::string text;  // as it was given
+};
+
+std::optional<std::uint64_t> ToLine(std::string_view text) {
+  std::uint64_t line = 0;
+  const std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), line);
+  const bool whole = result.ec == std::errc() && result.ptr == text.data() + text.size();
+  return whole && line > 0 ? std::optional(line) : std::nullopt;
+}
+
+LogLines ParseLogLines(const std::string& text) {
+  LogLines place;
+  place.text = Printable(text);
+  const std::size_t colon = text.rfind(':');
+  const std::string lines = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const std::size_t dash = lines.find('-');
+  const std::optional<std::uint64_t> first = ToLine(lines.substr(0, dash));
+  const std::optional<std::uint64_t> last = dash == std::string::npos ? first : ToLine(lines.substr(dash + 1));
+  if (!first || !last || *last < *first || colon == 0)
+    throw Error(fmt::format("--from: '{}' names no line of a log: write LOG:LINE or LOG:FIRST-LAST, as in train.log:41",
+                            place.text));
+  place.range.first = *first;
+  if (dash != std::string::npos) place.range.last = *last;
+  place.artifact.path = text.substr(0, colon);
+  // As reports name what lies in an archive.
+  constexpr std::string_view kIn = " › ";
+  std::error_code error;
+  const std::size_t in = place.artifact.path.find(kIn);
+  if (in != std::string::npos && !std::filesystem::exists(place.artifact.path, error)) {
+    place.artifact.member = place.artifact.path.substr(in + kIn.size());
+    place.artifact.path.resize(in);
+  }
+  return place;
+}
+
+struct Found {
+  Artifact artifact;
+  MessageAt message;
+};
+
+void Drain(ByteSource& source) {
+  std::vector<char> buffer(std::size_t{64} << 10);
+  while (source.Read(buffer.data(), buffer.size()) > 0) continue;
+}
+
+MessageAt ReadPlace(const Engine& engine, const LogLines& place, const Limits& limits) {
+  std::vector<Found> found;
+  std::vector<std::string> members;
+  std::uint64_t lines = 0;
+  std::string problem;
+  const auto read = [&](const Artifact& artifact, ByteSource& source) {
+    if (place.artifact.member.empty() || artifact.member == place.artifact.member) {
+      MessageAt message = ReadMessageAt(engine, source, place.range);
+      lines = std::max(lines, message.last_read);
+      members.push_back(ArtifactText(artifact));
+      if (message.last_read >= place.range.first) found.push_back({artifact, std::move(message)});
+    }
+    Drain(source);
+  };
+  const auto tell = [&](const Problem& one) {
+    if (problem.empty()) problem = fmt::format("{}: {}", ArtifactText({one.path, one.member}), Printable(one.what));
+  };
+  Artifact input = place.artifact;
+  input.member.clear();
+  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, tell);
+  if (found.empty() && !problem.empty()) throw Error(problem);
+  if (members.empty()) throw Error(fmt::format("--from: there is no text in {}", ArtifactText(place.artifact)));
+  if (found.empty())
+    throw Error(fmt::format("--from: {} has {} lines, and no line {}", members.front(), lines, place.range.first));
+  if (found.size() > 1)
+    throw Error(fmt::format("--from: {} holds {} texts: name one of them, as in '{}:{}'", Printable(input.path),
+                            found.size(), ArtifactText(found[0].artifact), place.range.first));
+  if (found[0].message.lines.empty())
+    throw Error(fmt::format("--from: line {} of {} is empty", place.range.first, ArtifactText(found[0].artifact)));
+  return std::move(found[0].message);
+}
+
+// The lines that were given, as an engine sees them.
+std::vector<std::string> Cleaned(const Engine& engine, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  LineRange all;
+  all.last = lines.size();
+  return ReadMessageAt(engine, *OpenMemory(text), all).lines;
+}
+
+std::vector<std::string> GivenLines(const Options& options) {
+  std::vector<std::string> message(options.new_rule.begin() + 1, options.new_rule.end());
+  if (!message.empty()) return message;
+  if (InputIsTerminal()) throw Error("rules new: give the lines of the message or --from LOG:LINE, or pipe them in");
+  constexpr std::size_t kMost = std::size_t{64} << 10;  // a message, not a log
+  const std::string text = ReadUpTo(*OpenStandardInput(), kMost);
+  for (std::size_t begin = 0; begin < text.size(); begin = std::min(text.find('\n', begin), text.size()) + 1)
+    message.push_back(text.substr(begin, text.find('\n', begin) - begin));
+  return message;
+}
+
+// The codes that the rules find in the message without a new one.
+std::vector<std::string> KnownAs(const Engine& engine, const std::vector<std::string>& message) {
+  std::string text;
+  for (const std::string& line : message) text += line + "\n";
+  Readings readings = ReadArtifact(engine, {"message", ""}, *OpenMemory(text));
+  std::vector<std::string> codes;
+  if (!readings.table) return codes;
+  std::vector<Problem> problems;
+  for (const Diagnosis& diagnosis : readings.table->Finish({}, &problems)) codes.push_back(diagnosis.failure->code);
+  return codes;
+}
+
+struct Choice {
+  NewRule rule;
+  RuleTestResult result;
+  std::vector<Fault> faults;
+};
+
+Choice Try(const std::vector<RuleFile>& files, NewRule rule) {
+  Choice choice;
+  std::vector<RuleFile> all = files;
+  all.push_back({"the new rule", rule.text, files.empty() ? 1 : files.back().layer + 1});
+  const RuleSet rules = RuleSet::Load(all, &choice.faults, RuleSet::BuiltInData::kTrusted);
+  if (choice.faults.empty()) choice.result = TestRules(rules);
+  choice.rule = std::move(rule);
+  return choice;
+}
+
+void Tell(const std::string& words) { WriteError("whyoom: " + Printable(words) + "\n"); }
+
+void TellKnown(const std::vector<std::string>& codes, const Failure* extended) {
+  if (codes.empty()) return;
+  const std::string all = fmt::format("{}", fmt::join(codes, ", "));
+  if (extended != nullptr && codes.size() == 1 && codes[0] == extended->code) {
+    Tell(fmt::format("{} recognises this message already; nothing has to be added for it", all));
+  } else if (extended != nullptr) {
+    Tell(fmt::format("this message is recognised already, as {}: with this wording it would be two failures", all));
+  } else {
+    Tell(
+        fmt::format("this message is recognised already, as {0}: with a code of its own it would be two failures; "
+                    "`whyoom rules new {0} --from …` adds to that one, an entry with the code {0} replaces it",
+                    codes[0]));
+  }
+}
+
+void TellChoice(const Choice& choice, std::size_t passed_over, bool is_known) {
+  if (passed_over > 0 && choice.result.ok())
+    Tell("with fewer words the rule would be found in other failures, too, so its head takes more of the message");
+  if (!choice.result.ok() && !is_known) {
+    Tell("this rule gets in the way of others; narrow its head:");
+    for (const std::string& failure : choice.result.failures) WriteError("  " + Printable(failure) + "\n");
+  }
+  if (!choice.rule.asks.empty()) Tell(fmt::format("logs are looked at where they hold '{}'", choice.rule.asks[0]));
+  Tell("write what stands behind each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
+}
+
+}  // namespace
+
+int RunNewRule(const Options& options) {
+  const RuleSet known = LoadRules(options);
+  const Engine engine(known);
+  NewRuleRequest request;
+  request.code = options.new_rule[0];
+  if (Printable(request.code) != request.code || request.code.find(' ') != std::string::npos)
+    throw Error(fmt::format("'{}' cannot be a code: write one word, such as my.pool", Printable(request.code)));
+  if (options.new_rule_from.empty()) {
+    request.message = Cleaned(engine, GivenLines(options));
+  } else {
+    if (options.new_rule.size() > 1) throw Error("rules new: give the lines of the message, or --from LOG:LINE");
+    const LogLines place = ParseLogLines(options.new_rule_from);
+    request.message = ReadPlace(engine, place, options.limits).lines;
+    request.from = place.text;
+  }
+  std::vector<NewRule> rules = NewRules(known, request);
+  const std::vector<std::string> codes = KnownAs(engine, request.message);
+  const std::vector<RuleFile> files = RuleFilesOf(options).files;
+  std::optional<Choice> best;
+  std::size_t passed_over = 0;
+  for (NewRule& rule : rules) {
+    Choice choice = Try(files, std::move(rule));
+    const bool better = !best || !best->faults.empty() ||
+                        (choice.faults.empty() && choice.result.failures.size() < best->result.failures.size());
+    if (better) best = std::move(choice);
+    if ((best->faults.empty() && best->result.ok()) || !codes.empty()) break;
+    ++passed_over;
+  }
+  if (!best->faults.empty()) throw Error("no rule can be made of this message:\n" + FaultListing(best->faults));
+  WriteOutput(best->rule.text, options.output);
+  TellKnown(codes, known.FindFailure(request.code));
+  TellChoice(*best, passed_over, !codes.empty());
+  return kNothing;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,207 @@
+// Where rule files come from, whose are not taken, and how a report tells of them.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kLog = "the flux pool of ours is full: 2.00G\n";
+
+// A failure that recognises kLog, under a title.
+std::string Rule(const std::string& title) {
+  return R"({"format": "whyoom.rules/1", "failures": [{"code": "flux", "title": ")" + title +
+         R"(", "category": "Ours", "phase": "run", "heads": ["the flux pool of ours is full"],
+         "examples": {"match": [{"text": "the flux pool of ours is full: 2.00G"}]}}]})";
+}
+
+bool Holds(const std::string& text, const std::string& part) {
+  UNSCOPED_INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+// A project with rules, in a git repository.
+struct Project {
+  Project() {
+    fs::create_directories(root() + "/.git");
+    fs::create_directories(rules());
+    fs::create_directories(root() + "/a/b");
+    for (const fs::path& path : {fs::path(root()) / ".whyoom", fs::path(rules())})
+      fs::permissions(path, fs::perms(0755));
+    Write("ours.json", Rule("of the project"));
+  }
+  std::string root() const { return scratch.path(); }
+  std::string rules() const { return root() + "/.whyoom/rules"; }
+  void Write(const std::string& name, const std::string& text) const {
+    fs::permissions(scratch.Write(".whyoom/rules/" + name, text), fs::perms(0644));
+  }
+  // The title that the log is given when it is read in `folder`.
+  ProcessResult Read(const std::vector<std::string>& options = {}, const std::string& folder = "/a/b",
+                     const std::vector<std::string>& environment = {}) const {
+    std::vector<std::string> arguments = options;
+    arguments.insert(arguments.end(), {"--format", "json", "-"});
+    return RunWhyoom(arguments, kLog, root() + folder, environment);
+  }
+  ScratchFolder scratch;
+};
+
+std::string TitleIn(const ProcessResult& result) {
+  const json report = json::parse(result.out);
+  return report["diagnoses"].empty() ? "" : report["diagnoses"][0]["title"].get<std::string>();
+}
+
+}  // namespace
+
+TEST_CASE("rules of a project are used in all of its folders, and told", "[cli]") {
+  const Project project;
+  for (const std::string folder : {"", "/a", "/a/b"}) {
+    const ProcessResult result = project.Read({}, folder);
+    CHECK(TitleIn(result) == "of the project");
+    CHECK(result.err == "");
+    const json tool = json::parse(result.out)["tool"];
+    CHECK(tool["rule_files"] == json::array({".whyoom/rules/ours.json"}));
+    CHECK(tool["rules"].get<std::string>().size() == 64);
+  }
+  CHECK(TitleIn(project.Read({"--no-project-rules"})) == "");
+  CHECK_FALSE(json::parse(project.Read({"--no-project-rules"}).out)["tool"].contains("rule_files"));
+  fs::create_directories(project.root() + "/a/.git");  // another repository
+  CHECK(TitleIn(project.Read({}, "/a/b")) == "");
+}
+
+TEST_CASE("later rule files override earlier ones", "[cli]") {
+  const Project project;
+  const std::string team = project.scratch.Write("team.json", Rule("of the team"));
+  const std::string user = project.scratch.Write("user.json", Rule("of the user"));
+  const std::string last = project.scratch.Write("last.json", Rule("of the command"));
+  const std::vector<std::string> variable = {"WHYOOM_RULES=" + team + "::" + user};
+  CHECK(TitleIn(project.Read({}, "/a", {"WHYOOM_RULES=" + team})) == "of the team");
+  CHECK(TitleIn(project.Read({}, "/a", variable)) == "of the user");
+  const ProcessResult all = project.Read({"--rules", last}, "/a", variable);
+  CHECK(TitleIn(all) == "of the command");
+  CHECK(json::parse(all.out)["tool"]["rule_files"].size() == 4);
+  CHECK(project.Read({}, "/a", {"WHYOOM_RULES=" + project.root() + "/none"}).exit_status == 2);
+}
+
+TEST_CASE("a file that is named twice is read once", "[cli]") {
+  const Project project;
+  const std::string own = project.rules() + "/ours.json";
+  const ProcessResult result = project.Read({"--rules", own});
+  CHECK(json::parse(result.out)["tool"]["rule_files"] == json::array({own}));
+  CHECK(RunWhyoom({"rules", "check", own}, "", project.root()).exit_status == 0);
+}
+
+TEST_CASE("a stranger's rules are passed over, with a warning", "[cli]") {
+  const auto passed_over = [](const Project& project, const std::string& why) {
+    const ProcessResult result = project.Read();
+    CHECK(result.exit_status == 0);
+    CHECK(TitleIn(result) == "");
+    CHECK(Holds(result.err, "the rules of this project are not used"));
+    CHECK(Holds(result.err, why));
+  };
+  SECTION("a file that others may write") {
+    const Project project;
+    fs::permissions(project.rules() + "/ours.json", fs::perms(0646));
+    passed_over(project, "ours.json: others may write it");
+  }
+  SECTION("a folder that others may write") {
+    const Project project;
+    fs::permissions(project.rules(), fs::perms(0777));
+    passed_over(project, "rules: others may write it");
+  }
+  SECTION("the outer folder") {
+    const Project project;
+    fs::permissions(project.root() + "/.whyoom", fs::perms(0757));
+    passed_over(project, ".whyoom: others may write it");
+  }
+  SECTION("a link") {
+    const Project project;
+    fs::rename(project.rules(), project.root() + "/elsewhere");
+    fs::create_directory_symlink(project.root() + "/elsewhere", project.rules());
+    passed_over(project, "it is a symbolic link");
+  }
+  SECTION("a file that is a link") {
+    const Project project;
+    fs::create_symlink(project.rules() + "/ours.json", project.rules() + "/more.json");
+    passed_over(project, "more.json: it is a symbolic link");
+  }
+  SECTION("of another user") {
+    const Project project;
+    if (geteuid() != 0 || chown((project.rules() + "/ours.json").c_str(), 12345, 12345) != 0) return;
+    passed_over(project, "it belongs to another user (12345)");
+  }
+}
+
+TEST_CASE("every format that names the rules names the files", "[cli]") {
+  const Project project;
+  for (const std::string format : {"text", "json", "ndjson", "markdown", "html", "sarif", "junit"}) {
+    const ProcessResult result = RunWhyoom({"--format", format, "-"}, kLog, project.root());
+    CAPTURE(format);
+    CHECK(Holds(result.out, ".whyoom/rules/ours.json"));
+  }
+}
+
+TEST_CASE("a job is run though the rules beside it are at fault", "[cli]") {
+  const Project project;
+  project.Write("ours.json", "{");
+  const ProcessResult run = RunWhyoom({"run", "--", "/bin/echo", "done"}, "", project.root());
+  CHECK(run.exit_status == 0);
+  CHECK(run.out == "done\n");
+  CHECK(Holds(run.err, "ours.json"));
+  CHECK(project.Read().exit_status == 2);
+  const std::string named = project.rules() + "/ours.json";
+  CHECK(RunWhyoom({"run", "--rules", named, "--", "/bin/echo", "done"}, "", project.root()).exit_status == 2);
+}
+
+TEST_CASE("completions say nothing of what is passed over", "[cli]") {
+  const Project project;
+  fs::permissions(project.rules(), fs::perms(0777));
+  CHECK(RunWhyoom({"__complete", "--", "explain", "E1"}, "", project.root()).err == "");
+}
+
+TEST_CASE("rules list tells where entries are from, by section", "[cli]") {
+  const Project project;
+  const std::string more = project.scratch.Write(
+      "more.json",
+      R"({"format": "whyoom.rules/1", "disable": ["failures/flux"], "chips": [{"id": "mine", "limits": ["9G"]}]})");
+  const ProcessResult text = RunWhyoom({"rules", "list", "chips", "failures", more}, "", project.root());
+  CHECK(text.exit_status == 0);
+  CHECK(Holds(text.out, "of the project"));
+  CHECK(Holds(text.out, "from .whyoom/rules/ours.json:1:"));
+  CHECK(Holds(text.out, "disabled by " + more.substr(0, 20)));
+  CHECK(text.out.find("remedies") == std::string::npos);
+  const json list =
+      json::parse(RunWhyoom({"rules", "list", "--format", "json", "chips", more}, "", project.root()).out);
+  bool found = false;
+  for (const json& entry : list["entries"]) {
+    CHECK(entry["section"] == "chips");
+    found = found || (entry["id"] == "mine" && entry["from"] == "file");
+  }
+  CHECK(found);
+}
+
+TEST_CASE("whatever is wrong with a rule file ends with 2", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string file =
+      scratch.Write("bad.json", R"({"format": "whyoom.rules/1", "disable": ["remedies/nothing"]})");
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"rules", "check", file},
+                                             {"rules", "test", file},
+                                             {"rules", "list", file},
+                                             {"rules", "literals", file},
+                                             {"rules", "new", "x.y", "--rules", file, "some pool is full"},
+                                             {"--rules", file, "-"}}) {
+    const ProcessResult result = RunWhyoom(arguments, "x\n");
+    CHECK(result.exit_status == 2);
+    CHECK(Holds(result.out + result.err, "bad.json:1:44: there is no 'nothing'"));
+    CHECK(Holds(result.out + result.err, "^\n"));
+  }
+}

@@ -1,0 +1,121 @@
+// Files one above the other: entries that replace, extend and disable others.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "diagnose/rule_test.h"
+#include "rules/rule_entry.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+RuleFile File(const std::string& name, const std::string& sections, int layer = 1) {
+  return {name, R"({"format": "whyoom.rules/1", )" + sections + "}", layer};
+}
+
+RuleFile Disabling(const std::string& entries, int layer = 1) {
+  return File("ours.json", R"("disable": [)" + entries + "]", layer);
+}
+
+TEST_CASE("a file of a higher layer replaces an entry, one of the same does not", "[rules]") {
+  const std::string chip = R"("chips": [{"id": "v5e", "limits": ["9G"]}])";
+  RuleSet set;
+  CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip, 2)}, &set) == "");
+  CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip)}, &set).find("is in use already") !=
+        std::string::npos);
+  CHECK(set.extra_files() == std::vector<std::string>{"a.json", "b.json"});
+}
+
+TEST_CASE("what is disabled is gone, and who speaks of it is not at fault", "[rules]") {
+  RuleSet base;
+  CHECK(Load({BaseRules()}, {}, &base) == "");
+  RuleSet set;
+  CHECK(Load({BaseRules()},
+             {Disabling(R"("remedies/bf16", "contexts/remat", "failures/0100", "failures/HbmOom/heads/name",
+                           "quotations/grep", "chips/v5e", "affixes/rank", "frameworks/keras")")},
+             &set) == "");
+  CHECK(set.FindRemedy("bf16") == nullptr);
+  CHECK(set.FindRemedy("shard")->with.empty());
+  CHECK(set.FindFailure("0100") == nullptr);
+  const Failure& failure = *set.FindFailure("E1000");
+  CHECK(failure.absorbed_by.empty());
+  CHECK(failure.contexts.empty());
+  CHECK(failure.heads.size() == base.FindFailure("E1000")->heads.size() - 1);
+  CHECK(failure.scenarios[0].remedies.size() == 1);
+  CHECK(set.contexts().empty());
+  CHECK(set.quotations().empty());
+  CHECK(set.chips().empty());
+  CHECK(set.affixes().size() == 1);
+  CHECK(set.frameworks().size() == 1);
+  CHECK(set.fingerprint() != base.fingerprint());
+  const std::vector<std::string>& literals = set.literals();
+  CHECK(std::find(literals.begin(), literals.end(), "compiletimehbmoom") == literals.end());
+  CHECK(set.disabled().size() == 8);
+}
+
+TEST_CASE("a higher layer brings back what a lower one disabled", "[rules]") {
+  RuleSet set;
+  CHECK(Load({BaseRules()},
+             {Disabling(R"("chips/v5e")"), File("top.json", R"("chips": [{"id": "v5e", "limits": ["9G"]}])", 2)},
+             &set) == "");
+  CHECK(set.chips().size() == 1);
+  CHECK(set.disabled().empty());
+}
+
+TEST_CASE("what cannot be disabled is told with what may be meant", "[rules]") {
+  const auto faults = [](const std::string& entry) {
+    RuleSet set;
+    return Load({BaseRules()}, {Disabling(entry)}, &set);
+  };
+  CHECK(faults(R"("remedies/bf61")").find("among the remedies below this file (did you mean 'bf16'?)") !=
+        std::string::npos);
+  CHECK(faults(R"("remedes/bf16")").find("(did you mean 'remedies'?)") != std::string::npos);
+  CHECK(faults(R"("bf16")").find("(write SECTION/ID") != std::string::npos);
+  CHECK(faults(R"("failures/E1000/heads/usd")").find("has no head 'usd' (did you mean 'used'?)") != std::string::npos);
+  CHECK(faults("5").find("expected a text") != std::string::npos);
+}
+
+TEST_CASE("examples that what is disabled turns out otherwise are no failures", "[rules][slow]") {
+  const auto test = [](const std::string& entry) {
+    std::vector<Fault> faults;
+    const RuleSet rules = RuleSet::Load({Disabling(entry)}, &faults);
+    CHECK(faults.empty());
+    return TestRules(rules);
+  };
+  const std::string code = BuiltInRules().failures()[0].code;
+  const std::string head = BuiltInRules().failures()[0].heads[0].id;
+  const RuleTestResult result = test("\"failures/" + code + "/heads/" + head + "\"");
+  CHECK(result.failures == std::vector<std::string>());
+  CHECK_FALSE(result.changed.empty());
+}
+
+TEST_CASE("the list says where entries are from and what became of them", "[rules]") {
+  const std::string remedy = BuiltInRules().remedies().begin()->first;
+  const std::string other = std::next(BuiltInRules().remedies().begin())->first;
+  const std::string code = BuiltInRules().failures()[0].code;
+  const std::vector<RuleEntry> all = ListRuleEntries(
+      {File("ours.json", R"("disable": ["remedies/)" + remedy + R"("], "terms": {"is_ours": "listed > 3"},
+            "extensions": [{"extends": ")" +
+                             other + R"(", "how": {}}], "chips": [{"id": ")" + BuiltInRules().chips()[0].id +
+                             R"(", "limits": ["9G"]}])")});
+  const auto find = [&](const std::string& section, const std::string& id) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const RuleEntry& entry) { return entry.section == section && entry.id == id; });
+    REQUIRE(found != all.end());
+    return *found;
+  };
+  CHECK(find("remedies", remedy).disabled_by.starts_with("ours.json:1:"));
+  CHECK(find("remedies", remedy).built_in);
+  CHECK(find("remedies", other).extended_by.size() == 1);
+  CHECK_FALSE(find("terms", "is_ours").built_in);
+  CHECK(find("terms", "is_ours").title == "listed > 3");
+  CHECK(find("chips", BuiltInRules().chips()[0].id).replaces.at(0).starts_with("rules/"));
+  CHECK(find("failures", code).disabled_by.empty());
+  CHECK(find("failures", code).place.starts_with("rules/"));
+}
+
+}  // namespace
+}  // namespace whyoom

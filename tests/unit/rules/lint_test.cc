@@ -1,0 +1,172 @@
+// What is wrong with rules beside each other, and what is only worth a look.
+#include <string>
+
+#include "catch.h"
+#include "unit/rules/rule_data.h"
+
+namespace whyoom {
+namespace {
+
+struct Said {
+  std::string faults;
+  std::string notes;
+};
+
+Said Check(const std::string& sections) {
+  std::vector<Fault> faults;
+  std::vector<Fault> notes;
+  const std::string text = R"({"format": "whyoom.rules/1", )" + sections + "}";
+  RuleSetBuilder::Build(RuleSet::SchemaText(), {BaseRules()}, {{"user.json", text}}, &faults,
+                        RuleSet::BuiltInData::kChecked, nullptr, &notes);
+  Said said;
+  const auto add = [](const std::vector<Fault>& all, std::string* to) {
+    for (const Fault& fault : all) {
+      if (fault.file == "user.json") *to += fault.ToString() + "\n" + fault.Caret();
+    }
+  };
+  add(faults, &said.faults);
+  add(notes, &said.notes);
+  return said;
+}
+
+bool Holds(const std::string& text, const std::string& part) {
+  UNSCOPED_INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+// A failure X1 whose head is `head`, with more keys.
+std::string Failure1(const std::string& head, const std::string& more = "", const std::string& example = "") {
+  return R"("failures": [{"code": "X1", "title": "t", "category": "c", "phase": "run", "heads": [)" + head + "]" +
+         more + R"(, "examples": {"match": [{"text": ")" + (example.empty() ? "the pool is full" : example) +
+         R"("}]}}])";
+}
+
+const std::string kHead = R"("the pool is full")";
+
+TEST_CASE("a head that is there twice is told with a caret at its place", "[rules]") {
+  const std::string said = Check(Failure1(R"("Error allocating device buffer")", "", "none")).faults;
+  CHECK(
+      said.starts_with("user.json:1:115: a head of '0100' has this pattern already (it is in base.json:33:15)\n    …"));
+  const std::size_t line = said.find('\n') + 1;
+  const std::size_t end = said.find('\n', line);
+  // "…" takes two bytes more than columns.
+  CHECK(said.substr(line).find("\"Error") == said.find('^') - end - 1 + 2);
+}
+
+TEST_CASE("a pattern that no text can match is a fault", "[rules]") {
+  const std::string said = Check(Failure1(R"("the pool\\bs are full")")).faults;
+  CHECK(Holds(said, "user.json:1:"));
+  CHECK(Holds(said, "no text can match this"));
+}
+
+TEST_CASE("an example that another failure's head finds makes two failures of it", "[rules]") {
+  CHECK(Holds(
+      Check(Failure1(R"("allocating device buffer of the pool")", "", "Error allocating device buffer of the pool"))
+          .faults,
+      "this example is found by a head of '0100' in the same words"));
+  CHECK(Check(Failure1(R"("allocating device buffer of the pool")", R"(, "absorbed_by": ["0100"])",
+                       "Error allocating device buffer of the pool"))
+            .faults == "");
+}
+
+TEST_CASE("a scenario behind one with the same condition never holds", "[rules]") {
+  const auto scenarios = [](const std::string& first, const std::string& second) {
+    return Check(Failure1(kHead, R"(, "scenarios": [{"id": "a", "title": "t", )" + first +
+                                     R"(}, {"id": "b", "title": "t", )" + second + "}]"))
+        .faults;
+  };
+  CHECK(Holds(scenarios(R"("when": "listed > 1")", R"("when": "listed>1.0")"), "'a' has the same condition"));
+  CHECK(Holds(scenarios(R"("when": "listed > 1")", R"("when": "listed > 1", "priority": 5)"),
+              "'b' has the same condition"));
+  CHECK(scenarios(R"("when": "listed > 1")", R"("when": "listed > 2")") == "");
+  CHECK(Holds(scenarios(R"("when": "framework == 'a'")", R"("when": "framework == 'a'")"), "'a' has"));
+  CHECK(scenarios(R"("when": "framework == 'a'")", R"("when": "framework == 'b'")") == "");
+}
+
+TEST_CASE("what nothing uses is worth a note in a user's file", "[rules]") {
+  const std::string remedy =
+      R"("remedies": [{"id": "lonely", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g",
+      "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": []}])";
+  Said said = Check(remedy);
+  CHECK(said.faults == "");
+  CHECK(Holds(said.notes, "no failure offers the remedy 'lonely'"));
+  said = Check(remedy + R"(, "extensions": [{"extends": "E1000", "remedies": [{"id": "lonely", "section": "ours"}]}])");
+  CHECK(said.notes == "");
+  CHECK(Holds(Check(R"("terms": {"is_odd": "listed > 3"})").notes, "no expression uses the term 'is_odd'"));
+  CHECK(Holds(Check(R"("row_fields": {"is_odd": {"when": "dims > 3", "about": "odd"}})").notes,
+              "no expression uses the field 'is_odd'"));
+  CHECK(Holds(Check(R"("contexts": [{"id": "odd", "pattern": "an odd line of %{size:odd_bytes}",
+                     "examples": {"match": [{"text": "an odd line of 5G"}]}}])")
+                  .notes,
+              "no failure listens to the context 'odd'"));
+}
+
+TEST_CASE("the group of an affix must be one that is asked for", "[rules]") {
+  const std::string said =
+      Check(
+          R"("affixes": [{"id": "x", "place": "prefix", "pattern": "(?P<reportr>host\\d+): ", "examples": ["host1: x"],
+      "leaves": ["x"]}])")
+          .faults;
+  CHECK(Holds(said, "unknown group 'reportr' (did you mean 'reporter'?)"));
+}
+
+TEST_CASE("what is never of one type is not held against each other", "[rules]") {
+  const auto when = [](const std::string& condition) {
+    return Check(Failure1(R"("the pool is full of %{size:used_bytes} and %{word:thing}")",
+                          R"(, "scenarios": [{"id": "a", "title": "t", "when": ")" + condition + R"("}])",
+                          "the pool is full of 5G and x"))
+        .faults;
+  };
+  CHECK(Holds(when("used_bytes > 'x'"), "a number is held against a text"));
+  CHECK(Holds(when("thing < 5"), "a text is held against a number"));
+  CHECK(Holds(when("thing < 'a'"), "a text has no order"));
+  CHECK(Holds(when("used_bytes + thing > 5"), "computing with a text"));
+  CHECK(Holds(when("any_of(dtype == 5)"), "a text is held against a number"));
+  CHECK(Holds(when("largest.shape == true"), "a text is held against true or false"));
+  for (const char* good : {"used_bytes > 5", "thing == 'x'", "any_of(dtype == 'f32')", "default(thing, 'x') == 'x'",
+                           "if(known(thing), used_bytes, 5) > 3", "any_of(replicated) == true", "chip == 'v5e'",
+                           "excess_of_nothing == 5 or true"}) {
+    CAPTURE(good);
+    CHECK_FALSE(Holds(when(good), "held against"));
+  }
+}
+
+TEST_CASE("each framework of a remedy has a step that needs nothing of the log", "[rules]") {
+  CHECK(Holds(
+      Check(R"("remedies": [{"id": "shard", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g",
+      "telltale": "t", "note": "n", "how": {"jax": ["now"], "keras": ["Take {used_bytes|size}."]}, "links": []}])")
+          .faults,
+      "each step for 'keras' has a hole"));
+}
+
+TEST_CASE("a fact that is nearly a special one gets a hint", "[rules]") {
+  const std::string derived = R"(, "derived": [{"fact": "need_byte", "from": "listed + 1"}])";
+  CHECK(Holds(Check(Failure1(kHead, derived)).notes,
+              "nothing asks for the fact 'need_byte' (did you mean 'need_bytes'?)"));
+  CHECK(Check(Failure1(R"("the pool has %{size:head_bytes}")", "", "the pool has 5G")).notes == "");
+}
+
+TEST_CASE("a fact with the name of a term is told where it is captured", "[rules]") {
+  const std::string terms = R"("terms": {"is_odd": "listed > 3"}, )";
+  const std::string text = R"({"format": "whyoom.rules/1", )" +
+                           Failure1(R"("the pool is full of %{size:is_odd}")", "", "the pool is full of 5G") + "}";
+  std::vector<RuleFile> base = {BaseRules(),
+                                {"terms.json", R"({"format": "whyoom.rules/1", "terms": {"is_odd": "listed > 3"}})"}};
+  RuleSet set;
+  const std::string said = Load(base, {{"user.json", text}}, &set);
+  CHECK(Holds(said, "user.json:1:" + std::to_string(text.find("is_odd}") + 1) + ": a fact of 'X1' has the name"));
+}
+
+TEST_CASE("a caret stands below its place, whatever the line", "[rules]") {
+  Fault fault{"f.json", 1, 5, "what", "", "a\xC3\xA4\xE5\x86\x85x"};
+  fault.column = 7;
+  CHECK(fault.Caret() == "    a\xC3\xA4\xE5\x86\x85x\n        ^\n");
+  fault.source = std::string(500, ' ');
+  fault.column = 300;
+  CHECK(fault.Caret().find('^') != std::string::npos);
+  fault.source = "";
+  CHECK(fault.Caret() == "");
+}
+
+}  // namespace
+}  // namespace whyoom
