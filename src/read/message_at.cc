@@ -117,9 +117,12 @@ std::string Bounded(const std::string& text) {
 // Whether a sentence that `line` is in goes on in `next`.
 bool GoesOn(const std::string& line, const std::string& next) {
   if (IsIndented(next)) return true;
+  if (IsIndented(line)) return false;
+  // Short lines were broken by nobody.
+  constexpr std::size_t kWrapped = 60;
   constexpr std::string_view kOpen = " :,(-";
   if (kOpen.find(line.back()) != std::string_view::npos) return true;
-  const bool in_words = std::isalnum(static_cast<unsigned char>(line.back())) != 0;
+  const bool in_words = line.size() >= kWrapped && std::isalnum(static_cast<unsigned char>(line.back())) != 0;
   const unsigned char first = static_cast<unsigned char>(next.front());
   return in_words && (std::islower(first) != 0 || (std::isdigit(first) != 0 && line.find(' ') != std::string::npos));
 }

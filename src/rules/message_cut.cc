@@ -89,8 +89,9 @@ class Cutter {
   void Next() {
     const char c = message_[at_];
     if (IsBlank(c)) {
-      const std::size_t end = message_.find_first_not_of(" \t\n\r", at_);
-      Add(Kind::kBlank, std::min(end, message_.size()), " ");
+      const std::size_t end = std::min(message_.find_first_not_of(" \t\n\r", at_), message_.size());
+      // A literal reaches over a single blank only: raw bytes hold no other white space as one.
+      Add(Kind::kBlank, end, message_.substr(at_, end - at_) == " " ? " " : "\\s+");
     } else if (!OpensQuotation() && !ReadForm()) {
       SoftOrMark();
     }

@@ -145,7 +145,8 @@ TEST_CASE("every format that names the rules names the files", "[cli]") {
   for (const std::string format : {"text", "json", "ndjson", "markdown", "html", "sarif", "junit"}) {
     const ProcessResult result = RunWhyoom({"--format", format, "-"}, kLog, project.root());
     CAPTURE(format);
-    CHECK(Holds(result.out, ".whyoom/rules/ours.json"));
+    const bool is_escaped = format == "markdown";
+    CHECK(Holds(result.out, is_escaped ? "&#46;whyoom&#47;rules&#47;ours&#46;json" : ".whyoom/rules/ours.json"));
   }
 }
 
@@ -201,7 +202,7 @@ TEST_CASE("whatever is wrong with a rule file ends with 2", "[cli]") {
                                              {"--rules", file, "-"}}) {
     const ProcessResult result = RunWhyoom(arguments, "x\n");
     CHECK(result.exit_status == 2);
-    CHECK(Holds(result.out + result.err, "bad.json:1:44: there is no 'nothing'"));
+    CHECK(Holds(result.out + result.err, "bad.json:1:42: there is no 'nothing'"));
     CHECK(Holds(result.out + result.err, "^\n"));
   }
 }

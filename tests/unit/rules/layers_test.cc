@@ -13,7 +13,11 @@ namespace whyoom {
 namespace {
 
 RuleFile File(const std::string& name, const std::string& sections, int layer = 1) {
-  return {name, R"({"format": "whyoom.rules/1", )" + sections + "}", layer};
+  RuleFile file;
+  file.name = name;
+  file.text = R"({"format": "whyoom.rules/1", )" + sections + "}";
+  file.layer = layer;
+  return file;
 }
 
 RuleFile Disabling(const std::string& entries, int layer = 1) {
@@ -88,7 +92,7 @@ TEST_CASE("examples that what is disabled turns out otherwise are no failures", 
   const std::string code = BuiltInRules().failures()[0].code;
   const std::string head = BuiltInRules().failures()[0].heads[0].id;
   const RuleTestResult result = test("\"failures/" + code + "/heads/" + head + "\"");
-  CHECK(result.failures == std::vector<std::string>());
+  CHECK(result.Failures() == std::vector<std::string>());
   CHECK_FALSE(result.changed.empty());
 }
 

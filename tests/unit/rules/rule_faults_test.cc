@@ -111,9 +111,9 @@ TEST_CASE("rule faults: the form", "[rules]") {
   CHECK(
       LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
       "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
-      "user.json:1:43: unknown key 'zzz' (keys are $schema, affixes, chips, contexts, differences, error_lines, "
-      "examples, extensions, failures, format, frameworks, json_logs, notes, quotations, remedies, roles, row_fields, "
-        "situations, suspects, "
+      "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, contexts, differences, disable, "
+      "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, quotations, remedies, roles, "
+      "row_fields, situations, suspects, "
       "terms, thresholds, traces, wording)\n"
       "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",

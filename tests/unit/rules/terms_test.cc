@@ -115,7 +115,7 @@ TEST_CASE("terms: a fact of the user's that is named like one that is built in",
   CHECK(Load({BaseRules(), built_in}, {{"user.json", R"({"format": "whyoom.rules/1", "contexts": [
     {"id": "mine", "pattern": "a long literal %{size:my_bytes}", "examples": {"match": [{"text": "a long literal 5G"}]}}]})"}},
              &set) ==
-        "user.json:2:12: a fact of 'mine' has the name of the term 'my_bytes' (the term is in terms.json:1:40)\n");
+        "user.json:2:54: a fact of 'mine' has the name of the term 'my_bytes' (the term is in terms.json:1:40)\n");
 }
 
 TEST_CASE("terms: a circle is said once", "[rules]") {
