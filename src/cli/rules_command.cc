@@ -94,14 +94,14 @@ RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
   return rules;
 }
 
-int RunRules(const Options& options, const TextOptions& text) {
+int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs) {
   switch (options.command) {
     case Command::kRulesCheck:
       return Check(options);
     case Command::kRulesTest:
       return Test(options);
     case Command::kRulesMutate:
-      return RunRulesMutate(options);
+      return RunRulesMutate(options, outputs);
     case Command::kRulesNew:
       return New(options);
     case Command::kRulesLiterals:

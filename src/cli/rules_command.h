@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/output_files.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
@@ -17,6 +18,6 @@ RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSe
 std::vector<RuleFile> RuleFiles(const std::vector<std::string>& paths);
 
 // Gives the exit status.
-int RunRules(const Options& options, const TextOptions& text);
+int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
 }  // namespace whyoom
