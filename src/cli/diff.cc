@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/diff_runs.h"
+#include "cli/dump_folder.h"
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
@@ -33,26 +34,21 @@ struct Side {
   bool read = false;  // anything at all
 };
 
-// A dump holds more than is read of it; none of that is a log.
-bool IsOfModule(const std::string& path) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  return name.rfind("module_", 0) == 0;
-}
-
 Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder, const Limits& limits,
-              std::vector<Problem>* problems) {
+              const OutputFiles& outputs, std::vector<Problem>* problems) {
   Side side;
   side.path = path;
   side.dump.StopAt(nullptr, limits);
   if (!dump_folder.empty()) {
-    side.dump.AddFolder(dump_folder, problems);
+    AddDumpFolder(dump_folder, outputs, &side.dump, problems);
     if (side.dump.empty()) problems->push_back({dump_folder, "", "it holds no XLA dump"});
   }
   Readings readings;
   ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
+    outputs.ThrowIfOutput(artifact->path);
     side.read = true;
-    if (side.dump.AddFile(artifact->path) || IsOfModule(artifact->path)) continue;
+    if (side.dump.AddFile(artifact->path)) continue;
     readings.Join(ReadInput(engine, *artifact, limits, {{}, 1, &control}));
   }
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
@@ -93,12 +89,14 @@ void AddProgram(const Side& side, const RuleSet& rules, Run* run, std::vector<Pr
 
 }  // namespace
 
-int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text) {
+int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs) {
   if (options.paths[0] == "-" && options.paths[1] == "-") throw Error("BEFORE and AFTER cannot both be standard input");
   const Engine engine(rules);
   Diff diff;
-  const Side before = ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, &diff.problems);
-  const Side after = ReadSide(engine, options.paths[1], options.xla_dump_after, options.limits, &diff.problems);
+  const Side before =
+      ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, outputs, &diff.problems);
+  const Side after =
+      ReadSide(engine, options.paths[1], options.xla_dump_after, options.limits, outputs, &diff.problems);
   const FindingPair pair = MatchFindings(before.findings, after.findings);
   diff.before = ToRun(before, pair.before);
   diff.after = ToRun(after, pair.after);

@@ -76,6 +76,13 @@ std::optional<std::string> DumpFlag(const std::string& flags) {
   return value;
 }
 
+void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems) {
+  for (Walk walk({path}); const std::optional<Artifact> file = walk.Next(problems);) {
+    outputs.ThrowIfOutput(file->path);
+    dump->AddFile(file->path);
+  }
+}
+
 DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr)) {
   const std::string set = flags == nullptr ? "" : flags;
   const bool in_file = NamesFile(set);
@@ -94,15 +101,16 @@ DumpFolder::~DumpFolder() {
   if (temporary_ && !kept_) fs::remove_all(path_, ignored);
 }
 
-XlaDump DumpFolder::Read() const {
+XlaDump DumpFolder::Read(const OutputFiles& outputs) const {
   XlaDump dump;
   struct stat info {};
   // "-" dumps to standard output, and gs:// is not here.
   if (path_.empty() || stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
   std::vector<Problem> not_told;
   for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&not_told);) {
-    if (stat(artifact->path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack))
-      dump.AddFile(artifact->path);
+    const bool is_new =
+        stat(artifact->path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack);
+    if (is_new && dump.AddFile(artifact->path)) outputs.ThrowIfOutput(artifact->path);
   }
   return dump;
 }

@@ -4,13 +4,20 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cli/output_files.h"
+#include "input/artifact.h"
 #include "program/xla_dump.h"
 
 namespace whyoom {
 
 // The value of --xla_dump_to in the text of XLA_FLAGS (the last one counts, as for XLA); nothing where it is not there.
 std::optional<std::string> DumpFlag(const std::string& flags);
+
+// Takes note of all files of dumps below a folder; what stands in the way is a problem. Throws Error where a report is
+// to be written over one of the files there.
+void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems);
 
 // The one that the user's XLA_FLAGS ask for, or a temporary one that is removed with the object.
 class DumpFolder {
@@ -33,8 +40,9 @@ class DumpFolder {
 
   void Keep() { kept_ = true; }
 
-  // What the job left there; in a folder of the user's only what is no older than the job.
-  XlaDump Read() const;
+  // What the job left there; in a folder of the user's only what is no older than the job. Throws Error where a report
+  // is to be written over that.
+  XlaDump Read(const OutputFiles& outputs) const;
 
  private:
   std::optional<std::string> flags_;

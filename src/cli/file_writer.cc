@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <system_error>
 
@@ -58,20 +59,38 @@ int StreamTo(const std::string& path) {
   return -1;
 }
 
+// The file that `path` leads to, as far as the system lets it be followed and written; nothing where it does not, or
+// where that is no regular file. Which of other users' links may be followed is the system's to say (protected_symlinks
+// of Linux), so it is asked by opening the file, and never worked out from where the link leads.
+std::optional<struct stat> WritableFile(const std::string& path) {
+  struct stat named {};
+  if (stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) return std::nullopt;  // to open a pipe would wait
+  const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat opened {};
+  const bool is_same = fstat(file, &opened) == 0 && IsSameFile(named, opened);
+  close(file);
+  return is_same ? std::optional(opened) : std::nullopt;
+}
+
 // Puts a whole new file in the place of the old one, which stays where there is no room for it, and has its owner and
 // rights. False where that cannot be done: there is no place for a second file beside it, it may not be given away, or
-// `path` names something that is no file or must stay the one that it is.
+// `path` names something that is no file, must stay the one that it is, or is the system's to judge.
 bool ReplaceFile(std::string_view text, const std::string& path) {
-  struct stat old {};
-  const bool is_there = stat(path.c_str(), &old) == 0;
-  const std::filesystem::path target(FinalName(path));
-  if (is_there && (!S_ISREG(old.st_mode) || IsShared(old, target) || access(path.c_str(), W_OK) != 0)) return false;
+  struct stat itself {};
+  const bool is_new = lstat(path.c_str(), &itself) != 0;
+  if (is_new && errno != ENOENT) return false;
+  const std::optional<struct stat> old = is_new ? std::nullopt : WritableFile(path);
+  if (!is_new && !old) return false;
+  // What is new is no link, and if it becomes one now, that is what is replaced.
+  const std::filesystem::path target = is_new ? path : FinalName(path);
+  if (old && IsShared(*old, target)) return false;
   std::random_device random;  // nobody else's file, nor that of a run beside this one
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
   const std::string beside = (target.parent_path() / name).string();
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) return false;
-  if (is_there && (fchown(file, old.st_uid, old.st_gid) != 0 || fchmod(file, old.st_mode & 07777) != 0)) {
+  if (old && (fchown(file, old->st_uid, old->st_gid) != 0 || fchmod(file, old->st_mode & 07777) != 0)) {
     close(file);
     unlink(beside.c_str());
     return false;

@@ -41,7 +41,7 @@ OutputFiles::OutputFiles(const Options& options) {
       throw Error("two reports for one file: " + Printable(output));
   }
   for (const std::string& path : options.paths) ThrowIfOutput(path);
-  for (const std::string& path : options.rules) ThrowIfOutput(path);
+  for (const std::string& path : options.rules) ThrowIfRule(path);
   ThrowIfOutput(options.files_from);
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
@@ -49,6 +49,15 @@ OutputFiles::OutputFiles(const Options& options) {
     if (names.contains(FinalName(options.resume) + beside))
       throw Error("a report would overwrite the state of --resume: " + Printable(options.resume));
   }
+}
+
+// A folder of them is read whole, before anything is written.
+void OutputFiles::ThrowIfRule(const std::string& path) const {
+  ThrowIfOutput(path);
+  if (files_.empty()) return;
+  std::error_code error;  // what cannot be listed is told by who reads it
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+    ThrowIfOutput(entry->path().string());
 }
 
 void OutputFiles::ThrowIfOutput(const std::string& path) const {

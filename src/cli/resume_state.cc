@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -118,7 +117,7 @@ class ResumeState::Statement {
 };
 
 ResumeState::ResumeState(const std::string& path, const RuleSource& rules, const std::string& settings)
-    : path_(path), rules_(rules), connection_(nullptr, sqlite3_close_v2) {
+    : path_(path), rules_(rules), files_(path), connection_(nullptr, sqlite3_close_v2) {
   Open();
   std::error_code error;
   absolute_ = SettingsId(settings);
@@ -139,8 +138,10 @@ void ResumeState::Execute(const char* sql) { Check(sqlite3_exec(connection_.get(
 void ResumeState::Check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const std::string name = Printable(path_);
+  if (!files_.why_refused().empty()) throw Error(fmt::format("--resume {}: {}", name, files_.why_refused()));
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:  // it is to have a -wal, which whyoom has none of
       throw Error(fmt::format("--resume {}: it is no state of whyoom; give the name of another file", name));
     case SQLITE_CORRUPT:
       throw Error(fmt::format("--resume {}: it is damaged; remove it, and all is read again", name));
@@ -169,12 +170,10 @@ bool ResumeState::HasOnlyItsTables() {
 
 // Ends inside the transaction in which all is made that a new file needs, so that it is never found half made.
 void ResumeState::Open() {
-  // SQLite takes names like ":memory:" for something else than files.
-  const std::string file = path_.starts_with('/') ? path_ : "./" + path_;
-  struct stat status {};
-  if (stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) Check(SQLITE_NOTADB);
+  if (!files_.why_refused().empty()) Check(SQLITE_CANTOPEN);
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code =
+      sqlite3_open_v2(StateFiles::kState, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, files_.vfs());
   connection_.reset(opened);  // also of what could not be opened, which says why
   Check(code);
   // What else somebody may have put into the file is not to be carried out, nor to take more than a row can.

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "cli/file_stamp.h"
+#include "cli/state_files.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "rules/rule_source.h"
@@ -29,8 +30,8 @@ namespace whyoom {
 class ResumeState {
  public:
   // Opens the file, or makes it where there is none or an empty one; borrows the rules. `settings` names all options
-  // that readings depend on. Throws Error where it is no such file, is damaged, or another process uses it; it is left
-  // as it was then.
+  // that readings depend on. Throws Error where it is no such file, is damaged, another process uses it, or it or its
+  // journal is not this user's own file alone (state_files.h); it is left as it was then.
   ResumeState(const std::string& path, const RuleSource& rules, const std::string& settings);
   ~ResumeState();  // writes what was recorded
   ResumeState(const ResumeState&) = delete;
@@ -73,6 +74,7 @@ class ResumeState {
   std::int64_t absolute_ = 0;  // settings of inputs with an absolute path
   std::int64_t relative_ = 0;  // and of others: with the folder that they are relative to
   std::array<FileStamp, 2> own_;
+  StateFiles files_;
 
   std::mutex mutex_;  // of all below
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> connection_;

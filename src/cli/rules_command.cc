@@ -58,13 +58,15 @@ int Check(const Options& options) {
   return kCouldNotRun;
 }
 
-int Test(const Options& options) {
+int Test(const Options& options, const OutputFiles& outputs) {
   const RuleSet rules = LoadRules(options, RuleSet::BuiltInData::kChecked);
   std::vector<Problem> problems;
   std::vector<Artifact> healthy;
   if (!options.rule_test.healthy.empty()) {
-    for (Walk walk(options.rule_test.healthy); const std::optional<Artifact> file = walk.Next(&problems);)
+    for (Walk walk(options.rule_test.healthy); const std::optional<Artifact> file = walk.Next(&problems);) {
+      outputs.ThrowIfOutput(file->path);
       healthy.push_back(*file);
+    }
   }
   const RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
   const auto print = [&](Format format) {
@@ -118,14 +120,14 @@ RuleSet LoadRulesForJob(const Options& options) {
   return rules;
 }
 
-int RunRules(const Options& options, const TextOptions& text) {
+int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs) {
   switch (options.command) {
     case Command::kRulesCheck:
       return Check(options);
     case Command::kRulesTest:
-      return Test(options);
+      return Test(options, outputs);
     case Command::kRulesMutate:
-      return RunRulesMutate(options);
+      return RunRulesMutate(options, outputs);
     case Command::kRulesNew:
       return RunNewRule(options);
     case Command::kRulesTrace:

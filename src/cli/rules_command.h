@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/output_files.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
@@ -25,6 +26,6 @@ RuleSet LoadRulesForJob(const Options& options);
 std::string FaultListing(const std::vector<Fault>& faults);
 
 // Gives the exit status.
-int RunRules(const Options& options, const TextOptions& text);
+int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
 }  // namespace whyoom

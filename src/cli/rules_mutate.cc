@@ -40,7 +40,7 @@ constexpr std::array kKinds = {Kind::kPattern, Kind::kCondition, Kind::kSentence
                                Kind::kFlag,    Kind::kName,      Kind::kEntry,    Kind::kWords};
 
 // What is reported of each log below the folder, and of its dumps together.
-std::vector<RuleWitness> WitnessesOf(const std::string& corpus) {
+std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFiles& outputs) {
   std::vector<RuleWitness> witnesses;
   witnesses.push_back({[](const Engine& engine) {
                          std::string pages;
@@ -52,6 +52,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus) {
   std::vector<Problem> problems;
   XlaDump dump;
   for (Walk walk({corpus}); const std::optional<Artifact> file = walk.Next(&problems);) {
+    outputs.ThrowIfOutput(file->path);
     if (dump.AddFile(file->path)) continue;
     witnesses.push_back({[file = *file](const Engine& engine) {
                            return PrintJson(MakeReport("", ReadInput(engine, file, {}), XlaDump()));
@@ -147,7 +148,7 @@ class MutationReport {
 
 }  // namespace
 
-int RunRulesMutate(const Options& options) {
+int RunRulesMutate(const Options& options, const OutputFiles& outputs) {
   const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + Printable(test.Failures().front()));
   // One's own files where there are any: what is built in was tried by those who made it.
@@ -161,7 +162,7 @@ int RunRulesMutate(const Options& options) {
   const bool shows = Progress::IsWanted(options.progress);
   const std::vector<TriedMutant> tried =
       TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(),
-                 WitnessesOf(options.mutate.corpus), mutation, [&](std::size_t done, std::size_t of) {
+                 WitnessesOf(options.mutate.corpus, outputs), mutation, [&](std::size_t done, std::size_t of) {
                    if (shows && (done % 50 == 0 || done == of))
                      WriteError(fmt::format("\r{} of {} changes tried{}", done, of, done == of ? "\n" : ""));
                  });

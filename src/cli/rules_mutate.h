@@ -2,9 +2,10 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cli/output_files.h"
 
 namespace whyoom {
 
-int RunRulesMutate(const Options& options);
+int RunRulesMutate(const Options& options, const OutputFiles& outputs);
 
 }  // namespace whyoom

@@ -18,6 +18,7 @@
 
 #include "cli/complete.h"
 #include "cli/diff.h"
+#include "cli/dump_folder.h"
 #include "cli/exit_status.h"
 #include "cli/explain_command.h"
 #include "cli/follow.h"
@@ -34,7 +35,6 @@
 #include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"
 #include "input/error.h"
-#include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
@@ -105,12 +105,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   const Engine engine(rules);
   std::vector<Problem> problems;
   XlaDump dump;
-  if (!options.xla_dump.empty()) {
-    for (Walk walk({options.xla_dump}); const std::optional<Artifact> file = walk.Next(&problems);) {
-      outputs.ThrowIfOutput(file->path);
-      dump.AddFile(file->path);
-    }
-  }
+  if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, outputs, &dump, &problems);
   std::erase_if(problems,
                 [&](const Problem& problem) { return !options.shard.Owns(problem.path); });  // its owner reports it
   int signal = 0;
@@ -161,9 +156,9 @@ int Dispatch(const Options& options) {
     case Command::kExplain:
       return RunExplain(LoadRules(options), options, ForText(options));
     case Command::kRun:
-      return RunAndDiagnose(options, LoadRulesForJob(options));
+      return RunAndDiagnose(options, LoadRulesForJob(options), outputs);
     case Command::kDiff:
-      return RunDiff(LoadRules(options), options, ForText(options));
+      return RunDiff(LoadRules(options), options, ForText(options), outputs);
     case Command::kMerge:
       return RunMerge(options, outputs);
     case Command::kRulesList:
@@ -174,7 +169,7 @@ int Dispatch(const Options& options) {
     case Command::kRulesMutate:
     case Command::kRulesSchema:
     case Command::kRulesTrace:
-      return RunRules(options, ForText(options));
+      return RunRules(options, ForText(options), outputs);
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);
       return kNothing;

@@ -121,7 +121,7 @@ void SayStatus(int of_job, int status) {
 
 }  // namespace
 
-int RunAndDiagnose(const Options& options, const RuleSet& rules) {
+int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs) {
   const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   LogReader log(rules, Name(options.job));
@@ -145,7 +145,7 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules) {
     if (result.exit_status != 0) {
       ReadControl control;
       const Interrupt interrupt(&control.stop);
-      XlaDump modules = dump.Read();
+      XlaDump modules = dump.Read(outputs);
       modules.StopAt(&control, options.limits);
       Report report = MakeReport(rules.fingerprint(), log.Take(), modules);
       report.rule_files = rules.extra_files();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cli/output_files.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -11,6 +12,6 @@ namespace whyoom {
 // than it can be read (hundreds of MB a second) is slowed down as by any pipe. Where the job fails and something is
 // found, the diagnosis goes to standard error, or to the file of --output. With --exit-retry its status stands in place
 // of the job's where the job will fail again, see cli/exit_retry.h.
-int RunAndDiagnose(const Options& options, const RuleSet& rules);
+int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs);
 
 }  // namespace whyoom

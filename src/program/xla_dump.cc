@@ -13,7 +13,6 @@
 
 #include "input/byte_source.h"
 #include "input/stop.h"
-#include "input/walk.h"
 #include "program/dump_files.h"
 #include "program/dump_text.h"
 #include "program/hlo.h"
@@ -227,10 +226,6 @@ bool XlaDump::IsDumpFile(const std::string& path) {
   // Much of a dump is of no use here; there is also a folder for each module.
   static const re2::RE2 name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
   return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
-}
-
-void XlaDump::AddFolder(const std::string& path, std::vector<Problem>* problems) {
-  for (Walk walk({path}); const std::optional<Artifact> file = walk.Next(problems);) AddFile(file->path);
 }
 
 bool XlaDump::AddFile(const std::string& path, bool is_input) {

@@ -44,8 +44,6 @@ class XlaDump {
   // Takes note of a file, and says whether it is one of a dump, and so no log; a pipe or device of such a name is none.
   // `is_input`: it is to be reported by itself, and not only to say more about a failure of a log.
   bool AddFile(const std::string& path, bool is_input = false);
-  // The same of all files below; what stands in the way is a problem.
-  void AddFolder(const std::string& path, std::vector<Problem>* problems);
 
   bool empty() const { return modules_.empty(); }
   bool has_inputs() const { return has_inputs_; }

@@ -1,6 +1,9 @@
 // whyoom diff as a user runs it: logs, dumps, streams, exit status.
+#include <sys/stat.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "process.h"
@@ -78,6 +81,53 @@ TEST_CASE("diff: a format that goes to a file as well", "[cli]") {
   CHECK(result.exit_status == 1);
   CHECK(result.out.find("donate") != std::string::npos);
   CHECK(json::parse(ReadText(target))["verdict"] == "still_over");
+}
+
+TEST_CASE("diff: no report is written over what is read", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = ReadText(Pair("adam-donated") + "/before");
+  scratch.Write("before/a.log", log);
+  scratch.Write("after/b.log", log);
+  WriteDump(scratch, "dump", "jit_step", 9, true);
+  const std::string dumped = "dump/module_0000.jit_step.cl_1.oom_intermediate_module.txt";
+  const std::string dump = ReadText(scratch.path() + "/" + dumped);
+  for (const std::string target : {"before/a.log", "after/b.log", dumped.c_str()}) {
+    for (const std::vector<std::string>& output :
+         {std::vector<std::string>{"--output", target}, {"--format", "json=" + target}}) {
+      for (const char* option : {"--xla-dump-before", "--xla-dump-after"}) {
+        std::vector<std::string> command = {"diff", option, "dump", "before", "after"};
+        command.insert(command.end(), output.begin(), output.end());
+        const ProcessResult result = RunWhyoom(command, "", scratch.path());
+        CHECK(result.exit_status == 2);
+        CHECK(result.err.find("a report would overwrite what is read: " + target) != std::string::npos);
+      }
+    }
+  }
+  CHECK(ReadText(scratch.path() + "/before/a.log") == log);
+  CHECK(ReadText(scratch.path() + "/after/b.log") == log);
+  CHECK(ReadText(scratch.path() + "/" + dumped) == dump);
+}
+
+TEST_CASE("diff: a log may be named as if it were of a dump", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = ReadText(Pair("adam-donated") + "/before");
+  scratch.Write("module_x.log", log);
+  const auto verdict = [&](const std::vector<std::string>& command) {
+    return json::parse(RunProcess(command, "", scratch.path()).out)["after"]["failed"];
+  };
+  CHECK(verdict({WHYOOM_BINARY, "diff", "--format", "json", "module_x.log", "module_x.log"}) == true);
+  CHECK(verdict({"/bin/sh", "-c",
+                 "mkfifo module_p; cat module_x.log > module_p & '" WHYOOM_BINARY
+                 "' diff --format json module_x.log module_p"}) == true);
+}
+
+TEST_CASE("diff: a pipe that nobody writes to ends with the time", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", ReadText(Pair("adam-donated") + "/before"));
+  REQUIRE(mkfifo((scratch.path() + "/pipe").c_str(), 0600) == 0);
+  const ProcessResult result = RunWhyoom({"diff", "--max-time", "1", "pipe", "a.log"}, "", scratch.path());
+  CHECK(result.exit_status == 3);
+  CHECK(result.out.find("--max-time") != std::string::npos);
 }
 
 TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {

@@ -2,10 +2,13 @@
 
 import os
 import resource
+import shutil
 import signal
+import subprocess
 import time
+from pathlib import Path
 
-from lab import USER, failure, fault
+from lab import USER, Skip, failure, fault
 
 
 @fault
@@ -72,6 +75,31 @@ def rights__outputs(lab):
         yield what, ended.seconds, wrong
     ended = lab.run_as_user("run", "--output", folder / "new", "--", "sh", "-c", "exit 9")
     yield "run", ended.seconds, ended.wrong((9,), json_wanted=False) + ([] if "cannot write" in ended.err else [f"not said: {ended.err!r}"])
+
+
+@fault
+def rights__links(lab):
+    """A link of another user in a folder that all may write to: no report goes through it, and what it leads to keeps its rights."""
+    compiler = shutil.which("cc")
+    if os.geteuid() != 0 or compiler is None:
+        raise Skip("only root can make another user's link, and it takes a C compiler")
+    preload = lab.folder / "protected_links.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", preload, Path(__file__).with_name("protected_links.c"), "-ldl"], check=True)
+    folder = lab.fresh("sticky")
+    folder.chmod(0o1777)
+    own = lab.fresh("own")
+    for name, target in (("old", own / "old"), ("new", own / "new")):
+        (own / "old").write_bytes(b"old\n")
+        (own / "old").chmod(0o600)
+        link = folder / name
+        link.symlink_to(target)
+        os.lchown(link, USER, USER)
+        for what, options in (("--output", ["--output", link]), ("--format", ["--format", f"json={link}"])):
+            ended = lab.run(*options, lab.small, env={"LD_PRELOAD": str(preload)})
+            wrong = ended.wrong((2,), json_wanted=False)
+            if (own / "new").exists() or (own / "old").read_bytes() != b"old\n" or (own / "old").stat().st_mode & 0o777 != 0o600:
+                wrong.append("it was written through the link")
+            yield f"{what}, a link to {name}", ended.seconds, wrong
 
 
 @fault

@@ -71,14 +71,6 @@ const char* StoredName(archive_entry* entry) {
   return name == nullptr ? archive_entry_pathname(entry) : name;
 }
 
-// What was a pipe when it was packed may have content by now (`7z a -si`); a link has only the name of its target.
-bool HasContent(archive_entry* entry) {
-  const auto type = archive_entry_filetype(entry);
-  if (type == AE_IFDIR || type == AE_IFLNK) return false;
-  const bool file = (type == AE_IFREG || type == 0) && archive_entry_hardlink(entry) == nullptr;
-  return file || archive_entry_size(entry) > 0;
-}
-
 // These inside a zip ask for as much memory as the archive says, and libarchive sets no limit.
 bool HasUnlimitedMemory(archive* reader, Packing packing) {
   constexpr std::array<std::string_view, 3> kMethods = {"lzma", "xz", "ppmd"};
@@ -109,6 +101,7 @@ struct ArchiveReader::Callbacks {
       reader.failure_ = std::current_exception();  // nothing may be thrown through C
       return ARCHIVE_FATAL;
     }
+    if (reader.zip_list_) reader.zip_list_->See({reader.block_.get(), reader.held_});
     reader.fed_ += reader.held_;
     *buffer = reader.block_.get();
     return static_cast<la_ssize_t>(reader.held_);
@@ -136,6 +129,7 @@ ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t me
       entry_(archive_entry_new()),
       block_(std::make_unique_for_overwrite<char[]>(kBlock)) {
   if (entry_ == nullptr) throw std::bad_alloc();
+  if (packing_ == Packing::kZip) zip_list_.emplace();
   Open();
 }
 
@@ -184,6 +178,7 @@ std::size_t ArchiveReader::Unused() const {
 // Goes to the next member that can be found behind damage, of which libarchive says no more than that it is there.
 bool ArchiveReader::FindNextInZip() {
   constexpr std::string_view kMember = "PK\x03\x04";
+  zip_list_.reset();
   if (++restarts_ > kMostRestarts) {
     Note("its zip data is damaged in too many places; what follows was not read");
     return false;
@@ -215,12 +210,25 @@ std::string ArchiveReader::Words() const {
                      words == nullptr ? "it is damaged" : words);
 }
 
+std::string ArchiveReader::Damage() const {
+  const char* words = archive_error_string(archive_);
+  return fmt::format("its {} data is damaged, so members may be missing: {}", NameOf(packing_),
+                     words == nullptr ? "a header cannot be read" : words);
+}
+
+// Whether libarchive's warning is about a name that the locale cannot write, which does not matter here.
+bool ArchiveReader::IsOfName() const {
+  const char* words = archive_error_string(archive_);
+  return words != nullptr && std::string_view(words).find("be converted") != std::string_view::npos;
+}
+
 bool ArchiveReader::Next(ArchiveMember* member) {
   const Utf8Names names;
   constexpr int kMostRetries = 16;
   const bool told = !member_problem_.empty() || unreadable_;
   member_problem_.clear();
   late_problem_.clear();
+  first_ = {};
   piece_ = {};
   taken_ = {};
   at_ = 0;
@@ -237,12 +245,14 @@ bool ArchiveReader::Next(ArchiveMember* member) {
       broken_ = false;
       ended_ = packing_ != Packing::kZip || !FindNextInZip();
     } else if (result == ARCHIVE_RETRY) {
+      Note(Damage());
       ++retries;
     } else if (HasTooManyLinks()) {
       ended_ = true;
     } else {
-      // A warning is about the name or other things that do not matter here, a failure with a name about the rest of
-      // the member before.
+      // A failure with a name is about the rest of the member before.
+      if (result == ARCHIVE_FAILED ? !told : result != ARCHIVE_OK && !IsOfName()) Note(Damage());
+      if (zip_list_) zip_list_->AddMember(Consumed());
       Describe(member);
       return true;
     }
@@ -262,7 +272,6 @@ bool ArchiveReader::HasTooManyLinks() {
 void ArchiveReader::Describe(ArchiveMember* member) {
   const char* name = StoredName(entry_);
   member->name = name == nullptr ? "(without a name)" : std::string(name, strnlen(name, kLongestMemberName));
-  member->has_content = HasContent(entry_);
   member->unreadable.clear();
   if (archive_entry_is_data_encrypted(entry_) != 0) {
     member->unreadable = "it is encrypted";
@@ -270,9 +279,22 @@ void ArchiveReader::Describe(ArchiveMember* member) {
     member->unreadable = "it is packed with xz, lzma or ppmd inside a zip, which is not read";
   }
   unreadable_ = !member->unreadable.empty();
+  member->has_content = HasContent();
+}
+
+// What was a pipe when it was packed may have content by now (`7z a -si`), and so may anything that says it has some,
+// as the folders of `tar --listed-incremental` do; a link has only the name of its target.
+bool ArchiveReader::HasContent() {
+  const auto type = archive_entry_filetype(entry_);
+  if ((type == AE_IFREG || type == 0) && archive_entry_hardlink(entry_) == nullptr) return true;
+  if (archive_entry_size(entry_) <= 0) return false;
+  if (unreadable_) return true;
+  first_ = Take();
+  return !first_.empty() || !member_problem_.empty();
 }
 
 std::string_view ArchiveReader::Take() {
+  if (!first_.empty()) return std::exchange(first_, {});
   while (piece_.empty()) {
     if (!late_problem_.empty()) member_problem_ = std::exchange(late_problem_, {});
     if (ended_ || broken_ || !member_problem_.empty()) return {};
@@ -316,6 +338,10 @@ std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
 }
 
 void ArchiveReader::SeeBehind(std::string_view bytes) {
+  if (packing_ == Packing::kZip) {  // whose list of members lies behind them
+    if (zip_list_) zip_list_->SeeList(bytes);
+    return;
+  }
   // Zeros fill up the last block of a tape.
   if (bytes.find_first_not_of('\0') != std::string_view::npos)
     Note(fmt::format("other bytes follow its {} data and were not read", NameOf(packing_)));
@@ -324,11 +350,12 @@ void ArchiveReader::SeeBehind(std::string_view bytes) {
 void ArchiveReader::Finish() {
   if (packing_ == Packing::kSevenZip) return;  // not read in order
   constexpr std::size_t kEndMark = 512;
-  const bool in_order = packing_ != Packing::kZip;  // whose list of members lies behind them
   const std::size_t unused = Unused();
-  if (in_order) SeeBehind({block_.get() + held_ - unused, unused});
-  while (Fill(0) > 0) {
-    if (in_order) SeeBehind({block_.get(), held_});
+  if (zip_list_) zip_list_->BeginList(Consumed());
+  SeeBehind({block_.get() + held_ - unused, unused});
+  while (Fill(0) > 0) SeeBehind({block_.get(), held_});
+  if (zip_list_) {
+    if (std::string disagreement = zip_list_->Disagreement(); !disagreement.empty()) Note(std::move(disagreement));
   }
   if (packing_ == Packing::kTar && ended_well_ && zeros_ < kEndMark)
     Note("its tar data has no end mark, so members may be missing");

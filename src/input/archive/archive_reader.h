@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "input/archive/member_reader.h"
+#include "input/archive/zip_list.h"
 #include "input/byte_source.h"
 #include "input/packing.h"
 
@@ -55,8 +57,11 @@ class ArchiveReader : public MemberReader {
   bool FindNextInZip();
   bool HasTooManyLinks();
   void Describe(ArchiveMember* member);
+  bool HasContent();
+  bool IsOfName() const;
   void SeeBehind(std::string_view bytes);
   std::string Words() const;       // libarchive's for its last error
+  std::string Damage() const;      // the same of one behind which it goes on
   void Note(std::string problem);  // the first is the cause of the others
 
   ByteSource& source_;
@@ -71,15 +76,17 @@ class ArchiveReader : public MemberReader {
   bool block_waits_ = false;  // it is still to be given to libarchive
   bool broken_ = false;       // libarchive does not go on
   bool unreadable_ = false;   // the member at hand
+  std::string_view first_;    // what Take gives first
   std::string_view piece_;    // of it, in libarchive's memory, which stands behind a hole
   std::string_view taken_;    // what Read has still to give
   std::uint64_t at_ = 0;      // where the piece after that lies in it
   std::uint64_t left_out_ = 0;
   bool input_ended_ = false;
-  bool ended_ = false;       // nothing more comes
-  bool ended_well_ = false;  // by what libarchive saw as the end
-  int restarts_ = 0;         // behind damage
-  int linked_ = 0;           // members with several names
+  bool ended_ = false;               // nothing more comes
+  bool ended_well_ = false;          // by what libarchive saw as the end
+  int restarts_ = 0;                 // behind damage
+  int linked_ = 0;                   // members with several names
+  std::optional<ZipList> zip_list_;  // nothing where damage was told, or it is no zip
   std::exception_ptr failure_;
   std::string problem_;
   std::string member_problem_;

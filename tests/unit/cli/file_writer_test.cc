@@ -60,6 +60,25 @@ TEST_CASE("a link stays one, and a file of two names stays one file", "[cli]") {
   CHECK(ReadText(scratch.path() + "/same") == "both");
 }
 
+TEST_CASE("what the system does not follow is not followed", "[cli]") {
+  const ScratchFolder scratch;
+  std::filesystem::create_symlink("loop", scratch.path() + "/loop");
+  CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/loop"), Error);
+  std::filesystem::create_symlink("no/such/folder", scratch.path() + "/nowhere");
+  CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/nowhere"), Error);
+  CHECK(NamesIn(scratch.path()) == std::set<std::string>{"loop", "nowhere"});
+}
+
+TEST_CASE("the rights of what a link leads to stay", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.Write("own", "old");
+  REQUIRE(chmod(path.c_str(), 0600) == 0);
+  std::filesystem::create_symlink("own", scratch.path() + "/link");
+  WriteFile("new", scratch.path() + "/link");
+  CHECK(ReadText(path) == "new");
+  CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0600));
+}
+
 TEST_CASE("where no file can be made beside it, it is written in place", "[cli]") {
   const ScratchFolder scratch;
   const std::string long_name(250, 'n');

@@ -48,6 +48,10 @@ TEST_CASE("a report that would be written over what is read", "[cli]") {
   }
   options.rules = {log};
   CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+  options.rules = {scratch.path()};
+  CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+  options.output = scratch.path() + "/other";
+  CHECK(FaultOf(options).empty());
   options.output = "/dev/null";
   options.rules = {"/dev/null"};
   CHECK(FaultOf(options).empty());

@@ -64,6 +64,26 @@ TEST_CASE("what stands behind an archive, or is missing at its end", "[input]") 
   CHECK(Members(unmarked + std::string(512, '\0'), Packing::kTar) == "a: first; b/ -; b/c: second; ");
 }
 
+TEST_CASE("members that damage hides are told", "[input]") {
+  std::string tar = Archive("ustar", kFiles);
+  tar[512 * 3] ^= 1;  // the last header's name
+  const std::string damaged = "its tar data is damaged, so members may be missing: Damaged tar archive";
+  CHECK(Members(tar, Packing::kTar) == "a: first; b/ -; " + damaged);
+  tar = Archive("ustar", kFiles);
+  tar[0] ^= 1;
+  CHECK(Members(tar, Packing::kTar) == "b/ -; b/c: second; " + damaged);
+  std::string cpio = Archive("newc", kFiles);
+  cpio[cpio.find("070701", 1)] ^= 1;
+  CHECK(Members(cpio, Packing::kCpio).find("its cpio data is damaged") != std::string::npos);
+}
+
+TEST_CASE("content of what says that it is a folder", "[input]") {
+  std::string cpio = Archive("newc", kFiles);
+  cpio.replace(14, 8, "000041ED");  // the mode
+  CHECK(Members(cpio, Packing::kCpio) == "a: first; b/ -; b/c: second; ");
+  CHECK(Members(cpio, Packing::kCpio, true) == "a; b/ -; b/c; ");
+}
+
 TEST_CASE("a cut archive gives what is there", "[input]") {
   const std::string tar = Archive("ustar", kFiles);
   const std::string cut = Members(tar.substr(0, 512 * 4 + 3), Packing::kTar);

@@ -1,0 +1,118 @@
+// Members of a zip that are passed over are told, and a zip that is whole is not doubted.
+#include "input/archive/zip_list.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "packed.h"
+
+using namespace whyoom;
+
+namespace {
+
+const std::vector<PackedFile> kFiles = {
+    {"a.txt", "fine\n"}, {"d/", ""}, {"b.log", std::string(3000, 'b')}, {"c.txt", "x"}};
+
+std::string Zip(const std::string& options = "") { return Archive("zip", kFiles, options); }
+
+std::vector<std::string> Problems(const std::string& zip, std::size_t chunk = std::string::npos) {
+  return Unpack(zip, {}, chunk).problems;
+}
+
+const std::vector<std::string> kOthers = {
+    ": its zip data lists other members than are found in it, so some may be missing"};
+const std::vector<std::string> kNoList = {
+    ": its zip data does not end with a whole list of its members, so some may be missing"};
+const std::vector<std::string> kBehind = {": other bytes follow its zip data and were not read"};
+const std::vector<std::string> kBetween = {
+    ": its zip data has bytes that belong to no member of its list; what they hold was not read"};
+
+std::size_t MemberAt(const std::string& zip, int number) {
+  std::size_t at = 0;
+  while (number-- > 0) at = zip.find("PK\x03\x04", at + 1);
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("a zip that is whole, in pieces of any size", "[input]") {
+  for (const std::string options : {"", "zip:compression=store", "zip:zip64"}) {
+    const std::string zip = Zip(options);
+    for (const std::size_t chunk : {1, 2, 3, 7, 29, 30, 31, 45, 100, 1000000}) {
+      INFO(options << " " << chunk);
+      CHECK(Problems(zip, chunk).empty());
+    }
+    CHECK(Problems(zip + std::string(4096, '\0')).empty());
+  }
+  CHECK(Problems(Archive("zip", {})).empty());
+  std::vector<PackedFile> many;
+  for (int i = 0; i < 70'000; ++i) many.push_back({std::to_string(i), "x"});
+  CHECK(Problems(Archive("zip", many)).empty());
+  CHECK(Problems(Archive("zip", {{"inner.zip", Zip()}, {"twice.zip", Zip("zip:compression=store")}},
+                         "zip:compression=store"))
+            .empty());
+}
+
+TEST_CASE("a zip whose comment looks like its end", "[input]") {
+  std::string zip = Zip();
+  const std::string comment = "PK\x05\x06 and more PK\x01\x02";
+  zip[zip.size() - 2] = static_cast<char>(comment.size());
+  CHECK(Problems(zip + comment).empty());
+  CHECK(Problems(zip + comment.substr(1)) == kNoList);
+}
+
+TEST_CASE("a member whose signature is damaged", "[input]") {
+  for (const int number : {1, 2, 3}) {
+    for (const int byte : {0, 1, 2, 3}) {
+      INFO(number << " " << byte);
+      std::string zip = Zip();
+      zip[MemberAt(zip, number) + byte] ^= 1;
+      CHECK(Problems(zip) == kOthers);
+      CHECK(Problems(zip, 10) == kOthers);
+    }
+  }
+}
+
+TEST_CASE("what lies between the members of a zip, and behind it", "[input]") {
+  const std::string zip = Zip();
+  const std::size_t gap = MemberAt(zip, 2);
+  for (const std::string end : {"PK\x05\x06", "PK\x01\x02", "PK\x06\x06"}) {
+    INFO(end);
+    CHECK_FALSE(Problems(zip.substr(0, gap) + end + zip.substr(gap)).empty());
+  }
+  // The list has other places then.
+  CHECK(Problems(zip.substr(0, gap) + "junk" + zip.substr(gap)) == kOthers);
+  const std::size_t list = zip.find("PK\x01\x02");
+  CHECK(Problems(zip.substr(0, list) + std::string(200, 'x') + zip.substr(list)) == kNoList);
+  CHECK(Problems(zip + Zip()) == kBehind);
+  CHECK(Problems(zip + "x") == kBehind);
+  CHECK(Problems(zip.substr(0, list)).size() == 1);
+  CHECK(Problems(zip.substr(0, zip.size() - 1)) == kNoList);
+}
+
+TEST_CASE("a zip with bytes between its members that its list knows of", "[input]") {
+  std::string zip = Zip("zip:compression=store");
+  const std::size_t first = zip.find("PK\x01\x02");
+  // The last member a little later, and its entry says so.
+  const std::size_t last = MemberAt(zip, 3);
+  std::size_t entry = first;
+  for (int i = 0; i < 3; ++i) entry = zip.find("PK\x01\x02", entry + 1);
+  zip.insert(last, std::string(100, 'j'));
+  std::size_t place = last + 100;
+  for (std::size_t i = 0; i < 4; ++i, place >>= 8) zip[entry + 100 + 42 + i] = static_cast<char>(place);
+  CHECK(Problems(zip) == kBetween);
+}
+
+TEST_CASE("the list alone", "[input]") {
+  ZipList empty;
+  CHECK_FALSE(empty.Disagreement().empty());
+  ZipList none;
+  none.BeginList(0);
+  none.SeeList(std::string("PK\x05\x06", 4) + std::string(18, '\0'));
+  CHECK(none.Disagreement().empty());
+  ZipList unfound;
+  unfound.AddMember(30);
+  unfound.SeeList(std::string("PK\x05\x06", 4) + std::string(18, '\0'));
+  CHECK_FALSE(unfound.Disagreement().empty());
+}
