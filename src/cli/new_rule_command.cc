@@ -154,7 +154,7 @@ struct Choice {
 Choice Try(const std::vector<RuleFile>& files, NewRule rule) {
   Choice choice;
   std::vector<RuleFile> all = files;
-  all.push_back({"the new rule", rule.text, files.empty() ? 1 : files.back().layer + 1});
+  all.push_back({"the new rule", rule.text, "", files.empty() ? 1 : files.back().layer + 1});
   const RuleSet rules = RuleSet::Load(all, &choice.faults, RuleSet::BuiltInData::kTrusted);
   if (choice.faults.empty()) choice.result = TestRules(rules);
   choice.rule = std::move(rule);
@@ -183,7 +183,7 @@ void TellChoice(const Choice& choice, std::size_t passed_over, bool is_known) {
     Tell("with fewer words the rule would be found in other failures, too, so its head takes more of the message");
   if (!choice.result.ok() && !is_known) {
     Tell("this rule gets in the way of others; narrow its head:");
-    for (const std::string& failure : choice.result.failures) WriteError("  " + Printable(failure) + "\n");
+    for (const std::string& failure : choice.result.Failures()) WriteError("  " + Printable(failure) + "\n");
   }
   if (!choice.rule.asks.empty()) Tell(fmt::format("logs are looked at where they hold '{}'", choice.rule.asks[0]));
   Tell("write what stands behind each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
@@ -214,7 +214,7 @@ int RunNewRule(const Options& options) {
   for (NewRule& rule : rules) {
     Choice choice = Try(files, std::move(rule));
     const bool better = !best || !best->faults.empty() ||
-                        (choice.faults.empty() && choice.result.failures.size() < best->result.failures.size());
+                        (choice.faults.empty() && choice.result.Failures().size() < best->result.Failures().size());
     if (better) best = std::move(choice);
     if ((best->faults.empty() && best->result.ok()) || !codes.empty()) break;
     ++passed_over;
