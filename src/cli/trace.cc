@@ -79,8 +79,7 @@ int RunTrace(const Options& options, const TextOptions& text) {
   if (request.line > trace.last_line && all_read && trace.lines.empty())
     throw Error(fmt::format("{} has {} lines, and no line {}", Printable(paths[0]), trace.last_line, request.line));
   const auto print = [&](Format format, const TextOptions& style) {
-    return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules.fingerprint())
-                                   : PrintTraceText(trace, style);
+    return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules) : PrintTraceText(trace, style);
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/record/describe_explanation.h"
+#include "report/report.h"
 
 namespace whyoom {
 namespace {
@@ -102,7 +103,7 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
 std::string PrintExplanationJson(const RuleSet& rules, const Explanation* explanation, const Frameworks& frameworks,
                                  const std::string& version) {
   ExplainHeader header;
-  header.tool = {version, rules.fingerprint()};
+  header.tool = {version, rules.fingerprint(), RuleFilesTold(rules.extra_files())};
   if (!frameworks.empty()) header.framework = frameworks.front()->id;
   std::vector<ExplainedRemedy> remedies;
   if (explanation != nullptr) {

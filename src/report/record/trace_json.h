@@ -4,9 +4,10 @@
 #include <string>
 
 #include "diagnose/trace.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
-std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const std::string& rules_fingerprint);
+std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const RuleSet& rules);
 
 }  // namespace whyoom
