@@ -24,6 +24,7 @@ const std::vector<std::vector<std::string>> kCommands = {{},
                                                          {"rules", "test"},
                                                          {"rules", "new"},
                                                          {"rules", "literals"},
+                                                         {"rules", "mutate"},
                                                          {"rules", "schema"},
                                                          {"completions"},
                                                          {"man"}};
