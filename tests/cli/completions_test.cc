@@ -25,6 +25,7 @@ const std::vector<std::vector<std::string>> kCommands = {{},
                                                          {"rules", "new"},
                                                          {"rules", "trace"},
                                                          {"rules", "literals"},
+                                                         {"rules", "mutate"},
                                                          {"rules", "schema"},
                                                          {"completions"},
                                                          {"man"}};

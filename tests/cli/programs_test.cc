@@ -40,7 +40,7 @@ TEST_CASE("what has the name of a dump's file and is none is read like any input
       scratch.Write("train.log", ReadText((Data() / "cases" / "buffer-fragmented" / "log").string()));
   const std::string pipe = scratch.path() + "/module_0000.jit_x.cl_1.after_optimizations-buffer-assignment.txt";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  const json report = Report(RunWhyoom({"--max-time", "0.2", "--format", "json", log, pipe}));
+  const json report = Report(RunWhyoom({"--max-time", "2", "--format", "json", log, pipe}));
   REQUIRE(report["diagnoses"].size() == 1);
   CHECK(report["diagnoses"][0]["code"] == "0100");
   CHECK(report["summary"]["problems"].size() == 1);

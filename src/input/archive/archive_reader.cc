@@ -238,6 +238,8 @@ bool ArchiveReader::Next(ArchiveMember* member) {
     const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
     if (failure_) std::rethrow_exception(failure_);
     if (result == ARCHIVE_EOF) {
+      // What was passed over to get there.
+      if (!told && archive_error_string(archive_) != nullptr && !IsOfName()) Note(Damage());
       ended_ = true;
       ended_well_ = !told;
     } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && StoredName(entry_) == nullptr)) {

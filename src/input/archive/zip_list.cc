@@ -86,6 +86,10 @@ void ZipList::See(std::string_view bytes) {
        at = bytes.find(kMember, at + 1))
     AddPlace(seen_ + at, bytes.data() + at);
   seen_ += bytes.size();
+  last_seen_ = bytes.size();
+  before_ = end_;
+  end_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKept));
+  end_.erase(0, end_.size() - std::min(end_.size(), kKept));
   if (bytes.size() >= kMemberHeader) {
     edge_ = bytes.substr(bytes.size() - (kMemberHeader - 1));
   } else if (edge_.size() > kMemberHeader - 1) {
@@ -110,6 +114,13 @@ void ZipList::AddMember(std::uint64_t content) {
   headers_ += found->content - found->begin;
   if (found->open) ++open_;
   places_.erase(places_.begin(), found + 1);
+}
+
+void ZipList::BeginList(std::uint64_t at) {
+  list_begin_ = at;
+  const std::uint64_t last = seen_ - last_seen_;
+  if (at < last)
+    SeeList(std::string_view(before_).substr(before_.size() - std::min<std::uint64_t>(before_.size(), last - at)));
 }
 
 void ZipList::Skip(std::size_t count) { used_ += count; }

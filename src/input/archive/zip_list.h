@@ -21,14 +21,18 @@ class ZipList {
   // was read of it already, somewhat before that.
   void AddMember(std::uint64_t content);
 
-  // The bytes behind the last member, in order; the first lies so many bytes behind the archive's beginning.
-  void BeginList(std::uint64_t at) { list_begin_ = at; }
+  // What follows the last member begins so many bytes behind the archive's beginning, at most kKept before what was
+  // last seen. Then the bytes that follow, in order: those of what was last seen first.
+  void BeginList(std::uint64_t at);
   void SeeList(std::string_view bytes);
 
   // After all that: what does not agree, as a sentence; empty where all does.
   std::string Disagreement() const;
 
  private:
+  // libarchive looks ahead by less before it knows that no member follows.
+  static constexpr std::size_t kKept = 64;
+
   // A signature of a member, which may be part of another one's content.
   struct Place {
     std::uint64_t begin = 0;
@@ -48,6 +52,9 @@ class ZipList {
   std::string_view Rest() const { return std::string_view(held_).substr(used_); }
   void Skip(std::size_t count);
 
+  std::string before_;  // the last bytes before those that were last seen
+  std::string end_;     // the last of these
+  std::size_t last_seen_ = 0;
   std::string edge_;        // the last bytes seen, in which a member may begin
   std::uint64_t seen_ = 0;  // bytes, with those
   std::deque<Place> places_;

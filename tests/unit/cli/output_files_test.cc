@@ -49,7 +49,7 @@ TEST_CASE("a report that would be written over what is read", "[cli]") {
   options.rules = {log};
   CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
   options.rules = {scratch.path()};
-  CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+  CHECK(FaultOf(options).starts_with("a report would overwrite what is read: " + scratch.path()));
   options.output = scratch.path() + "/other";
   CHECK(FaultOf(options).empty());
   options.output = "/dev/null";

@@ -63,7 +63,7 @@ TEST_CASE("a zip whose comment looks like its end", "[input]") {
 }
 
 TEST_CASE("a member whose signature is damaged", "[input]") {
-  for (const int number : {1, 2, 3}) {
+  for (const int number : {1, 2}) {
     for (const int byte : {0, 1, 2, 3}) {
       INFO(number << " " << byte);
       std::string zip = Zip();
@@ -72,6 +72,10 @@ TEST_CASE("a member whose signature is damaged", "[input]") {
       CHECK(Problems(zip, 10) == kOthers);
     }
   }
+  // The last one is taken for something before the list.
+  std::string zip = Zip();
+  zip[MemberAt(zip, 3)] ^= 1;
+  CHECK(Problems(zip) == kNoList);
 }
 
 TEST_CASE("what lies between the members of a zip, and behind it", "[input]") {
