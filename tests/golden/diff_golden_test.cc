@@ -31,7 +31,8 @@ std::string Stated(const std::string& source, const std::string& name) {
   return std::regex_search(source, match, line) ? match[1].str() : "";
 }
 
-void CheckAgainst(const fs::path& expected, const std::string& got) {
+void CheckAgainst(const fs::path& expected, const std::string& printed) {
+  const std::string got = WithoutFolder(printed);
   INFO(expected);
   if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(expected, std::ios::binary) << got;
   CHECK(got == ReadText(expected.string()));

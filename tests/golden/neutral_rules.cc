@@ -96,6 +96,11 @@ std::string NeutralRules() {
 
 }  // namespace
 
+std::string WithoutFolder(const std::string& text) {
+  static const std::regex folder("[^ \"]*/neutral\\.json");
+  return std::regex_replace(text, folder, "neutral.json");
+}
+
 const std::string& NeutralRulesFile() {
   static const ScratchFolder scratch;
   static const std::string path = scratch.Write("neutral.json", NeutralRules());

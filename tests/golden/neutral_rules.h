@@ -7,3 +7,6 @@
 // replaced by its place ("[bf16 evidence 2]") and the holes that it fills from the log. Conditions, patterns, estimates
 // and examples are as they are.
 const std::string& NeutralRulesFile();
+
+// The text without the folder of that file, which has another name each time.
+std::string WithoutFolder(const std::string& text);

@@ -281,6 +281,7 @@ void ArchiveReader::Describe(ArchiveMember* member) {
     member->unreadable = "it is packed with xz, lzma or ppmd inside a zip, which is not read";
   }
   unreadable_ = !member->unreadable.empty();
+  if (unreadable_) zip_list_.reset();  // how far it goes cannot be told
   member->has_content = HasContent();
 }
 
