@@ -178,12 +178,16 @@ void TellKnown(const std::vector<std::string>& codes, const Failure* extended) {
   }
 }
 
-void TellChoice(const Choice& choice, std::size_t passed_over, bool is_known) {
+void TellChoice(const Choice& choice, const std::string& code, std::size_t passed_over, bool is_known) {
   if (passed_over > 0 && choice.result.ok())
     Tell("with fewer words the rule would be found in other failures, too, so its head takes more of the message");
   if (!choice.result.ok() && !is_known) {
-    Tell("this rule gets in the way of others; narrow its head:");
-    for (const std::string& failure : choice.result.Failures()) WriteError("  " + Printable(failure) + "\n");
+    const std::vector<std::string> failures = choice.result.Failures();
+    const bool is_own = std::all_of(failures.begin(), failures.end(),
+                                    [&](const std::string& failure) { return failure.starts_with(code + ":"); });
+    Tell(is_own ? "the rule does not find its own message, which looks like one that is only quoted, as in source code:"
+                : "this rule gets in the way of others; narrow its head:");
+    for (const std::string& failure : failures) WriteError("  " + Printable(failure) + "\n");
   }
   if (!choice.rule.asks.empty()) Tell(fmt::format("logs are looked at where they hold '{}'", choice.rule.asks[0]));
   Tell("write what stands behind each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
@@ -221,8 +225,9 @@ int RunNewRule(const Options& options) {
   }
   if (!best->faults.empty()) throw Error("no rule can be made of this message:\n" + FaultListing(best->faults));
   WriteOutput(best->rule.text, options.output);
-  TellKnown(codes, known.FindFailure(request.code));
-  TellChoice(*best, passed_over, !codes.empty());
+  const Failure* const extended = known.FindFailure(request.code);
+  TellKnown(codes, extended);
+  TellChoice(*best, extended == nullptr ? request.code : extended->code, passed_over, !codes.empty());
   return kNothing;
 }
 

@@ -37,7 +37,7 @@ constexpr std::pair<SizeRole, const char*> kRoleNames[] = {
 
 // Between what a figure is and the figure.
 constexpr std::string_view kStopWords =
-    " a an the is are was were be to at in on for from with and or only just about it its that this there size "
+    " a an the of is are was were be to at in on for from with and or only just about it its that this there size "
     "sizes bytes byte memory total gb gib mb mib kb kib b by as still but not no more which would could cannot can "
     "not has have had due ";
 
