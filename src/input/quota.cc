@@ -15,7 +15,9 @@ constexpr std::uint64_t kDeeperIsLess = 16;
 
 }  // namespace
 
-std::string TimeIsUpText(const Limits& limits) { return fmt::format("stopped after {} s (--max-time)", limits.seconds); }
+std::string TimeIsUpText(const Limits& limits) {
+  return fmt::format("stopped after {} s (--max-time)", limits.seconds);
+}
 
 std::string TooLongText(const Limits& limits) { return TimeIsUpText(limits) + "; what follows was not read"; }
 

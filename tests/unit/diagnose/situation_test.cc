@@ -35,8 +35,7 @@ std::string File(const std::string& facts, const std::string& expect, const std:
          facts + R"(, "expect": )" + expect + more + "}]}";
 }
 
-std::vector<std::string> Failures(const std::string& file) {
-  return TestRules(RulesWith(file)).Failures(); }
+std::vector<std::string> Failures(const std::string& file) { return TestRules(RulesWith(file)).Failures(); }
 
 const std::string kFacts = R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})";
 
@@ -50,13 +49,13 @@ TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situa
 }
 })"))
             .empty());
-CHECK(Failures(File(kFacts,
-                    R"({"advice": {"drain_pool": {"says": [{"text": "One array takes 3.00 GiB.", "at": "row 1"}]}}})",
-                    R"(, "rows": [{"size_bytes": "3.00G", "shape": "f32[8]{0}"}])"))
-          .empty());
-CHECK(Failures(File(R"({"need_bytes": 9, "have_bytes": 4})",
-                    R"({"advice": {"drain_pool": {"rules_out": "the pool is small"}}})"))
-          .empty());
+  CHECK(Failures(File(kFacts,
+                      R"({"advice": {"drain_pool": {"says": [{"text": "One array takes 3.00 GiB.", "at": "row 1"}]}}})",
+                      R"(, "rows": [{"size_bytes": "3.00G", "shape": "f32[8]{0}"}])"))
+            .empty());
+  CHECK(Failures(File(R"({"need_bytes": 9, "have_bytes": 4})",
+                      R"({"advice": {"drain_pool": {"rules_out": "the pool is small"}}})"))
+            .empty());
 }
 
 TEST_CASE("a situation that is otherwise is told", "[diagnose][situations]") {
