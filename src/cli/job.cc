@@ -23,6 +23,7 @@
 #include <optional>
 #include <utility>
 
+#include "input/descriptor.h"
 #include "input/error.h"
 
 namespace whyoom {
@@ -42,26 +43,6 @@ constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // what the job itsel
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
 
 [[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { Close(); }
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  int get() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-  void Close() {
-    if (number_ >= 0) close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
 
 // What signal handlers need. Signals reach the main thread only; see Spawn.
 struct {

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "input/byte_source.h"
+#include "input/descriptor.h"
 #include "rules/json_positions.h"
 #include "text/utf8.h"
 
@@ -27,21 +28,6 @@ namespace {
 constexpr const char* kOuter = ".whyoom";
 constexpr const char* kInner = "rules";
 constexpr std::size_t kMostFiles = 1000;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-  int Release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
 
 // Whether nobody but the user is in the group: one of the user's own name, as many systems make for each.
 bool IsOwnGroup(gid_t group) {

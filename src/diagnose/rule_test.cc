@@ -44,7 +44,8 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
                          bool list_untried) {
   RuleTestResult result;
   const Engine engine(rules);
-  if (list_untried) result.untried = Untried(engine, CasesOf(rules));
+  std::vector<RuleCase> cases = CasesOf(rules);
+  if (list_untried) result.untried = Untried(engine, cases);
   for (const Artifact& input : healthy) {
     Readings readings = ReadInput(engine, input, Limits());
     RuleTestResult::Healthy log = {input.path, {}};
@@ -56,7 +57,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
     if (problems != nullptr) problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
     result.healthy.push_back(std::move(log));
   }
-  for (RuleCase& one : CasesOf(rules)) {
+  for (RuleCase& one : cases) {
     std::string complaint = Try(engine, one);
     // Built-in examples are of the built-in data as a whole: where some of it is left out, they may turn out otherwise.
     if (!complaint.empty() && (one.example.built_in || one.situation.built_in) && !rules.disabled().empty()) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "rules/pattern_tree.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -129,7 +130,7 @@ class Search {
       return Group();
     }
     if (c == '[') {
-      const std::size_t end = ClassEnd(rest);
+      const std::size_t end = ClassLength(rest);
       const std::size_t begin = at_;
       at_ += end;
       if (IsEmptyClass(std::string(rest.substr(0, end))))
@@ -197,22 +198,6 @@ class Search {
     if (at_ < pattern_.size()) ++at_;
     multi_line_ = multi_line;
     return atom;
-  }
-
-  // As Pattern's own: "]" first in it is a member, "[:digit:]" nests.
-  static std::size_t ClassEnd(std::string_view rest) {
-    std::size_t i = rest.size() > 1 && rest[1] == '^' ? 2 : 1;
-    if (i < rest.size() && rest[i] == ']') ++i;
-    for (; i < rest.size(); ++i) {
-      if (rest[i] == ']') return i + 1;
-      if (rest[i] == '\\') {
-        ++i;
-      } else if (rest.substr(i).starts_with("[:")) {
-        const std::size_t end = rest.find(":]", i + 2);
-        if (end != std::string_view::npos) i = end + 1;
-      }
-    }
-    return rest.size();
   }
 
   // Passes over what says how often; whether that may be never.

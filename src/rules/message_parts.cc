@@ -38,9 +38,9 @@ MessageParts::MessageParts(const std::vector<std::string>& lines) {
   FindCore();
 }
 
-std::string MessageParts::Joined() const {
+std::string WithSingleBlanks(std::string_view text) {
   std::string joined;
-  for (const char c : text_) {
+  for (const char c : text) {
     const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
     if (!blank) {
       joined += c;
@@ -50,6 +50,8 @@ std::string MessageParts::Joined() const {
   }
   return joined;
 }
+
+std::string MessageParts::Joined() const { return WithSingleBlanks(text_); }
 
 bool MessageParts::is_of_compile() const {
   static const re2::RE2 compile("(?i)compil");

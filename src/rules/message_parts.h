@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/message_cut.h"
 
 namespace whyoom {
+
+// As a session joins lines: each run of white space one blank, none at the beginning.
+std::string WithSingleBlanks(std::string_view text);
 
 class MessageParts {
  public:

@@ -16,6 +16,7 @@
 #include <set>
 #include <utility>
 
+#include "rules/pattern_tree.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
 
@@ -104,22 +105,6 @@ class Expander {
     plain += source_.substr(at_, length);
     spacing += source_.substr(at_, length);
     at_ += length;
-  }
-
-  // Of the character class at the start of `rest`: "]" first in it is a member, "[:digit:]" nests.
-  static std::size_t ClassLength(std::string_view rest) {
-    std::size_t i = rest.size() > 1 && rest[1] == '^' ? 2 : 1;
-    if (i < rest.size() && rest[i] == ']') ++i;
-    for (; i < rest.size(); ++i) {
-      if (rest[i] == ']') return i + 1;
-      if (rest[i] == '\\') {
-        ++i;
-      } else if (rest.substr(i).starts_with("[:")) {
-        const std::size_t end = rest.find(":]", i + 2);
-        if (end != rest.npos) i = end + 1;
-      }
-    }
-    return rest.size();
   }
 
   void Blank(std::string_view rest) {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "rules/pattern_tree.h"
+
 namespace whyoom {
 namespace {
 
@@ -21,20 +23,6 @@ struct Piece {
   std::string_view inner;   // and what is in it
   bool quantified = false;
 };
-
-std::size_t ClassLength(std::string_view rest) {
-  std::size_t i = rest.size() > 1 && rest[1] == '^' ? 2 : 1;
-  if (i < rest.size() && rest[i] == ']') ++i;
-  for (; i < rest.size(); ++i) {
-    if (rest[i] == ']') return i + 1;
-    if (rest[i] == '\\') {
-      ++i;
-    } else if (rest.substr(i).starts_with("[:") && rest.find(":]", i + 2) != rest.npos) {
-      i = rest.find(":]", i + 2) + 1;
-    }
-  }
-  return rest.size();
-}
 
 std::size_t EscapeLength(std::string_view rest) {
   if (rest.starts_with("\\Q")) {

@@ -102,21 +102,6 @@ class Parser {
     return Leaf(Kind::kLiteral, rest[1] == 'x' ? 4 : 2);
   }
 
-  static std::size_t ClassLength(std::string_view rest) {
-    std::size_t i = rest.size() > 1 && rest[1] == '^' ? 2 : 1;
-    if (i < rest.size() && rest[i] == ']') ++i;
-    for (; i < rest.size(); ++i) {
-      if (rest[i] == ']') return i + 1;
-      if (rest[i] == '\\') {
-        ++i;
-      } else if (rest.substr(i).starts_with("[:")) {
-        const std::size_t end = rest.find(":]", i + 2);
-        if (end != rest.npos) i = end + 1;
-      }
-    }
-    return rest.size();
-  }
-
   PatternPiece Group(std::string_view rest, int depth) {
     PatternPiece group;
     group.kind = Kind::kGroup;
@@ -185,6 +170,21 @@ class Parser {
 };
 
 }  // namespace
+
+std::size_t ClassLength(std::string_view rest) {
+  std::size_t i = rest.size() > 1 && rest[1] == '^' ? 2 : 1;
+  if (i < rest.size() && rest[i] == ']') ++i;
+  for (; i < rest.size(); ++i) {
+    if (rest[i] == ']') return i + 1;
+    if (rest[i] == '\\') {
+      ++i;
+    } else if (rest.substr(i).starts_with("[:")) {
+      const std::size_t end = rest.find(":]", i + 2);
+      if (end != rest.npos) i = end + 1;
+    }
+  }
+  return rest.size();
+}
 
 std::optional<PatternPiece> ParsePattern(std::string_view source) { return Parser(source).Parse(); }
 

@@ -30,6 +30,10 @@ struct PatternPiece {
   std::vector<PatternPiece> children;
 };
 
+// Of the character class at the start of `rest`, its brackets included: "]" first in it is a member, "[:digit:]" nests.
+// One that does not end goes to the end.
+std::size_t ClassLength(std::string_view rest);
+
 // nullopt where the source is no pattern, or one of more than a hundred parentheses in one another.
 std::optional<PatternPiece> ParsePattern(std::string_view source);
 

@@ -22,22 +22,6 @@ std::vector<Link> BuildLinks(const RuleNode& node) {
   return links;
 }
 
-Example BuildExample(const RuleNode& node) {
-  Example example;
-  example.text = node["text"].Lines();
-  example.why = node["why"].Text();
-  example.built_in = node.file().built_in;
-  for (const auto& [name, value] : node["facts"].Members()) example.facts[name] = value.Scalar();
-  if (node["scenario"].exists()) example.scenario = node["scenario"].is_null() ? "" : node["scenario"].Text();
-  return example;
-}
-
-std::vector<Example> BuildAllExamples(const RuleNode& node) {
-  std::vector<Example> examples;
-  for (const RuleNode& item : node.Items()) examples.push_back(BuildExample(item));
-  return examples;
-}
-
 template <typename Item>
 void Append(std::vector<Item> more, std::vector<Item>* to) {
   to->insert(to->end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -215,8 +199,8 @@ void RuleSetBuilder::BuildScenarios(const RuleNode& node, Failure* failure) {
 }
 
 void RuleSetBuilder::BuildExamples(const RuleNode& node, Failure* failure) {
-  Append(BuildAllExamples(node["match"]), &failure->match);
-  Append(BuildAllExamples(node["no_match"]), &failure->no_match);
+  Append(AllExamples(node["match"]), &failure->match);
+  Append(AllExamples(node["no_match"]), &failure->no_match);
   std::vector<std::string> ids;
   for (const Scenario& scenario : failure->scenarios) ids.push_back(scenario.id);
   for (const RuleNode& item : node["match"].Items()) {
@@ -388,8 +372,8 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   context.derived = BuildDerived(ContextOwner(context.id), node["derived"]);
   if (!context.derived.empty() && !context.is_program)
     node["derived"].Report("only a context that states a program derives facts", "give it \"program\": true");
-  context.match = BuildAllExamples(node["examples"]["match"]);
-  context.no_match = BuildAllExamples(node["examples"]["no_match"]);
+  context.match = AllExamples(node["examples"]["match"]);
+  context.no_match = AllExamples(node["examples"]["no_match"]);
   set_.contexts_.push_back(std::move(context));
 }
 
@@ -440,8 +424,8 @@ void RuleSetBuilder::BuildSuspect(const RuleNode& node) {
   suspect.pattern = node["pattern"].AsPattern();
   CollectLiterals(suspect.pattern, node["pattern"], "suspect");
   for (const RuleNode& item : node["unless"].Items()) suspect.unless.push_back(item.AsPattern());
-  suspect.match = BuildAllExamples(node["examples"]["match"]);
-  suspect.no_match = BuildAllExamples(node["examples"]["no_match"]);
+  suspect.match = AllExamples(node["examples"]["match"]);
+  suspect.no_match = AllExamples(node["examples"]["no_match"]);
   set_.suspects_.push_back(std::move(suspect));
 }
 

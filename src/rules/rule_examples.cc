@@ -10,23 +10,6 @@
 namespace whyoom {
 namespace {
 
-// One that is only a text may be given as that.
-Example ExampleOf(const RuleNode& node) {
-  Example example;
-  example.text = node.is_object() ? node["text"].Lines() : node.Lines();
-  example.why = node["why"].Text();
-  example.built_in = node.file().built_in;
-  for (const auto& [name, value] : node["facts"].Members()) example.facts[name] = value.Scalar();
-  if (node["scenario"].exists()) example.scenario = node["scenario"].is_null() ? "" : node["scenario"].Text();
-  return example;
-}
-
-std::vector<Example> AllOf(const RuleNode& node) {
-  std::vector<Example> examples;
-  for (const RuleNode& item : node.Items()) examples.push_back(ExampleOf(item));
-  return examples;
-}
-
 void Add(std::vector<Example> more, std::vector<Example>* to) {
   std::move(more.begin(), more.end(), std::back_inserter(*to));
 }
@@ -52,13 +35,27 @@ std::map<std::string, Value> FactsOf(const RuleNode& node) {
 
 }  // namespace
 
+std::vector<Example> RuleSetBuilder::AllExamples(const RuleNode& node) {
+  std::vector<Example> examples;
+  for (const RuleNode& item : node.Items()) {
+    Example example;
+    example.text = item.is_object() ? item["text"].Lines() : item.Lines();
+    example.why = item["why"].Text();
+    example.built_in = item.file().built_in;
+    for (const auto& [name, value] : item["facts"].Members()) example.facts[name] = value.Scalar();
+    if (item["scenario"].exists()) example.scenario = item["scenario"].is_null() ? "" : item["scenario"].Text();
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
 void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
   const std::string of = node["of"].Text();
   const std::size_t slash = of.find('/');
   const std::string section = of.substr(0, slash);
   const std::string id = slash == of.npos ? "" : of.substr(slash + 1);
-  std::vector<Example> match = AllOf(node["match"]);
-  std::vector<Example> no_match = AllOf(node["no_match"]);
+  std::vector<Example> match = AllExamples(node["match"]);
+  std::vector<Example> no_match = AllExamples(node["no_match"]);
   std::vector<std::string> known;
   // Adds to the entry of that id, if there is one.
   const auto add = [&](auto* entries, const auto& id_of, const auto& add_to) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rules/expression_lexer.h"
+#include "rules/message_parts.h"
 #include "rules/names.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
@@ -17,20 +18,6 @@ namespace {
 constexpr std::array<const char*, 3> kSpecialFacts = {"need_bytes", "have_bytes", "excess_bytes"};
 
 RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
-
-// As a session joins lines: each run of white space one blank.
-std::string Joined(const std::string& text) {
-  std::string joined;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!blank) {
-      joined += c;
-    } else if (!joined.empty() && joined.back() != ' ') {
-      joined += ' ';
-    }
-  }
-  return joined;
-}
 
 // The source without what makes no difference.
 std::string Tokens(const RuleNode& node) {
@@ -127,7 +114,7 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
     return has_files && a.file().built_in && b.file().built_in;
   };
   const auto judge = [&](const std::string& code, const RuleNode& item) {
-    const std::string text = Joined(item["text"].Lines());
+    const std::string text = WithSingleBlanks(item["text"].Lines());
     for (const WrittenHead& own : heads) {
       PatternMatch match;
       if (own.code != code || !own.by_itself || !own.pattern.Find(text, 0, &match)) continue;

@@ -74,6 +74,8 @@ class RuleSetBuilder {
   void BuildSuspect(const RuleNode& node);
   void BuildErrorLine(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
+  // Of a list; an example that is only a text may be given as that.
+  static std::vector<Example> AllExamples(const RuleNode& node);
   void BuildMoreExamples(const RuleNode& node);
   void BuildSituation(const RuleNode& node);
 

@@ -25,6 +25,7 @@
 
 #include "input/archive/archive_reader.h"
 #include "input/archive/archive_server.h"
+#include "input/descriptor.h"
 
 namespace whyoom {
 namespace {
@@ -49,21 +50,6 @@ Idle& TheIdle() {
 }
 
 #if defined(__linux__)
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-  int Release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
 // Above those that the process finds open, so that none is overwritten before it is put in its place.
 int OutOfTheWay(int descriptor) {
   const int copy = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, archive_channel::kMemory + 1);
