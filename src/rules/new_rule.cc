@@ -18,6 +18,7 @@
 #include "rules/message_cut.h"
 #include "rules/message_parts.h"
 #include "rules/names.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -171,7 +172,10 @@ class Maker {
     const Json file = {{"$comment", Comment()},
                        {"format", "whyoom.rules/1"},
                        {known_ != nullptr ? "extensions" : "failures", Json::array({std::move(entry)})}};
-    rule.text = file.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    // It is printed: what a message holds that is not seen, or turns what is, stands escaped.
+    const std::string in_one_line = file.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const bool is_plain = Printable(in_one_line) == in_one_line;
+    rule.text = file.dump(2, ' ', !is_plain, Json::error_handler_t::replace) + "\n";
     return rule;
   }
 

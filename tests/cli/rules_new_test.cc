@@ -136,3 +136,10 @@ TEST_CASE("what no rule can be made of is said in a sentence", "[cli]") {
   CHECK(New({"my.pool", "--from", log + ":4"}).exit_status == 0);
   CHECK(New({"a b", "--from", log + ":4"}).exit_status == 2);
 }
+
+TEST_CASE("a rule made of a message with unseen characters shows them escaped", "[cli][slow]") {
+  const ProcessResult made = New({"my.pool", "OtherError: out of memory \u202e in pool qz"});
+  CHECK(made.exit_status == 0);
+  CHECK(made.out.find("\u202e") == std::string::npos);
+  CHECK(ExampleOf(made) == std::vector<std::string>{"OtherError: out of memory \u202e in pool qz"});
+}
