@@ -8,6 +8,7 @@
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/listed_program.h"
+#include "diagnose/steps.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -106,17 +107,6 @@ bool GainsNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy
   return static_cast<double>(prospect->saves_bytes) < least;
 }
 
-std::vector<std::string> Steps(const Remedy& remedy, const std::string& framework, const Scope& scope) {
-  auto steps = remedy.how.find(framework);
-  if (steps == remedy.how.end()) steps = remedy.how.find("");
-  std::vector<std::string> filled;
-  if (steps == remedy.how.end()) return filled;
-  for (const Template& step : steps->second) {
-    if (std::optional<std::string> text = step.Fill(scope)) filled.push_back(*std::move(text));
-  }
-  return filled;
-}
-
 void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   ranked->safety = remedy.safety;
@@ -199,6 +189,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   for (const RemedyUse& use : uses) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it
+    if (remedy->when && AsBool(remedy->when->Evaluate(scope)) != true) continue;
     // What was tried on the program need not be guessed from a list.
     if (GainsNothing(rules, *diagnosis, *remedy)) {
       const bool needs_gradients = FindProspect(*diagnosis, *remedy)->needs_gradients;
@@ -220,7 +211,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     ranked.section = use.section;
     SetSafety(scope, &ranked);
     ranked.why = Reasons(remedy->evidence, scope);
-    ranked.how = Steps(*remedy, diagnosis->framework, RemedyScope(scope, made));
+    ranked.how = Steps(rules, *remedy, diagnosis->framework, RemedyScope(scope, made));
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*diagnosis, scope, listed, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});

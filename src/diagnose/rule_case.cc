@@ -98,13 +98,34 @@ bool TellsUnknownError(const Engine& engine, const std::string& text) {
   return std::any_of(problems.begin(), problems.end(), [](const Problem& one) { return one.is_unknown_error(); });
 }
 
-bool Leaves(const Engine& engine, const std::string& text, const std::string& rest) {
+std::string TryAffix(const Engine& engine, const RuleCase& one) {
   std::vector<Line> lines;
   RawLine raw;
   raw.number = 1;
-  raw.bytes = text;
+  raw.bytes = one.example.text;
   engine.normalizer().Normalize(raw, &lines);
-  return lines.size() == 1 && lines[0].text == rest;
+  if (lines.size() != 1) return fmt::format("is {} lines", lines.size());
+  if (lines[0].text != one.leaves) return fmt::format("leaves '{}', not '{}'", lines[0].text, one.leaves);
+  const std::map<std::string, Value> told = LineFacts(lines[0]);
+  for (const auto& [name, want] : one.example.facts) {
+    const auto found = told.find(name);
+    const Value got = found == told.end() ? Value() : found->second;
+    if (!Same(got, want)) return fmt::format("{} is {}, not {}", name, Show(got), Show(want));
+  }
+  return {};
+}
+
+// The chip that a dump's file is for, by the first target that is found, and what is usable of it.
+bool IsOfChip(const RuleSet& rules, const RuleCase& one) {
+  for (const Chip& chip : rules.chips()) {
+    for (const Chip::Target& target : chip.targets) {
+      PatternMatch match;
+      if (!target.pattern.Find(one.example.text, 0, &match)) continue;
+      const auto limit = one.example.facts.find("limit_bytes");
+      return chip.id == one.id && (limit == one.example.facts.end() || Same(target.limit, limit->second));
+    }
+  }
+  return false;
 }
 
 bool IsIn(const Pattern& pattern, const std::string& text) {
@@ -112,7 +133,7 @@ bool IsIn(const Pattern& pattern, const std::string& text) {
   return pattern.ok() && pattern.Find(text, 0, &match);
 }
 
-// Whether the text is one of its kind's and its entry's; of all kinds but situations.
+// Whether the text is one of its kind's and its entry's; of all kinds but affixes and situations.
 bool Matches(const Engine& engine, const RuleCase& one) {
   const RuleSet& rules = engine.rules();
   const std::string& text = one.example.text;
@@ -134,6 +155,8 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       const Context* context = Find(rules.contexts(), one.id);
       return context != nullptr && IsIn(context->until, text);
     }
+    case Kind::kChip:
+      return IsOfChip(rules, one);
     case Kind::kFramework: {
       const Framework* framework = Find(rules.frameworks(), one.id);
       return framework != nullptr && std::any_of(framework->signs.begin(), framework->signs.end(),
@@ -150,7 +173,6 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       return line != nullptr && IsIn(line->pattern, text);
     }
     case Kind::kAffix:
-      return Leaves(engine, text, one.leaves);
     case Kind::kSituation:
       break;
   }
@@ -185,6 +207,7 @@ class Collector {
     one.number = goes_on ? cases_.back().number + 1 : 1;
     one.leaves = example.leaves;
     one.example.text = example.text;
+    one.example.facts = example.facts;
     cases_.push_back(std::move(one));
   }
   void AddSituation(const Situation& situation) {
@@ -207,6 +230,20 @@ class Collector {
 
 }  // namespace
 
+std::map<std::string, Value> LineFacts(const Line& line) {
+  std::map<std::string, Value> facts;
+  if (!line.reporter.empty()) facts["reporter"] = line.reporter;
+  if (line.time) {
+    facts["time"] = ToString(*line.time);
+  } else if (!line.open_time.empty()) {
+    facts["time"] = line.open_time;
+  }
+  facts["repeats"] = static_cast<double>(line.repeats);
+  facts["logged"] = line.logged;
+  facts["healthy"] = line.healthy;
+  return facts;
+}
+
 const char* RuleCase::KindName() const {
   switch (kind) {
     case Kind::kFailure:
@@ -217,6 +254,8 @@ const char* RuleCase::KindName() const {
       return "program";
     case Kind::kUntil:
       return "until";
+    case Kind::kChip:
+      return "chip";
     case Kind::kFramework:
       return "framework";
     case Kind::kQuotation:
@@ -252,6 +291,10 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
     all.Add(kind, false, "contexts", context.id, context.no_match);
     all.Add(Kind::kUntil, true, "contexts", context.id, context.until_examples);
   }
+  for (const Chip& chip : rules.chips()) {
+    all.Add(Kind::kChip, true, "chips", chip.id, chip.match);
+    all.Add(Kind::kChip, false, "chips", chip.id, chip.no_match);
+  }
   for (const Framework& framework : rules.frameworks()) {
     all.Add(Kind::kFramework, true, "frameworks", framework.id, framework.examples);
     all.Add(Kind::kFramework, false, "frameworks", framework.id, framework.no_match);
@@ -275,6 +318,7 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
 
 std::string Try(const Engine& engine, const RuleCase& one) {
   if (one.kind == Kind::kSituation) return TrySituation(engine.rules(), one.situation);
+  if (one.kind == Kind::kAffix) return TryAffix(engine, one);
   if (one.kind == Kind::kFailure && one.must_match) return TryFailure(one, Diagnose(engine, one.example.text));
   if (Matches(engine, one) == one.must_match) return {};
   return one.must_match ? "does not match" : "matches and must not";

@@ -2,6 +2,7 @@
 // of rules can be held against another, as `rules mutate` does.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct RuleCase {
     kContext,  // lines that give the context its facts
     kProgram,  // lines that state what a program takes
     kUntil,    // a line that ends what a context says
+    kChip,     // the target_arguments.txt of an XLA dump
     kFramework,
     kQuotation,
     kUnknownError,
@@ -29,13 +31,17 @@ struct RuleCase {
   std::string id;          // of that entry
   int number = 0;          // among the entry's examples of this kind, from 1
   Example example;
-  std::string leaves;  // of an affix
+  std::string leaves;  // of an affix; its facts are those of LineFacts
   Situation situation;
 
   const char* KindName() const;  // "failure", "until"
   // "E1000", "context vllm_config".
   std::string Entry() const;
 };
+
+// What the affixes of a line tell beside its text: reporter and time, where they do ("2026-11-20T12:00:00.123Z", or the
+// stamp as it stands where that is no moment), repeats, logged and healthy.
+std::map<std::string, Value> LineFacts(const Line& line);
 
 // All of a set of rules, in its order.
 std::vector<RuleCase> CasesOf(const RuleSet& rules);

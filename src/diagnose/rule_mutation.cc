@@ -28,9 +28,22 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
                                                 "traces",   "differences", "notes"};
   if (kAdvice.contains(section)) return false;
   if (section == "terms" || section == "row_fields") return kind == Kind::kFailure;
-  if (section == "frameworks") return kind == Kind::kFramework;
-  if (section == "contexts") return kind != Kind::kFramework && kind != Kind::kQuotation && kind != Kind::kAffix;
-  return true;
+  switch (kind) {  // of these each is of one section alone
+    case Kind::kFramework:
+      return section == "frameworks";
+    case Kind::kChip:
+      return section == "chips";
+    case Kind::kUntil:
+      return section == "contexts";
+    case Kind::kQuotation:
+      return section == "quotations";
+    case Kind::kErrorLine:
+      return section == "error_lines";
+    case Kind::kAffix:
+      return section == "affixes" || section == "json_logs";
+    default:
+      return section != "frameworks" && section != "chips";
+  }
 }
 
 // Without the examples, which are much of a file: those of the original are tried.
@@ -44,6 +57,22 @@ nlohmann::json WithoutExamples(nlohmann::json value) {
   return value;
 }
 
+// A text without what loggers put round its lines.
+std::string Cleaned(const Engine& engine, const std::string& text) {
+  std::vector<Line> lines;
+  RawLine raw;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    ++raw.number;
+    raw.bytes = std::string_view(text).substr(begin, end - begin);
+    engine.normalizer().Normalize(raw, &lines);
+    begin = end + 1;
+  }
+  std::string cleaned;
+  for (const Line& line : lines) cleaned += line.text + "\n";
+  return cleaned;
+}
+
 class Runner {
  public:
   Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples,
@@ -55,6 +84,7 @@ class Runner {
     with_examples.insert(with_examples.end(), examples.begin(), examples.end());
     cases_ = CasesOf(Build(All(with_examples), &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()));
     const Engine engine(original_);
+    for (const RuleCase& one : cases_) cleaned_.push_back(Cleaned(engine, one.example.text));
     for (const RuleWitness& witness : witnesses) said_.push_back(witness.says(engine));
     for (const RuleFile& file : others) lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump()});
     for (const RuleFile& file : files) {
@@ -132,7 +162,7 @@ class Runner {
       const RuleSet rules = Build(lean, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals());
       if (!faults.empty()) return End::kRefused;
       const Engine engine(rules);
-      if (!is_words && SomeExampleFails(engine, OwnerOf(mutant.pointer, parsed_[mutant.file]))) return End::kExample;
+      if (!is_words && SomeExampleFails(engine, mutant)) return End::kExample;
       for (std::size_t i = 0; i < witnesses_.size(); ++i) {
         if (witnesses_[i].words == is_words && witnesses_[i].says(engine) != said_[i]) return End::kWitness;
       }
@@ -145,15 +175,32 @@ class Runner {
     return faults.empty() ? End::kSurvived : End::kRefused;
   }
 
-  // Those of the entry itself first: they are the likeliest to notice.
-  bool SomeExampleFails(const Engine& engine, const RuleOwner& owner) const {
-    const auto is_own = [&](const RuleCase& one) { return one.section == owner.section && one.id == owner.id; };
-    const auto fails = [&](bool own) {
-      return std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) {
-        return is_own(one) == own && CanShow(owner.section, one.kind) && !Try(engine, one).empty();
-      });
+  // Those of the entry itself first: they are the likeliest to notice. Of the others, of a changed pattern, only those
+  // in which it finds something else by itself: to read them all as logs takes most of the time.
+  bool SomeExampleFails(const Engine& engine, const RuleMutant& mutant) const {
+    const RuleOwner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
+    const auto fails = [&](const RuleCase& one) {
+      return CanShow(owner.section, one.kind) && !Try(engine, one).empty();
     };
-    return fails(true) || fails(false);
+    const auto is_own = [&](const RuleCase& one) { return one.section == owner.section && one.id == owner.id; };
+    if (std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) { return is_own(one) && fails(one); }))
+      return true;
+    std::vector<SyntaxFault> faults;
+    Pattern before;
+    Pattern after;
+    if (mutant.kind == RuleMutant::Kind::kPattern) {
+      const nlohmann::json::json_pointer at(mutant.pointer);
+      before = Pattern::Compile(JoinedText(parsed_[mutant.file].at(at)), &faults);
+      after = Pattern::Compile(JoinedText(mutant.instead), &faults);
+    }
+    const bool can_tell = before.ok() && after.ok() && faults.empty();
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (is_own(cases_[i])) continue;
+      if (can_tell && FindTheSame(before, after, cases_[i].example.text) && FindTheSame(before, after, cleaned_[i]))
+        continue;
+      if (fails(cases_[i])) return true;
+    }
+    return false;
   }
 
   const std::vector<RuleFile>& others_;
@@ -162,7 +209,8 @@ class Runner {
   const MutationOptions& options_;
   RuleSet original_;
   std::vector<RuleCase> cases_;
-  std::vector<std::string> said_;  // by the witnesses, of the rules as they are
+  std::vector<std::string> cleaned_;  // their texts as patterns are held against them
+  std::vector<std::string> said_;     // by the witnesses, of the rules as they are
   std::vector<nlohmann::json> parsed_;
   std::vector<RuleFile> lean_;  // others and files, without examples
   std::vector<nlohmann::json> lean_parsed_;

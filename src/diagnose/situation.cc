@@ -99,6 +99,18 @@ std::string Shown(const Json& value) {
   return value.is_null() ? "not known" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// What of `expect` is not so of the remedies that are offered.
+std::string DifferenceOfAdvice(const Json& expect, const Json& conclusions) {
+  for (const auto& [id, expected] : expect.items()) {
+    const bool is_there = conclusions.contains(id);
+    if (expected.is_null() && is_there) return fmt::format("advice: '{}' is told, and is not to be", id);
+    if (!expected.is_null() && !is_there) return fmt::format("advice: '{}' is not offered", id);
+    const std::string difference = is_there ? Difference(expected, conclusions.at(id)) : "";
+    if (!difference.empty()) return "advice " + id + " " + difference;
+  }
+  return {};
+}
+
 }  // namespace
 
 Finding FindingOf(const RuleSet& rules, const Situation& situation) {
@@ -141,6 +153,11 @@ Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
 std::string Difference(const Json& expect, const Json& conclusions) {
   for (const auto& [key, expected] : expect.items()) {
     const Json is = conclusions.contains(key) ? conclusions.at(key) : Json();
+    if (key == "advice" && expected.is_object() && is.is_object()) {
+      const std::string difference = DifferenceOfAdvice(expected, is);
+      if (!difference.empty()) return difference;
+      continue;
+    }
     const bool goes_deeper = expected.is_object() && is.is_object() && !expected.contains("text");
     const std::string difference = goes_deeper ? Difference(expected, is) : "";
     if (!difference.empty()) return key + " " + difference;

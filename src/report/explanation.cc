@@ -160,6 +160,27 @@ std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Fra
   return all;
 }
 
+std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps) {
+  std::vector<const NameVersions*> found;
+  const auto holds = [](const std::vector<std::string>& texts, const std::string& name) {
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return HoldsName(text, name); });
+  };
+  for (const NameVersions& versions : rules.name_versions()) {
+    const bool is_in = std::any_of(steps.begin(), steps.end(), [&](const Steps& one) {
+      return holds(one.plain, versions.id) || holds(one.of_log, versions.id);
+    });
+    if (is_in) found.push_back(&versions);
+  }
+  return found;
+}
+
+std::string VersionsText(const NameVersions& versions) {
+  std::string text = versions.id + ": " + versions.package + " ";
+  if (versions.until.empty()) return text + versions.since + " or newer";
+  if (versions.since.empty()) return text + "up to " + versions.until;
+  return text + versions.since + " to " + versions.until;
+}
+
 std::vector<std::string> OtherFrameworks(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
                                          const Frameworks& frameworks) {
   std::set<std::string> with_steps;

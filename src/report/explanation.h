@@ -58,6 +58,10 @@ using Frameworks = std::vector<const Framework*>;
 // For each that is named one entry, which may be the default framework's; the default one first otherwise.
 std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
 
+// Of the names in the steps those that not each release has: "jax.memory: jax 0.7.0 or newer".
+std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps);
+std::string VersionsText(const NameVersions& versions);
+
 // Names of all frameworks that one of the remedies has steps for, without `frameworks`.
 std::vector<std::string> OtherFrameworks(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
                                          const Frameworks& frameworks);

@@ -27,7 +27,7 @@ constexpr std::pair<SizeRole, std::string_view> kRoleWords[] = {
      "allocations alloc malloc reserve reserving grow growing map mapping trying "},
     {SizeRole::kLimit,
      " limit limits limited capacity max maximum cap budget quota threshold bound than exceed exceeds exceeded "
-     "exceeding has of over "},
+     "exceeding has of over offer offers offered provides "},
     {SizeRole::kFree, " free available left remaining remain remains unused allocatable spare "},
     {SizeRole::kExcess, " excess shortfall missing lacking short deficit "}};
 
@@ -35,11 +35,21 @@ constexpr std::pair<SizeRole, const char*> kRoleNames[] = {
     {SizeRole::kUsed, "used_bytes"},   {SizeRole::kNeeded, "needed_bytes"}, {SizeRole::kRequest, "request_bytes"},
     {SizeRole::kLimit, "limit_bytes"}, {SizeRole::kFree, "free_bytes"},     {SizeRole::kExcess, "excess_bytes"}};
 
+constexpr std::string_view kProgramPrefixes[] = {"jit_", "pjit_", "pmap_", "xmap_", "shmap_"};
+
+constexpr std::string_view kPrograms = " program plan module executable compilation compile ";
+
 // Between what a figure is and the figure.
 constexpr std::string_view kStopWords =
     " a an the of is are was were be to at in on for from with and or only just about it its that this there size "
     "sizes bytes byte memory total gb gib mb mib kb kib b by as still but not no more which would could cannot can "
     "not has have had due ";
+
+// As JAX names a compiled program.
+bool IsProgram(const std::string& text) {
+  return std::any_of(std::begin(kProgramPrefixes), std::end(kProgramPrefixes),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
 
 bool IsIn(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
@@ -160,7 +170,9 @@ class Namer {
       const SizeRole role = RoleOf(tokens_[at - back].word);
       const bool is_of = tokens_[at - back].word == "of";  // "3G of 2G"
       if (is_of && (back > 1 || at < 2 || tokens_[at - 2].kind != Token::Kind::kSize)) continue;
-      if (role != SizeRole::kNone) return role;
+      // "the plan wants 20G": all that it needs, not one request of many.
+      const bool is_whole = role == SizeRole::kRequest && back < at && IsIn(kPrograms, tokens_[at - back - 1].word);
+      if (role != SizeRole::kNone) return is_whole ? SizeRole::kUsed : role;
     }
     for (std::size_t ahead = 1; ahead <= kFar && IsWord(at + ahead); ++ahead) {
       const SizeRole role = RoleOf(tokens_[at + ahead].word);
@@ -242,6 +254,11 @@ class Namer {
     const bool is_figure = piece.type == "integer" || piece.type == "number" || piece.type == "bytes";
     const std::string next = IsWord(at + 1) ? tokens_[at + 1].word : "";
     if (piece.type == "shape") return;  // of which array it is, the words beside it do not tell
+    if (IsProgram(piece.text) && used_.insert("module").second) {
+      piece.name = "module";
+      ++captures_;
+      return;
+    }
     std::vector<std::string> names;
     if (piece.type == "device") names.push_back(piece.type);
     if (is_figure && next.size() > 3 && next.back() == 's' && !IsIn(kStopWords, next)) names.push_back(next);

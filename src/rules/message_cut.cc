@@ -51,6 +51,7 @@ const std::vector<Form>& Forms() {
     add(R"(-?\d+\.\d+(?:[eE][+-]?\d+)?\b)", Kind::kCapture, "number", "");
     add(R"(\d{1,3}(?:,\d{3})+\b)", Kind::kCapture, "bytes", "");
     add(R"(-?\d+)", Kind::kCapture, "integer", "");
+    add(R"((?:p?jit|pmap|xmap|shmap)_\w+)", Kind::kCapture, "name", "");
     add(R"([A-Za-z_]\w*)", Kind::kWord, "", "");
     return all;
   }();

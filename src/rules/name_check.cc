@@ -120,6 +120,10 @@ void NameCheck::Run() const {
 }
 
 std::string NameCheck::Guess(const std::string& name, const std::set<std::string>& known) const {
+  // Two of these are enough for what is drawn and ranked; what names the third must derive it.
+  if (name == "excess_bytes") return R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})";
+  if (name == "need_bytes" || name == "have_bytes")
+    return R"(derive it of what the message gives: {"fact": ")" + name + R"(", "from": "…"})";
   std::vector<std::string> candidates(known.begin(), known.end());
   candidates.insert(candidates.end(), terms_.begin(), terms_.end());
   return DidYouMean(name, candidates);

@@ -28,8 +28,9 @@ const std::vector<NamedField>& RowFieldTable() {
       {"xla_label", ValueType::kText, "the compiler's instruction"},
       {"kind", ValueType::kText, "`HLO temp`, `parameter`, `global`, `scoped`, …"},
       {"name", ValueType::kText,
-       "the shortest name that a reader knows it by; its shape where only the compiler has named it"},
-      {"called", ValueType::kText, "name and shape, or the shape alone"},
+       "the shortest name that a reader knows it by (`pts`, `attention/dot_general at attention.py:88`); its shape "
+       "where only the compiler has named it"},
+      {"called", ValueType::kText, "name and shape (`pts f32[64,2]`), or the shape alone"},
       {"from", ValueType::kText, "`, from NAME`, or nothing where it has none"},
       {"is_named", ValueType::kTruth, "it has a name of its user's"},
       {"element_bits", ValueType::kNumber, "32 for f32"},
@@ -66,6 +67,7 @@ ValueType TypeOfBuiltIn(std::string_view name) {
   for (const NamedField& field : RowFieldTable()) {
     if (field.name == name) return field.type;
   }
+  if (name.starts_with("need.")) return ValueType::kText;
   for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump"}) {
     if (text == name) return ValueType::kText;
   }
@@ -79,6 +81,7 @@ const std::vector<std::string>& BuiltInNames() {
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(axis + field);
     }
     all.insert(all.end(), {"made.parts", "made.of_state"});
+    for (const std::string field : {"name", "package", "since", "until", "version"}) all.push_back("need." + field);
     return all;
   }();
   return names;

@@ -102,9 +102,13 @@ class Maker {
       return taken.contains(name) || internal::IsReserved(name) || name == kNeed || name == kHave;
     };
     if (known_ != nullptr) {
-      naming.known_facts = [facts](SizeRole role) {
+      naming.known_facts = [facts, numbers = known_->numbers](SizeRole role) {
         std::vector<std::string> names = NamesFor(role);
         std::erase_if(names, [&](const std::string& name) { return !facts.contains(name); });
+        // First those that make the diagnosis whole.
+        std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
+          return std::find(numbers.begin(), numbers.end(), name) != numbers.end();
+        });
         return names;
       };
     }
@@ -197,7 +201,8 @@ class Maker {
     } else {
       lines.push_back(
           "Write what stands behind each TODO; keep in the head what every such message says, and no more. "
-          "Facts that have the names of those that are there need no sentence of their own.");
+          "Facts that have the names of those that are there need no sentence of their own:");
+      lines.push_back(fmt::format("{} has {}.", known_->code, fmt::join(FactsOf(*known_), ", ")));
     }
     lines.push_back("Then: whyoom rules check FILE; whyoom rules test FILE; whyoom --rules FILE LOG");
     return lines;

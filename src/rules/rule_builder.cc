@@ -50,8 +50,10 @@ std::optional<double> SizeOf(const RuleNode& node) {
   return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
 }
 
-void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen) {
-  if (!id.empty() && !seen->insert(id).second) node.Report("the id '" + id + "' is in use already in this failure");
+void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen,
+                 const std::string& hint = "") {
+  if (!id.empty() && !seen->insert(id).second)
+    node.Report("the id '" + id + "' is in use already in this failure", hint);
 }
 
 }  // namespace
@@ -132,7 +134,8 @@ void RuleSetBuilder::BuildHeads(const RuleNode& node, Failure* failure) {
   for (const RuleNode& item : node["heads"].Items()) {
     Head head;
     head.id = item["id"].Text();
-    ReportTwice(item["id"], head.id, &ids);
+    ReportTwice(item["id"], head.id, &ids,
+                "heads of all files are added up; `whyoom rules list` names the files that are in use");
     head.pattern = PatternNode(item).AsPattern();
     head.line_start = item["line_start"].Bool();
     head.fragment = item["fragment"].Bool();
@@ -228,6 +231,7 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   AddAdvice(node, &remedy);
   remedy.change = node["change"].Text();
   remedy.spread_percent = node["spread_percent"].Int(0);
+  remedy.when = UseOptionalExpression("", node["when"], false);
   remedy.saves = UseOptionalExpression("", node["saves"], false);
   set_.remedies_.emplace(remedy.id, remedy);
 }
@@ -402,6 +406,16 @@ void RuleSetBuilder::BuildChip(const RuleNode& node) {
       chip.targets.push_back({item["pattern"].AsPattern(), *limit});
   }
   set_.chips_.push_back(std::move(chip));
+}
+
+void RuleSetBuilder::BuildVersions(const RuleNode& node) {
+  NameVersions versions{node["id"].Text(), node["package"].Text(), node["since"].Text(), node["until"].Text()};
+  if (versions.since.empty() && versions.until.empty())
+    node["id"].Report("neither 'since' nor 'until' says which releases have it", "leave it out where each release has");
+  if (!versions.since.empty() && !versions.until.empty() && CompareVersions(versions.until, versions.since) < 0)
+    node["until"].Report("this is before " + versions.since + ", since when it is there",
+                         "the last release that has it");
+  set_.name_versions_.push_back(std::move(versions));
 }
 
 void RuleSetBuilder::BuildQuotation(const RuleNode& node) {

@@ -42,7 +42,7 @@ std::vector<Example> RuleSetBuilder::AllExamples(const RuleNode& node) {
     example.text = item.is_object() ? item["text"].Lines() : item.Lines();
     example.why = item["why"].Text();
     example.built_in = item.file().built_in;
-    for (const auto& [name, value] : item["facts"].Members()) example.facts[name] = value.Scalar();
+    for (const auto& [name, value] : item["facts"].Members()) example.facts[name] = FactOf(name, value);
     if (item["scenario"].exists()) example.scenario = item["scenario"].is_null() ? "" : item["scenario"].Text();
     examples.push_back(std::move(example));
   }
@@ -96,6 +96,11 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
       Add(match, &suspect->match);
       Add(no_match, &suspect->no_match);
     });
+  } else if (section == "chips") {
+    found = add(&set_.chips_, by_id, [&](Chip* chip) {
+      Add(match, &chip->match);
+      Add(no_match, &chip->no_match);
+    });
   } else if (section == "error_lines") {
     found = add(&set_.error_lines_, by_id, [&](ErrorLine* line) {
       Add(match, &line->examples);
@@ -103,14 +108,15 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
     });
   } else if (section == "affixes") {
     found = add(&set_.affixes_, by_id, [&](Affix* affix) {
-      for (const RuleNode& item : node["match"].Items())
-        set_.affix_examples_.push_back({affix->id, item["text"].Text(), item["leaves"].Text()});
+      const std::vector<RuleNode> items = node["match"].Items();
+      for (std::size_t i = 0; i < items.size(); ++i)
+        set_.affix_examples_.push_back({affix->id, match[i].text, items[i]["leaves"].Text(), match[i].facts});
       for (const Example& example : no_match) set_.affix_examples_.push_back({affix->id, example.text, example.text});
     });
   } else {
     node["of"].Report(
-        "examples stand apart of entries of failures, contexts, frameworks, quotations, suspects, error_lines and "
-        "affixes only",
+        "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, error_lines "
+        "and affixes only",
         "write contexts/ID");
     return;
   }

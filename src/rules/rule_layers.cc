@@ -14,10 +14,10 @@ struct SectionInfo {
   const char* name;
   const char* id_key;
 };
-constexpr SectionInfo kSections[] = {{"failures", "code"}, {"remedies", "id"},    {"contexts", "id"},
-                                     {"frameworks", "id"}, {"chips", "id"},       {"quotations", "id"},
-                                     {"suspects", "id"},   {"error_lines", "id"}, {"affixes", "id"},
-                                     {"traces", "id"},     {"differences", "id"}, {"notes", "id"}};
+constexpr SectionInfo kSections[] = {
+    {"failures", "code"},  {"remedies", "id"}, {"contexts", "id"},    {"frameworks", "id"}, {"chips", "id"},
+    {"quotations", "id"},  {"suspects", "id"}, {"error_lines", "id"}, {"affixes", "id"},    {"traces", "id"},
+    {"differences", "id"}, {"notes", "id"},    {"versions", "id"}};
 constexpr const char* kNoIdKey = "";
 constexpr const char* kFailures = "failures";
 constexpr std::string_view kHeads = "/heads/";
@@ -235,6 +235,7 @@ void RuleSetBuilder::DropDisabled() {
   drop("contexts", &set_.contexts_);
   drop("frameworks", &set_.frameworks_);
   drop("chips", &set_.chips_);
+  drop("versions", &set_.name_versions_);
   drop("quotations", &set_.quotations_);
   drop("suspects", &set_.suspects_);
   drop("error_lines", &set_.error_lines_);

@@ -44,6 +44,16 @@ void Give(const std::string& name, ValueType type, std::map<std::string, ValueTy
   if (!is_new) found->second = Both(found->second, type);
 }
 
+// What `whyoom rules new` leaves to be written, and readers would see.
+void NoteUnwritten(const RuleNode& node) {
+  if (node.json().is_string()) {
+    if (node.Text().starts_with("TODO")) node.Note("this is still to be written", "readers see it as it stands");
+    return;
+  }
+  for (const auto& [key, member] : node.Members()) NoteUnwritten(member);
+  for (const RuleNode& item : node.Items()) NoteUnwritten(item);
+}
+
 // A log that says nothing.
 class NothingKnown : public Scope {
  public:
@@ -59,6 +69,9 @@ void RuleSetBuilder::Lint() {
   LintSteps();
   LintTypes();
   LintSpecialFacts();
+  for (const LoadedFile& file : files_) {
+    if (!file.built_in) NoteUnwritten(RuleNode::Root(&file, &sink_));
+  }
 }
 
 std::vector<RuleSetBuilder::WrittenHead> RuleSetBuilder::WrittenHeads() const {

@@ -63,6 +63,7 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   for (const RuleNode& node : builder.extensions_) builder.BuildExtension(node);
   builder.BuildEach("frameworks", &RuleSetBuilder::BuildFramework);
   builder.BuildEach("chips", &RuleSetBuilder::BuildChip);
+  builder.BuildEach("versions", &RuleSetBuilder::BuildVersions);
   builder.BuildEach("quotations", &RuleSetBuilder::BuildQuotation);
   builder.BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
   builder.BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);

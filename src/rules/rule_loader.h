@@ -70,6 +70,7 @@ class RuleSetBuilder {
   void BuildContext(const RuleNode& node);
   void BuildFramework(const RuleNode& node);
   void BuildChip(const RuleNode& node);
+  void BuildVersions(const RuleNode& node);
   void BuildQuotation(const RuleNode& node);
   void BuildSuspect(const RuleNode& node);
   void BuildErrorLine(const RuleNode& node);

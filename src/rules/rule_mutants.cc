@@ -161,6 +161,25 @@ class FileMutator {
 
 }  // namespace
 
+bool FindTheSame(const Pattern& one, const Pattern& other, const std::string& text) {
+  const auto is_same = [](const Capture& a, const Capture& b) {
+    return a.name == b.name && a.begin == b.begin && a.end == b.end && a.value == b.value;
+  };
+  for (std::size_t from = 0; from <= text.size();) {
+    PatternMatch found;
+    PatternMatch others;
+    const bool finds = one.Find(text, from, &found);
+    if (finds != other.Find(text, from, &others)) return false;
+    if (!finds) return true;
+    if (found.begin != others.begin || found.end != others.end ||
+        !std::equal(found.captures.begin(), found.captures.end(), others.captures.begin(), others.captures.end(),
+                    is_same))
+      return false;
+    from = std::max(found.end, from + 1);
+  }
+  return true;
+}
+
 std::string JoinedText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   std::string text;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rules/pattern.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -26,6 +27,9 @@ const char* KindName(RuleMutant::Kind kind);
 
 // Of all the files, in their order; of a file that is no JSON none. Examples and ids stay as they are.
 std::vector<RuleMutant> MutateRules(const std::vector<RuleFile>& files);
+
+// Whether two patterns find the same in a text, as often as they find something, and the same captures.
+bool FindTheSame(const Pattern& one, const Pattern& other, const std::string& text);
 
 // A text of a rule file as it is meant: it may be given in pieces. Empty where the value is no text.
 std::string JoinedText(const nlohmann::json& value);

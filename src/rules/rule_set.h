@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rules/expression.h"
+#include "rules/name_versions.h"
 #include "rules/pattern.h"
 #include "text/normalizer.h"
 
@@ -155,6 +156,7 @@ struct Remedy {
   std::string note;                                  // preconditions and side effects
   std::map<std::string, std::vector<Template>> how;  // by framework; "" is the default one
   std::vector<Link> links;
+  std::optional<Expression> when;  // offered only where it is true
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
   std::string change;               // what it is on a compiled program, see program/prospect.h; empty: nothing known
@@ -229,6 +231,8 @@ struct Chip {
     double limit = 0;
   };
   std::vector<Target> targets;
+  std::vector<Example> match;  // such files' texts, with their `limit_bytes`
+  std::vector<Example> no_match;
 };
 
 // A text that looks like a head but only quotes one: a source line, a sentence, a search pattern. A line and a few of
@@ -271,11 +275,13 @@ struct ErrorLine {
   std::vector<std::string> no_match;
 };
 
-// A line that has an affix, and what is left of it without.
+// A line that has an affix, what is left of it without, and what its affixes tell: reporter, time, repeats, logged,
+// healthy.
 struct AffixExample {
   std::string affix;  // its id
   std::string text;
   std::string leaves;
+  std::map<std::string, Value> facts = {};
 };
 
 struct RuleFile {
@@ -322,6 +328,7 @@ class RuleSet {
   // By id or name; upper and lower case, blanks and punctuation do not matter. Null where there is no such framework.
   const Framework* FindFramework(std::string_view id_or_name) const;
   const std::vector<Chip>& chips() const { return chips_; }
+  const std::vector<NameVersions>& name_versions() const { return name_versions_; }  // in order of name
   const RoleWords& role_words() const { return role_words_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
@@ -373,6 +380,7 @@ class RuleSet {
   JsonLogKeys json_keys_;
   std::vector<Framework> frameworks_;
   std::vector<Chip> chips_;
+  std::vector<NameVersions> name_versions_;
   RoleWords role_words_;
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;

@@ -149,6 +149,7 @@ const std::vector<Exception> kProse = {
     {"diagnose/rule_case.cc", "is of no failure", kOfExamples},
     {"diagnose/rule_case.cc", "does not match", kOfExamples},
     {"diagnose/rule_case.cc", "matches and must not", kOfExamples},
+    {"diagnose/situation.cc", "advice: '{}' is", kOfExamples},
     {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},
     {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},

@@ -158,6 +158,7 @@ std::vector<RuleCase> TextSearch::Cases(const RuleOwner& owner, const std::strin
     original_.normalizer().Normalize(raw, &lines);
     if (lines.size() != 1 || text.find('\n') != text.npos) return cases;
     one.leaves = lines[0].text;
+    one.example.facts = LineFacts(lines[0]);
     cases.push_back(one);
     return cases;
   }
@@ -170,6 +171,14 @@ std::vector<RuleCase> TextSearch::Cases(const RuleOwner& owner, const std::strin
         for (const Capture& capture : match.captures) {
           if (IsKnown(capture.value)) one.example.facts.emplace(capture.name, capture.value);
         }
+      }
+    }
+  }
+  if (one.kind == Kind::kChip) {
+    for (const Chip& chip : original_.rules().chips()) {
+      for (const Chip::Target& target : chip.targets) {
+        PatternMatch match;
+        if (target.pattern.Find(text, 0, &match)) one.example.facts.emplace("limit_bytes", target.limit);
       }
     }
   }
@@ -201,9 +210,15 @@ bool TextSearch::Find(const RuleOwner& owner, const Change& change, const Engine
   const bool wants_until = change.key == "until";
   std::erase_if(examples, [&](const RuleCase& one) { return (one.kind == Kind::kUntil) != wants_until; });
   if (examples.empty()) return false;
+  // To read a text as a log takes long: it is done only where the pattern by itself finds something else in it.
+  std::vector<SyntaxFault> faults;
+  const Pattern before_change = Pattern::Compile(change.source, &faults);
+  const Pattern after_change = Pattern::Compile(change.instead, &faults);
+  const bool is_read = examples.front().kind != Kind::kAffix && examples.front().kind != Kind::kQuotation;
   std::set<std::string> tried;
   const auto accept = [&](const std::string& text) {
     if (!IsFit(text) || !tried.insert(text).second) return false;
+    if (is_read && faults.empty() && FindTheSame(before_change, after_change, text)) return false;
     for (RuleCase& one : Cases(owner, text, examples.front())) {
       if (!Try(original_, one).empty() || Try(mutated, one).empty()) continue;
       // Of its facts those that tell.

@@ -230,12 +230,16 @@ std::string MarkdownRemedy(const RuleSet& rules, const Remedy& remedy, const Fra
   const std::size_t below = level + 1;
   std::string text = std::string(level, '#') + " " + Anchor(remedy.id) + MarkdownSentence(remedy.title) + "\n\n" +
                      MarkdownCode(remedy.id) + "\n\n" + Facts(remedy);
-  for (const Steps& steps : StepsIn(rules, remedy, frameworks)) {
+  const std::vector<Steps> all = StepsIn(rules, remedy, frameworks);
+  for (const Steps& steps : all) {
     std::string title = "How";
     if (steps.framework != nullptr) title += " in " + MarkdownSentence(steps.framework->name);
     if (steps.stand_in) title += " (there are no other steps)";
     text += Section(below, title, StepList(steps));
   }
+  std::vector<std::string> releases;
+  for (const NameVersions* versions : VersionsIn(rules, all)) releases.push_back(VersionsText(*versions));
+  text += Section(below, "Which releases have it", Items(releases));
   text += Section(below, "What in a log speaks for it", Items(Outlines(remedy.evidence)));
   text += Section(below, "What rules it out", Items(Outlines(remedy.ruled_out)));
   text += Section(below, "What a comparison of two runs shows after it", Traces(rules, remedy));

@@ -84,6 +84,21 @@ void Describe(auto& v, RecordOf<ExplainedSteps> auto& steps) {
           {.about = "Those that a log fills, for readers: in place of each hole words in ‹ ›."});
 }
 
+struct ExplainedVersions {
+  std::string name;
+  std::string package;
+  std::string since;
+  std::string until;
+};
+
+void Describe(auto& v, RecordOf<ExplainedVersions> auto& versions) {
+  v.Record("explained_versions", "A name in the steps that not each release of its package has.");
+  v.Need("name", versions.name);
+  v.Need("package", versions.package);
+  v.Maybe("since", versions.since, {.about = "The first release that has it; absent: none is known that has not."});
+  v.Maybe("until", versions.until, {.about = "The last one; absent: none is known that has it no more."});
+}
+
 struct ExplainedSafety {
   std::string when;
   std::string safety;
@@ -114,6 +129,7 @@ struct ExplainedRemedy {
   std::string telltale;
   std::string note;
   std::vector<ExplainedSteps> how;
+  std::vector<ExplainedVersions> versions;
   std::vector<ExplainedSentence> evidence;
   std::vector<ExplainedSentence> ruled_out;
   std::string saves;
@@ -142,6 +158,7 @@ void Describe(auto& v, RecordOf<ExplainedRemedy> auto& remedy) {
   v.Maybe("note", remedy.note);
   v.Need("how", remedy.how,
          {.about = "The framework that is asked for, or all that have steps, the default one first."});
+  v.Maybe("versions", remedy.versions, {.about = "Which releases have what the steps name, where not each has."});
   v.Need("evidence", remedy.evidence, {.about = "What in a log speaks for it."});
   v.Need("ruled_out", remedy.ruled_out, {.about = "Where one of these holds it is not offered."});
   v.Maybe("saves", remedy.saves,

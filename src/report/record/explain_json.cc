@@ -85,10 +85,13 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
   record.gain = remedy.gain;
   record.telltale = remedy.telltale;
   record.note = remedy.note;
-  for (const Steps& steps : StepsIn(rules, remedy, frameworks)) {
+  const std::vector<Steps> all = StepsIn(rules, remedy, frameworks);
+  for (const Steps& steps : all) {
     if (steps.framework != nullptr)
       record.how.push_back({steps.framework->id, steps.framework->name, steps.plain, steps.of_log});
   }
+  for (const NameVersions* versions : VersionsIn(rules, all))
+    record.versions.push_back({versions->id, versions->package, versions->since, versions->until});
   record.evidence = ToRecords(remedy.evidence);
   record.ruled_out = ToRecords(remedy.ruled_out);
   record.saves = SourceOf(remedy.saves);

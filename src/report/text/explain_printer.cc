@@ -217,11 +217,14 @@ void ExplainPage::PrintWhole(const Remedy& remedy) {
 
 void ExplainPage::PrintSteps(const Remedy& remedy) {
   const bool several = frameworks_.size() != 1;
-  for (const Steps& steps : StepsIn(rules_, remedy, frameworks_)) {
+  const std::vector<Steps> all = StepsIn(rules_, remedy, frameworks_);
+  for (const Steps& steps : all) {
     const std::string name = steps.framework == nullptr ? "" : steps.framework->name;
     std::string label = several || steps.stand_in ? name : "how";
     for (const std::string& step : steps.plain) Field(std::exchange(label, ""), step);
   }
+  std::string label = "needs";
+  for (const NameVersions* versions : VersionsIn(rules_, all)) Field(std::exchange(label, ""), VersionsText(*versions));
 }
 
 void ExplainPage::PrintLinks(const Failure& failure) {

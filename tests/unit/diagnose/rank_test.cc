@@ -32,6 +32,7 @@ const RuleSet& Rules() {
         "evidence": [{"when": "known(test_evidence)", "at": "test_evidence", "text": "it says so"}],
         "safety_when": [{"when": "free_bytes > 5", "safety": "risky", "safe_why": "Free."}])json");
     add("n", 3, R"json("how": {"jax": ["Use {free_bytes|size}."]})json");
+    add("w", 3, R"json("how": {"jax": ["Try."]}, "when": "free_bytes > 9")json");
     add("i", 0, R"json("inquiry": true, "how": {"jax": ["Look."]}, "evidence": [{"text": "look"}])json");
     return RulesWith(R"({"format": "whyoom.rules/1",
       "thresholds": {"next_to_nothing": {"share": 0.005, "about": "of the need"},
@@ -46,7 +47,7 @@ const RuleSet& Rules() {
                 "evidence %{size:test_evidence}", "listed %{size:listed_bytes}"],
       "remedies": [{"id": "h", "section": "1", "prior": 1}, {"id": "b", "section": "1", "prior": 2},
                    {"id": "d", "section": "2", "prior": 3}, {"id": "l", "section": "1", "prior": 4},
-                   {"id": "n", "section": "1", "prior": 5}, {"id": "i", "section": "1", "prior": 6}],
+                   {"id": "n", "section": "1", "prior": 5}, {"id": "w", "section": "1", "prior": 7}, {"id": "i", "section": "1", "prior": 6}],
       "examples": {"match": [{"text": "test failure of 7B in 5B"}]}}]})");
   }();
   return rules;
@@ -151,6 +152,12 @@ TEST_CASE("two that name each other and are enough together", "[diagnose]") {
 
 TEST_CASE("evidence comes before none, and finding out after cures", "[diagnose]") {
   CHECK(Ranked(Case().Say("test_evidence", 1)) == "l; h; b; d; i");
+  CHECK(Ranked(Case()) == "h; b; d; l; i");
+}
+
+TEST_CASE("a remedy with a condition is offered only where that is known to be true", "[diagnose]") {
+  CHECK(Ranked(Case().Say("free_bytes", 10)) == "h; b; l; n; i; w | d: it has 10 B free");
+  CHECK(Ranked(Case().Say("free_bytes", 9)) == "h; b; l; n; i | d: it has 9 B free");
   CHECK(Ranked(Case()) == "h; b; d; l; i");
 }
 

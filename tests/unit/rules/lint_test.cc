@@ -101,6 +101,19 @@ TEST_CASE("what nothing uses is worth a note in a user's file", "[rules]") {
               "no failure listens to the context 'odd'"));
 }
 
+TEST_CASE("what is still to be written is worth a note", "[rules]") {
+  const std::string more = R"(, "why": [{"text": "TODO: say it"}], "about": ["It says TODO."])";
+  CHECK(Check(Failure1(R"("the pool is full")", more)).notes.find("this is still to be written") != std::string::npos);
+  CHECK(Check(Failure1(R"("the pool is full")", R"(, "about": ["It says TODO."])")).notes == "");
+}
+
+TEST_CASE("a fact that must be derived is told with how", "[rules]") {
+  CHECK(Holds(Check(Failure1(R"("the pool is full of %{size:need_bytes} and %{size:have_bytes}")",
+                             R"(, "why": [{"text": "{excess_bytes|size} too much"}])", "the pool is full of 3G and 2G"))
+                  .faults,
+              R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})"));
+}
+
 TEST_CASE("the group of an affix must be one that is asked for", "[rules]") {
   const std::string said =
       Check(

@@ -73,7 +73,7 @@ TEST_CASE("captures have the names that the words beside them give", "[rules]") 
         "staging area of %{size:used_bytes} exceeds the budget of %{size:limit_bytes}");
   CHECK(HeadOf("There are 15.31M free in the staging pool") == "There are %{size:free_bytes} free in the staging pool");
   CHECK(FactsOf("program jit_step.2 needs 2K, the launcher has 1K") ==
-        R"({"limit_bytes":1024,"needed_bytes":2048,"program":"jit_step.2"})");
+        R"({"limit_bytes":1024,"module":"jit_step.2","needed_bytes":2048})");
   CHECK(FactsOf("launcher: attempting to allocate 1228800001 over limit 1073741824") ==
         R"({"limit_bytes":1073741824,"request_bytes":1228800001})");
   CHECK(FactsOf("scheduler at 0x0x1_HBM0 has 3 pages and 17 shards too few") ==
@@ -120,6 +120,16 @@ TEST_CASE("a wording of a known failure has the names that are there", "[rules]"
   CHECK_FALSE(extension.contains("derived"));
   CHECK(extension["examples"]["match"][0]["facts"]["used_bytes"] == 21474836480);
   CHECK(TestRules(Load(file.dump())).ok());
+}
+
+TEST_CASE("a program is captured as one, and what a plan wants is all of it", "[rules]") {
+  const std::string text = RuleText(
+      {"fleetrun: compile of 'jit_update' rejected by the planner: plan wants 21.37G, chip offers 15.75G"}, "E1000");
+  const json extension = json::parse(text)["extensions"][0];
+  CHECK(extension["examples"]["match"][0]["facts"] ==
+        json({{"module", "jit_update"}, {"used_bytes", 22945862779}, {"limit_bytes", 16911433728}}));
+  CHECK(text.find("E1000 has excess_bytes, limit_bytes, module,") != std::string::npos);
+  CHECK(FactsOf("OurError: pool of jit_eval_2 lacks 3 pages, all is full") == R"({"module":"jit_eval_2","pages":3})");
 }
 
 TEST_CASE("heads become narrower", "[rules]") {

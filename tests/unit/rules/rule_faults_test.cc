@@ -114,7 +114,7 @@ TEST_CASE("rule faults: the form", "[rules]") {
       "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, contexts, differences, disable, "
       "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, quotations, remedies, roles, "
       "row_fields, situations, suspects, "
-      "terms, thresholds, traces, wording)\n"
+      "terms, thresholds, traces, versions, wording)\n"
       "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],

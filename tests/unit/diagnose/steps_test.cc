@@ -1,0 +1,69 @@
+// Steps for a log, which may be of a release that lacks what they name.
+#include "diagnose/steps.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "unit/rules/rule_data.h"
+
+using namespace whyoom;
+using Texts = std::vector<std::string>;
+using Facts = std::map<std::string, Value, std::less<>>;
+
+namespace {
+
+class FactScope : public Scope {
+ public:
+  explicit FactScope(Facts facts) : facts_(std::move(facts)) {}
+  Value Get(std::string_view name) const override {
+    const auto found = facts_.find(name);
+    return found == facts_.end() ? Value() : found->second;
+  }
+  std::size_t row_count() const override { return 0; }
+  Value GetInRow(std::size_t, std::string_view) const override { return Unknown{}; }
+
+ private:
+  const Facts facts_;
+};
+
+RuleSet Rules() {
+  RuleSet rules;
+  const std::string file = R"json({"format": "whyoom.rules/1",
+    "remedies": [{"id": "host", "title": "h", "safety": "safe", "safe_why": "w", "cost": 1, "gain": "g", "telltale": "t", "note": "n",
+                  "how": {"jax": ["Type jax.new_call().", "Set --old_flag=1.", "Use {thing}.", "Wait."], "keras": ["Ask."]}, "links": []}],
+    "extensions": [{"extends": "E1000", "remedies": [{"id": "host", "section": "1"}]}],
+    "versions": [{"id": "jax.new_call", "package": "jax", "since": "0.7.0"},
+                 {"id": "old_flag", "package": "libtpu", "until": "0.0.20"}],
+    "wording": {"step.too_old": [{"text": "({need.name} needs {need.package} {need.since}, not {need.version})"
+}],
+                "step.too_new": [{"text": "({need.name} was in {need.package} {need.until}, not {need.version})"}]
+}
+})json";
+  CHECK(Load({BaseRules(), {"more.json", file}}, {}, &rules) == "");
+  return rules;
+}
+
+}  // namespace
+
+TEST_CASE("steps are the framework's, filled, and the default one's where it has none", "[diagnose]") {
+  const RuleSet rules = Rules();
+  const Remedy& remedy = *rules.FindRemedy("host");
+  CHECK(Steps(rules, remedy, "keras", FactScope(Facts{})) == Texts{"Ask."});
+  CHECK(Steps(rules, remedy, "flax", FactScope(Facts{})) ==
+        Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
+  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"thing", "it"}})).at(2) == "Use it.");
+}
+
+TEST_CASE("a step that the log's release does not have says so, behind the others", "[diagnose]") {
+  const RuleSet rules = Rules();
+  const Remedy& remedy = *rules.FindRemedy("host");
+  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.6.2"}})) ==
+        Texts{"Set --old_flag=1.", "Wait.", "Type jax.new_call(). (jax.new_call needs jax 0.7.0, not 0.6.2)"});
+  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}})) ==
+        Texts{"Type jax.new_call().", "Wait.", "Set --old_flag=1. (old_flag was in libtpu 0.0.20, not 0.0.24)"});
+  // What is not known, or is no version, says nothing.
+  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
+  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");
+}

@@ -1,0 +1,54 @@
+// Which releases of a package have what advice names.
+#include "rules/name_versions.h"
+
+#include "catch.h"
+#include "unit/rules/rule_data.h"
+
+using namespace whyoom;
+
+TEST_CASE("versions are compared number by number", "[rules]") {
+  CHECK(CompareVersions("0.9.2", "0.10.0") == -1);
+  CHECK(CompareVersions("0.10.0", "0.9.2") == 1);
+  CHECK(CompareVersions("0.10", "0.10.0") == 0);
+  CHECK(CompareVersions("0.0.24", "0.0.24.1") == -1);
+  CHECK(CompareVersions("0.4.35.dev20241101", "0.4.35") == 0);
+  CHECK(CompareVersions("0.7.0rc1", "0.7.0") == 0);
+  CHECK(CompareVersions("1", "0.99") == 1);
+  CHECK_FALSE(CompareVersions("", "0.1"));
+  CHECK_FALSE(CompareVersions("0.1", "head"));
+  CHECK(CompareVersions("0.99999999999999999999", "0.1") == -1);  // what is no number any more ends it
+}
+
+TEST_CASE("a name counts as a whole word only", "[rules]") {
+  CHECK(HoldsName("--xla_tpu_x=true", "xla_tpu_x"));
+  CHECK(HoldsName("jax.memory.Space.Host", "jax.memory.Space"));
+  CHECK(HoldsName("xla_tpu_xy and xla_tpu_x", "xla_tpu_x"));
+  CHECK_FALSE(HoldsName("xla_tpu_xy", "xla_tpu_x"));
+  CHECK_FALSE(HoldsName("my_xla_tpu_x", "xla_tpu_x"));
+  CHECK_FALSE(HoldsName("", "x"));
+}
+
+TEST_CASE("a name holds from its first release to its last", "[rules]") {
+  const NameVersions both{"f", "torch-xla", "2.1", "2.5.0"};
+  CHECK(both.VersionFact() == "torch_xla_version");
+  CHECK(both.HoldIn("2.0.9") == false);
+  CHECK(both.HoldIn("2.1.0") == true);
+  CHECK(both.HoldIn("2.5") == true);
+  CHECK(both.HoldIn("2.5.1") == false);
+  CHECK_FALSE(both.HoldIn("nightly"));
+  CHECK(NameVersions{"f", "jax", "0.7.0", ""}.HoldIn("9.0") == true);
+  CHECK(NameVersions{"f", "jax", "", "0.7.0"}.HoldIn("0.1") == true);
+}
+
+TEST_CASE("what is said of releases is checked", "[rules]") {
+  const auto faults = [](const std::string& entry) {
+    RuleSet set;
+    return Load({BaseRules()}, {{"a.json", R"({"format": "whyoom.rules/1", "versions": [)" + entry + "]}"}}, &set);
+  };
+  CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "0.0.9", "until": "0.0.24"})") == "");
+  CHECK(faults(R"({"id": "xla_f", "package": "libtpu"})").find("neither 'since' nor 'until'") != std::string::npos);
+  CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "0.0.10", "until": "0.0.9"})").find("before 0.0.10") !=
+        std::string::npos);
+  CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "next"})").find("'next' does not match") !=
+        std::string::npos);
+}
