@@ -178,6 +178,7 @@ RemedyTrace TraceRemedy(const Remedy& remedy, const RemedyUse& use, const Diagno
   RemedyTrace trace;
   trace.remedy = &remedy;
   trace.use = &use;
+  if (remedy.when) trace.when = Examine(*remedy.when, scope);
   trace.against = TraceSentences(remedy.ruled_out, scope);
   trace.evidence = TraceSentences(remedy.evidence, scope);
   for (const RankedRemedy& ranked : diagnosis.remedies) {
@@ -196,8 +197,10 @@ RemedyTrace TraceRemedy(const Remedy& remedy, const RemedyUse& use, const Diagno
     trace.why = out.why;
     return trace;
   }
-  const bool is_silent = std::any_of(trace.against.begin(), trace.against.end(),
-                                     [](const SentenceTrace& one) { return one.said && one.said->empty(); });
+  const bool is_kept_back = trace.when && AsBool(trace.when->value) != true;
+  const bool is_silent =
+      is_kept_back || std::any_of(trace.against.begin(), trace.against.end(),
+                                  [](const SentenceTrace& one) { return one.said && one.said->empty(); });
   trace.verdict = is_silent ? RemedyTrace::Verdict::kNotMeant : RemedyTrace::Verdict::kNoStep;
   return trace;
 }

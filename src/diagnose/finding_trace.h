@@ -75,7 +75,7 @@ struct RemedyTrace {
   enum class Verdict {
     kOffered,
     kRuledOut,  // for a reason that is told
-    kNotMeant,  // by a condition that is passed over in silence
+    kNotMeant,  // its own condition is not known to be true, or one that rules it out without a word is
     kNoStep,    // nothing of it can be done in this framework with what is known
   };
   const Remedy* remedy = nullptr;
@@ -83,6 +83,7 @@ struct RemedyTrace {
   Verdict verdict = Verdict::kNoStep;
   const RankedRemedy* ranked = nullptr;  // of what is offered
   std::string why;                       // of what is ruled out, as it is told
+  std::optional<Examination> when;       // the remedy's own condition
   std::vector<SentenceTrace> against;
   std::vector<SentenceTrace> evidence;
   std::optional<Examination> saves;     // the rule data's formula, where the figures are not the program's

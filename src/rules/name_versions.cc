@@ -22,6 +22,15 @@ std::vector<unsigned> Numbers(std::string_view version) {
 
 bool IsOfName(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
+// Where a text holds a word, from `from` on; npos: nowhere.
+std::size_t FindWord(std::string_view text, std::string_view word, std::size_t from) {
+  for (std::size_t at = text.find(word, from); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !IsOfName(text[at - 1])) && (end == text.size() || !IsOfName(text[end]))) return at;
+  }
+  return text.npos;
+}
+
 }  // namespace
 
 std::string NameVersions::VersionFact() const {
@@ -51,9 +60,14 @@ std::optional<int> CompareVersions(std::string_view one, std::string_view other)
 }
 
 bool HoldsName(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !IsOfName(text[at - 1])) && (end == text.size() || !IsOfName(text[end]))) return true;
+  constexpr std::string_view kArgument = "=)";
+  const std::size_t bracket = name.find('(');
+  if (bracket == name.npos || !name.ends_with(kArgument)) return FindWord(text, name, 0) != text.npos;
+  const std::size_t call = FindWord(text, name.substr(0, bracket), 0);
+  if (call == text.npos) return false;
+  const std::string_view argument = name.substr(bracket + 1, name.size() - bracket - 1 - kArgument.size());
+  for (std::size_t at = FindWord(text, argument, call); at != text.npos; at = FindWord(text, argument, at + 1)) {
+    if (text.substr(at + argument.size()).starts_with("=")) return true;
   }
   return false;
 }

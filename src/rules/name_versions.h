@@ -8,7 +8,9 @@
 namespace whyoom {
 
 struct NameVersions {
-  std::string id;       // the name as it is typed, without what stands around it: "xla_tpu_scoped_vmem_limit_kib"
+  // The name as it is typed, without what stands around it: "xla_tpu_scoped_vmem_limit_kib"; of an argument with what
+  // it is given to: "jax.jit(compiler_options=)".
+  std::string id;
   std::string package;  // whose releases these are: "libtpu"
   std::string since;    // the first release that has it; empty: none is known that has not
   std::string until;    // the last one; empty: none is known that has it no more
@@ -23,7 +25,7 @@ struct NameVersions {
 // count, and what one has fewer are zeros. nullopt where one does not begin with a number.
 std::optional<int> CompareVersions(std::string_view one, std::string_view other);
 
-// Whether a text holds a name as a whole word.
+// Whether a text holds a name, such as NameVersions::id, as a whole word; an argument behind what it is given to.
 bool HoldsName(std::string_view text, std::string_view name);
 
 }  // namespace whyoom

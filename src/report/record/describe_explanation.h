@@ -130,6 +130,7 @@ struct ExplainedRemedy {
   std::string note;
   std::vector<ExplainedSteps> how;
   std::vector<ExplainedVersions> versions;
+  std::string when;
   std::vector<ExplainedSentence> evidence;
   std::vector<ExplainedSentence> ruled_out;
   std::string saves;
@@ -159,6 +160,7 @@ void Describe(auto& v, RecordOf<ExplainedRemedy> auto& remedy) {
   v.Need("how", remedy.how,
          {.about = "The framework that is asked for, or all that have steps, the default one first."});
   v.Maybe("versions", remedy.versions, {.about = "Which releases have what the steps name, where not each has."});
+  v.Maybe("when", remedy.when, {.about = "It is offered only where this is true; as written."});
   v.Need("evidence", remedy.evidence, {.about = "What in a log speaks for it."});
   v.Need("ruled_out", remedy.ruled_out, {.about = "Where one of these holds it is not offered."});
   v.Maybe("saves", remedy.saves,

@@ -210,6 +210,7 @@ void Describe(V& v, RecordOf<RemedyTrace> auto& trace) {
   v.Maybe("rank", rank);
   v.Maybe("saves_bytes", saves_bytes);
   v.Maybe("enough", enough);
+  v.Maybe("when", trace.when, {.about = "The remedy's own condition: offered only where it is true."});
   v.Need("ruled_out", trace.against);
   v.Need("evidence", trace.evidence);
   v.Maybe("saves", trace.saves, {.about = "The rule data's formula, where the program does not tell."});

@@ -92,6 +92,7 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
   }
   for (const NameVersions* versions : VersionsIn(rules, all))
     record.versions.push_back({versions->id, versions->package, versions->since, versions->until});
+  record.when = SourceOf(remedy.when);
   record.evidence = ToRecords(remedy.evidence);
   record.ruled_out = ToRecords(remedy.ruled_out);
   record.saves = SourceOf(remedy.saves);

@@ -221,6 +221,10 @@ class FindingPage {
                  fmt::format("{}: {}", Printable(trace.next->remedy->id),
                              BeforeText(*trace.before_next, ranked, *trace.next)));
     }
+    if (trace.when) {
+      page_.Item("      when", 14, "its own condition holds:");
+      PrintExamination(*trace.when, 9);
+    }
     PrintSentences("for", trace.evidence);
     PrintSentences("against", trace.against);
     if (trace.saves && !IsKnown(trace.saves->value)) {
@@ -238,12 +242,15 @@ class FindingPage {
         why = "ruled out: " + Printable(trace.why);
         break;
       case RemedyTrace::Verdict::kNotMeant:
-        why = "passed over: a condition of ruled_out holds that has no text";
+        why = trace.when && AsBool(trace.when->value) != true
+                  ? "passed over: its own condition is not known to be true"
+                  : "passed over: a condition of ruled_out holds that has no text";
         break;
       default:
         why = "no step of it can be said with what is known, for this framework";
     }
     page_.Item("   " + Printable(trace.remedy->id), 0, why);
+    if (trace.when && AsBool(trace.when->value) != true) PrintExamination(*trace.when, 9);
     for (const SentenceTrace& sentence : trace.against) {
       if (sentence.said) PrintConditions(sentence);
     }

@@ -25,7 +25,9 @@ const RuleSet& Rules() {
    "note": "n", "links": [], "how": {"jax": ["Wait."]},
    "ruled_out": [{"when": "used_bytes > 4", "text": "it never ends"}]},
   {"id": "test_hide", "title": "Hide", "safety": "safe", "safe_why": "It is.", "cost": 0, "gain": "g", "telltale": "t",
-   "note": "n", "links": [], "how": {"jax": ["Hide."]}, "ruled_out": [{"when": "used_bytes > 4"}]}],
+   "note": "n", "links": [], "how": {"jax": ["Hide."]}, "ruled_out": [{"when": "used_bytes > 4"}]},
+  {"id": "test_when", "title": "When", "safety": "safe", "safe_why": "It is.", "cost": 0, "gain": "g", "telltale": "t",
+   "note": "n", "links": [], "how": {"jax": ["Do."]}, "when": "free_bytes > 4"}],
 "failures": [
   {"code": "T1", "title": "test", "category": "Test", "phase": "compile", "about": ["t"], "links": [],
    "heads": [{"id": "pool", "pattern": "Test pool of %{size:used_bytes} in %{size:limit_bytes} is full"},
@@ -37,7 +39,8 @@ const RuleSet& Rules() {
    "scenarios": [{"id": "tight", "title": "t", "priority": 1, "about": "t", "when": "free_bytes < 3", "why": []},
                  {"id": "small", "title": "s", "priority": 2, "about": "t", "when": "used_bytes < limit_bytes", "why": []}],
    "remedies": [{"id": "test_move", "section": "1", "prior": 1}, {"id": "test_shrink", "section": "1", "prior": 2},
-                {"id": "test_wait", "section": "1", "prior": 3}, {"id": "test_hide", "section": "1", "prior": 4}],
+                {"id": "test_wait", "section": "1", "prior": 3}, {"id": "test_hide", "section": "1", "prior": 4},
+                {"id": "test_when", "section": "1", "prior": 5}],
    "examples": {"match": [{"text": "Test pool of 9B in 5B is full"}, {"text": "TEST_EXHAUSTED"}]}},
   {"code": "T2", "title": "inner", "category": "Test", "phase": "run", "about": ["t"], "links": [],
    "heads": [{"id": "request", "pattern": "Test request refused"}], "absorbed_by": ["T3"],
@@ -206,6 +209,10 @@ TEST_CASE("a remedy is told with its evidence, why it is not offered, and why it
   CHECK(wait.why == "it never ends");
   CHECK(wait.against.at(0).when->parts[0].with_values == "9 > 4");
   CHECK(RemedyOf(finding, "test_hide").verdict == RemedyTrace::Verdict::kNotMeant);
+  const RemedyTrace& when = RemedyOf(finding, "test_when");
+  CHECK(when.verdict == RemedyTrace::Verdict::kNotMeant);
+  REQUIRE(when.when);
+  CHECK(when.when->UnknownNames() == std::vector<std::string>{"free_bytes"});
 }
 
 TEST_CASE("what decides between two remedies is what they are sorted by", "[diagnose]") {

@@ -26,6 +26,10 @@ TEST_CASE("a name counts as a whole word only", "[rules]") {
   CHECK_FALSE(HoldsName("xla_tpu_xy", "xla_tpu_x"));
   CHECK_FALSE(HoldsName("my_xla_tpu_x", "xla_tpu_x"));
   CHECK_FALSE(HoldsName("", "x"));
+  CHECK(HoldsName("jax.jit(step, compiler_options={}).", "jax.jit(compiler_options=)"));
+  CHECK(HoldsName("jax.jit(f)(compiler_options), or compiler_options=o", "jax.jit(compiler_options=)"));
+  CHECK_FALSE(HoldsName("jax.jit(step) with compiler_options", "jax.jit(compiler_options=)"));
+  CHECK_FALSE(HoldsName("compiler_options={} of jax.jit", "jax.jit(compiler_options=)"));
 }
 
 TEST_CASE("a name holds from its first release to its last", "[rules]") {
