@@ -205,13 +205,21 @@ bool TextSearch::Find(const RuleOwner& owner, const Change& change, const Engine
   const std::optional<PatternPiece> whole = ParsePattern(change.source);
   if (!whole) return false;
   Random random(std::hash<std::string>()(name + change.source));
+  std::vector<SyntaxFault> faults;
   std::vector<RuleCase> examples = known->second;
-  std::stable_partition(examples.begin(), examples.end(), [](const RuleCase& one) { return one.must_match; });
+  // Those first that show the pattern: of what keeps a text from matching they are near misses.
+  const Pattern shown = Pattern::Compile(change.source, &faults);
+  const bool keeps_from = change.key.starts_with("unless");
+  std::stable_partition(examples.begin(), examples.end(),
+                        [&](const RuleCase& one) { return one.must_match != keeps_from; });
+  std::stable_partition(examples.begin(), examples.end(), [&](const RuleCase& one) {
+    PatternMatch match;
+    return shown.ok() && shown.Find(one.example.text, 0, &match);
+  });
   const bool wants_until = change.key == "until";
   std::erase_if(examples, [&](const RuleCase& one) { return (one.kind == Kind::kUntil) != wants_until; });
   if (examples.empty()) return false;
   // To read a text as a log takes long: it is done only where the pattern by itself finds something else in it.
-  std::vector<SyntaxFault> faults;
   const Pattern before_change = Pattern::Compile(change.source, &faults);
   const Pattern after_change = Pattern::Compile(change.instead, &faults);
   const bool is_read = examples.front().kind != Kind::kAffix && examples.front().kind != Kind::kQuotation;
