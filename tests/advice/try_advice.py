@@ -88,6 +88,42 @@ def arguments(text, start):
     return None
 
 
+def keywords_in(inside):
+    """The keywords between the brackets of a call."""
+    return re.findall(r"(?:^|[,(])\s*([a-z_]\w*)\s*=(?!=)", re.sub(r"[\[({][^\[\](){}]*[\])}]", "X", inside))
+
+
+def find(path, parts):
+    """The object of these parts below a module; ImportError where there is none."""
+    found = importlib.import_module(path)
+    for part in parts:
+        path += "." + part
+        if not hasattr(found, part):
+            importlib.import_module(path)
+            found = sys.modules[path]
+        else:
+            found = getattr(found, part)
+    return found
+
+
+def parameters(found):
+    """What a call of it takes, by name; None where that cannot be told."""
+    try:
+        return inspect.signature(found.__init__ if inspect.isclass(found) else found).parameters
+    except (TypeError, ValueError):
+        return None
+
+
+def sources_of(wheel):
+    """All that people have written of a wheel's files, as one text."""
+    return "\n".join(wheel.read(n).decode(errors="replace") for n in wheel.namelist() if n.endswith((".py", ".yml")))
+
+
+def stands_in(name, sources):
+    """Is it a word of these sources, as an option or as a name of Python?"""
+    return any(re.search(rf"(?<!\w){re.escape(s)}(?!\w)", sources) for s in {name, name.replace("-", "_")})
+
+
 class Advice:
     def __init__(self, rules):
         self.flags, self.options, self.calls, self.keys, self.environment = {}, {}, {}, {}, {}
@@ -180,16 +216,7 @@ class Trial:
         root, *rest = name.split(".")
         if root not in PACKAGES:
             return None
-        found = importlib.import_module(PACKAGES[root])
-        path = PACKAGES[root]
-        for part in rest:
-            path += "." + part
-            if not hasattr(found, part):
-                importlib.import_module(path)  # ImportError: there is none
-                found = sys.modules[path]
-            else:
-                found = getattr(found, part)
-        return found
+        return find(PACKAGES[root], rest)
 
     def calls(self, advice):
         for (name, inside), where in sorted(advice.calls.items(), key=str):
@@ -208,17 +235,12 @@ class Trial:
                 self.keywords(name, found, inside, where)
 
     def keywords(self, name, found, inside, where):
-        keywords = re.findall(r"(?:^|[,(]\s*)([a-z_]\w*)\s*=(?!=)", re.sub(r"[\[({][^\[\](){}]*[\])}]", "X", inside))
-        target = found.__init__ if inspect.isclass(found) else found
-        try:
-            signature = inspect.signature(target)
-        except (TypeError, ValueError):
+        taken = parameters(found)
+        if taken is None or any(p.kind is p.VAR_KEYWORD for p in taken.values()):
             return
-        if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
-            return
-        for keyword in keywords:
-            if keyword not in signature.parameters:
-                self.fail(where, f"{name} takes no {keyword}=: {signature}")
+        for keyword in keywords_in(inside):
+            if keyword not in taken:
+                self.fail(where, f"{name} takes no {keyword}=: {', '.join(taken)}")
 
     def options(self, advice):
         """compiler_options of jax.jit, and settings of JAX by the environment."""
@@ -232,16 +254,20 @@ class Trial:
             if done.returncode != 0:
                 self.fail("compiler options", f"{arguments_} {environment}: {done.stdout.decode()[-200:]}")
 
-    def names(self, advice):
-        """Each key and option is in keys.json, a keyword that a call was tried with, or a name that JAX knows."""
+    def unexplained(self, advice):
+        """(name, where) of each key, option and variable that is neither in keys.json nor tried as part of a call or a flag."""
         tried = {word for (_, inside), _ in advice.calls.items() if inside for word in re.findall(r"\w+", inside)}
         parts = {part for (name, _) in advice.calls for part in name.split(".")}
         flags = {name for name, _ in advice.flags} | set(advice.bare_flags)
         for name, where in sorted({**advice.keys, **advice.options, **advice.environment}.items()):
-            policy = "jax" in sys.modules and hasattr(sys.modules["jax"].checkpoint_policies, name)
-            if self.known(name) or name in tried or name in parts or name in flags or policy or hasattr(builtins, name):
-                continue
-            self.fail(where, f"{name} stands nowhere in keys.json: say where it was seen, or that it is only a word")
+            if not (self.known(name) or name in tried or name in parts or name in flags or hasattr(builtins, name)):
+                yield name, where
+
+    def names(self, advice):
+        """Each key and option is in keys.json, a keyword that a call was tried with, or a name that JAX knows."""
+        for name, where in self.unexplained(advice):
+            if "jax" not in sys.modules or not hasattr(sys.modules["jax"].checkpoint_policies, name):
+                self.fail(where, f"{name} stands nowhere in keys.json: say where it was seen, or that it is only a word")
 
     def unused(self, advice):
         said = set(advice.keys) | set(advice.options) | set(advice.environment)
@@ -263,11 +289,10 @@ class Trial:
                 print(f"advice: {package}: no wheel, its {len(keys)} keys rest on keys.json")
                 continue
             with zipfile.ZipFile(wheels[-1]) as wheel:
-                sources = "\n".join(wheel.read(n).decode(errors="replace") for n in wheel.namelist() if n.endswith((".py", ".yml")))
+                sources = sources_of(wheel)
             for name, seen in keys:
                 self.tried += 1
-                spellings = {name, name.replace("-", "_")}
-                if not any(re.search(rf"(?<!\w){re.escape(s)}(?!\w)", sources) for s in spellings):
+                if not stands_in(name, sources):
                     self.fail(f"keys.json, {name}", f"is not in {wheels[-1].name}; seen in {seen['file']}")
             print(f"advice: {package}: {len(keys)} keys looked for in {wheels[-1].name}")
 
