@@ -30,25 +30,14 @@ bool IsUsual(std::string_view settings, std::string_view name, std::string_view 
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
 
-struct Usable {
-  double bytes = 0;
-  std::string chip;
-};
-
 // What the dump tells of the device: it names the chip that the program was compiled for.
-std::optional<Usable> LimitOf(const Given& module, const RuleSet& rules) {
+std::optional<DumpTarget> LimitOf(const Given& module, const RuleSet& rules) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);
   if (target.empty() || !IsUsual(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
       !IsUsual(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
     return std::nullopt;
-  for (const Chip& chip : rules.chips()) {
-    for (const Chip::Target& one : chip.targets) {
-      PatternMatch match;
-      if (one.pattern.Find(target, 0, &match)) return Usable{one.limit, chip.id};
-    }
-  }
-  return std::nullopt;
+  return TargetOfDump(rules, target);
 }
 
 const Failure* FailureOfDumps(const RuleSet& rules) {
@@ -103,13 +92,13 @@ class DumpReporter {
 
   // What the module needs against the usable memory, where that is known, which then is a fact, too.
   std::optional<DumpReading> Read(const Given& module, Problem* problem) {
-    std::optional<Usable> usable;
-    if (limit_) usable = Usable{*limit_, ""};
+    std::optional<DumpTarget> usable;
+    if (limit_) usable = DumpTarget{*limit_, ""};
     if (!usable) usable = LimitOf(module, rules_);
     std::optional<DumpReading> reading =
-        dump_.ReadGiven(module, rules_.role_words(), usable ? usable->bytes : 0, problem);
+        dump_.ReadGiven(module, rules_.role_words(), usable ? usable->limit_bytes : 0, problem);
     if (!reading || !usable) return reading;
-    reading->facts.Set("limit_bytes", usable->bytes, {});
+    reading->facts.Set("limit_bytes", usable->limit_bytes, {});
     if (!usable->chip.empty()) reading->facts.Set("chip", usable->chip, {});
     return reading;
   }
@@ -205,6 +194,16 @@ std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules) 
   }
   const std::optional<std::int64_t> size = ParseSize(text);
   return size && *size > 0 ? std::optional(static_cast<double>(*size)) : std::nullopt;
+}
+
+std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view text) {
+  for (const Chip& chip : rules.chips()) {
+    for (const Chip::Target& target : chip.targets) {
+      PatternMatch match;
+      if (target.pattern.Find(text, 0, &match)) return DumpTarget{target.limit, chip.id};
+    }
+  }
+  return std::nullopt;
 }
 
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,

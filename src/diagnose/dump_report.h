@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/finding_table.h"
@@ -17,6 +18,15 @@ namespace whyoom {
 // A size as messages print it ("15.75G") or a chip by its name ("v5e"): what of its memory is usable. nullopt for
 // anything else.
 std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules);
+
+// The chip that a program was compiled for, and what of its memory is usable.
+struct DumpTarget {
+  double limit_bytes = 0;
+  std::string chip;
+};
+
+// Of the text of a dump's target_arguments.txt; nullopt where no chip's target is found in it.
+std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view text);
 
 struct DumpCount {
   std::uint64_t modules = 0;  // that were looked at

@@ -197,10 +197,9 @@ RemedyTrace TraceRemedy(const Remedy& remedy, const RemedyUse& use, const Diagno
     trace.why = out.why;
     return trace;
   }
-  const bool is_kept_back = trace.when && AsBool(trace.when->value) != true;
   const bool is_silent =
-      is_kept_back || std::any_of(trace.against.begin(), trace.against.end(),
-                                  [](const SentenceTrace& one) { return one.said && one.said->empty(); });
+      trace.is_kept_back() || std::any_of(trace.against.begin(), trace.against.end(),
+                                          [](const SentenceTrace& one) { return one.said && one.said->empty(); });
   trace.verdict = is_silent ? RemedyTrace::Verdict::kNotMeant : RemedyTrace::Verdict::kNoStep;
   return trace;
 }

@@ -89,6 +89,9 @@ struct RemedyTrace {
   std::optional<Examination> saves;     // the rule data's formula, where the figures are not the program's
   const RankedRemedy* next = nullptr;   // that it stands before
   std::optional<RankPart> before_next;  // by what
+
+  // By its own condition.
+  bool is_kept_back() const { return when && AsBool(when->value) != true; }
 };
 
 struct FindingTrace {

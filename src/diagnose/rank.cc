@@ -184,6 +184,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
 
   const std::vector<Prospect> listed =
       diagnosis->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*diagnosis, scope));
+  const std::vector<LackedName> lacked = LackedNames(rules, scope);
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
   for (const RemedyUse& use : uses) {
@@ -211,7 +212,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     ranked.section = use.section;
     SetSafety(scope, &ranked);
     ranked.why = Reasons(remedy->evidence, scope);
-    ranked.how = Steps(rules, *remedy, diagnosis->framework, RemedyScope(scope, made));
+    ranked.how = StepsFor(rules, *remedy, diagnosis->framework, RemedyScope(scope, made), lacked);
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*diagnosis, scope, listed, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});

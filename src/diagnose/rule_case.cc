@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "diagnose/dump_report.h"
 #include "diagnose/readings.h"
 #include "diagnose/situation.h"
 
@@ -117,15 +118,10 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
 
 // The chip that a dump's file is for, by the first target that is found, and what is usable of it.
 bool IsOfChip(const RuleSet& rules, const RuleCase& one) {
-  for (const Chip& chip : rules.chips()) {
-    for (const Chip::Target& target : chip.targets) {
-      PatternMatch match;
-      if (!target.pattern.Find(one.example.text, 0, &match)) continue;
-      const auto limit = one.example.facts.find("limit_bytes");
-      return chip.id == one.id && (limit == one.example.facts.end() || Same(target.limit, limit->second));
-    }
-  }
-  return false;
+  const std::optional<DumpTarget> target = TargetOfDump(rules, one.example.text);
+  const auto limit = one.example.facts.find("limit_bytes");
+  return target && target->chip == one.id &&
+         (limit == one.example.facts.end() || Same(target->limit_bytes, limit->second));
 }
 
 bool IsIn(const Pattern& pattern, const std::string& text) {

@@ -13,8 +13,7 @@ namespace {
 // What is said of a name that is not there: which, of what, and which release the log is of.
 class NeedScope : public Scope {
  public:
-  NeedScope(const Scope& log, const NameVersions& need, std::string version)
-      : log_(log), need_(need), version_(std::move(version)) {}
+  NeedScope(const Scope& log, const LackedName& name) : log_(log), need_(*name.need), version_(name.version) {}
 
   Value Get(std::string_view name) const override {
     if (name == "need.name") return need_.id;
@@ -30,25 +29,34 @@ class NeedScope : public Scope {
  private:
   const Scope& log_;
   const NameVersions& need_;
-  const std::string version_;
+  const std::string& version_;
 };
 
-// Why the step cannot be done with the log's releases; empty where it can, or where these are not known.
-std::string Lacks(const RuleSet& rules, const std::string& step, const Scope& scope) {
-  for (const NameVersions& need : rules.name_versions()) {
-    const Value version = scope.Get(need.VersionFact());
-    const std::string* known = AsText(version);
-    if (known == nullptr || need.HoldIn(*known) != false || !HoldsName(step, need.id)) continue;
-    const bool is_too_old = !need.since.empty() && CompareVersions(*known, need.since) < 0;
-    return rules.Say(is_too_old ? "step.too_old" : "step.too_new", NeedScope(scope, need, *known));
+// Why the step cannot be done with the log's releases; empty where it can.
+std::string Lacks(const RuleSet& rules, const std::string& step, const Scope& scope,
+                  const std::vector<LackedName>& lacked) {
+  for (const LackedName& name : lacked) {
+    if (!HoldsName(step, name.need->id)) continue;
+    const bool is_too_old = !name.need->since.empty() && CompareVersions(name.version, name.need->since) < 0;
+    return rules.Say(is_too_old ? "step.too_old" : "step.too_new", NeedScope(scope, name));
   }
   return "";
 }
 
 }  // namespace
 
-std::vector<std::string> Steps(const RuleSet& rules, const Remedy& remedy, const std::string& framework,
-                               const Scope& scope) {
+std::vector<LackedName> LackedNames(const RuleSet& rules, const Scope& scope) {
+  std::vector<LackedName> lacked;
+  for (const NameVersions& need : rules.name_versions()) {
+    const Value version = scope.Get(need.VersionFact());
+    const std::string* known = AsText(version);
+    if (known != nullptr && need.HoldIn(*known) == false) lacked.push_back({&need, *known});
+  }
+  return lacked;
+}
+
+std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, const std::string& framework,
+                                  const Scope& scope, const std::vector<LackedName>& lacked) {
   auto steps = remedy.how.find(framework);
   if (steps == remedy.how.end()) steps = remedy.how.find("");
   std::vector<std::string> can;
@@ -57,7 +65,7 @@ std::vector<std::string> Steps(const RuleSet& rules, const Remedy& remedy, const
   for (const Template& step : steps->second) {
     std::optional<std::string> text = step.Fill(scope);
     if (!text) continue;
-    const std::string lacks = Lacks(rules, *text, scope);
+    const std::string lacks = Lacks(rules, *text, scope, lacked);
     (lacks.empty() ? can : cannot).push_back(*std::move(text) + (lacks.empty() ? "" : " ") + lacks);
   }
   can.insert(can.end(), std::make_move_iterator(cannot.begin()), std::make_move_iterator(cannot.end()));

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "diagnose/dump_report.h"
 #include "diagnose/readings.h"
 #include "input/byte_source.h"
 #include "rules/pattern.h"
@@ -175,12 +176,8 @@ std::vector<RuleCase> TextSearch::Cases(const RuleOwner& owner, const std::strin
     }
   }
   if (one.kind == Kind::kChip) {
-    for (const Chip& chip : original_.rules().chips()) {
-      for (const Chip::Target& target : chip.targets) {
-        PatternMatch match;
-        if (target.pattern.Find(text, 0, &match)) one.example.facts.emplace("limit_bytes", target.limit);
-      }
-    }
+    if (const std::optional<DumpTarget> target = TargetOfDump(original_.rules(), text))
+      one.example.facts["limit_bytes"] = target->limit_bytes;
   }
   if (Try(original_, one).empty()) {
     cases.push_back(one);

@@ -242,15 +242,14 @@ class FindingPage {
         why = "ruled out: " + Printable(trace.why);
         break;
       case RemedyTrace::Verdict::kNotMeant:
-        why = trace.when && AsBool(trace.when->value) != true
-                  ? "passed over: its own condition is not known to be true"
-                  : "passed over: a condition of ruled_out holds that has no text";
+        why = trace.is_kept_back() ? "passed over: its own condition is not known to be true"
+                                   : "passed over: a condition of ruled_out holds that has no text";
         break;
       default:
         why = "no step of it can be said with what is known, for this framework";
     }
     page_.Item("   " + Printable(trace.remedy->id), 0, why);
-    if (trace.when && AsBool(trace.when->value) != true) PrintExamination(*trace.when, 9);
+    if (trace.is_kept_back()) PrintExamination(*trace.when, 9);
     for (const SentenceTrace& sentence : trace.against) {
       if (sentence.said) PrintConditions(sentence);
     }

@@ -45,25 +45,29 @@ RuleSet Rules() {
   return rules;
 }
 
+Texts StepsOf(const RuleSet& rules, const Remedy& remedy, const std::string& framework, const FactScope& scope) {
+  return StepsFor(rules, remedy, framework, scope, LackedNames(rules, scope));
+}
+
 }  // namespace
 
 TEST_CASE("steps are the framework's, filled, and the default one's where it has none", "[diagnose]") {
   const RuleSet rules = Rules();
   const Remedy& remedy = *rules.FindRemedy("host");
-  CHECK(Steps(rules, remedy, "keras", FactScope(Facts{})) == Texts{"Ask."});
-  CHECK(Steps(rules, remedy, "flax", FactScope(Facts{})) ==
+  CHECK(StepsOf(rules, remedy, "keras", FactScope(Facts{})) == Texts{"Ask."});
+  CHECK(StepsOf(rules, remedy, "flax", FactScope(Facts{})) ==
         Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
-  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"thing", "it"}})).at(2) == "Use it.");
+  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"thing", "it"}})).at(2) == "Use it.");
 }
 
 TEST_CASE("a step that the log's release does not have says so, behind the others", "[diagnose]") {
   const RuleSet rules = Rules();
   const Remedy& remedy = *rules.FindRemedy("host");
-  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.6.2"}})) ==
+  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.6.2"}})) ==
         Texts{"Set --old_flag=1.", "Wait.", "Type jax.new_call(). (jax.new_call needs jax 0.7.0, not 0.6.2)"});
-  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}})) ==
+  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}})) ==
         Texts{"Type jax.new_call().", "Wait.", "Set --old_flag=1. (old_flag was in libtpu 0.0.20, not 0.0.24)"});
   // What is not known, or is no version, says nothing.
-  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
-  CHECK(Steps(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");
+  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
+  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");
 }
