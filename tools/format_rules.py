@@ -27,6 +27,21 @@ def size(text):
     return len(text.encode())
 
 
+# What an expected conclusion has several texts of: each of them may stand in pieces, as each other text there.
+LISTS = {"says", "steps", "why", "remedies", "enough_with"}
+
+
+def whole(expected, key=""):
+    """An expected conclusion with each text in one piece."""
+    if isinstance(expected, dict):
+        return {key: whole(value, key) for key, value in expected.items()}
+    if isinstance(expected, list):
+        if key not in LISTS and expected and all(isinstance(item, str) for item in expected):
+            return " ".join(expected)
+        return [whole(item) for item in expected]
+    return expected
+
+
 def glued(item):
     return item if isinstance(item, str) else "".join(item)
 
@@ -51,9 +66,13 @@ class Layout:
         pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
         return None if not pieces else "\n" if "line breaks" in rule["description"] else " "
 
-    def write(self, value, rule, indent, lead="", trail=""):
-        """`lead` is what stands before the value on its line ('"key": '), `trail` what follows it (',')."""
+    def write(self, value, rule, indent, lead="", trail="", expected=False):
+        """`lead` is what stands before the value on its line ('"key": '), `trail` what follows it (','), `expected`: in what a situation expects."""
         joint = self.joint(rule)
+        if "pieces joined with a blank" in rule.get("description", ""):
+            value, expected = whole(value), True
+        if expected and isinstance(value, str) and indent + size(lead) + size(flat(value)) + size(trail) > WIDTH:
+            value = self.wrapped(value, indent)
         if joint is not None and isinstance(value, list):
             lines = [glued(item) for item in value]
             value = joint.join(lines) if joint == " " else lines  # wrapped anew below
@@ -71,7 +90,7 @@ class Layout:
             return [" " * indent + lead + flat(value) + trail]
         lines = [" " * indent + lead + brackets[0]]
         for i, (key, item, inner) in enumerate(items):
-            lines += self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else "")
+            lines += self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else "", expected)
         return lines + [" " * indent + brackets[1] + trail]
 
     def wrapped(self, text, indent):

@@ -305,7 +305,9 @@ Situation SituationSearch::Changed(Situation situation, const Focus& focus, Rand
   if (focus.of_framework && !focus.texts.empty() && (*random)() % 4 != 0)
     situation.framework = OneOf(focus.texts, random);
   for (const std::string& name : focus.names) {
-    if ((*random)() % 2 == 0) ChangeFact(name, focus, &situation, random);
+    // No log can have what the failure does not give.
+    const bool is_given = facts != facts_of_.end() && std::binary_search(facts->second.begin(), facts->second.end(), name);
+    if (is_given && (*random)() % 2 == 0) ChangeFact(name, focus, &situation, random);
   }
   for (std::uint64_t i = focus.of_rows ? (*random)() % 4 : 0; i > 0; --i) ChangeRow(focus, &situation, random);
   for (std::uint64_t i = focus.names.empty() ? 1 + (*random)() % 4 : (*random)() % 3; i > 0; --i) {
@@ -572,7 +574,7 @@ std::map<std::string, nlohmann::ordered_json> SituationSearch::Found() const {
     if (!one.situation.framework.empty()) json["framework"] = one.situation.framework;
     for (const auto& [name, value] : one.situation.facts) json["facts"][name] = JsonOf(name, value);
     for (const auto& fields : one.situation.rows) {
-      nlohmann::ordered_json row;
+      nlohmann::ordered_json row = nlohmann::ordered_json::object();
       for (const auto& [name, value] : fields) row[name] = JsonOf(name, value);
       json["rows"].push_back(row);
     }
