@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "report/layout.h"
 #include "report/rule_test_printer.h"
 #include "report/text/explain_printer.h"
+#include "rules/rule_entry.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -58,6 +60,23 @@ int Check(const Options& options) {
   return kCouldNotRun;
 }
 
+// Who adds rules wants to hear of these, and not of the built-in ones that they do not touch.
+void KeepAdded(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
+  if (files.empty()) return;
+  std::vector<std::string> owners;  // as Untried() names them
+  for (const RuleEntry& entry : ListRuleEntries(files)) {
+    const bool is_added = !entry.built_in || !entry.extended_by.empty();
+    const std::string section =
+        entry.section == "remedies" ? "remedy" : entry.section.substr(0, entry.section.size() - 1);
+    if (is_added) owners.push_back(section + " " + entry.id);
+  }
+  std::erase_if(*untried, [&](const std::string& line) {
+    return std::none_of(owners.begin(), owners.end(), [&](const std::string& owner) {
+      return line.starts_with(owner + ",") || line.starts_with(owner + ":");
+    });
+  });
+}
+
 int Test(const Options& options, const OutputFiles& outputs) {
   const RuleSet rules = LoadRules(options, RuleSet::BuiltInData::kChecked);
   std::vector<Problem> problems;
@@ -68,7 +87,8 @@ int Test(const Options& options, const OutputFiles& outputs) {
       healthy.push_back(*file);
     }
   }
-  const RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
+  RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
+  if (options.rule_test.untried) KeepAdded(RuleFilesOf(options).files, &result.untried);
   const auto print = [&](Format format) {
     if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
     if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());

@@ -93,6 +93,20 @@ bool IsIn(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// The facts of a context that nothing else gave.
+void TraceNearby(const Diagnosis& diagnosis, ContextTrace* trace, Sources* sources) {
+  for (const Pattern& pattern : trace->context->patterns) {
+    for (const std::string& name : pattern.capture_names()) {
+      const Fact* fact = diagnosis.facts.Find(name);
+      if (fact == nullptr || fact->place.line == 0 || sources->contains(name)) continue;
+      sources->emplace(name, Source{FactTrace::From::kContext, trace->context->id, fact->place.line});
+      if (!IsIn(trace->gave, name)) trace->gave.push_back(name);
+      if (std::find(trace->lines.begin(), trace->lines.end(), fact->place.line) == trace->lines.end())
+        trace->lines.push_back(fact->place.line);
+    }
+  }
+}
+
 std::vector<ContextTrace> TraceContexts(const RuleSet& rules, const Diagnosis& diagnosis,
                                         const std::vector<ContextWord>& words, Sources* sources) {
   std::vector<ContextTrace> traces;
@@ -112,6 +126,10 @@ std::vector<ContextTrace> TraceContexts(const RuleSet& rules, const Diagnosis& d
       }
     }
     traces.push_back(std::move(trace));
+  }
+  // What is looked for near a failure only stands in lines that were not kept; the facts tell which.
+  for (ContextTrace& trace : traces) {
+    if (trace.lines.empty()) TraceNearby(diagnosis, &trace, sources);
   }
   return traces;
 }

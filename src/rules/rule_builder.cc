@@ -345,6 +345,15 @@ void RuleSetBuilder::BuildThresholds() {
   }
 }
 
+void RuleSetBuilder::CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node) {
+  const std::vector<std::string> literals = pattern.Literals(kSignLiteral);
+  if (literals.empty() && pattern.ok()) {
+    node.Report("not each of its alternatives holds a literal of " + std::to_string(kSignLiteral) + " characters",
+                "it would not be looked for: make the alternatives patterns of their own");
+  }
+  nearby_literals_.insert(literals.begin(), literals.end());
+}
+
 void RuleSetBuilder::BuildContext(const RuleNode& node) {
   Context context;
   context.id = node["id"].Text();
@@ -355,8 +364,7 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   for (const RuleNode& item : patterns) {
     context.patterns.push_back(item.AsPattern());
     if (context.nearby) {
-      const std::vector<std::string> literals = context.patterns.back().Literals(kSignLiteral);
-      nearby_literals_.insert(literals.begin(), literals.end());
+      CollectNearbyLiterals(context.patterns.back(), item);
     } else {
       CollectLiterals(context.patterns.back(), item, "context");
     }
@@ -366,8 +374,7 @@ void RuleSetBuilder::BuildContext(const RuleNode& node) {
   context.of_report = node["of_report"].Bool();
   if (node["until"].exists()) {
     context.until = node["until"].AsPattern();
-    const std::vector<std::string> literals = context.until.Literals(kSignLiteral);
-    nearby_literals_.insert(literals.begin(), literals.end());
+    CollectNearbyLiterals(context.until, node["until"]);
     if (!context.of_next_failure)
       node["until"].Report("only what is said of one program ends", "give it \"of_next_failure\": true");
   }

@@ -103,6 +103,7 @@ class RuleSetBuilder {
   std::vector<RemedyUse> BuildRemedyUses(const RuleNode& node);
   void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // at least one
   void CollectLiterals(const Pattern& fact);
+  void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // at least one
 
   // What is no fault of one entry alone, see rule_lint.cc. For who checks rules, not for who uses them.
   struct TypedUse {

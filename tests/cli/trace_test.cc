@@ -46,6 +46,38 @@ TEST_CASE("a trace says which statuses a call has", "[cli]") {
   CHECK(RunWhyoom({"rules", "trace", scratch.Write("good.log:12", "all is well\n")}).exit_status == 0);
 }
 
+TEST_CASE("a trace names the way from an error that no rule knows to a rule", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("my train.log", "x.PoolError: RESOURCE_EXHAUSTED: no room for 1.5GiB\n");
+  CHECK(RunWhyoom({"rules", "trace", log}).out.find("rules new CODE --from '" + log + "':1") != std::string::npos);
+}
+
+TEST_CASE("a trace names the line of what is looked for near a failure only", "[cli]") {
+  const std::string log =
+      "jax 0.8.0\nstep 1\nRESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm. "
+      "Exceeded hbm "
+      "capacity by 4.25G.\n";
+  const std::string traced = RunWhyoom({"rules", "trace"}, log).out;
+  const std::size_t context = traced.rfind("releases_nearby");
+  REQUIRE(context != std::string::npos);
+  CHECK(traced.substr(context, 80).find("line 1 · gave jax_version") != std::string::npos);
+}
+
+TEST_CASE("what no example shows is told of the rules that are added", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string made = RunWhyoom({"rules", "new", "my.pool", "the pool is full: wanted 12.50G"}).out;
+  const auto untried = [&](const std::string& file) {
+    const std::string path = scratch.Write("ours.json", file);
+    return json::parse(RunWhyoom({"rules", "test", "--untried", "--format", "json", path}).out)["untried"];
+  };
+  CHECK(untried(made).empty());
+  json without = json::parse(made);
+  without["failures"][0].erase("examples");
+  const json told = untried(without.dump());
+  REQUIRE_FALSE(told.empty());
+  for (const json& one : told) CHECK(one.get<std::string>().starts_with("failure my.pool"));
+}
+
 TEST_CASE("a trace in JSON is valid by its schema, and says what the report says", "[cli]") {
   const JsonSchema schema = Schema();
   for (const char* name : {"compile-padded-points", "buffer-fragmented", "silent-source-line"}) {

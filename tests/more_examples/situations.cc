@@ -15,6 +15,7 @@
 #include "rules/expression_lexer.h"
 #include "sample.h"
 #include "text/quantity.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostRows = 6;
+constexpr std::size_t kMostLabel = 100;  // so that it stands on one line
 constexpr double kMiB = 1048576.0;
 constexpr double kGiB = 1073741824.0;
 constexpr std::array kShares = {0.0,  0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2,
@@ -77,7 +79,7 @@ std::map<std::string, Value> FieldsOf(const Allocation& row) {
   text("shape", row.shape_text);
   text("op_name", row.op_name);
   text("source_file", row.source_file);
-  text("xla_label", row.xla_label);
+  text("xla_label", CutBytes(row.xla_label, kMostLabel));
   text("kind", row.kind);
   text("tag", row.tag);
   return fields;
@@ -200,6 +202,9 @@ bool SituationSearch::Differ(const Situation& situation, const RuleSet& mutated)
 
 void SituationSearch::ChangeFact(const std::string& name, const Focus& focus, Situation* situation,
                                  Random* random) const {
+  // No log can have what the failure does not give.
+  const auto facts = facts_of_.find(situation->code);
+  if (facts == facts_of_.end() || !std::binary_search(facts->second.begin(), facts->second.end(), name)) return;
   const auto known = values_.find(name);
   if (IsBytes(name)) {
     std::vector<double> bases;
@@ -305,9 +310,7 @@ Situation SituationSearch::Changed(Situation situation, const Focus& focus, Rand
   if (focus.of_framework && !focus.texts.empty() && (*random)() % 4 != 0)
     situation.framework = OneOf(focus.texts, random);
   for (const std::string& name : focus.names) {
-    // No log can have what the failure does not give.
-    const bool is_given = facts != facts_of_.end() && std::binary_search(facts->second.begin(), facts->second.end(), name);
-    if (is_given && (*random)() % 2 == 0) ChangeFact(name, focus, &situation, random);
+    if ((*random)() % 2 == 0) ChangeFact(name, focus, &situation, random);
   }
   for (std::uint64_t i = focus.of_rows ? (*random)() % 4 : 0; i > 0; --i) ChangeRow(focus, &situation, random);
   for (std::uint64_t i = focus.names.empty() ? 1 + (*random)() % 4 : (*random)() % 3; i > 0; --i) {

@@ -7,6 +7,7 @@
 
 #include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/shell_word.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -195,7 +196,9 @@ class Page {
 
   void PrintSuspect(const LineTrace& line) {
     if (line.unknown_error) {
-      page_.Paragraph("It is told as an error about memory that no rule knows.", 3);
+      page_.Paragraph("It is told as an error about memory that no rule knows. A rule of it is made by:", 3);
+      page_.Line(
+          fmt::format("      whyoom rules new CODE --from {}:{}", Printable(ShellWord(line.artifact.path)), line.line));
       return;
     }
     if (!line.suspect) return;

@@ -44,6 +44,16 @@ TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
         "user.json:17:37: 'http://example.com' does not match ^https:// (An address that begins with https://)\n");
 }
 
+TEST_CASE("rule faults: a context that would not be looked for", "[rules]") {
+  CHECK(LoadFaults(R"({
+  "format": "whyoom.rules/1",
+  "contexts": [{"id": "c", "nearby": true, "patterns": ["ab: (?P<a>\\d)", "ab|long enough"]}]
+})") == "user.json:3:57: not each of its alternatives holds a literal of 4 characters (it would not be looked for: make the "
+        "alternatives patterns of their own)\n"
+        "user.json:3:74: not each of its alternatives holds a literal of 4 characters (it would not be looked for: make the "
+        "alternatives patterns of their own)\n");
+}
+
 TEST_CASE("rule faults: names that nothing gives", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
