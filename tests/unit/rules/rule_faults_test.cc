@@ -45,13 +45,14 @@ TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
 }
 
 TEST_CASE("rule faults: a context that would not be looked for", "[rules]") {
-  CHECK(LoadFaults(R"({
+  CHECK(
+      LoadFaults(R"({
   "format": "whyoom.rules/1",
-  "contexts": [{"id": "c", "nearby": true, "patterns": ["ab: (?P<a>\\d)", "ab|long enough"]}]
-})") == "user.json:3:57: not each of its alternatives holds a literal of 4 characters (it would not be looked for: make the "
-        "alternatives patterns of their own)\n"
-        "user.json:3:74: not each of its alternatives holds a literal of 4 characters (it would not be looked for: make the "
-        "alternatives patterns of their own)\n");
+  "contexts": [{"id": "c", "nearby": true, "patterns": ["abc: \\d", "ab|long enough"],
+    "examples": {"match": [{"text": "abc: 1"}, {"text": "ab"}]}}]
+})") ==
+      "user.json:3:69: not each of its alternatives holds a literal of 4 characters (it would not be looked for: make "
+      "the alternatives patterns of their own)\n");
 }
 
 TEST_CASE("rule faults: names that nothing gives", "[rules]") {
