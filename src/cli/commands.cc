@@ -221,7 +221,9 @@ void AddMutate(CLI::App& app, Options* options, ValueWords* words) {
   sub.add_option("file", options->rules, "Rule files or folders that are changed; none: the built-in ones")
       ->type_name("FILE|DIR");
   MutateSettings& mutate = options->mutate;
-  sub.add_option("--corpus", mutate.corpus, "Also notice where the report of a log below DIR changes")
+  sub.add_option("--corpus", mutate.corpus,
+                 "Also notice where the report of a log below DIR changes (with the XLA dump in a folder beside it, if "
+                 "any), or that of two runs, before and after")
       ->type_name("DIR");
   sub.add_option("--only", mutate.only, "Only what lies in a file or entry, or is of a kind, with TEXT in its name")
       ->type_name("TEXT");

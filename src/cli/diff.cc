@@ -19,6 +19,7 @@
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
+#include "report/diff.h"
 #include "report/record/diff_json.h"
 #include "report/text/diff_printer.h"
 #include "text/utf8.h"
@@ -89,9 +90,8 @@ void AddProgram(const Side& side, const RuleSet& rules, Run* run, std::vector<Pr
 
 }  // namespace
 
-int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs) {
-  if (options.paths[0] == "-" && options.paths[1] == "-") throw Error("BEFORE and AFTER cannot both be standard input");
-  const Engine engine(rules);
+Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& outputs) {
+  const RuleSet& rules = engine.rules();
   Diff diff;
   const Side before =
       ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, outputs, &diff.problems);
@@ -114,6 +114,13 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   AddProgram(before, rules, &diff.before, &diff.problems);
   AddProgram(after, rules, &diff.after, &diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
+  return diff;
+}
+
+int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs) {
+  if (options.paths[0] == "-" && options.paths[1] == "-") throw Error("BEFORE and AFTER cannot both be standard input");
+  const Engine engine(rules);
+  const Diff diff = MakeDiff(engine, options, outputs);
   const auto print = [&](Format format, const TextOptions& style) {
     return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules) : PrintDiffText(diff, rules, style);
   };

@@ -3,12 +3,19 @@
 
 #include "cli/options.h"
 #include "cli/output_files.h"
+#include "read/engine.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// Reads and compares the two runs, writes what came of it. Gives the exit status: 0 AFTER does not fail, 1 it does, 3
+struct Diff;  // report/diff.h
+
+// Reads and compares the two runs that the options name. Throws where nothing of one can be read. The outputs are what
+// no input may be. Borrows the engine's rules.
+Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& outputs);
+
+// MakeDiff, and writes what came of it. Gives the exit status: 0 AFTER does not fail, 1 it does, 3
 // something could not be read whole.
 int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs);
 

@@ -6,12 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "cli/diff.h"
 #include "cli/exit_status.h"
 #include "cli/progress.h"
 #include "cli/rule_files.h"
@@ -23,10 +29,13 @@
 #include "input/error.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
+#include "report/diff.h"
 #include "report/layout.h"
 #include "report/markdown/failure_pages.h"
+#include "report/record/diff_json.h"
 #include "report/record/json_printer.h"
 #include "report/report.h"
+#include "report/text/diff_printer.h"
 #include "rules/json_positions.h"
 #include "text/utf8.h"
 
@@ -39,7 +48,18 @@ using End = TriedMutant::End;
 constexpr std::array kKinds = {Kind::kPattern, Kind::kCondition, Kind::kSentence, Kind::kNumber,
                                Kind::kFlag,    Kind::kName,      Kind::kEntry,    Kind::kWords};
 
-// What is reported of each log below the folder, and of its dumps together.
+// The folder of two runs, `before` and `after`, that a file is or lies in one of.
+std::optional<std::filesystem::path> PairOf(const std::filesystem::path& file) {
+  for (std::filesystem::path part = file; part.has_relative_path(); part = part.parent_path()) {
+    const std::filesystem::path folder = part.parent_path();
+    const bool is_run = part.filename() == "before" || part.filename() == "after";
+    if (is_run && std::filesystem::exists(folder / "before") && std::filesystem::exists(folder / "after"))
+      return folder;
+  }
+  return std::nullopt;
+}
+
+// What is reported of each log below the folder, with the dump in a folder beside it, and of each pair of runs.
 std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFiles& outputs) {
   std::vector<RuleWitness> witnesses;
   witnesses.push_back({[](const Engine& engine) {
@@ -50,12 +70,36 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
                        true});
   if (corpus.empty()) return witnesses;
   std::vector<Problem> problems;
-  XlaDump dump;
+  std::vector<Artifact> logs;
+  std::set<std::filesystem::path> pairs;
+  std::map<std::string, std::shared_ptr<XlaDump>> dumps;  // by the folders that hold theirs
   for (Walk walk({corpus}); const std::optional<Artifact> file = walk.Next(&problems);) {
     outputs.ThrowIfOutput(file->path);
-    if (dump.AddFile(file->path)) continue;
-    witnesses.push_back({[file = *file](const Engine& engine) {
-                           return PrintJson(MakeReport("", ReadInput(engine, file, {}), XlaDump()));
+    if (const std::optional<std::filesystem::path> folder = PairOf(file->path)) {
+      pairs.insert(*folder);
+      continue;
+    }
+    if (!XlaDump::IsDumpFile(file->path)) {
+      logs.push_back(*file);
+      continue;
+    }
+    std::shared_ptr<XlaDump>& dump = dumps[std::filesystem::path(file->path).parent_path().parent_path().string()];
+    if (!dump) dump = std::make_shared<XlaDump>();
+    dump->AddFile(file->path);
+  }
+  for (const Artifact& log : logs) {
+    const auto dump = dumps.find(std::filesystem::path(log.path).parent_path().string());
+    const std::shared_ptr<XlaDump> of_log = dump == dumps.end() ? std::make_shared<XlaDump>() : dump->second;
+    witnesses.push_back(
+        {[log, of_log](const Engine& engine) { return PrintJson(MakeReport("", ReadInput(engine, log, {}), *of_log)); },
+         false});
+  }
+  for (const std::filesystem::path& folder : pairs) {
+    witnesses.push_back({[folder, &outputs](const Engine& engine) {
+                           Options options;
+                           options.paths = {(folder / "before").string(), (folder / "after").string()};
+                           const Diff diff = MakeDiff(engine, options, outputs);
+                           return PrintDiffJson(diff, "", engine.rules()) + PrintDiffText(diff, engine.rules(), {});
                          },
                          false});
   }

@@ -46,7 +46,9 @@ std::string Codes(const std::vector<Diagnosis>& findings) {
 }
 
 std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findings) {
-  if (findings.size() != 1 || findings[0].failure->code != one.id) return "gives " + Codes(findings);
+  const bool are_its = std::all_of(findings.begin(), findings.end(),
+                                   [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
+  if (!are_its || findings.size() != one.example.count) return "gives " + Codes(findings);
   const Diagnosis& finding = findings[0];
   for (const auto& [name, want] : one.example.facts) {
     const Value got = finding.facts.Get(name);

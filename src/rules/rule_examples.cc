@@ -43,6 +43,7 @@ std::vector<Example> RuleSetBuilder::AllExamples(const RuleNode& node) {
     example.why = item["why"].Text();
     example.built_in = item.file().built_in;
     for (const auto& [name, value] : item["facts"].Members()) example.facts[name] = FactOf(name, value);
+    if (item["count"].exists()) example.count = static_cast<std::size_t>(AsNumber(item["count"].Scalar()).value_or(1));
     if (item["scenario"].exists()) example.scenario = item["scenario"].is_null() ? "" : item["scenario"].Text();
     examples.push_back(std::move(example));
   }

@@ -94,6 +94,7 @@ struct Example {
   std::string why;  // for a no_match: why it must not
   std::map<std::string, Value> facts;
   std::optional<std::string> scenario;  // "" : the log cannot tell
+  std::size_t count = 1;                // how many such failures the text holds
   bool built_in = false;                // it comes with the program
 };
 
