@@ -89,7 +89,8 @@ class Runner {
     for (const RuleFile& file : others) lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump()});
     for (const RuleFile& file : files) {
       parsed_.push_back(Parsed(file));
-      lean_parsed_.push_back(WithoutExamples(parsed_.back()));
+      // One's own files are checked each time, and without examples they are at fault.
+      lean_parsed_.push_back(others.empty() ? WithoutExamples(parsed_.back()) : parsed_.back());
       lean_.push_back({file.name, lean_parsed_.back().dump()});
     }
   }

@@ -1,0 +1,54 @@
+// `whyoom rules mutate`: what it counts as noticed.
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+namespace {
+
+// A context that the cases use, with an example that sees its pattern and not what the figure is called.
+std::string File(const std::string& facts) {
+  return R"({"format": "whyoom.rules/1", "contexts": [{"id": "pool_size", "pattern": "pool size: (?:about )?(?P<pool>\\d+) chips",
+    "examples": {"match": [{"text": "pool size: 4 chips")" +
+         facts + R"(}], "no_match": [{"text": "pool size: many chips", "why": "no figure"}]}}]})";
+}
+
+}  // namespace
+
+TEST_CASE("a change that no example shows is unnoticed, also beside logs that have nothing of it", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string testdata = std::string(WHYOOM_SOURCE_DIR) + "/testdata";
+  const auto mutate = [&](const std::string& file, const std::string& corpus) {
+    return RunWhyoom({"rules", "mutate", file, "--only", "pattern", "--corpus", corpus});
+  };
+  const std::string blind = scratch.Write("blind.json", File(""));
+  for (const std::string corpus : {"/diffs", "/advice", "/cases"}) {
+    const ProcessResult result = mutate(blind, testdata + corpus);
+    INFO(result.out << result.err);
+    CHECK(result.exit_status == 1);
+    CHECK(result.out.find("pattern") != std::string::npos);
+    CHECK(result.out.find(" 0 unnoticed") == std::string::npos);
+  }
+}
+
+TEST_CASE("a change of the rules that changes what is said of two runs is noticed", "[cli][slow]") {
+  const ScratchFolder scratch;
+  // The example of the failure does not ask for the fact; what is said of the two runs does.
+  const std::string file = scratch.Write("pool.json", R"({"format": "whyoom.rules/1", "failures": [{
+    "code": "my.pool", "title": "pool too small", "category": "Run time: HBM", "phase": "run", "about": ["A pool."],
+    "heads": [{"id": "message", "pattern": "the pool is full: wanted %{size:request_bytes}"}], "identity": ["request_bytes"],
+    "derived": [{"fact": "need_bytes", "from": "request_bytes * 2"}], "why": [{"text": "{need_bytes|size} are needed."}],
+    "examples": {"match": [{"text": "the pool is full: wanted 12.50G"}], "no_match": [{"text": "the pool is full", "why": "no size"}]}}]})");
+  const auto unnoticed = [&](const std::string& corpus) {
+    const ProcessResult result = RunWhyoom({"rules", "mutate", file, "--only", "condition", "--corpus", corpus});
+    INFO(result.out << result.err);
+    const std::size_t at = result.out.find(" unnoticed", result.out.rfind("\nall"));
+    REQUIRE(at != std::string::npos);
+    return std::stoi(result.out.substr(result.out.rfind(',', at) + 1));
+  };
+  scratch.Write("healthy/train.log", "step 1\n");
+  scratch.Write("pair/before", "the pool is full: wanted 12.50G\n");
+  scratch.Write("pair/after", "the pool is full: wanted 8.00G\n");
+  CHECK(unnoticed(scratch.path() + "/healthy") > 0);
+  CHECK(unnoticed(scratch.path() + "/pair") < unnoticed(scratch.path() + "/healthy"));
+}
