@@ -99,13 +99,15 @@ bool IsTextInPieces(const Json& value) {
 
 bool Same(const Json& expected, const Json& is) {
   if (expected.is_number() && is.is_number()) return std::abs(expected.get<double>() - is.get<double>()) < 1;
-  if (is.is_string() && IsTextInPieces(expected)) return fmt::format("{}", fmt::join(expected.get<std::vector<std::string>>(), " ")) == is;
+  if (is.is_string() && IsTextInPieces(expected))
+    return fmt::format("{}", fmt::join(expected.get<std::vector<std::string>>(), " ")) == is;
   const bool go_deeper = expected.type() == is.type() && expected.is_structured() && expected.size() == is.size();
   if (!go_deeper) return expected == is;
   if (expected.is_array()) return std::equal(expected.begin(), expected.end(), is.begin(), Same);
   const auto items = expected.items();
-  return std::all_of(items.begin(), items.end(),
-                     [&](const auto& item) { return is.contains(item.key()) && Same(item.value(), is.at(item.key())); });
+  return std::all_of(items.begin(), items.end(), [&](const auto& item) {
+    return is.contains(item.key()) && Same(item.value(), is.at(item.key()));
+  });
 }
 
 std::string Shown(const Json& value) {
