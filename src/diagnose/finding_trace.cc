@@ -129,7 +129,7 @@ std::vector<ContextTrace> TraceContexts(const RuleSet& rules, const Diagnosis& d
   }
   // What is looked for near a failure only stands in lines that were not kept; the facts tell which.
   for (ContextTrace& trace : traces) {
-    if (trace.lines.empty()) TraceNearby(diagnosis, &trace, sources);
+    if (trace.context->nearby && trace.lines.empty()) TraceNearby(diagnosis, &trace, sources);
   }
   return traces;
 }
