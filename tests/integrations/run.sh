@@ -37,12 +37,15 @@ say "Slurm and GNU parallel"
 
 say "shell scripts"
 if command -v shellcheck >/dev/null; then
-  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/*.sbatch "$root"/integrations/completions/whyoom.bash \
+  shellcheck --severity=warning "$root"/integrations/*.sh "$root"/integrations/*/*.sh "$root"/packaging/*.sh "$root"/integrations/slurm/*.sbatch "$root"/integrations/completions/whyoom.bash \
     "$here"/*.sh
   echo "shellcheck: nothing to say"
 else
   skip "shell scripts" "no shellcheck"
 fi
+
+say "getting the program of a release"
+"$python" "$here/get_test.py" "$whyoom"
 
 say "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts"
 if have 'pyyaml==6.*'; then
