@@ -6,7 +6,7 @@
 # Prints the program's path, FOLDER/whyoom. Nothing else is changed, and nothing is installed whose SHA-256 is not one of WHYOOM_SHA256
 # (more than one, with blanks between them, where machines of several kinds do this). What was got once is kept in WHYOOM_CACHE
 # (default: whyoom below XDG_CACHE_HOME or ~/.cache; checked again each time), and needs no network then. Needs sh, tar, gzip,
-# sha256sum or shasum, and curl or wget.
+# sha256sum, and curl or wget.
 #
 # Exit status: 0 it is there, 2 called wrongly or no program for this machine, 3 it cannot be fetched, 4 it is not what it should be.
 set -eu
@@ -33,16 +33,15 @@ done
 
 system=$(uname -s)
 machine=$(uname -m)
-case $system in Linux) system=linux ;; Darwin) system=macos ;; esac
 case $machine in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
 case $system-$machine in
-  linux-x86_64 | linux-aarch64 | macos-x86_64 | macos-aarch64) ;;
+  Linux-x86_64 | Linux-aarch64) ;;
   *) fail 2 "there is no program for $system on $machine" ;;
 esac
-name=whyoom-$version-$system-$machine
+name=whyoom-$version-linux-$machine
 
 sum_of() { # FILE
-  if command -v sha256sum >/dev/null; then sha256sum <"$1"; else shasum -a 256 <"$1"; fi | cut -d ' ' -f 1
+  sha256sum <"$1" | cut -d ' ' -f 1
 }
 
 is_wanted() { # SUM

@@ -15,7 +15,7 @@ import threading
 WHYOOM = os.path.abspath(sys.argv[1])
 VERSION = subprocess.run([WHYOOM, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0].split()[1]
 ARCH = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
-NAME = f"whyoom-{VERSION}-{'macos' if sys.platform == 'darwin' else 'linux'}-{ARCH}"
+NAME = f"whyoom-{VERSION}-linux-{ARCH}"
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
