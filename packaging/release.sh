@@ -62,6 +62,9 @@ program() { # DIST ARCH
   packaging/wheel.sh "$work" "$2"
   wheel=$(echo "$work"/*.whl)
   archive=$(packaging/archive.sh "$wheel" "$work")
+  tar -xzOf "$work/$archive" "${archive%.tar.gz}/bin/whyoom" > "$work/whyoom"
+  ! readelf -dW "$work/whyoom" | grep NEEDED || fail "the program needs libraries of the system"
+  rm "$work/whyoom"
   try "$work/$archive"
   python3 packaging/sbom.py "$work/$archive" > "$work/${archive%.tar.gz}.cdx.json"
   mv "$work"/* "$1/"
