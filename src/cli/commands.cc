@@ -7,6 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/option_groups.h"
 #include "cli/trace.h"
+#include "cli/version.h"
 
 namespace whyoom {
 namespace {
@@ -47,7 +48,7 @@ CommandArguments BuildDiagnose(Options* options) {
   CommandArguments command = Begin(kAbout, "whyoom");
   CLI::App& app = *command.app;
   app.footer(kFooter);
-  app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
+  app.set_version_flag("--version", VersionText);
   app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")
       ->type_name("PATH");
   AddFilesFrom(app, options, &command.words);

@@ -21,6 +21,10 @@
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
 
+#ifdef __APPLE__
+extern char** environ;  // which its unistd.h does not declare
+#endif
+
 namespace whyoom {
 namespace {
 

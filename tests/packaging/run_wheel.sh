@@ -60,6 +60,9 @@ def start(*command):
 print(f"wheel: start {start(sys.argv[1]):.1f} ms, python -m whyoom {start(sys.executable, '-m', 'whyoom'):.1f} ms")
 PY
 
+# As it is got from a package index.
+"$source/tests/packaging/run_index.sh" "$wheel" || fail "from an index"
+
 # What the static program reads, the one that is linked as usual must read alike, names in archives included.
 if [ -x "$source/build/release/whyoom" ]; then
   mkdir -p packed && cp "$log" "packed/größe 大.log"
