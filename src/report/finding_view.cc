@@ -185,8 +185,7 @@ std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
 }
 
 std::string SourceText(const Allocation& row) {
-  if (row.source_file.empty()) return {};
-  return Printable(BaseName(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
+  return row.source_file.empty() ? "" : Printable(TextOfLine(row.source_file, row.source_line));
 }
 
 std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
