@@ -2,7 +2,7 @@
 # can be written to, and a stack that tells. tests/packaging/hardening_test.sh looks whether the program has it.
 target_compile_options(whyoom_flags INTERFACE -fstack-protector-strong -Wformat -Werror=format-security)
 include(CheckCXXCompilerFlag)
-foreach(flag -fstack-clash-protection -fcf-protection)
+foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)  # x86 has the second, ARM the third
   string(MAKE_C_IDENTIFIER "WHYOOM_HAS${flag}" has)
   check_cxx_compiler_flag(${flag} ${has})
   if(${has})

@@ -46,6 +46,7 @@ if(WHYOOM_STATIC)  # what is linked in asks for its licence to go with it
   endforeach()
 endif()
 install(FILES docs/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom)
+install(FILES ${WHYOOM_SKILL} DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/skills/whyoom)  # the folder has the skill's name
 if(SKBUILD)
   install(FILES ${WHYOOM_GENERATED}/_whyoom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 else()

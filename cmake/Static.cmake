@@ -9,6 +9,8 @@ macro(whyoom_check_static)
   set(WHYOOM_FMT fmt::fmt-header-only)
   find_library(WHYOOM_NETTLE nettle REQUIRED)  # libarchive reads encrypted zips with it
   find_library(WHYOOM_ZLIB z REQUIRED)
+  pkg_check_modules(WHYOOM_NETTLE_PC REQUIRED nettle)  # whose versions --version tells
+  pkg_check_modules(WHYOOM_ZLIB_PC REQUIRED zlib)
   set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ${WHYOOM_ZLIB})
   foreach(library RE2 SQLITE3 HS ISAL ZSTD LZ4 LZMA ARCHIVE SECCOMP)
     foreach(file ${${library}_LINK_LIBRARIES})

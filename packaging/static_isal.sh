@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Builds ISA-L as a static library, which Debian does not ship, from the sources of Debian's own package:
 #
-#   packaging/static_isal.sh FOLDER     then cmake -DWHYOOM_STATIC=ON -DCMAKE_PREFIX_PATH=FOLDER
+#   packaging/static_isal.sh FOLDER [ARCH]     then cmake -DWHYOOM_STATIC=ON -DCMAKE_PREFIX_PATH=FOLDER
 #
+# ARCH: x86_64 or aarch64, which also can be built on the other (g++-aarch64-linux-gnu); default: this machine's.
 # Needs apt with a Debian mirror, dpkg-dev, make, a C compiler and nasm. Nothing outside of FOLDER is changed, and a
 # FOLDER that is complete is left as it is. Status 3: the sources cannot be fetched.
 set -euo pipefail
-[ $# = 1 ] || { echo "usage: packaging/static_isal.sh FOLDER" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { echo "usage: packaging/static_isal.sh FOLDER [ARCH]" >&2; exit 2; }
+arch=${2:-$(uname -m)}
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 [ -e "$folder/lib/pkgconfig/libisal.pc" ] && exit 0
@@ -28,7 +30,9 @@ dpkg-source --no-check -x libisal_*.dsc source > /dev/null  # apt has checked it
 
 cd source
 version=$(grep -om1 '[0-9]\+\.[0-9]\+\.[0-9]\+' configure.ac)
-make -s -f Makefile.unx units="igzip crc" lib > "$work/make.log" 2>&1 || { tail -20 "$work/make.log" >&2; exit 1; }
+cross=()
+[ "$arch" = "$(uname -m)" ] || cross=(host_cpu="$arch" CC="$arch-linux-gnu-gcc" AR="$arch-linux-gnu-ar" STRIP="$arch-linux-gnu-strip")
+make -s -f Makefile.unx "${cross[@]}" units="igzip crc" lib > "$work/make.log" 2>&1 || { tail -20 "$work/make.log" >&2; exit 1; }
 mkdir -p "$folder/lib/pkgconfig" "$folder/include/isa-l"
 cp bin/isa-l.a "$folder/lib/libisal.a"
 cp include/*.h "$folder/include/isa-l/"

@@ -42,10 +42,13 @@ def package_of(path):
     return ""
 
 
-def about(package):
-    """Version, and name of the source package."""
-    fields = output("dpkg-query", "-W", "-f", "${Version}\t${source:Package}", package).split("\t")
-    return (fields + ["", ""])[:2]
+def about(package, arch=""):
+    """Version, and name of the source package; as installed for another Debian architecture where it is."""
+    for name in (f"{package}:{arch}" if arch else package, package):
+        fields = output("dpkg-query", "-W", "-f", "${Version}\t${source:Package}\n", name).split("\n")[0].split("\t")
+        if fields[0]:
+            return (fields + [""])[:2]
+    return ["", ""]
 
 
 def tracker(path):

@@ -20,13 +20,19 @@ lines_of() { # NAME TEXT: the array NAME becomes the lines of TEXT that are not 
 
 find_program() { # sets `whyoom`
   whyoom=$INPUT_BINARY
-  if [ -n "$INPUT_INSTALL" ]; then
+  if [ -n "$INPUT_VERSION" ]; then
+    local releases=$INPUT_RELEASES
+    # An action that lies in the workflow's own repository has no repository of its own to be told.
+    [ -n "$releases" ] || [ -z "$ACTION_REPOSITORY" ] || releases=$GITHUB_SERVER_URL/$ACTION_REPOSITORY/releases/download
+    whyoom=$(WHYOOM_RELEASES=$releases WHYOOM_VERSION=$INPUT_VERSION WHYOOM_SHA256=$INPUT_SHA256 WHYOOM_CACHE=${RUNNER_TOOL_CACHE:-$RUNNER_TEMP}/whyoom \
+      "$GITHUB_ACTION_PATH/../get-whyoom.sh" "$RUNNER_TEMP/whyoom" 2>"$RUNNER_TEMP/get-whyoom.log") || stop "$(cat "$RUNNER_TEMP/get-whyoom.log")"
+  elif [ -n "$INPUT_INSTALL" ]; then
     # In a place of its own: many systems let pip install nothing beside what they brought.
     python3 -m venv "$RUNNER_TEMP/whyoom"
     "$RUNNER_TEMP/whyoom/bin/pip" install --quiet --disable-pip-version-check -- "$INPUT_INSTALL"
     whyoom=$RUNNER_TEMP/whyoom/bin/whyoom
   fi
-  command -v -- "$whyoom" >/dev/null || stop "no program $whyoom: install it before, or give the input 'binary' or 'install'"
+  command -v -- "$whyoom" >/dev/null || stop "no program $whyoom: install it before, or give the inputs 'version' and 'sha256', or 'binary' or 'install'"
 }
 
 paths=() args=()
@@ -35,6 +41,7 @@ lines_of args "$INPUT_ARGS"
 sarif=$INPUT_SARIF
 [ ${#paths[@]} -gt 0 ] || [ -n "$INPUT_RUN" ] || stop "one of the inputs 'paths' and 'run' has to be given"
 [ ${#paths[@]} -eq 0 ] || [ -z "$INPUT_RUN" ] || stop "only one of the inputs 'paths' and 'run' can be given"
+[ -z "$INPUT_VERSION" ] || [ -z "$INPUT_INSTALL" ] || stop "only one of the inputs 'version' and 'install' can be given"
 case $sarif in '' | *$'\n'* | *$'\r'*) stop "the input 'sarif' has to name a file" ;; esac
 find_program
 

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 import pandas
@@ -109,6 +110,13 @@ def find_program(name):
     return found
 
 
+def ship(spark: SparkSession, script: str) -> None:
+    """Gets a release's program with get-whyoom.sh, as its variables say, and ships it with the job. The machines must be of the driver's kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        got = subprocess.run(["sh", script, folder], stdout=subprocess.PIPE, text=True, check=True)
+        spark.sparkContext.addFile(got.stdout.rstrip("\n"))
+
+
 def end_text(status):
     return f"ended by signal {-status}" if status < 0 else f"it ended with status {status}, its report is not whole"
 
@@ -166,10 +174,13 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=1000, help="paths that one process gets (1000)")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds for one process (3600)")
     parser.add_argument("--program", default="whyoom", help="a path, or a name shipped with --files or found in PATH")
+    parser.add_argument("--get", metavar="SCRIPT", help="get the program of a release with this get-whyoom.sh, and ship it")
     parser.add_argument("--option", action="append", default=[], help="for whyoom, as in --option=--max-time=60; may be repeated")
     given = parser.parse_args()
 
     spark = SparkSession.builder.appName("whyoom").getOrCreate()
+    if given.get:
+        ship(spark, given.get)
     paths = read_list(spark, given.list, given.files_format)
     rows = scan(paths, given.partitions, program=given.program, form=given.files_format, options=given.option,
                 batch=given.batch, timeout=given.timeout)  # fmt: skip

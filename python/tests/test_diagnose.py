@@ -1,11 +1,15 @@
 """diagnose(): what it takes, gives and raises. Needs the program (WHYOOM_BINARY, or installed beside the module)."""
 
+import contextlib
+import gzip
+import io
 import os
 import stat
 import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -23,6 +27,12 @@ def raised(exception):
         raise exception
     except type(exception) as caught:
         return caught
+
+
+@contextlib.contextmanager
+def a_folder():
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
 
 
 def codes(report):
@@ -54,9 +64,87 @@ class Diagnose(unittest.TestCase):
         self.assertEqual(codes(whyoom.diagnose(noted)), ["E1000"])
 
     def test_what_is_no_log_is_a_type_error(self):
-        for log in (None, 7, ["line"], Path("train.log")):
+        class Odd:
+            def read(self):
+                return 7
+
+        for log in (None, 7, ["line"], Odd()):
             with self.assertRaises(TypeError):
                 whyoom.diagnose(log)
+
+    def test_a_str_that_is_a_files_name_is_no_silent_nothing(self):
+        with a_folder() as folder:
+            (folder / "train.log").write_text(HBM)
+            (folder / "no line break").mkdir()
+            for name in (str(folder / "train.log"), str(folder / "no line break")):
+                with self.assertRaisesRegex(ValueError, "is the name of a file.*Path"):
+                    whyoom.diagnose(name)
+            with self.assertWarnsRegex(RuntimeWarning, "not there"):
+                whyoom.diagnose(str(folder / "trian.log"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                for text in (HBM, "see /tmp/train.log", "a\0b", "x" * 100_000, str(folder / "train.log") + "\n"):
+                    whyoom.diagnose(text)
+
+    def test_paths(self):
+        with a_folder() as folder:
+            (folder / "train.log").write_text(HBM)
+            (folder / "-").write_text(HBM)
+            (folder / "--help").write_text(HBM)
+            (folder / "größe \udcff.log").write_text(HBM)
+            with gzip.open(folder / "train.log.gz", "wt") as packed:
+                packed.write(HBM)
+            for name in ("train.log", "-", "--help", "größe \udcff.log", "train.log.gz"):
+                (found,) = whyoom.diagnose(folder / name).diagnoses
+                self.assertEqual(found.code, "E1000")
+            self.assertEqual(whyoom.diagnose(folder / "train.log").diagnoses[0].where.path, str(folder / "train.log"))
+            before = os.getcwd()
+            self.addCleanup(os.chdir, before)
+            program = os.path.abspath(whyoom.find_binary())
+            os.chdir(folder)
+            with mock.patch.dict(os.environ, {"WHYOOM_BINARY": program}):
+                for name in ("train.log", "-", "--help"):
+                    (found,) = whyoom.diagnose(Path(name)).diagnoses
+                    self.assertEqual(found.where.path, name)
+                self.assertEqual(whyoom.diagnose(Path(".")).summary.artifacts, 5)
+            os.chdir(before)
+            with self.assertRaises(FileNotFoundError):
+                whyoom.diagnose(folder / "nothing")
+
+    def test_open_files(self):
+        with a_folder() as folder:
+            path = folder / "train.log"
+            path.write_text("first\n" + HBM)
+            for mode in ("r", "rb"):
+                with open(path, mode) as log:
+                    self.assertEqual(repr(whyoom.diagnose(log)), f"<whyoom report: E1000 at {path}:2>")
+            with open(path) as log:
+                log.readline()  # from where it stands
+                self.assertEqual(whyoom.diagnose(log).diagnoses[0].where.line, 1)
+        self.assertEqual(repr(whyoom.diagnose(io.StringIO(HBM))), "<whyoom report: E1000 at <file>:1>")
+        with tempfile.TemporaryFile() as log:  # its name is a number
+            log.write(HBM.encode())
+            log.seek(0)
+            self.assertEqual(whyoom.diagnose(log).diagnoses[0].where.path, "<file>")
+
+    def test_names_of_what_has_none(self):
+        for log, name in ((HBM, "<text>"), (HBM.encode(), "<bytes>"), (RuntimeError(HBM), "<traceback>")):
+            report = whyoom.diagnose(log)
+            self.assertEqual(report.diagnoses[0].where.path, name)
+            self.assertIn(f"\n{name}:1 · ", str(report))
+            self.assertEqual(whyoom.diagnose(log, name="job 7").diagnoses[0].where.path, "job 7")
+
+    def test_options(self):
+        (found,) = whyoom.diagnose(HBM, framework="PyTorch/XLA").diagnoses
+        self.assertEqual(found.framework, "pytorch_xla")
+        self.assertNotEqual(found.remedies[1].how, whyoom.diagnose(HBM).diagnoses[0].remedies[1].how)
+        with self.assertRaisesRegex(whyoom.WhyoomError, "^--framework keras2: there is no such framework"):
+            whyoom.diagnose(HBM, framework="keras2")
+        stamped = f"2026-11-20 12:00:00 {HBM}"
+        self.assertEqual(codes(whyoom.diagnose(stamped, since="2026-11-20")), ["E1000"])
+        self.assertEqual(codes(whyoom.diagnose(stamped, until="2026-11-20")), [])
+        with self.assertRaisesRegex(whyoom.WhyoomError, "^--since: 'x' is no time[^\n]*$"):
+            whyoom.diagnose(HBM, since="x")
 
     def test_rules_of_ones_own(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,51 @@
 """Explains XLA TPU out-of-memory errors: the command ``whyoom`` for Python.
 
-``diagnose(exception)`` gives the diagnosis of a text or an exception. ``install()`` prints it under each uncaught
-exception that has one, in scripts, threads and notebooks. All that is known of errors is in the program; this module
-runs it.
+``diagnose(log)`` gives the diagnosis of a log or an exception. ``install()`` prints it under each uncaught exception
+that has one, in scripts, threads and notebooks, and ``%load_ext whyoom`` makes it a magic. All that is known of errors
+is in the program; this module runs it.
 """
 
-from ._diagnose import WhyoomError, diagnose, find_binary
-from ._hook import install, uninstall
+from __future__ import annotations
 
-__all__ = ["WhyoomError", "diagnose", "find_binary", "install", "uninstall"]
+from typing import Any
+
+from ._diagnose import diagnose
+from ._hook import install, uninstall
+from ._program import WhyoomError, find_binary
+from ._report import Report
+
+__all__ = ["Report", "WhyoomError", "__version__", "diagnose", "find_binary", "install", "uninstall"]
+
+__version__: str
+
+
+def _version() -> str:
+    """Of the package; where it is used without being installed, of the program."""
+    import importlib.metadata
+
+    from ._program import run
+
+    try:
+        return importlib.metadata.version("whyoom")
+    except importlib.metadata.PackageNotFoundError:
+        return run(["--version"], b"", 20.0).decode().split()[-1]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        globals()[name] = _version()
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """%load_ext whyoom"""
+    from ._magic import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    from ._magic import unload
+
+    unload(shell)

@@ -13,7 +13,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from ._diagnose import PathLike, WhyoomError, data_arguments, diagnose, find_binary, run, to_bytes
+from ._cells import shell_of_ipython
+from ._diagnose import diagnose
+from ._log import PathLike
+from ._program import WhyoomError, find_binary
+from ._report import Report
 
 
 class _Installed:
@@ -31,40 +35,51 @@ class _Installed:
 _installed: _Installed | None = None
 
 
-def _print_text(log: bytes, arguments: list[str], timeout: float) -> None:
+def _print_text(report: Report) -> None:
     stream = sys.stderr
     if stream is None:
         return
     coloured = hasattr(stream, "isatty") and stream.isatty() and not os.environ.get("NO_COLOR")
-    text = run(log, [*arguments, f"--color={'always' if coloured else 'never'}"], timeout).decode("utf-8", "replace")
+    text = report.to_text(color="always" if coloured else "never")
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write("\n" + text.encode(encoding, "replace").decode(encoding))
     stream.flush()
 
 
-def _display(log: bytes, arguments: list[str], timeout: float) -> None:
+def _display(report: Report) -> None:
     """In a notebook: Markdown where its front end can show that, text elsewhere."""
     from IPython.display import display
 
-    shown = {"text/plain": run(log, [*arguments, "--color=never"], timeout).decode("utf-8", "replace")}
-    markdown = run(log, [*arguments, "--format=markdown"], timeout).decode("utf-8", "replace")
+    shown = {"text/plain": report.to_text(color="never")}
+    markdown = report.to_markdown()
     if markdown.strip():
         shown["text/markdown"] = markdown
     display(shown, raw=True)  # type: ignore[no-untyped-call, unused-ignore]
 
 
-def _explain(
-    state: _Installed, exception: BaseException | None, show: Callable[[bytes, list[str], float], None]
-) -> None:
-    if not state.active or not isinstance(exception, Exception):
+def show_in(shell: Any) -> Callable[[Report], None]:
+    """What shows a report below a traceback in this shell of IPython."""
+    return _display if hasattr(shell, "kernel") else _print_text
+
+
+_explained_elsewhere: BaseException | None = None
+
+
+def _explain(state: _Installed, exception: BaseException | None, show: Callable[[Report], None]) -> None:
+    if not state.active or not isinstance(exception, Exception) or exception is _explained_elsewhere:
         return  # nobody asks why he pressed Ctrl-C
     try:
-        log = to_bytes(exception)
-        options = state.options
-        if diagnose(log, **options)["diagnoses"]:
-            show(log, data_arguments(options["rules"], options["xla_dump"]), options["timeout"])
+        report = diagnose(exception, **state.options)
+        if report.diagnoses:
+            show(report)
     except (Exception, KeyboardInterrupt):  # the traceback has been shown; more is a kindness
         pass
+
+
+def leave_out(exception: BaseException | None) -> None:
+    """This one is explained by who calls, not by what install() has put in place."""
+    global _explained_elsewhere
+    _explained_elsewhere = exception
 
 
 def _wrap_hooks(state: _Installed) -> None:
@@ -84,14 +99,13 @@ def _wrap_hooks(state: _Installed) -> None:
 
 def _join_shell(state: _Installed) -> None:
     """IPython shows tracebacks itself, and tells of each cell when that is done."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    shell = shell_of_ipython()
     if shell is None or state.shell is shell:
         return
 
     def after_cell(result: Any) -> None:
         error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
-        _explain(state, error, _display if hasattr(shell, "kernel") else _print_text)
+        _explain(state, error, show_in(shell))
 
     shell.events.register("post_run_cell", after_cell)
     state.shell = shell
@@ -102,6 +116,7 @@ def install(
     *,
     rules: PathLike | Sequence[PathLike] = (),
     xla_dump: PathLike | None = None,
+    framework: str | None = None,
     timeout: float = 20.0,
 ) -> None:
     """From now on prints the diagnosis below the traceback of each uncaught exception that has one.
@@ -118,7 +133,7 @@ def install(
     if _installed is None:
         _installed = _Installed()
         _wrap_hooks(_installed)
-    _installed.options = {"rules": rules, "xla_dump": xla_dump, "timeout": timeout}
+    _installed.options = {"rules": rules, "xla_dump": xla_dump, "framework": framework, "timeout": timeout}
     _join_shell(_installed)
 
 

@@ -7,6 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/option_groups.h"
 #include "cli/trace.h"
+#include "cli/version.h"
 
 namespace whyoom {
 namespace {
@@ -23,6 +24,7 @@ constexpr const char* kFooter =
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
     "  whyoom rules list|check|test|mutate|new|trace|literals|schema   the rule data: see it, check it, add to it\n"
     "  whyoom completions bash|zsh|fish    completion for a shell\n"
+    "  whyoom skill                        how a coding agent uses whyoom: a SKILL.md for it\n"
     "  whyoom man                          the manual page: whyoom man | man -l -\n"
     "\n"
     "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole,\n"
@@ -43,11 +45,19 @@ CommandArguments Begin(const std::string& about, const std::string& name) {
   return {std::make_unique<CLI::App>(about, name), {}, ""};
 }
 
+// Of what diagnoses; `explain` takes "all" beside the names.
+void AddFramework(CLI::App& app, Options* options) {
+  app.add_option("--framework", options->framework,
+                 "Give the steps for this framework, by its id or name (pytorch_xla, MaxText), whichever the log shows")
+      ->type_name("FRAMEWORK")
+      ->group(kOutput);
+}
+
 CommandArguments BuildDiagnose(Options* options) {
   CommandArguments command = Begin(kAbout, "whyoom");
   CLI::App& app = *command.app;
   app.footer(kFooter);
-  app.set_version_flag("--version", "whyoom " WHYOOM_VERSION);
+  app.set_version_flag("--version", VersionText);
   app.add_option("path", options->paths, "Files and folders to read; - or none on a pipe: standard input")
       ->type_name("PATH");
   AddFilesFrom(app, options, &command.words);
@@ -61,6 +71,7 @@ CommandArguments BuildDiagnose(Options* options) {
                  "XLA dump or stated in a log that do not say themselves")
       ->type_name("SIZE|CHIP")
       ->group(kInputs);
+  AddFramework(app, options);
   AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
                "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "
@@ -107,7 +118,7 @@ CommandArguments BuildExplain(Options* options) {
   app.add_option("--framework", options->framework,
                  "Show the steps for this framework, by its id or name (pytorch_xla, MaxText), and the default one's "
                  "where it has none of its own; all for those of every framework")
-      ->type_name("FRAMEWORK");
+      ->type_name("FRAMEWORK|all");
   app.add_option("--pages", options->pages,
                  "Write everything into this folder, as Markdown pages that are linked with each other: an index, a "
                  "page for each failure, and one for each remedy, with the steps for every framework")
@@ -191,6 +202,7 @@ CommandArguments BuildRun(Options* options) {
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
+  AddFramework(app, options);
   app.add_flag_callback(
       "--no-dump", [options] { options->dump = false; }, "Leave XLA_FLAGS alone");
   app.add_flag("--keep-dump", options->keep_dump, "Do not remove the XLA dump, and say where it is");
@@ -336,6 +348,22 @@ CommandArguments BuildCompletions(Options* options) {
   return command;
 }
 
+CommandArguments BuildSkill(Options* options) {
+  CommandArguments command = Begin(
+      "Prints what a coding agent has to know to use whyoom: when to call it, how to read its JSON, what never to do. "
+      "It is a SKILL.md as the Agent Skills format asks for.",
+      "whyoom skill");
+  CLI::App& app = *command.app;
+  app.footer(
+      "An agent finds it in the folder of its skills, in one named whyoom:\n"
+      "\n"
+      "Examples:\n"
+      "  mkdir -p skills/whyoom && whyoom skill > skills/whyoom/SKILL.md\n");
+  AddOutput(app, options);
+  options->command = Command::kSkill;
+  return command;
+}
+
 CommandArguments BuildMan(Options* options) {
   CommandArguments command =
       Begin("Prints the manual page, for man -l - or to be installed as whyoom.1.", "whyoom man");
@@ -349,7 +377,8 @@ CommandArguments BuildMan(Options* options) {
 const std::vector<CommandDefinition>& Commands() {
   static const std::vector<CommandDefinition> commands = {
       {"", BuildDiagnose},   {"run", BuildRun},     {"explain", BuildExplain},         {"diff", BuildDiff},
-      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"man", BuildMan}};
+      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"skill", BuildSkill},
+      {"man", BuildMan}};
   return commands;
 }
 

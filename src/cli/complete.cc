@@ -94,8 +94,9 @@ class Offers {
         AddFill(Fill::kFiles, current_.substr(0, equals + 1));
     } else if (type == "TOPIC") {
       for (const Word& topic : known_.topics()) Add(prefix + topic.text, topic.about);
-    } else if (type == "FRAMEWORK") {
+    } else if (type.starts_with("FRAMEWORK")) {
       for (const Word& framework : known_.frameworks()) Add(prefix + framework.text, framework.about);
+      if (type.ends_with("|all")) Add(prefix + "all", "every framework");
     } else if (type == "DIR") {
       AddFill(Fill::kFolders, prefix);
     } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "SECTION|FILE", "LOG:LINE", "LOG[:LINE]",

@@ -35,12 +35,7 @@ Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all
     const Framework* usual = all_unless_asked ? nullptr : rules.default_framework();
     return usual == nullptr ? Frameworks() : Frameworks{usual};
   }
-  if (const Framework* found = rules.FindFramework(asked)) return {found};
-  const std::string near = SuggestFramework(rules, asked);
-  std::string known;
-  for (const Framework& framework : rules.frameworks()) known += framework.id + ", ";
-  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}and all", Printable(asked),
-                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)), Printable(known)));
+  return {&NamedFramework(rules, asked)};
 }
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& topic) {
@@ -78,6 +73,15 @@ int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
 
 }  // namespace
 
+const Framework& NamedFramework(const RuleSet& rules, const std::string& asked) {
+  if (const Framework* found = rules.FindFramework(asked)) return *found;
+  const std::string near = SuggestFramework(rules, asked);
+  std::string known;
+  for (const Framework& framework : rules.frameworks()) known += (known.empty() ? "" : ", ") + framework.id;
+  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}", Printable(asked),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)), Printable(known)));
+}
+
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
   const bool something_else = !options.topic.empty() || !options.output.empty() || !options.extra_outputs.empty() ||
                               options.format != Format::kText;
@@ -108,7 +112,6 @@ std::vector<Word> TopicWords(const RuleSet& rules) {
 std::vector<Word> FrameworkWords(const RuleSet& rules) {
   std::vector<Word> words;
   for (const Framework& framework : rules.frameworks()) words.push_back({framework.id, framework.name});
-  words.push_back({std::string(kAll), "every framework"});
   return words;
 }
 

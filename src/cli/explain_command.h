@@ -13,6 +13,9 @@ namespace whyoom {
 // The exit status. Throws Error for a topic or a framework that there is not.
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text);
 
+// The framework of this id or name. Throws Error, with what there is, where there is none.
+const Framework& NamedFramework(const RuleSet& rules, const std::string& asked);
+
 // What can stand for TOPIC and FRAMEWORK on the command line.
 std::vector<Word> TopicWords(const RuleSet& rules);
 std::vector<Word> FrameworkWords(const RuleSet& rules);

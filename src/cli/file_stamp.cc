@@ -10,7 +10,12 @@ FileStamp StampOf(const std::string& path) {
   FileStamp stamp;
   stamp.regular = true;
   stamp.size = static_cast<std::uint64_t>(status.st_size);
-  stamp.modified = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+#ifdef __APPLE__
+  const timespec& modified = status.st_mtimespec;
+#else
+  const timespec& modified = status.st_mtim;
+#endif
+  stamp.modified = std::int64_t{modified.tv_sec} * 1'000'000'000 + modified.tv_nsec;
   stamp.device = static_cast<std::uint64_t>(status.st_dev);
   stamp.inode = static_cast<std::uint64_t>(status.st_ino);
   return stamp;

@@ -33,7 +33,9 @@ class LiveReport {
     if (options_.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
-    std::vector<Diagnosis> findings = reader.SoFar().Finish(XlaDump(), &report.problems);
+    FindingTable so_far = reader.SoFar();
+    so_far.SetFramework(options_.framework);
+    std::vector<Diagnosis> findings = so_far.Finish(XlaDump(), &report.problems);
     const std::lock_guard lock(mutex_);
     for (Diagnosis& finding : findings) {
       if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));

@@ -26,6 +26,10 @@
 #include "input/descriptor.h"
 #include "input/error.h"
 
+#ifdef __APPLE__
+extern char** environ;  // which its unistd.h does not declare
+#endif
+
 namespace whyoom {
 namespace {
 
@@ -106,7 +110,15 @@ struct Channel {
 
 Channel MakePipe(int flags = O_CLOEXEC) {
   int ends[2];
+#ifdef __APPLE__
+  if (pipe(ends) != 0) Fail("cannot make a pipe");
+  for (const int end : ends) {
+    if ((flags & O_CLOEXEC) != 0) fcntl(end, F_SETFD, FD_CLOEXEC);
+    if ((flags & O_NONBLOCK) != 0) fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
+  }
+#else
   if (pipe2(ends, flags) != 0) Fail("cannot make a pipe");
+#endif
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -252,7 +264,12 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+#ifdef __APPLE__
+  environ = const_cast<char**>(environment);
+  execvp(argv[0], argv);
+#else
   execvpe(argv[0], argv, environment);
+#endif
   const int error = errno;
   [[maybe_unused]] const ssize_t ignored = write(failed, &error, sizeof error);
   _exit(error == ENOENT ? 127 : 126);

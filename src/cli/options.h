@@ -30,6 +30,7 @@ enum class Command {
   kRun,
   kMerge,
   kCompletions,
+  kSkill,
   kMan,
   kComplete
 };
@@ -64,7 +65,8 @@ struct Options {
   Command command = Command::kDiagnose;
   std::vector<std::string> paths;     // of kDiagnose and kMerge; "-" is standard input
   std::string topic;                  // of kExplain; empty: list them
-  std::string framework;              // whose steps kExplain shows, by id or name; "all"; empty: the default one's
+  std::string framework;              // whose steps are shown, by id or name; empty: the log's, of kExplain the
+                                      // default one's, which also knows "all"
   std::string pages;                  // of kExplain: a folder to write all into; empty: none
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
   std::string new_rule_from;          // of kRulesNew: the line of a log that it is made from; empty: none

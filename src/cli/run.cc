@@ -31,6 +31,7 @@
 #include "cli/read_batch.h"
 #include "cli/rules_command.h"
 #include "cli/run_command.h"
+#include "cli/skill.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"
@@ -88,6 +89,11 @@ std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
   return limit;
 }
 
+// The id of what --framework says; empty where it says nothing.
+std::string FrameworkOf(const Options& options, const RuleSet& rules) {
+  return options.framework.empty() ? "" : NamedFramework(rules, options.framework).id;
+}
+
 // The dumps among the inputs, which speak for themselves.
 void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings) {
   if (!dump.has_inputs()) return;
@@ -102,6 +108,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   const std::optional<RuleSet> given = LoadExtraRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const std::optional<double> limit = LimitOf(options, rules);
+  const std::string framework = options.framework.empty() ? "" : FrameworkOf(options, rules.rules());
   const Engine engine(rules);
   std::vector<Problem> problems;
   XlaDump dump;
@@ -117,6 +124,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
     dump.StopAt(&control, options.limits);
     AddDumps(rules, limit, dump, &readings);
+    if (readings.table) readings.table->SetFramework(framework);
     report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
     report.rule_files = rules.extra_files();
     signal = interrupt.signal();
@@ -128,9 +136,12 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
 int RunFollow(Options options) {
   SetDefaultPaths(&options);
   const RuleSet rules = LoadRules(options);
+  options.framework = FrameworkOf(options, rules);
   const Engine engine(rules);
   ReadControl control;
-  Report report = MakeReport(rules.fingerprint(), Follow(engine, options, ForText(options), &control), XlaDump());
+  Readings readings = Follow(engine, options, ForText(options), &control);
+  if (readings.table) readings.table->SetFramework(options.framework);
+  Report report = MakeReport(rules.fingerprint(), std::move(readings), XlaDump());
   report.rule_files = rules.extra_files();
   // In text each diagnosis has been printed already.
   if (options.format != Format::kText || report.findings.empty()) return PrintAndEnd(options, std::move(report));
@@ -172,6 +183,9 @@ int Dispatch(const Options& options) {
       return RunRules(options, ForText(options), outputs);
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);
+      return kNothing;
+    case Command::kSkill:
+      WriteOutput(Skill(), options.output);
       return kNothing;
     case Command::kMan:
       WriteOutput(ManPage(), options.output);

@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "cli/byte_queue.h"
 #include "cli/dump_folder.h"
 #include "cli/exit_retry.h"
+#include "cli/explain_command.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/print_report.h"
@@ -20,6 +22,10 @@
 #include "read/engine.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
+
+#ifdef __APPLE__
+extern char** environ;  // which its unistd.h does not declare
+#endif
 
 namespace whyoom {
 namespace {
@@ -122,6 +128,8 @@ void SayStatus(int of_job, int status) {
 }  // namespace
 
 int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs) {
+  // Throws before the job runs.
+  const std::string framework = options.framework.empty() ? "" : NamedFramework(rules, options.framework).id;
   const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   LogReader log(rules, Name(options.job));
@@ -147,7 +155,9 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       const Interrupt interrupt(&control.stop);
       XlaDump modules = dump.Read(outputs);
       modules.StopAt(&control, options.limits);
-      Report report = MakeReport(rules.fingerprint(), log.Take(), modules);
+      Readings readings = log.Take();
+      if (readings.table) readings.table->SetFramework(framework);
+      Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
       report.rule_files = rules.extra_files();
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
       Print(options, report, result.line_open);

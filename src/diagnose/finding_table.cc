@@ -208,7 +208,10 @@ std::vector<Diagnosis> FindingTable::Finish(const XlaDump& dump, std::vector<Pro
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
     for (auto& [id, entry] : of_code.by_id) {
-      if (auto* finding = std::get_if<Finding>(&entry)) AddDump(*rules_, dump, finding);
+      if (auto* finding = std::get_if<Finding>(&entry)) {
+        AddDump(*rules_, dump, finding);
+        if (!framework_.empty()) finding->framework = framework_;
+      }
       diagnoses.push_back(ToDiagnosis(*rules_, std::move(entry)));
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,6 +38,9 @@ class FindingTable {
   // Commutative and associative; an empty table is neutral.
   void Join(FindingTable other);
 
+  // The steps are to be for the framework of this id, whichever the artifacts and dumps show.
+  void SetFramework(std::string id) { framework_ = std::move(id); }
+
   // What follows from all of it, root causes first; findings that lack a list take it from `dump`, and what a dump says
   // by itself of the same failure goes. To `problems`: what of it cannot be read, limits. Call once, at the end.
   std::vector<Diagnosis> Finish(const XlaDump& dump, std::vector<Problem>* problems);
@@ -62,6 +66,7 @@ class FindingTable {
   const RuleSet* rules_;
   std::map<std::string, OfCode> by_code_;
   std::map<std::string, std::uint64_t> left_out_;
+  std::string framework_;  // empty: what is seen
   ProgramTable programs_;
 };
 

@@ -47,7 +47,7 @@ Value WithLine(const std::string& file, const Allocation& row) {
 // The user's own line, not a library's.
 Value Source(const Allocation& row) {
   if (row.source_file.empty() || IsLibraryPath(row.source_file)) return Unknown{};
-  return WithLine(BaseName(row.source_file), row);
+  return TextOfLine(row.source_file, row.source_line);
 }
 
 Value LibrarySource(const Allocation& row) {

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "facts/op_name.h"
 #include "facts/row_fields.h"
 
 namespace whyoom {
@@ -31,8 +32,8 @@ bool NamesParameter(const Allocation& row, std::string* name) {
          !IsCompilersName(*name);
 }
 
-// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end; an einsum's equation tells nobody anything. A
-// result of an operation is found by its line of source, an argument by its name.
+// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end, "loss/mul"; an einsum's equation tells nobody
+// anything. A result of an operation is found by its line of source, an argument by its name.
 std::string OperationName(const Allocation& row) {
   constexpr std::size_t kLongName = 60;
   std::string name;
@@ -40,7 +41,7 @@ std::string OperationName(const Allocation& row) {
   std::string rest = row.op_name.substr(0, row.op_name.find('['));
   for (int parts = 0; parts < 2 && !rest.empty();) {
     const std::size_t slash = rest.rfind('/');
-    const std::string part = rest.substr(slash == std::string::npos ? 0 : slash + 1);
+    const std::string part(WithoutWrappers(std::string_view(rest).substr(slash == std::string::npos ? 0 : slash + 1)));
     rest = slash == std::string::npos ? std::string() : rest.substr(0, slash);
     const bool function = part.rfind("jit(", 0) == 0 && !name.empty();
     if (part.empty() || Holds(part, "->") || function) continue;
@@ -49,6 +50,7 @@ std::string OperationName(const Allocation& row) {
     ++parts;
   }
   if (name.empty()) return name;
+  if (name == "while") name = "the loop";  // as a word in a sentence it would be another
   const Value source = RowField(row, "source");
   const std::string* place = AsText(source);
   return place == nullptr ? name : name + " at " + *place;

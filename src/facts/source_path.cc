@@ -23,4 +23,13 @@ std::string PathInLibrary(std::string_view path) {
   return re2::RE2::FullMatch(path, package, &inside) ? inside : BaseName(path);
 }
 
+std::string TextOfLine(std::string_view path, const std::optional<std::int64_t>& line) {
+  static const re2::RE2 cell(R"(<ipython-input-(\d+)-.*>)");  // as IPython compiles it
+  std::string name = BaseName(path);
+  std::string number;
+  if (re2::RE2::FullMatch(path, cell, &number)) name = "Cell In[" + number + "]";
+  if (!line) return name;
+  return name + (name.starts_with("Cell In") ? ", line " : ":") + std::to_string(*line);
+}
+
 }  // namespace whyoom

@@ -1,6 +1,5 @@
 #include "read/traceback.h"
 
-#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "facts/source_path.h"
@@ -71,7 +70,7 @@ void Traceback::Feed(const Line& line) {
     lines_since_ = 0;
     frame_logged_ = line.logged;
     if (!IsLibraryPath(frame.path)) {
-      call_ = UserCall{fmt::format("{}:{}", BaseName(frame.path), frame.line), frame.path, {line.number, line.offset}};
+      call_ = UserCall{TextOfLine(frame.path, frame.line), frame.path, {line.number, line.offset}};
     }
   }
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
 constexpr std::size_t kLongestProgram = 200;
 
-// One of these says that the log leaves open what happened: in a sentence, in a headline, in a few words.
+// One of these says that the log leaves open what happened: in a sentence, in a headline.
 std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
   std::string list;
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
@@ -31,8 +31,6 @@ std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " or ") + candidate->title;
   return list.empty() ? "" : " – the log cannot tell for sure: " + list;
 }
-
-constexpr const char* kOpen = "the log cannot tell which scenario";
 
 std::string ScenarioText(const Diagnosis& finding) {
   if (finding.scenario == nullptr) return OpenSentence(finding.candidates);
@@ -104,15 +102,30 @@ std::string EnoughText(const RankedRemedy& ranked) {
   return ranked.borderline ? "may not be enough alone" : "not enough alone";
 }
 
-std::string EffectText(const RankedRemedy& ranked) {
+namespace {
+
+std::string EffectWith(const RankedRemedy& ranked, const std::string& other) {
   std::string text;
   if (const std::string saves = SavesText(ranked); !saves.empty()) text += saves + " · ";
   if (ranked.left_bytes && *ranked.left_bytes > 0)
     text += "then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked) + " · ";
-  const std::string enough =
-      ranked.enough_with.empty() ? EnoughText(ranked) : "enough together with " + ranked.enough_with.front();
+  const std::string enough = other.empty() ? EnoughText(ranked) : "enough together with " + other;
   if (!enough.empty()) text += enough + " · ";
   return text + SafetyText(ranked);
+}
+
+}  // namespace
+
+std::string EffectText(const RankedRemedy& ranked) {
+  return EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front());
+}
+
+std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (ranked.enough_with.empty()) return EffectWith(ranked, "");
+  const std::string& id = ranked.enough_with.front();
+  const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
+                                  [&](const RankedRemedy& one) { return one.remedy->id == id; });
+  return EffectWith(ranked, other == finding.remedies.end() ? id : fmt::format("remedy {}", other->rank));
 }
 
 std::string RetryAnswer(const Retry& retry) {
@@ -164,6 +177,14 @@ std::string BudgetText(const Budget& budget) {
          SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
 }
 
+std::string SumText(const Diagnosis& finding) {
+  if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return {};
+  const bool is_estimable =
+      std::any_of(finding.remedies.begin(), finding.remedies.end(),
+                  [](const RankedRemedy& ranked) { return ranked.remedy->saves || !ranked.remedy->change.empty(); });
+  return finding.budget->steps.empty() && !is_estimable ? "" : BudgetText(*finding.budget);
+}
+
 std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
   std::vector<AllocationGroup> groups;
   for (const Allocation& row : finding.allocations) {
@@ -185,8 +206,7 @@ std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
 }
 
 std::string SourceText(const Allocation& row) {
-  if (row.source_file.empty()) return {};
-  return Printable(BaseName(row.source_file)) + (row.source_line ? fmt::format(":{}", *row.source_line) : "");
+  return row.source_file.empty() ? "" : Printable(TextOfLine(row.source_file, row.source_line));
 }
 
 std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
@@ -210,8 +230,7 @@ std::string ScenarioName(const Diagnosis& finding) {
 }
 
 std::string ScenarioTitle(const Diagnosis& finding) {
-  if (finding.scenario != nullptr) return finding.scenario->title;
-  return finding.failure->scenarios.empty() ? finding.failure->title : kOpen;
+  return finding.scenario != nullptr ? finding.scenario->title : finding.failure->title;
 }
 
 std::string Verdict(const Diagnosis& finding) {

@@ -52,6 +52,9 @@ std::string EnoughText(const RankedRemedy& ranked);
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
+// The same in a report, where another remedy goes by its number: "enough together with remedy 5".
+std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding);
+
 // Whether the same job can succeed when it is started again, and why: "Starting the same job again will fail the same
 // way. …". Empty where nothing is known.
 std::string RetryText(const Retry& retry);
@@ -67,6 +70,10 @@ bool IsOneRemedy(const Budget& budget);
 
 // "5.02 GiB over: …", with the remedies that are estimated to cover it.
 std::string BudgetText(const Budget& budget);
+
+// The same where it says more than the remedies do: not of one remedy that is enough, nor that nothing is estimated
+// where no remedy is of the kind that could be. Empty else.
+std::string SumText(const Diagnosis& finding);
 
 // Rows of one size and shape, which are one line for people: a deep model has dozens.
 struct AllocationGroup {
@@ -91,7 +98,7 @@ std::string RuleId(const Diagnosis& finding);
 // The same for an overview: "E1000.?" where the log cannot tell.
 std::string ScenarioName(const Diagnosis& finding);
 
-// The scenario in a few words, or the failure where it has none.
+// The scenario in a few words, or the failure where it has none or the log leaves it open.
 std::string ScenarioTitle(const Diagnosis& finding);
 
 // "HBM out of memory at compile time – one allocation far too large".

@@ -45,6 +45,18 @@ bool IsWebHost(std::string_view word) {
          std::tolower(static_cast<unsigned char>(word[2])) == 'w' && word[3] == '.';
 }
 
+// "jax.jit", "train.py": a point with letters around it, on one side more than one ("e.g." is none).
+bool IsDotted(std::string_view word) {
+  for (std::size_t dot = word.find('.', 1); dot != std::string_view::npos; dot = word.find('.', dot + 1)) {
+    if (dot + 1 == word.size() || std::isalpha(static_cast<unsigned char>(word[dot - 1])) == 0 ||
+        std::isalpha(static_cast<unsigned char>(word[dot + 1])) == 0) {
+      continue;
+    }
+    if ((dot >= 2 && IsAlnum(word[dot - 2])) || (dot + 2 < word.size() && IsAlnum(word[dot + 2]))) return true;
+  }
+  return false;
+}
+
 bool IsWord(std::string_view core) {
   constexpr std::string_view kHarmless = ".,'-/%";
   bool any = false;
@@ -52,7 +64,7 @@ bool IsWord(std::string_view core) {
     any = any || !IsAscii(c) || IsAlnum(c);
     if (IsAscii(c) && !IsAlnum(c) && kHarmless.find(c) == std::string_view::npos) return false;
   }
-  return any && core.front() != '-' && !HoldsHash(core) && !IsTicket(core) && !IsWebHost(core);
+  return any && core.front() != '-' && !HoldsHash(core) && !IsTicket(core) && !IsWebHost(core) && !IsDotted(core);
 }
 
 int Depth(std::string_view text) {
@@ -64,14 +76,36 @@ int Depth(std::string_view text) {
   return depth;
 }
 
-// Where the punctuation behind what begins at `begin` begins; a bracket that closes one inside is none.
+bool IsQuoteOpen(std::string_view text) { return std::count(text.begin(), text.end(), '"') % 2 != 0; }
+
+// Where the punctuation behind what begins at `begin` begins; a bracket or quote that closes one inside is none.
 std::size_t CoreEnd(std::string_view word, std::size_t begin) {
   std::size_t end = word.size();
+  if (word.size() - begin > 2 && word.ends_with("'s")) end -= 2;  // not of the name
   while (end > begin && std::string_view(".,;:!?)\"'").find(word[end - 1]) != std::string_view::npos) {
-    if (word[end - 1] == ')' && Depth(word.substr(begin, end - begin)) >= 0) break;
+    const char last = word[end - 1];
+    if (last == ')' && Depth(word.substr(begin, end - begin)) >= 0) break;
+    if ((last == '"' || last == '\'') && std::count(word.begin() + begin, word.begin() + end, last) % 2 == 0) break;
     --end;
   }
   return end;
+}
+
+// A stretch of code that the sentence marks: where its opening backquote is, and its closing one.
+struct Mark {
+  std::size_t open = std::string_view::npos;
+  std::size_t close = std::string_view::npos;
+};
+
+// The first one from `at` on: it begins a word and holds more than blanks; npos where there is none.
+Mark NextMark(std::string_view text, std::size_t at) {
+  for (std::size_t open = text.find('`', at); open != std::string_view::npos; open = text.find('`', open + 1)) {
+    const bool begins_word = open == 0 || std::string_view(" (\"'").find(text[open - 1]) != std::string_view::npos;
+    const std::size_t close = text.find('`', open + 1);
+    if (close == std::string_view::npos) break;
+    if (begins_word && text.find_first_not_of(' ', open + 1) < close) return {open, close};
+  }
+  return {};
 }
 
 class Splitter {
@@ -80,16 +114,36 @@ class Splitter {
 
   std::vector<Phrase> Split() {
     std::size_t at = 0;
+    Mark mark = NextMark(text_, 0);
     while (at < text_.size()) {
-      const std::size_t begin = std::min(text_.find_first_not_of(' ', at), text_.size());
-      Add(at, begin, false);
-      at = begin < text_.size() ? TakeWord(begin) : begin;
+      if (at == mark.open) {
+        Add(mark.open + 1, mark.close, true);
+        at = mark.close + 1;
+        mark = NextMark(text_, at);
+      } else {
+        // Where a mark begins, what is guessed ends.
+        limit_ = std::min(mark.open, text_.size());
+        const std::size_t begin = std::min(text_.find_first_not_of(' ', at), limit_);
+        Add(at, begin, false);
+        at = begin < limit_ ? TakeWord(begin) : begin;
+      }
     }
     return std::move(phrases_);
   }
 
  private:
-  std::size_t WordEnd(std::size_t begin) const { return std::min(text_.find(' ', begin), text_.size()); }
+  std::size_t WordEnd(std::size_t begin) const { return std::min(text_.find(' ', begin), limit_); }
+
+  // "x" of "x = f(y)": what stands behind the sign is no plain word.
+  bool IsAssigned(std::string_view name, std::size_t end) const {
+    constexpr std::string_view kSign = " = ";
+    if (text_.compare(end, kSign.size(), kSign) != 0 || end + kSign.size() >= limit_) return false;
+    const std::size_t value = end + kSign.size();
+    const std::string_view word = std::string_view(text_).substr(0, WordEnd(value));
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return IsAlnum(c) || c == '_'; }) &&
+           IsAscii(text_[value]) && std::isalpha(static_cast<unsigned char>(text_[value])) != 0 &&
+           !IsWord(word.substr(value, CoreEnd(word, value) - value));
+  }
 
   // Adds the word at `begin`, and says where it ends.
   std::size_t TakeWord(std::size_t begin) {
@@ -97,6 +151,7 @@ class Splitter {
     std::size_t core = begin;
     while (core < end && (text_[core] == '(' || text_[core] == '"' || text_[core] == '\'')) ++core;
     const auto word = [&] { return std::string_view(text_).substr(0, end); };
+    if (IsAssigned(std::string_view(text_).substr(core, end - core), end)) end = WordEnd(end + 3);
     std::size_t core_end = CoreEnd(word(), core);
     const bool first = text_.find_first_not_of(' ') == begin;
     if (word().substr(core, core_end - core).find_first_not_of("./%-") == std::string_view::npos) {
@@ -107,13 +162,15 @@ class Splitter {
       Add(begin, end, false);
       return end;
     }
-    // A call goes on behind blanks until its brackets are closed.
+    // A call goes on behind blanks until its brackets and quotes are closed.
+    const auto is_open = [&](std::size_t until) {
+      const std::string_view so_far = std::string_view(text_).substr(core, until - core);
+      return Depth(so_far) > 0 || IsQuoteOpen(so_far);
+    };
     std::size_t longer = end;
-    for (std::size_t i = 0; i < kWordsOfCall && longer < text_.size(); ++i) {
-      if (Depth(std::string_view(text_).substr(core, longer - core)) <= 0) break;
-      longer = WordEnd(std::min(text_.find_first_not_of(' ', longer), text_.size()));
-    }
-    if (longer > end && Depth(std::string_view(text_).substr(core, longer - core)) <= 0) {
+    for (std::size_t i = 0; i < kWordsOfCall && longer < limit_ && is_open(longer); ++i)
+      longer = WordEnd(std::min(text_.find_first_not_of(' ', longer), limit_));
+    if (longer > end && !is_open(longer)) {
       end = longer;
       core_end = CoreEnd(word(), core);
     }
@@ -141,11 +198,22 @@ class Splitter {
   }
 
   std::string text_;
+  std::size_t limit_ = 0;
   std::vector<Phrase> phrases_;
 };
 
 }  // namespace
 
 std::vector<Phrase> PhrasesOf(std::string_view sentence) { return Splitter(Printable(sentence)).Split(); }
+
+std::string WithoutMarks(std::string_view sentence) {
+  std::string text;
+  for (Mark mark = NextMark(sentence, 0); mark.open != std::string_view::npos; mark = NextMark(sentence, 0)) {
+    text += sentence.substr(0, mark.open);
+    text += sentence.substr(mark.open + 1, mark.close - mark.open - 1);
+    sentence.remove_prefix(mark.close + 1);
+  }
+  return text.append(sentence);
+}
 
 }  // namespace whyoom

@@ -65,6 +65,18 @@ Summary BoundedSummary(const Report& report) {
   return summary;
 }
 
+std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last) {
+  if (!first || !last) return {};
+  const auto text = [](const Timestamp& time) {
+    const std::string whole = ToString(time);
+    const std::size_t point = whole.find('.');
+    return point == std::string::npos ? whole : whole.substr(0, point) + (time.zone_known ? "Z" : "");
+  };
+  const std::string begin = text(*first);
+  const std::string end = text(*last);
+  return begin == end ? begin : begin + " to " + end;
+}
+
 bool IsBatch(const Report& report) {
   constexpr std::size_t kFew = 3;
   return report.findings.size() > kFew;

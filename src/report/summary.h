@@ -47,6 +47,10 @@ Summary BoundedSummary(const Report& report);
 // The entries of one of the maps, the most occurrences first, equal ones by name.
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
 
+// "2026-10-01T09:14:07Z to 2026-10-02T11:30:00Z", to the second; once where both are the same, empty where one is not
+// known.
+std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last);
+
 // Whether a report is a batch, which gets an overview: of few failures, the diagnoses themselves are one.
 bool IsBatch(const Report& report);
 

@@ -28,6 +28,7 @@ const std::vector<std::vector<std::string>> kCommands = {{},
                                                          {"rules", "mutate"},
                                                          {"rules", "schema"},
                                                          {"completions"},
+                                                         {"skill"},
                                                          {"man"}};
 
 std::string Joined(const std::vector<std::string>& words) {
@@ -173,6 +174,9 @@ TEST_CASE("explain's frameworks are completed, and each is one", "[cli]") {
     CHECK(RunWhyoom({"explain", "donate_buffers", "--framework", framework}).exit_status == 0);
   }
   CHECK(Complete({"explain", "--framework=pyt"}).words == Names{"--framework=pytorch_xla"});
+  Names of_logs = frameworks;
+  of_logs.erase("all");  // a diagnosis gives the steps of one
+  CHECK(Complete({"--framework", ""}).words == of_logs);
   CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown"});
   CHECK(Complete({"explain", "--pages", ""}).fill == "folders\t");
 }

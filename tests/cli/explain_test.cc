@@ -164,6 +164,28 @@ TEST_CASE("what a report tells to type works as it stands", "[cli]") {
   CHECK(Holds(typed.out, "our pool is full"));
 }
 
+TEST_CASE("a diagnosis has the steps of the framework that is named", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = ReadText(std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-padded-points/log");
+  const std::string path = scratch.Write("train.log", log);
+  const std::string seen = RunWhyoom({path}).out;
+  CHECK(Holds(seen, "NamedSharding"));
+  const std::string named = RunWhyoom({"--framework", "PyTorch/XLA", path}).out;
+  CHECK_FALSE(Holds(named, "NamedSharding"));
+  CHECK(Holds(named, "whyoom explain E1000.2 --framework pytorch_xla"));
+  CHECK(RunWhyoom({"--framework", "jax", path}).out == seen);
+  CHECK(RunWhyoom({"--framework", "pytorch_xla", "--follow", "-"}, log).out ==
+        RunWhyoom({"--framework", "pytorch_xla", "-"}, log).out);
+  const std::string fail = "cat " + path + "; touch " + scratch.path() + "/ran; exit 1";
+  CHECK(Holds(RunWhyoom({"run", "--framework", "pytorch_xla", "--", "sh", "-c", fail}).err, "--framework pytorch_xla"));
+  std::filesystem::remove(scratch.path() + "/ran");
+  const ProcessResult wrong = RunWhyoom({"run", "--framework", "pytorch_xlaa", "--", "sh", "-c", fail});
+  CHECK(wrong.exit_status == 2);
+  CHECK(Holds(wrong.err, "did you mean 'pytorch_xla'?"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path() + "/ran"));
+  CHECK(RunWhyoom({"--framework", "all", path}).exit_status == 2);
+}
+
 TEST_CASE("what a report tells to type names the log's framework", "[cli]") {
   const ScratchFolder scratch;
   const fs::path cases = fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases";

@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = ROOT / "testdata" / "cases"
@@ -28,6 +29,10 @@ ELSEWHERE = [
     (r"apt-get|cmake --", ".ci/run"),
     (r"^python3 tests/bench/run\.py", ".ci/run"),
     (r"^python3 tests/docs/run_commands\.py", ".ci/run"),
+    (r"^uvx whyoom|^pip install whyoom|^pipx run", "tests/packaging/run_index.sh"),
+    (r"get-whyoom\.sh", "tests/integrations/get_test.py"),
+    (r"^packaging/release\.sh", "tests/packaging/run_release.sh"),
+    (r"^docker run", "tests/packaging/run_wheel.sh"),  # its program, in an empty root: no daemon in tests
     (r"^packaging/wheel\.sh", "tests/packaging/run_wheel.sh"),
     (r"\| source$", "tests/packaging/completions_test.py"),  # fish
     (r"train\.sbatch", "tests/integrations/retry_test.py"),
@@ -44,7 +49,7 @@ STUBS = {
 
 
 def documents():
-    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md", ROOT / "resources" / "SKILL.md"]
     for folder in ("docs", "rules", "integrations", "python", "testdata", "tests", "src"):
         found += sorted((ROOT / folder).rglob("*.md"))
     return [path for path in found if "node_modules" not in path.parts and CASES not in path.parents]
@@ -62,9 +67,9 @@ def block_commands(language, text):
 def commands(path):
     text = path.read_text()
     found = []
-    for language, block in re.findall(r"^```(sh|console)\n(.*?)^```", text, re.M | re.S):
-        found += block_commands(language, block)
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    for language, block in re.findall(r"^ *```(sh|console)\n(.*?)^ *```", text, re.M | re.S):
+        found += block_commands(language, textwrap.dedent(block))
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
     for code in re.findall(r"`(whyoom [^`]+)`", prose):
         code = re.sub(r" \[[A-Z ]+\.*\]", "", code.replace("\n", " "))
         if "|" in code and " | " not in code:  # a choice of words, as in "rules list|check"

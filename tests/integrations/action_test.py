@@ -11,6 +11,7 @@ import unittest
 import zipfile
 
 import yaml
+from releases import VERSION, Server  # beside this file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ACTION = ROOT / "integrations" / "github-action"
@@ -28,6 +29,8 @@ class Runner:
         self.workspace = self.work / "work space"
         self.workspace.mkdir()
         (self.work / "temp").mkdir()
+        self.action_repository = ""  # as of an action that lies in the workflow's own repository
+        self.environment = {}
         self.summary = self.work / "summary"
         self.summary.touch()
 
@@ -35,6 +38,8 @@ class Runner:
         name = expression.strip()
         if name == "github.workspace":
             return str(self.workspace)
+        if name == "github.action_repository":
+            return self.action_repository
         if name == "always()":
             return True
         if match := re.fullmatch(r"(.+?)\s*(==|!=)\s*'([^']*)'", name):
@@ -75,7 +80,7 @@ class Runner:
         script.write_text(self.text(step["run"]))
         env = {**os.environ, **{name: self.text(text) for name, text in step.get("env", {}).items()}}
         env.update(GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(self.summary), GITHUB_WORKSPACE=str(self.workspace),
-                   GITHUB_ACTION_PATH=str(ACTION), RUNNER_TEMP=str(self.work / "temp"))  # fmt: skip
+                   GITHUB_ACTION_PATH=str(ACTION), RUNNER_TEMP=str(self.work / "temp"), **self.environment)  # fmt: skip
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]  # of "shell: bash"
         done = subprocess.run(command, cwd=self.workspace, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)  # fmt: skip
@@ -266,6 +271,41 @@ class ActionTest(unittest.TestCase):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="train.log", binary="no-such-whyoom", install=str(wheel)), 1, self.runner.log)
         self.assertEqual(self.runner.result["found"], "1")
+
+    def get(self, server, **inputs):
+        """The action, with no other program but that of a release."""
+        self.put("train.log", ADAM)
+        self.runner.environment = {"no_proxy": "127.0.0.1", "RUNNER_TOOL_CACHE": str(server.cache), "GITHUB_SERVER_URL": server.address}
+        given = {"paths": "train.log", "version": VERSION, "sha256": server.sum, "binary": "no-such-whyoom", **inputs}
+        return self.run_action(**given)
+
+    def test_the_program_of_a_release(self):
+        server = Server(self)
+        self.assertEqual(self.get(server, releases=server.address), 1, self.runner.log)
+        self.assertEqual(self.runner.result["found"], "1")
+        self.assertEqual(self.get(server, releases="http://127.0.0.1:1"), 1, self.runner.log)
+        self.assertEqual(len(server.asked), 1)  # the second time it is in the tool cache
+
+    def test_the_releases_of_the_action_s_own_repository(self):
+        server = Server(self, "OWNER/whyoom/releases/download/")
+        self.assertEqual(self.get(server), 2)
+        self.assertIn("WHYOOM_RELEASES is not set", self.runner.of("error")[0][2])
+        self.runner.action_repository = "OWNER/whyoom"
+        self.assertEqual(self.get(server), 1, self.runner.log)
+        self.assertEqual(server.asked, [f"/OWNER/whyoom/releases/download/v{VERSION}/{server.name}"])
+
+    def test_a_program_that_has_another_sum_is_not_run(self):
+        server = Server(self)
+        server.put(b"#!/bin/sh\ntouch pwned\n")
+        self.assertEqual(self.get(server, releases=server.address), 2)
+        (error,) = self.runner.of("error")
+        self.assertIn("is not what it should be", error[2])
+        self.assertEqual(self.runner.result["found"], "")
+        self.assertEqual(self.get(server, releases=server.address, sha256=""), 2)
+        self.assertEqual(self.get(server, releases=server.address, install="x"), 2)
+        self.assertEqual(self.get(server, releases=server.address, version="$(touch pwned)\n::error::x"), 2)
+        self.assertEqual(len(self.runner.of("error")), 1)
+        self.assertEqual([path.name for path in self.workspace.iterdir()], ["train.log"])
 
     def test_expressions_stay_out_of_shell_lines(self):
         for step in self.runner.action["runs"]["steps"]:

@@ -37,12 +37,15 @@ say "Slurm and GNU parallel"
 
 say "shell scripts"
 if command -v shellcheck >/dev/null; then
-  shellcheck --severity=warning "$root"/integrations/*/*.sh "$root"/integrations/slurm/*.sbatch "$root"/integrations/completions/whyoom.bash \
+  shellcheck --severity=warning "$root"/integrations/*.sh "$root"/integrations/*/*.sh "$root"/packaging/*.sh "$root"/tests/packaging/*.sh "$root"/integrations/slurm/*.sbatch "$root"/integrations/completions/whyoom.bash \
     "$here"/*.sh
   echo "shellcheck: nothing to say"
 else
   skip "shell scripts" "no shellcheck"
 fi
+
+say "getting the program of a release"
+"$python" "$here/get_test.py" "$whyoom"
 
 say "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts"
 if have 'pyyaml==6.*'; then
@@ -56,7 +59,8 @@ fi
 say "the schemas of GitHub and GitLab"
 if have 'check-jsonschema==0.*'; then
   "$venv/bin/check-jsonschema" --builtin-schema vendor.github-actions "$root/integrations/github-action/action.yml"
-  "$venv/bin/check-jsonschema" --builtin-schema vendor.github-workflows "$root/integrations/github-action/example.yml"
+  "$venv/bin/check-jsonschema" --builtin-schema vendor.github-workflows "$root/integrations/github-action/example.yml" \
+    "$root"/.github/workflows/*.yml
   "$venv/bin/check-jsonschema" --builtin-schema vendor.gitlab-ci "$root"/integrations/gitlab/*.yml
 else
   skip "the schemas of GitHub and GitLab" "no package registry"
@@ -72,6 +76,7 @@ if [ -n "$actionlint" ]; then
   mkdir -p "$work/repository/.github/workflows" "$work/repository/integrations"
   cp -r "$root/integrations/github-action" "$work/repository/integrations/"
   mv "$work/repository/integrations/github-action/example.yml" "$work/repository/.github/workflows/"
+  cp "$root"/.github/workflows/*.yml "$work/repository/.github/workflows/"
   git init -q "$work/repository"
   (cd "$work/repository" && "$actionlint")
   echo "actionlint: nothing to say"

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import yaml
+from releases import Server  # beside this file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INTEGRATIONS = ROOT / "integrations"
@@ -44,6 +46,14 @@ class CiServer(unittest.TestCase):
                               capture_output=True, text=True, check=False)  # fmt: skip
         return done.returncode, done.stdout + done.stderr
 
+    def release(self):
+        """A release on the loopback, and no whyoom in PATH; what a job's variables say then. get-whyoom.sh is in the repository."""
+        server = Server(self)
+        (self.workspace / "tools" / "whyoom").unlink()
+        (self.workspace / "ci").mkdir()
+        shutil.copy(INTEGRATIONS / "get-whyoom.sh", self.workspace / "ci")
+        return server, server.settings
+
     def failures(self):
         suites = xml.parse(self.workspace / "whyoom.xml").getroot()
         return [failure.get("message") + failure.text for failure in suites.iter("failure")]
@@ -53,7 +63,11 @@ class GitlabTest(CiServer):
     def setUp(self):
         super().setUp()
         jobs = yaml.safe_load((INTEGRATIONS / "gitlab" / "whyoom.gitlab-ci.yml").read_text())
+        self.variables = {**jobs["variables"], "CI_PROJECT_DIR": str(self.workspace), "WHYOOM_CACHE": str(self.workspace / ".cache")}
+        self.assertEqual(jobs["variables"]["WHYOOM_CACHE"], "$CI_PROJECT_DIR/.cache/whyoom")
+        self.assertEqual(jobs[".whyoom-cache"]["cache"][0]["paths"], [".cache/whyoom"])
         self.train = {**jobs[jobs["train"]["extends"]], **jobs["train"]}
+        self.train["variables"] = {**self.variables, **self.train["variables"]}
         self.dump = jobs["train-with-dump"]
         for job in (self.train, self.dump):
             self.assertEqual(job["artifacts"], {"when": "always", "reports": {"junit": "whyoom.xml"}})
@@ -78,10 +92,28 @@ class GitlabTest(CiServer):
         self.assertEqual(self.sh(self.train["after_script"], **self.train["variables"]), (0, ""))
 
     def test_whyoom_runs_it(self):
-        status, log = self.sh(self.dump["script"])
+        status, log = self.sh(self.dump["script"], **self.variables)
         self.assertEqual(status, 7)
         self.assertIn("E1000  compile time", log)
         self.assertEqual(len(self.failures()), 1)
+
+    def test_it_gets_the_program(self):
+        server, settings = self.release()
+        self.assertEqual(self.sh(self.train["script"], **self.train["variables"])[0], 7)
+        for lines in (self.train["after_script"], self.dump["script"]):  # the second from the cache
+            log = self.sh(lines, **{**self.train["variables"], **settings})[1]
+            self.assertIn("E1000  compile time", log)
+            self.assertEqual(len(self.failures()), 1)
+            self.assertEqual(len(server.asked), 1)
+
+    def test_a_program_that_has_another_sum_is_not_run(self):
+        server, settings = self.release()
+        server.put(b"#!/bin/sh\ntouch pwned\n")
+        status, log = self.sh(self.dump["script"], **{**self.variables, **settings})
+        self.assertEqual(status, 4)
+        self.assertIn("is not what it should be", log)
+        self.assertNotIn("begun", log)
+        self.assertFalse((self.workspace / "pwned").exists())
 
 
 class JenkinsTest(CiServer):
@@ -89,7 +121,10 @@ class JenkinsTest(CiServer):
         super().setUp()
         text = (INTEGRATIONS / "jenkins" / "Jenkinsfile").read_text()
         self.steps = re.findall(r"^\s*sh '(.*?)'", text, re.M)
-        self.assertEqual(len(self.steps), 2)
+        self.assertEqual(len(self.steps), 3)
+        self.assertIn('PATH = "${WORKSPACE}/.whyoom:${PATH}"', text)
+        for name in ("WHYOOM_RELEASES", "WHYOOM_VERSION", "WHYOOM_SHA256"):
+            self.assertRegex(text, rf"(?m)^\s*{name} = ''")
         self.assertIn("junit testResults: 'whyoom.xml', allowEmptyResults: true", text)
         self.assertEqual(text.count("{"), text.count("}"))
 
@@ -102,6 +137,19 @@ class JenkinsTest(CiServer):
         self.job(0)
         self.assertEqual(self.sh(self.steps)[0], 0)
         self.assertFalse((self.workspace / "whyoom.xml").exists())
+
+    def test_it_gets_the_program(self):
+        server, settings = self.release()
+        path = f"{self.workspace}/.whyoom:{self.env['PATH']}"
+        for _ in range(2):  # the second time from the cache
+            self.assertEqual(self.sh(self.steps, **settings, PATH=path)[0], 7)
+            self.assertEqual(len(self.failures()), 1)
+            self.assertEqual(len(server.asked), 1)
+        shutil.rmtree(server.cache)
+        server.put(b"#!/bin/sh\ntouch pwned\n")
+        status, log = self.sh(self.steps, **settings, PATH=path)
+        self.assertEqual(status, 4)
+        self.assertNotIn("begun", log)
 
     def test_the_line_of_the_readme(self):
         (line,) = re.findall(r"`sh '(.*?)'`", (INTEGRATIONS / "jenkins" / "README.md").read_text())

@@ -9,6 +9,8 @@ import tempfile
 import time
 import unittest
 
+from releases import Server  # beside this file
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHYOOM = os.path.abspath(sys.argv.pop(1))
 SPARK = ROOT / "integrations" / "spark"
@@ -215,6 +217,22 @@ class SparkTest(unittest.TestCase):
              "--batch", "20", "--option=--max-time=60"],
             check=True, capture_output=True)  # fmt: skip
         self.assert_whole(os.path.join(self.output, "kind=records"), paths)
+
+    def test_it_gets_the_program_of_a_release(self):
+        paths = self.logs[:50]
+        server = Server(self)
+        environment = {**os.environ, **server.settings, "PATH": os.environ["PATH"].replace(os.path.dirname(WHYOOM) + ":", "")}
+        command = [sys.executable, SPARK / "whyoom_spark.py", self.list_of(paths, "lines"), self.output, "--partitions", "2",
+                   "--get", ROOT / "integrations" / "get-whyoom.sh"]  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+        self.assert_whole(os.path.join(self.output, "kind=records"), paths)
+        self.assertEqual(len(server.asked), 1)
+        server.put(b"other")
+        self.output += " 2"
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment, "WHYOOM_CACHE": self.folder})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is not what it should be", done.stderr)
+        self.assertFalse(os.path.exists(self.output))
 
     def test_the_scan_of_the_readme(self):
         names = [path.decode() for path in self.logs[:200]]

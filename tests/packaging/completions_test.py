@@ -34,6 +34,7 @@ COMMANDS = [
     "rules new",
     "rules trace",
     "completions",
+    "skill",
     "man",
 ]
 

@@ -48,6 +48,7 @@ for command in "$bin/whyoom" "$bin/python -m whyoom"; do
   [ $status = 1 ] && grep -q '^E1000 ' report || fail "$command: status $status"
 done
 [ -s "$work/venv/share/man/man1/whyoom.1.gz" ] || fail "no manual page in the environment"
+"$bin/whyoom" skill | cmp - "$work/venv/share/whyoom/skills/whyoom/SKILL.md" || fail "no skill file in the environment"
 "$bin/python" - "$bin/whyoom" << 'PY'
 import subprocess, sys, time
 def start(*command):
@@ -59,6 +60,9 @@ def start(*command):
     return sorted(took)[10] * 1000
 print(f"wheel: start {start(sys.argv[1]):.1f} ms, python -m whyoom {start(sys.executable, '-m', 'whyoom'):.1f} ms")
 PY
+
+# As it is got from a package index.
+"$source/tests/packaging/run_index.sh" "$wheel" || fail "from an index"
 
 # What the static program reads, the one that is linked as usual must read alike, names in archives included.
 if [ -x "$source/build/release/whyoom" ]; then
@@ -93,7 +97,7 @@ else
   "$tools/python" -c 'import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])' "$work" > /dev/null
   tar -xzf "$work"/whyoom-*.tar.gz -C "$work"
   sources=$(ls -d "$work"/whyoom-*/)
-  find CMakeLists.txt LICENSE README.md pyproject.toml src rules cmake packaging docs python/whyoom python/README.md -type f -not -name '*.pyc' | while read -r file; do
+  find CMakeLists.txt LICENSE README.md pyproject.toml src rules resources cmake packaging docs python/whyoom python/README.md -type f -not -name '*.pyc' | while read -r file; do
     cmp -s "$file" "$sources/$file" || fail "the source distribution lacks $file"
   done
   for folder in build tests testdata .git; do

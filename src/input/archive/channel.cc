@@ -6,6 +6,9 @@
 #include <cerrno>
 
 namespace whyoom::archive_channel {
+#ifndef MSG_NOSIGNAL  // where archives are read by the program itself
+#define MSG_NOSIGNAL 0
+#endif
 
 bool Send(int socket, const Message& message) {
   while (true) {

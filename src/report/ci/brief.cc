@@ -8,6 +8,7 @@
 
 #include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/phrases.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -51,7 +52,7 @@ std::string WhyParagraph(const Diagnosis& finding) {
   if (finding.why.empty()) return CutBytes(Printable(finding.message), kLongestReason);
   std::string text;
   for (std::size_t i = 0; i < std::min(finding.why.size(), kReasons); ++i)
-    text += (i == 0 ? "" : " ") + CutBytes(Printable(finding.why[i].text), kLongestReason);
+    text += (i == 0 ? "" : " ") + CutBytes(WithoutMarks(Printable(finding.why[i].text)), kLongestReason);
   return text;
 }
 
@@ -60,7 +61,7 @@ std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
   if (const std::string saves = SavesText(ranked); !saves.empty())
     text += " (" + saves + (ranked.enough == true ? ", " + EnoughText(ranked) + ")" : ")");
   text = Sentence(Printable(text));
-  if (with_step && !ranked.how.empty()) text += " " + Sentence(Printable(ranked.how.front()));
+  if (with_step && !ranked.how.empty()) text += " " + Sentence(WithoutMarks(Printable(ranked.how.front())));
   return CutBytes(text, kLongestRemedy);
 }
 

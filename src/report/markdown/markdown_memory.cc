@@ -49,7 +49,7 @@ std::string MarkdownMemory(const Prospects& prospects) {
     text += fmt::format("| {} | {} | {:.0f} % | {} |\n", share.name, SizeText(share.bytes), 100 * share.part, modules);
   }
   const std::string fullest = FullestText(TimelineViewOf(prospects));
-  if (!fullest.empty()) text += "\nIn the order of the program " + MarkdownSentence(fullest) + ".\n";
+  if (!fullest.empty()) text += "\nOver the run it is " + MarkdownSentence(fullest) + ".\n";
   const std::vector<std::string> room = RoomTexts(prospects.room);
   if (!room.empty()) text += "\n**What would fit**\n\n";
   for (const std::string& sentence : room) text += "- " + MarkdownSentence(sentence) + "\n";

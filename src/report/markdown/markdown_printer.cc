@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "facts/row_names.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/markdown/markdown_memory.h"
@@ -92,11 +93,11 @@ std::string Padding(const Allocation& row) {
   return text;
 }
 
-std::string AllocationRow(const Allocation& row, const std::string& shape, std::size_t count) {
-  const std::string what = row.op_name.empty() ? row.xla_label : row.op_name;
+// `what`: the program's name for it, or, for who looks at all of them, the compiler's.
+std::string AllocationRow(const Allocation& row, const std::string& shape, std::size_t count, const std::string& what) {
   return fmt::format("| {}{} | {} | {} | {} | {} |", count > 1 ? fmt::format("{} × ", count) : "",
                      row.size_bytes ? FormatSize(*row.size_bytes) : "?", Padding(row), Code(shape, kShortName),
-                     Code(what, kShortName), Code(SourceText(row), kShortName));
+                     Code(PlainPath(what), kShortName), Code(SourceText(row), kShortName));
 }
 
 constexpr const char* kAllocationHead = "| size | padding | shape | what | source |";
@@ -107,7 +108,7 @@ std::string Largest(const Diagnosis& finding) {
   if (groups.empty()) return {};
   std::string text = fmt::format("\n**Largest allocations**\n\n{}\n{}\n", kAllocationHead, kAllocationRule);
   for (std::size_t i = 0; i < std::min(groups.size(), kRows); ++i)
-    text += AllocationRow(*groups[i].first, groups[i].shape, groups[i].count) + "\n";
+    text += AllocationRow(*groups[i].first, groups[i].shape, groups[i].count, groups[i].first->op_name) + "\n";
   return text;
 }
 
@@ -118,8 +119,9 @@ std::string Steps(const RankedRemedy& ranked, std::size_t from, std::size_t to) 
   return text;
 }
 
-std::string RemedyLine(const RankedRemedy& ranked) {
-  return fmt::format("{}. **{}** — {}\n", ranked.rank, Sentence(ranked.remedy->title), Sentence(EffectText(ranked)));
+std::string RemedyLine(const RankedRemedy& ranked, const Diagnosis& finding) {
+  return fmt::format("{}. **{}** — {}\n", ranked.rank, Sentence(ranked.remedy->title),
+                     Sentence(EffectText(ranked, finding)));
 }
 
 std::string Remedies(const Diagnosis& finding) {
@@ -127,12 +129,12 @@ std::string Remedies(const Diagnosis& finding) {
   std::string text = "\n**What to do**\n\n";
   for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
     const RankedRemedy& ranked = finding.remedies[i];
-    text += RemedyLine(ranked);
+    text += RemedyLine(ranked, finding);
     if (i >= kWholeRemedies) continue;
     if (!ranked.why.empty()) text += "    - " + SentenceWithLine(ranked.why[0]) + "\n";
     text += Steps(ranked, 0, i == 0 ? kStepsOfFirst : 1);
   }
-  if (finding.budget && !IsOneRemedy(*finding.budget)) text += "\n" + Sentence(BudgetText(*finding.budget)) + "\n";
+  if (const std::string sum = SumText(finding); !sum.empty()) text += "\n" + Sentence(sum) + "\n";
   return text;
 }
 
@@ -157,8 +159,10 @@ std::string OtherSteps(const Diagnosis& finding) {
 std::string Origin(const Diagnosis& finding) {
   std::string text;
   if (!finding.message.empty()) text = MarkdownBlock(CutBytes(Printable(finding.message), kMessage)) + "\n";
-  text += fmt::format("- {}, lines {} to {}\n", Code(ArtifactText(finding.where.artifact)), finding.where.line,
-                      std::max(finding.where.line, finding.where.last_line));
+  const bool one_line = finding.where.last_line <= finding.where.line;
+  text += "- " + Code(ArtifactText(finding.where.artifact)) +
+          (one_line ? fmt::format(", line {}\n", finding.where.line)
+                    : fmt::format(", lines {} to {}\n", finding.where.line, finding.where.last_line));
   const std::vector<std::string> also = AlsoTexts(finding);
   for (std::size_t i = 0; i < std::min(also.size(), kPlaces); ++i) text += "- also " + Code(also[i]) + "\n";
   if (also.size() > kPlaces) text += fmt::format("- and {} more\n", also.size() - kPlaces);
@@ -181,7 +185,8 @@ std::string AllAllocations(const Diagnosis& finding) {
   for (std::size_t i = 0; i < shown; ++i) {
     const Allocation& row = finding.allocations[i];
     const std::string shape = row.array ? row.array->shape + row.array->layout : WithoutLayouts(row.shape_text);
-    text += AllocationRow(row, shape, 1) + (row.place.line > 0 ? fmt::format(" {} |\n", row.place.line) : " |\n");
+    const std::string& what = row.op_name.empty() ? row.xla_label : row.op_name;
+    text += AllocationRow(row, shape, 1, what) + (row.place.line > 0 ? fmt::format(" {} |\n", row.place.line) : " |\n");
   }
   const std::uint64_t more = finding.allocations.size() - shown + finding.allocations_left_out;
   if (more > 0) text += fmt::format("\nand {} more\n", more);
@@ -195,8 +200,10 @@ std::vector<std::string> FoldedSections(const Diagnosis& finding) {
   sections.push_back(Folded("The message and where it stands", Origin(finding)));
   if (!finding.ruled_out.empty()) sections.push_back(Folded("Not worth trying here", RuledOutRemedies(finding)));
   if (!finding.allocations.empty())
-    sections.push_back(
-        Folded(fmt::format("All {} listed allocations", finding.allocations.size()), AllAllocations(finding)));
+    sections.push_back(Folded(finding.allocations.size() == 1
+                                  ? "The listed allocation"
+                                  : fmt::format("All {} listed allocations", finding.allocations.size()),
+                              AllAllocations(finding)));
   return sections;
 }
 
@@ -255,8 +262,8 @@ std::string Overview(const Report& report, const std::vector<const Diagnosis*>& 
   std::string text = fmt::format(
       "### {} in {}\n\nReported by {}", Counted(summary.diagnoses, "different failure", "different failures"),
       Counted(report.artifacts, "input", "inputs"), Counted(summary.occurrences, "process", "processes"));
-  if (summary.first_time && summary.last_time)
-    text += fmt::format(", {} to {}", ToString(*summary.first_time), ToString(*summary.last_time));
+  if (const std::string period = PeriodText(summary.first_time, summary.last_time); !period.empty())
+    text += ", " + period;
   text += ".\n" + SharesTable("what", summary.by_scenario, true) + SharesTable("do first", summary.by_remedy, false);
   if (summary.by_program.size() > 1) text += SharesTable("program", summary.by_program, false);
   return text + "\n" + Names(findings, most_bytes / 4);

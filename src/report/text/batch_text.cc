@@ -76,11 +76,6 @@ void AddShares(const char* label, const std::map<std::string, Share>& shares, st
   table->More(sorted.size(), most);
 }
 
-std::string Period(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last) {
-  if (!first || !last) return {};
-  return *first == *last ? ToString(*first) : ToString(*first) + " to " + ToString(*last);
-}
-
 // "E1000.2  jit_step · 5.02 GiB too much"; what is known beside the scenario begins behind `column`.
 std::vector<std::string> Known(const FailureRow& row) {
   std::vector<std::string> known;
@@ -101,7 +96,7 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
     table->Row(Fit(row.name, column) + Joined(known), fmt::format("{}", tally.artifacts), row.processes);
     const std::string indent(column, ' ');
     table->Note(indent + Shorten(row.place, table->columns() - column));
-    const std::string period = Period(tally.first_time, tally.last_time);
+    const std::string period = PeriodText(tally.first_time, tally.last_time);
     if (!period.empty()) table->Note(indent + period);
   }
   table->More(summary.recurring.size(), kRecurring);
@@ -126,7 +121,7 @@ void PrintOverview(const Report& report, std::size_t whole, TextPage* page) {
       Counted(summary.occurrences, "process", "processes"));
   if (summary.problems > 0) head += fmt::format("; {}, see the end", Counted(summary.problems, "problem", "problems"));
   page->Paragraph(head, 0, &Style::Strong);
-  const std::string period = Period(summary.first_time, summary.last_time);
+  const std::string period = PeriodText(summary.first_time, summary.last_time);
   if (!period.empty()) page->Line(period);
   Table table(page);
   const std::size_t column = ScenarioColumn(report);

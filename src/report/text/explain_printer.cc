@@ -9,6 +9,7 @@
 
 #include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/phrases.h"
 #include "report/text/text_page.h"
 #include "text/utf8.h"
 
@@ -59,7 +60,7 @@ class ExplainPage {
   void PrintLinks(const Failure& failure);
 
   void Field(const std::string& label, const std::string& text) {
-    if (!text.empty()) page_.Item(std::string(kIndent, ' ') + label, kColumn, Printable(text));
+    if (!text.empty()) page_.Item(std::string(kIndent, ' ') + label, kColumn, WithoutMarks(Printable(text)));
   }
 
   void Again(const std::optional<Retry>& retry, std::size_t column) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "facts/row_names.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/phrases.h"
 #include "report/summary.h"
 #include "report/text/text_parts.h"
 #include "report/unknown_errors.h"
@@ -49,7 +51,7 @@ class ReportPage {
   void PrintAllocations(const Diagnosis& finding);
   void PrintMemory(const Diagnosis& finding);
   void PrintRemedies(const Diagnosis& finding);
-  void PrintRemedy(const RankedRemedy& ranked);
+  void PrintRemedy(const RankedRemedy& ranked, const Diagnosis& finding);
   void PrintSum(const Diagnosis& finding);
   void PrintRetry(const Diagnosis& finding);
   void PrintMore(const Diagnosis& finding);
@@ -99,14 +101,17 @@ void ReportPage::PrintBudget(const Diagnosis& finding) {
 }
 
 std::string ReasonText(const Reason& reason) {
-  return Printable(reason.text) + (reason.line > 0 ? fmt::format(" (line {})", reason.line) : "");
+  return WithoutMarks(Printable(reason.text)) + (reason.line > 0 ? fmt::format(" (line {})", reason.line) : "");
 }
 
-// Up to the end of the last sentence that fits, if there is one.
+// Up to the end of the last sentence that fits, or of the first one where that is not much longer, else of a word.
 std::string WholeSentences(const std::string& text, std::size_t columns) {
   if (DisplayWidth(text) <= columns) return text;
-  const std::size_t end = text.rfind(". ", columns);
-  return end == std::string::npos || end < columns / 4 ? Shorten(text, columns) : text.substr(0, end + 1) + " …";
+  std::size_t end = text.rfind(". ", columns);
+  if (end == std::string::npos || end < columns / 4) end = text.find(". ", columns);
+  if (end <= 2 * columns) return text.substr(0, end + 1) + " …";
+  const std::size_t word = text.rfind(' ', columns);
+  return word == std::string::npos ? Shorten(text, columns) : text.substr(0, word) + " …";
 }
 
 void ReportPage::PrintWhy(const Diagnosis& finding) {
@@ -126,9 +131,11 @@ void ReportPage::PrintWhy(const Diagnosis& finding) {
 // The shape, and what it is from where there is room for that.
 std::string Describe(const AllocationGroup& group, std::size_t columns) {
   const Allocation& row = *group.first;
-  const std::string shape = (group.count > 1 ? fmt::format("{} × ", group.count) : "") + Printable(group.shape);
   std::string from = SourceText(row);
   if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
+  std::string shape = Printable(group.shape);
+  if (shape.empty()) shape = from.empty() ? "the log does not say of what shape" : std::exchange(from, "");
+  if (group.count > 1) shape = fmt::format("{} × ", group.count) + shape;
   const std::size_t taken = DisplayWidth(shape) + 2;
   constexpr std::size_t kLeastName = 8;
   if (from.empty() || taken + std::min(kLeastName, DisplayWidth(from)) > columns) return Shorten(shape, columns);
@@ -162,15 +169,15 @@ void ReportPage::PrintMemory(const Diagnosis& finding) {
   if (finding.prospects) PrintProspects(*finding.prospects, true, &page_);
 }
 
-void ReportPage::PrintRemedy(const RankedRemedy& ranked) {
+void ReportPage::PrintRemedy(const RankedRemedy& ranked, const Diagnosis& finding) {
   constexpr std::size_t kColumn = kIndent + 3;
   const std::string number = fmt::format("{}", ranked.rank);
   page_.IndentedLine(page_.style().Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
                      page_.style().Strong(ranked.remedy->title));
-  page_.Paragraph(EffectText(ranked), kColumn, &Style::Good);
+  page_.Paragraph(EffectText(ranked, finding), kColumn, &Style::Good);
   if (!ranked.why.empty()) page_.Paragraph(ReasonText(ranked.why[0]), kColumn);
   const std::size_t steps = std::min(ranked.how.size(), ranked.rank == 1 ? kStepsOfFirst : 1);
-  for (std::size_t i = 0; i < steps; ++i) page_.Step(kColumn, Printable(ranked.how[i]));
+  for (std::size_t i = 0; i < steps; ++i) page_.Step(kColumn, WithoutMarks(Printable(ranked.how[i])));
 }
 
 void ReportPage::PrintRemedies(const Diagnosis& finding) {
@@ -179,7 +186,7 @@ void ReportPage::PrintRemedies(const Diagnosis& finding) {
   page_.Line(page_.style().Label("do"));
   for (std::size_t i = 0; i < std::min(finding.remedies.size(), kFullRemedies); ++i) {
     if (i > 0) page_.Blank();
-    PrintRemedy(finding.remedies[i]);
+    PrintRemedy(finding.remedies[i], finding);
   }
   std::vector<std::string> others;
   for (std::size_t i = kFullRemedies; i < finding.remedies.size(); ++i) {
@@ -195,8 +202,8 @@ void ReportPage::PrintRemedies(const Diagnosis& finding) {
 
 // What is over, and which remedies together are estimated to cover it.
 void ReportPage::PrintSum(const Diagnosis& finding) {
-  if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return;
-  page_.Beside("sum", BudgetText(*finding.budget));
+  const std::string text = SumText(finding);
+  if (!text.empty()) page_.Beside("sum", text);
 }
 
 void ReportPage::PrintRetry(const Diagnosis& finding) {

@@ -25,6 +25,15 @@ TEST_CASE("what lies in a library", "[facts]") {
   }
 }
 
+TEST_CASE("a line of a source is told as its user knows it", "[facts]") {
+  CHECK(TextOfLine("/home/ada/train.py", 41) == "train.py:41");
+  CHECK(TextOfLine("/home/ada/train.py", std::nullopt) == "train.py");
+  CHECK(TextOfLine("Cell In[5]", 3) == "Cell In[5], line 3");
+  CHECK(TextOfLine("Cell In [5]", 3) == "Cell In [5], line 3");
+  CHECK(TextOfLine("<ipython-input-14-0f1e2d3c4b5a>", 3) == "Cell In[14], line 3");
+  CHECK(TextOfLine("Cells.py", 3) == "Cells.py:3");
+}
+
 TEST_CASE("a library's file is named from its package on", "[facts]") {
   CHECK(PathInLibrary("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py") == "flax/linen/linear.py");
   CHECK(PathInLibrary("/usr/lib/python3/dist-packages/absl/app.py") == "absl/app.py");

@@ -69,7 +69,7 @@ TEST_CASE("frames of notebooks are read as well", "[read]") {
   CHECK(CallAfter({"File ~/train/loop.py:41, in main(args)", "     40 x = 1", "---> 41 step(x)",
                    "File /opt/venv/lib/python3.11/site-packages/jax/_src/pjit.py:250, in cache_miss(*args)"}) ==
         "loop.py:41 at 1");
-  CHECK(CallAfter({"Cell In[3], line 7", "      5 x = 1"}) == "Cell In[3]:7 at 1");
+  CHECK(CallAfter({"Cell In[3], line 7", "      5 x = 1"}) == "Cell In[3], line 7 at 1");
   CHECK(CallAfter({"  File \"/tmp/ipykernel_31/88.py\", line 7, in <module>"}) == "88.py:7 at 1");
 }
 

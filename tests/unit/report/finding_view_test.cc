@@ -24,7 +24,7 @@ TEST_CASE("a finding is called the same wherever it is shown", "[report]") {
   finding.scenario = nullptr;
   CHECK(RuleId(finding) == "T1");
   CHECK(ScenarioName(finding) == "T1.?");
-  CHECK(ScenarioTitle(finding) == "the log cannot tell which scenario");
+  CHECK(ScenarioTitle(finding) == "a test");
   CHECK(Verdict(finding) == "a test");
   CHECK(ViewOf(finding).scenario.empty());
   finding.candidates = {&failure.scenarios[0]};
@@ -73,6 +73,38 @@ TEST_CASE("what is needed and what there is are called what they are", "[report]
   CHECK(words("run", {{"request_bytes", 3 * kGiB}, {"limit_bytes", kGiB}}) == "asked for, usable");
   // What is in use is part of the need, as PyTorch's message is read.
   CHECK(words("run", {{"request_bytes", kGiB}, {"limit_bytes", kGiB}}) == "needed, usable");
+}
+
+TEST_CASE("in a report another remedy goes by its number", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  Remedy one;
+  one.id = "one";
+  Remedy other;
+  other.id = "other";
+  finding.remedies.assign(2, RankedRemedy());
+  finding.remedies[0].remedy = &one;
+  finding.remedies[0].safety = "safe";
+  finding.remedies[0].enough_with = {"other"};
+  finding.remedies[1].remedy = &other;
+  finding.remedies[1].rank = 2;
+  CHECK(EffectText(finding.remedies[0], finding) == "enough together with remedy 2 · results stay the same");
+  CHECK(EffectText(finding.remedies[0]) == "enough together with other · results stay the same");
+}
+
+TEST_CASE("that nothing is estimated is said where something could have been", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  Remedy remedy;
+  finding.remedies.assign(1, RankedRemedy());
+  finding.remedies[0].remedy = &remedy;
+  finding.budget = Budget{1 << 20, false, {}, false};
+  CHECK(SumText(finding).empty());
+  remedy.change = "donate";
+  CHECK(SumText(finding) == "1.00 MiB over: this log does not show how much each remedy would save.");
+  finding.budget->steps = {{&remedy, 2 << 20}};
+  finding.budget->covered = true;
+  CHECK(SumText(finding).empty());  // the remedy itself says it
 }
 
 TEST_CASE("a row of a list says what is over as far as the log tells", "[report]") {

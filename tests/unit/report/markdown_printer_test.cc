@@ -8,6 +8,7 @@
 #include "clean_text.h"
 #include "hostile_report.h"
 #include "report/markdown/markdown_text.h"
+#include "unit/report/made_report.h"
 
 using namespace whyoom;
 
@@ -175,6 +176,19 @@ TEST_CASE("folded sections are left out before parts, from the end", "[report]")
   CHECK(of(most).find("Left out for lack of room: 1 failure") != std::string::npos);
   CHECK(of(most).starts_with("first\n"));
   CHECK(of(0).empty());
+}
+
+TEST_CASE("the largest allocations go by the program's names, without the dump's escapes", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  SetSource("train.py", 3, &finding);
+  finding.allocations.front().xla_label = "copy-start.10 = copy-start(x)";
+  SetSource("train.py", 4, &finding);
+  finding.allocations.back().shape_text = "f32[2]";
+  finding.allocations.back().op_name = "state[\\'w\\']";
+  const std::string page = PrintMarkdown(MadeReport({finding}), 60000);
+  CHECK(page.find("`state['w']`") != std::string::npos);
+  CHECK(page.find("copy-start.10") > page.find("All 2 listed allocations"));  // for who looks at all of them
 }
 
 TEST_CASE("a report without findings is one sentence", "[report]") {

@@ -26,7 +26,31 @@ TEST_CASE("words stay words, and names in a sentence are told apart", "[report]"
   CHECK(Marked("(x.delete(), del)") == "(⟦x.delete()⟧, del)");
   CHECK(Marked("a NamedSharding(mesh, P(...)) along") == "a ⟦NamedSharding(mesh, P(...))⟧ along");
   CHECK(Marked("never f(closed and so on") == "never ⟦f(closed⟧ and so on");
+  CHECK(Marked("use jax.jit, or model.fit of Keras, e.g. 1.5 times") ==
+        "use ⟦jax.jit⟧, or ⟦model.fit⟧ of Keras, e.g. 1.5 times");
+  CHECK(Marked("torch_xla's scan") == "⟦torch_xla⟧'s scan");
+  CHECK(Marked("each layer: block = jax.checkpoint(block); not") == "each layer: ⟦block = jax.checkpoint(block)⟧; not");
+  CHECK(Marked("the need = what is there") == "the need ⟦=⟧ what is there");
   CHECK(PhrasesOf("").empty());
+}
+
+TEST_CASE("quotes that belong to a name stay with it", "[report]") {
+  CHECK(Marked("ARGS=\"--x_y=5\": tries") == "⟦ARGS=\"--x_y=5\"⟧: tries");
+  CHECK(Marked("flags=\"--x_y=5 ...\", the") == "⟦flags=\"--x_y=5 ...\"⟧, the");
+  CHECK(Marked("or donate='all-but_first' to") == "or ⟦donate='all-but_first'⟧ to");
+  CHECK(Marked("\"blockwise\" in \"f(x)\".") == "\"blockwise\" in \"⟦f(x)⟧\".");
+  CHECK(Marked("a=\"never closed") == "⟦a=\"never⟧ closed");
+}
+
+TEST_CASE("what the rule data marks is code, whatever it looks like", "[report]") {
+  CHECK(Marked("`free -h`, and `ps`") == "⟦free -h⟧, and ⟦ps⟧");
+  CHECK(Marked("see (`del t`) or `f(x) - g(y)`.") == "see (⟦del t⟧) or ⟦f(x) - g(y)⟧.");
+  CHECK(WithoutMarks("`free -h`, and (`ps`)") == "free -h, and (ps)");
+  // No marks: one that is not closed, one within a word, one round nothing.
+  for (const char* text : {"a ` b", "it`s one`s", "a ` ` b", "``"}) {
+    INFO(text);
+    CHECK(WithoutMarks(text) == text);
+  }
 }
 
 TEST_CASE("nothing that a markup language could take for its own is a word", "[report]") {
@@ -73,12 +97,12 @@ TEST_CASE("nothing that a markup language could take for its own is a word", "[r
 
 TEST_CASE("phrases leave nothing of a sentence out", "[report]") {
   for (const std::string& text : {std::string(" a  f(x,\ty) \xff ) ) ("), std::string("((((("), std::string(300, ')'),
-                                  std::string("\"'(x)'\" ... (…)"), std::string("a\nb")}) {
+                                  std::string("\"'(x)'\" ... (…)"), std::string("a\nb"), std::string("`a b` c ` d")}) {
     std::string joined;
     for (const Phrase& phrase : PhrasesOf(text)) {
       CHECK_FALSE(phrase.text.empty());
       joined += phrase.text;
     }
-    CHECK(joined == Printable(text));
+    CHECK(joined == WithoutMarks(Printable(text)));
   }
 }

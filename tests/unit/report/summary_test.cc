@@ -126,6 +126,13 @@ TEST_CASE("the times are the first and the last of any report", "[report]") {
   CHECK(summary.last_time == At(90));
 }
 
+TEST_CASE("a period is told to the second", "[report]") {
+  CHECK(PeriodText(Timestamp{1500000, true}, Timestamp{61000000, true}) ==
+        "1970-01-01T00:00:01Z to 1970-01-01T00:01:01Z");
+  CHECK(PeriodText(Timestamp{1200000, false}, Timestamp{1900000, false}) == "1970-01-01T00:00:01");
+  CHECK(PeriodText(std::nullopt, At(1)).empty());
+}
+
 TEST_CASE("the most frequent come first, equal ones by name", "[report]") {
   const std::map<std::string, Share> shares = {
       {"a", {"", 1, 2}}, {"b", {"", 1, 5}}, {"c", {"", 1, 2}}, {"d", {"", 1, 9}}};

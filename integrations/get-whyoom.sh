@@ -1,0 +1,100 @@
+#!/bin/sh
+# Gets the whyoom of a release, checks it, and puts it into a folder:
+#
+#   WHYOOM_RELEASES=https://… WHYOOM_VERSION=0.1.0 WHYOOM_SHA256=<of the archive> get-whyoom.sh FOLDER
+#
+# Prints the program's path, FOLDER/whyoom. Nothing else is changed, and nothing is installed whose SHA-256 is not one of WHYOOM_SHA256
+# (more than one, with blanks between them, where machines of several kinds do this). What was got once is kept in WHYOOM_CACHE
+# (default: whyoom below XDG_CACHE_HOME or ~/.cache; checked again each time), and needs no network then. Needs sh, tar, gzip,
+# sha256sum, and curl or wget.
+#
+# Exit status: 0 it is there, 2 called wrongly or no program for this machine, 3 it cannot be fetched, 4 it is not what it should be.
+set -eu
+
+# What a release fills in (packaging/release.sh), so that its own copy of this script needs no settings.
+releases=${WHYOOM_RELEASES:-} # the archives lie at RELEASES/vVERSION/
+version=${WHYOOM_VERSION:-}
+sums=${WHYOOM_SHA256:-}
+
+fail() { # STATUS MESSAGE
+  echo "get-whyoom: $2" >&2
+  exit "$1"
+}
+
+[ $# = 1 ] || fail 2 "usage: get-whyoom.sh FOLDER"
+[ -n "$1" ] || fail 2 "usage: get-whyoom.sh FOLDER"
+[ -n "$version" ] || fail 2 "WHYOOM_VERSION is not set (as 0.1.0)"
+[ -n "$sums" ] || fail 2 "WHYOOM_SHA256 is not set: the archive's line in SHA256SUMS of the release"
+case $version in *[!0-9A-Za-z.+~-]*) fail 2 "WHYOOM_VERSION is no version: $version" ;; esac
+for sum in $sums; do
+  case $sum in *[!0-9a-f]*) fail 2 "WHYOOM_SHA256 is no SHA-256: $sum" ;; esac
+  [ ${#sum} = 64 ] || fail 2 "WHYOOM_SHA256 is no SHA-256: $sum"
+done
+
+system=$(uname -s)
+machine=$(uname -m)
+case $machine in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
+case $system-$machine in
+  Linux-x86_64 | Linux-aarch64) ;;
+  *) fail 2 "there is no program for $system on $machine" ;;
+esac
+name=whyoom-$version-linux-$machine
+
+sum_of() { # FILE
+  sha256sum <"$1" | cut -d ' ' -f 1
+}
+
+is_wanted() { # SUM
+  for sum in $sums; do
+    [ "$sum" != "$1" ] || return 0
+  done
+  return 1
+}
+
+fetch() { # ADDRESS FILE
+  if command -v curl >/dev/null; then
+    curl --fail --silent --show-error --location --retry 3 --connect-timeout 20 --output "$2" -- "$1"
+  elif command -v wget >/dev/null; then
+    wget --quiet --tries=4 --timeout=20 --output-document="$2" -- "$1"
+  else
+    fail 2 "neither curl nor wget is here"
+  fi
+}
+
+umask 022
+mkdir -p -- "$1"
+folder=$(cd -- "$1" && pwd)
+work=$(mktemp -d "$folder/.get-whyoom.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+cache=${WHYOOM_CACHE:-${XDG_CACHE_HOME:-${HOME:-$folder}/.cache}/whyoom}
+got=
+for sum in $sums; do
+  kept=$cache/$sum.tar.gz
+  # A copy first: what was checked is what is unpacked, whoever else writes there.
+  if [ -f "$kept" ] && cp -- "$kept" "$work/archive" 2>/dev/null && [ "$(sum_of "$work/archive")" = "$sum" ] &&
+    tar -tzf "$work/archive" "$name/bin/whyoom" >/dev/null 2>&1; then
+    got=$sum
+    break
+  fi
+done
+if [ -z "$got" ]; then
+  [ -n "$releases" ] || fail 2 "WHYOOM_RELEASES is not set: where the releases lie"
+  address=${releases%/}/v$version/$name.tar.gz
+  fetch "$address" "$work/archive" || fail 3 "cannot fetch $address"
+  got=$(sum_of "$work/archive")
+  is_wanted "$got" || fail 4 "$address is not what it should be: its SHA-256 is $got"
+  # A cache that cannot be written to is none.
+  if mkdir -p -- "$cache" 2>/dev/null && cp -- "$work/archive" "$cache/.$$.part" 2>/dev/null; then
+    mv -f -- "$cache/.$$.part" "$cache/$got.tar.gz"
+  fi
+fi
+
+tar -xzOf "$work/archive" "$name/bin/whyoom" >"$work/whyoom" || fail 4 "the archive holds no $name/bin/whyoom"
+chmod 755 "$work/whyoom"
+said=$("$work/whyoom" --version | head -n 1) || fail 4 "the program does not run here"
+[ "$said" = "whyoom $version" ] || fail 4 "the archive holds another version: $said"
+mv -f -- "$work/whyoom" "$folder/whyoom" # at once, so that who runs it meanwhile has the old one or the new one
+printf '%s\n' "$folder/whyoom"

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds the program on a Mac, with Homebrew's libraries, and tries it:   packaging/macos.sh [BUILD]     default: build/macos
+#
+# Not tried by those who wrote it. It needs Homebrew's libraries where it runs, so it is no part of a release.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ "$(uname -s)" = Darwin ] || { echo "packaging/macos.sh: this is no Mac" >&2; exit 2; }
+build=${1:-build/macos}
+
+brew install --quiet cmake ninja pkgconf re2 vectorscan isa-l zstd xz lz4 bzip2 libarchive sqlite fmt nlohmann-json cli11
+for keg in libarchive sqlite bzip2; do # of which macOS has others of its own
+  prefix=$(brew --prefix "$keg")
+  export PKG_CONFIG_PATH="$prefix/lib/pkgconfig:${PKG_CONFIG_PATH:-}" CMAKE_PREFIX_PATH="$prefix:${CMAKE_PREFIX_PATH:-}"
+done
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWHYOOM_TESTS=OFF
+cmake --build "$build" --target whyoom
+"$build/whyoom" --version
+status=0
+"$build/whyoom" testdata/cases/compile-padded-points/log || status=$?
+[ "$status" = 1 ]

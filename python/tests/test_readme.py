@@ -1,0 +1,60 @@
+"""The examples of python/README.md are run, and print what stands there."""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import whyoom
+from test_diagnose import HBM
+
+README = Path(__file__).parents[1] / "README.md"
+LOG = Path(__file__).parents[2] / "testdata" / "cases" / "compile-padded-points" / "log"
+
+
+def train():
+    raise RuntimeError(HBM)
+
+
+@unittest.skipUnless(README.is_file() and LOG.is_file(), "no clone around these tests")
+class Readme(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        shutil.copy(LOG, Path(folder.name) / "train.log")
+        binary = os.path.abspath(whyoom.find_binary())
+        patch = mock.patch.dict(os.environ, {"WHYOOM_BINARY": binary})
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.addCleanup(os.chdir, os.getcwd())
+        self.addCleanup(whyoom.uninstall)
+        os.chdir(folder.name)
+
+    def test_what_is_typed_prints_what_is_shown(self):
+        blocks = re.findall(r"^```pycon\n(.*?)^```", README.read_text(), re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 3)
+        test = doctest.DocTestParser().get_doctest("".join(blocks), {}, "README.md", str(README), 0)
+        said = io.StringIO()
+        failed, ran = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.write)
+        self.assertEqual(failed, 0, said.getvalue())
+        self.assertGreater(ran, 8)
+
+    def test_the_programs_run(self):
+        blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 2)
+        names = {"train": train}
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            for block in blocks:
+                exec(block, names)
+        self.assertRegex(said.getvalue(), r"^E1000 .*excess_bytes")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+"""A report in its other formats, which are the program's own."""
+
+import copy
+import html.parser
+import json
+import pickle
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import whyoom
+from test_diagnose import HBM
+
+CASES = Path(__file__).parents[2] / "testdata" / "cases"
+VOID = {"br", "img", "hr", "meta", "link", "input", "col"}
+
+
+def printed(form, path):
+    command = [whyoom.find_binary(), "--exit-zero", f"--format={form}", str(path)]
+    return subprocess.run(command, capture_output=True, check=True).stdout.decode()
+
+
+class Fragment(html.parser.HTMLParser):
+    """What stands in a piece of HTML."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.open, self.text = set(), set(), [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes.update((name, value or "") for name, value in attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes.update((name, value or "") for name, value in attributes)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> closes something else")
+
+    def handle_data(self, text):
+        self.text += text
+
+
+class Formats(unittest.TestCase):
+    @unittest.skipUnless((CASES / "compile-padded-points").is_dir(), "no test data beside these tests")
+    def test_they_are_what_the_program_prints(self):
+        for case in ("compile-padded-points", "buffer-fragmented"):
+            path = CASES / case / "log"
+            report = whyoom.diagnose(path)
+            self.assertEqual(report, json.loads(printed("json", path)))
+            self.assertEqual(report.to_text(), printed("text", path))
+            self.assertEqual(str(report), report.to_text())
+            self.assertEqual(report.to_markdown(), printed("markdown", path))
+            self.assertEqual(report.to_html(), printed("html", path))
+
+    @unittest.skipUnless((CASES / "dump-padded-points").is_dir(), "no test data beside these tests")
+    def test_a_dump_is_read_once(self):
+        case = CASES / "dump-padded-points"
+        report = whyoom.diagnose(case / "log", xla_dump=case / "dump")
+        self.assertIn("padding", [part.kind for part in report.diagnoses[0].memory])
+        self.assertIn("fills the memory", report.to_text())
+
+    def test_options_of_the_program(self):
+        report = whyoom.diagnose(HBM)
+        self.assertNotIn("\x1b", report.to_text())
+        self.assertIn("\x1b", report.to_text(color="always"))
+        with self.assertRaisesRegex(whyoom.WhyoomError, "not expected: .*--nonsense"):
+            report.to_text(nonsense=True)
+        self.assertEqual(report.to_text(strict=False), report.to_text())
+
+    def test_copies_print_alike(self):
+        report = whyoom.diagnose(HBM)
+        for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
+            self.assertEqual(other, report)
+            self.assertEqual(other.to_text(), report.to_text())
+        self.assertEqual(json.loads(json.dumps(report)), report)
+
+    def test_one_that_was_not_made_here_still_shows_itself(self):
+        report = whyoom.Report(json.loads(json.dumps(whyoom.diagnose(HBM))))
+        self.assertEqual(str(report), "<whyoom report: E1000 at <text>:1>")
+        self.assertIsNone(report._repr_html_())
+        with self.assertRaises(whyoom.WhyoomError):
+            report.to_text()
+
+    def test_nothing_found(self):
+        report = whyoom.diagnose("all is well")
+        self.assertEqual(repr(report), "<whyoom report: nothing found>")
+        self.assertIn("No ", report.to_text())
+        self.assertIn("No ", report._repr_html_())
+
+
+class InANotebook(unittest.TestCase):
+    HOSTILE = '</style></div><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \x1b[31m'
+
+    def check(self, text):
+        """A part of a page: closed, alone, without a script, and with nothing to load."""
+        part = Fragment(text)
+        self.assertEqual(part.open, [])
+        self.assertTrue(text.startswith('<div class="whyoom-report">'))
+        self.assertLessEqual({"div", "style", "main"}, part.tags)
+        of_pages = {"script", "iframe", "object", "embed", "link", "meta", "html", "body", "base", "img"}
+        self.assertFalse(part.tags & of_pages)
+        for name, value in part.attributes:
+            self.assertFalse(name.startswith("on"), name)
+            self.assertNotIn(name, ("src", "srcset", "action", "formaction", "data", "background"))
+            if name in ("href", "xlink:href"):
+                self.assertTrue(value.startswith(("https://", "#")), value)
+        return part
+
+    def test_a_page_becomes_a_part_of_one(self):
+        text = whyoom.diagnose(HBM)._repr_html_()
+        part = self.check(text)
+        self.assertIn("5.02 GiB", part.text)
+        style = text[text.index("<style>") : text.index("</style>")]
+        self.assertEqual(style.count("{"), style.count("}"))
+        self.assertNotRegex(style, r"(?m)^\s*(:root|html|body)\b")
+        self.assertNotRegex(style, r"url\(|@import")
+
+    def test_what_a_log_says_stays_text(self):
+        log = f"{HBM}\n  1. Size: 10.00G\n     Operator: op_name=\"{self.HOSTILE}\"\n     Shape: f32[1,2]{{1,0}}\n"
+        for report in (whyoom.diagnose(log, name=self.HOSTILE), whyoom.diagnose(RuntimeError(self.HOSTILE + HBM))):
+            self.assertEqual(report.diagnoses[0].code, "E1000")
+            part = self.check(report._repr_html_())
+            self.assertNotIn("\x1b", part.text)
+            for text in (report.to_text(), report.to_markdown()):
+                self.assertNotIn("\x1b", text)
+        self.assertIn("<script>alert(1)", self.check(whyoom.diagnose(log, name=self.HOSTILE)._repr_html_()).text)
+
+    @unittest.skipUnless((CASES / "buffer-fragmented").is_dir(), "no test data beside these tests")
+    def test_of_a_batch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for log in sorted(CASES.glob("compile-*/log"))[:12]:
+                shutil.copy(log, Path(folder) / log.parent.name)
+            report = whyoom.diagnose(Path(folder))
+        self.assertGreater(len(report.diagnoses), 3)  # with a table of all
+        part = self.check(report._repr_html_())
+        self.assertIn(("id", "failures"), part.attributes)
+
+    def test_of_a_program_whose_pages_look_otherwise(self):
+        with mock.patch.object(whyoom.Report, "to_html", return_value="<html><script>alert(1)</script></html>"):
+            text = whyoom.diagnose(HBM, name="<b>")._repr_html_()
+        self.assertTrue(text.startswith("<pre>E1000 "))
+        self.assertEqual(Fragment(text).tags, {"pre"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,92 @@
+"""What can be diagnosed, and what it is called in the report."""
+
+from __future__ import annotations
+
+import os
+import traceback
+import warnings
+from typing import IO, Any, NamedTuple, Union
+
+from ._cells import cell_names, in_traceback
+
+PathLike = Union[str, "os.PathLike[str]"]
+Log = Union[str, bytes, bytearray, memoryview, BaseException, "os.PathLike[str]", IO[str], IO[bytes]]
+
+
+class Input(NamedTuple):
+    """How the program is given a log."""
+
+    path: str  # "-": standard input
+    content: bytes  # of standard input
+    name: str  # of standard input, in the report
+
+
+def _files(exception: BaseException) -> set[str]:
+    """Of all frames of an exception and of what it came from."""
+    files: set[str] = set()
+    seen: set[int] = set()
+    open_ones: list[Any] = [exception]
+    while open_ones:
+        one = open_ones.pop()
+        if not isinstance(one, BaseException) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        files.update(frame.f_code.co_filename for frame, _ in traceback.walk_tb(one.__traceback__))
+        group = getattr(one, "exceptions", ())
+        open_ones += [one.__cause__, one.__context__, *(group if isinstance(group, (list, tuple)) else ())]
+    return files
+
+
+def exception_text(exception: BaseException) -> str:
+    """What Python prints of an uncaught exception, with causes and notes; cells are named as IPython names them."""
+    text = "".join(traceback.format_exception(type(exception), exception, exception.__traceback__))
+    notes = [str(note) for note in getattr(exception, "__notes__", None) or ()]
+    text += "".join(note + "\n" for note in notes if note not in text)  # Python before 3.11 leaves them out
+    return in_traceback(text, cell_names(_files(exception)))
+
+
+def _reject_name(text: str) -> None:
+    """A name in place of a text would be a log in which nothing is found, which is the worst that can be answered."""
+    if not text or "\n" in text or "\r" in text:
+        return
+    if os.path.exists(text):
+        raise ValueError(
+            f"{text!r} is the name of a file, and a str is taken for the content of a log: "
+            f"whyoom.diagnose(pathlib.Path({text!r}))"
+        )
+    if not any(letter.isspace() for letter in text) and ("/" in text or text.endswith((".log", ".txt", ".out", ".gz"))):
+        warnings.warn(
+            f"{text!r} looks like the name of a file that is not there; a str is taken for the content of a log, "
+            "and a file is given as pathlib.Path",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def _of_file(log: Any) -> Input:
+    content = log.read()
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
+    if not isinstance(content, (bytes, bytearray)):
+        raise TypeError(f"{type(log).__name__}.read() gives neither text nor bytes")
+    name = getattr(log, "name", None)
+    return Input("-", bytes(content), os.fsdecode(name) if isinstance(name, (str, bytes)) and name else "<file>")
+
+
+def to_input(log: Log) -> Input:
+    if isinstance(log, BaseException):
+        return Input("-", exception_text(log).encode("utf-8", "backslashreplace"), "<traceback>")
+    if isinstance(log, str):
+        _reject_name(log)
+        return Input("-", log.encode("utf-8", "backslashreplace"), "<text>")
+    if isinstance(log, (bytes, bytearray, memoryview)):
+        return Input("-", bytes(log), "<bytes>")
+    if isinstance(log, os.PathLike):
+        path = os.fsdecode(log)
+        os.stat(path)  # FileNotFoundError says more to a program than a report in which nothing was read
+        return Input(os.path.join(os.curdir, path) if path == "-" else path, b"", path)
+    if hasattr(log, "read"):
+        return _of_file(log)
+    raise TypeError(f"text, bytes, an exception, a path or an open file is diagnosed, not {type(log).__name__}")
+
+

@@ -1,0 +1,95 @@
+"""A report: the object that ``whyoom --format json`` prints, and its other formats."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._program import WhyoomError, run
+from .records import ReportFields
+
+_PAGE = re.compile(r"<style>/\*<!\[CDATA\[\*/(.*?)/\*\]\]>\*/</style>.*?<body>(.*)</body>", re.DOTALL)
+
+# What notebooks say of all tables and lists.
+_RESET = "dt, dd { float: none; width: auto; }\ntbody tr:nth-child(n) { background: none; }\ntd { text-align: left; }\n"
+
+
+class Report(ReportFields):
+    """What was found. Fields are keys and attributes alike: ``report.diagnoses[0].code``.
+
+    In a notebook it shows itself, with its drawings; ``print(report)`` prints what the command line would.
+    """
+
+    __slots__ = ("_printed", "_arguments", "_timeout")
+    _printed: bytes | None
+    _arguments: Sequence[str]
+    _timeout: float | None
+
+    def __init__(
+        self,
+        fields: Mapping[str, Any] = {},
+        printed: bytes | None = None,
+        arguments: Sequence[str] = (),
+        timeout: float | None = 60.0,
+    ) -> None:
+        """`printed`: as --format ndjson, from which the program makes every other format; `arguments`: its rules."""
+        super().__init__(fields)
+        self._printed = printed
+        self._arguments = list(arguments)
+        self._timeout = timeout
+
+    def _print(self, form: str, options: Mapping[str, str | bool]) -> str:
+        if self._printed is None:
+            raise WhyoomError("this report was not made by whyoom.diagnose(), so it cannot be printed")
+        given = [
+            f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+            for name, value in options.items()
+            if value is not False
+        ]
+        arguments = ["merge", "--exit-zero", f"--format={form}", *self._arguments, *given, "-"]
+        return run(arguments, self._printed, self._timeout).decode("utf-8", "replace")
+
+    def to_text(self, **options: str | bool) -> str:
+        """What the command line prints. Further options are those of the program: ``color="always"``."""
+        return self._print("text", {"color": "never", **options})  # a kernel's environment may ask for colours
+
+    def to_markdown(self, **options: str | bool) -> str:
+        """As for an issue; empty where nothing was found."""
+        return self._print("markdown", options)
+
+    def to_html(self, **options: str | bool) -> str:
+        """A whole page."""
+        return self._print("html", options)
+
+    def __str__(self) -> str:
+        return self.to_text() if self._printed is not None else repr(self)
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{each.code} at {each.where.path}:{each.where.line}" for each in self.diagnoses[:3])
+        more = len(self.diagnoses) - 3
+        return f"<whyoom report: {found or 'nothing found'}{f' and {more} more' if more > 0 else ''}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython's, on a terminal."""
+        if cycle or self._printed is None:
+            printer.text(repr(self))
+        else:
+            coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+            printer.text(self.to_text(color="always" if coloured else "never").rstrip("\n"))
+
+    def _repr_html_(self) -> str | None:
+        """The page as a part of another: its style holds within, and there is no script and nothing that is loaded."""
+        if self._printed is None:
+            return None
+        page = _PAGE.search(self.to_html())
+        if page is None:  # of a program whose pages look otherwise
+            return f"<pre>{html.escape(self.to_text())}</pre>"
+        style, body = page.groups()
+        # Nested rules hold below the element that they are nested in; named twice it outdoes the notebook's own style.
+        style = re.sub(r"(?m)^(\s*)(?::root|html|body)(?= \{)", r"\1&", style)
+        scope = ".whyoom-report.whyoom-report"
+        return f'<div class="whyoom-report"><style>{scope} {{\n{_RESET}{style}}}</style>{body}</div>'
