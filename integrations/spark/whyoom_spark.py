@@ -9,6 +9,7 @@ or takes too long, each path of its batch gets a process of its own, so that onl
 go wrong with every input does fail it: no program, or one that cannot run as it was called.
 """
 import argparse
+import atexit
 import base64
 import json
 import os
@@ -112,9 +113,10 @@ def find_program(name):
 
 def ship(spark: SparkSession, script: str) -> None:
     """Gets a release's program with get-whyoom.sh, as its variables say, and ships it with the job. The machines must be of the driver's kind."""
-    with tempfile.TemporaryDirectory() as folder:
-        got = subprocess.run(["sh", script, folder], stdout=subprocess.PIPE, text=True, check=True)
-        spark.sparkContext.addFile(got.stdout.rstrip("\n"))
+    folder = tempfile.mkdtemp(prefix="whyoom-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors may ask for it until the job's end
+    got = subprocess.run(["sh", script, folder], stdout=subprocess.PIPE, text=True, check=True)
+    spark.sparkContext.addFile(got.stdout.rstrip("\n"))
 
 
 def end_text(status):

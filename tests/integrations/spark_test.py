@@ -224,7 +224,8 @@ class SparkTest(unittest.TestCase):
         environment = {**os.environ, **server.settings, "PATH": os.environ["PATH"].replace(os.path.dirname(WHYOOM) + ":", "")}
         command = [sys.executable, SPARK / "whyoom_spark.py", self.list_of(paths, "lines"), self.output, "--partitions", "2",
                    "--get", ROOT / "integrations" / "get-whyoom.sh"]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True, env=environment)
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.assert_whole(os.path.join(self.output, "kind=records"), paths)
         self.assertEqual(len(server.asked), 1)
         server.put(b"other")
