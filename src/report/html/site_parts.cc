@@ -336,7 +336,7 @@ void AddFailureList(const SiteContext& site, HtmlWriter* html) {
 
 void AddRemedyList(const SiteContext& site, HtmlWriter* html) {
   const auto scroll = html->In("div", {{"class", "scroll"}});
-  const auto table = html->In("table");
+  const auto table = html->In("table", {{"aria-label", "Remedies"}});
   html->TableHead({{"remedy"}, {"results"}, {"cost"}, {"helps with"}});
   const auto body = html->In("tbody");
   for (const auto& [id, remedy] : site.rules.remedies()) {

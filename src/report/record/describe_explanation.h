@@ -88,8 +88,8 @@ struct ExplainedSnippet {
   std::string framework;
   std::string name;
   std::string language;
-  std::string before;
-  std::string after;
+  std::vector<std::string> before;
+  std::vector<std::string> after;
 };
 
 void Describe(auto& v, RecordOf<ExplainedSnippet> auto& snippet) {
