@@ -21,7 +21,7 @@ const collator = new Intl.Collator('en', {numeric: true, sensitivity: 'base'});
 
 function compare(a, b, column) {
   const [left, right] = [a.cells[column], b.cells[column]];
-  if (left.dataset.v !== undefined) return Number(left.dataset.v) - Number(right.dataset.v);
+  if (left.dataset.v !== undefined && right.dataset.v !== undefined) return Number(left.dataset.v) - Number(right.dataset.v);
   const [one, other] = [left.textContent, right.textContent];
   if (!one || !other) return one ? -1 : other ? 1 : 0; // what is not known comes last
   return collator.compare(one, other);

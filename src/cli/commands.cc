@@ -119,9 +119,11 @@ CommandArguments BuildExplain(Options* options) {
                  "Show the steps for this framework, by its id or name (pytorch_xla, MaxText), and the default one's "
                  "where it has none of its own; all for those of every framework")
       ->type_name("FRAMEWORK|all");
-  app.add_option("--pages", options->pages,
-                 "Write everything into this folder, as Markdown pages that are linked with each other: an index, a "
-                 "page for each failure, and one for each remedy, with the steps for every framework")
+  app.add_option(
+         "--pages", options->pages,
+         "Write everything into this folder, as pages that are linked with each other: an index, a page for each "
+         "failure, and one for each remedy, with the steps for every framework; in Markdown, or with --format "
+         "html as a site for a browser")
       ->type_name("DIR");
   AddFormat(app, kExplainFormats, options, &command.words);
   AddCommon(app, options, &command.words);

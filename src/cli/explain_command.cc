@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/explanation.h"
+#include "report/html/site.h"
 #include "report/markdown/explain_markdown.h"
 #include "report/markdown/failure_pages.h"
 #include "report/record/explain_json.h"
@@ -47,21 +48,21 @@ std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string
 }
 
 // A file that somebody else wrote is not to be lost.
-void ThrowIfNoPage(const fs::path& path) {
+void ThrowIfNoPage(const fs::path& path, std::string_view mark) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
-  std::string begin(kPageMark.size(), '\0');
+  std::string begin(mark.size(), '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != kPageMark)
+  if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != mark)
     throw Error("--pages: a page would overwrite " + Printable(path.string()) +
                 ", which `whyoom explain` did not make");
 }
 
-int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
+int WritePages(const std::vector<Page>& pages, std::string_view mark, const fs::path& folder) {
   std::error_code error;
   for (const Page& page : pages) {
-    ThrowIfNoPage(folder / page.path);
+    ThrowIfNoPage(folder / page.path, mark);
     fs::create_directories((folder / page.path).parent_path(), error);
     if (error)
       throw Error(fmt::format("--pages: cannot make the folder {}: {}",
@@ -83,12 +84,19 @@ const Framework& NamedFramework(const RuleSet& rules, const std::string& asked) 
 }
 
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
+  const bool as_site = options.format == Format::kHtml;
+  if (as_site && (options.pages.empty() || !options.extra_outputs.empty()))
+    throw Error("--format html is for --pages DIR: a site of all there is");
   const bool something_else = !options.topic.empty() || !options.output.empty() || !options.extra_outputs.empty() ||
-                              options.format != Format::kText;
+                              (options.format != Format::kText && options.format != Format::kMarkdown && !as_site);
   if (!options.pages.empty() && something_else)
-    throw Error("--pages writes all there is, in Markdown: no topic, --format or --output can stand beside it");
-  if (!options.pages.empty())
-    return WritePages(MakeFailurePages(rules, FrameworksOf(rules, options.framework, true)), options.pages);
+    throw Error(
+        "--pages writes all there is, in Markdown or HTML: no topic, other --format or --output can stand beside it");
+  if (!options.pages.empty()) {
+    const Frameworks frameworks = FrameworksOf(rules, options.framework, true);
+    if (as_site) return WritePages(MakeSite(rules, frameworks, WHYOOM_VERSION), kSiteMark, options.pages);
+    return WritePages(MakeFailurePages(rules, frameworks), kPageMark, options.pages);
+  }
   const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
   const auto print = [&](Format format, const TextOptions& style) {
     const Frameworks frameworks = FrameworksOf(rules, options.framework, format == Format::kJson);

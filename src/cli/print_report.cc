@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/file_writer.h"
 #include "cli/terminal.h"
@@ -26,6 +28,12 @@ void AppendStepSummary(const Report& report) {
   AppendToFile(PrintMarkdown(report, kMostStepSummary), path);
 }
 
+// Code scanning runs where the sources lie.
+std::string SourceRootOrHere(const std::string& source_root) {
+  std::error_code error;
+  return source_root.empty() ? std::filesystem::current_path(error).string() : source_root;
+}
+
 }  // namespace
 
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root) {
@@ -43,7 +51,7 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
     case Format::kGithub:
       return PrintGithub(report, source_root);
     case Format::kSarif:
-      return PrintSarif(report, source_root);
+      return PrintSarif(report, SourceRootOrHere(source_root));
     case Format::kJunit:
       return PrintJunit(report);
   }

@@ -14,6 +14,8 @@
 namespace whyoom {
 namespace {
 
+constexpr std::size_t kMostLinesCompared = 1'000'000;  // lines before it by lines after it
+
 struct Nothing : Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
@@ -160,15 +162,73 @@ std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Fra
   return all;
 }
 
-std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps) {
+std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  std::vector<ShownSnippet> shown;
+  const auto add = [&](const Framework* framework, const std::string& key) {
+    const auto found = remedy.snippets.find(key);
+    const bool is_new =
+        std::none_of(shown.begin(), shown.end(), [&](const ShownSnippet& one) { return one.framework == framework; });
+    if (framework != nullptr && found != remedy.snippets.end() && is_new) shown.push_back({framework, &found->second});
+  };
+  const Framework* usual = rules.default_framework();
+  if (frameworks.empty()) {
+    for (const auto& [key, snippet] : remedy.snippets) add(key.empty() ? usual : rules.FindFramework(key), key);
+  }
+  for (const Framework* framework : frameworks) {
+    const std::string key = KeyOf(rules, *framework);
+    const bool stands_in = !remedy.snippets.contains(key) && !remedy.how.contains(key);
+    add(stands_in ? usual : framework, stands_in ? "" : key);
+  }
+  return shown;
+}
+
+CodeChange ChangeIn(const Snippet& snippet) {
+  CodeChange change;
+  for (const auto& [text, lines] :
+       {std::pair(&snippet.before, &change.before), std::pair(&snippet.after, &change.after)}) {
+    for (std::size_t begin = 0; begin <= text->size();) {
+      const std::size_t end = std::min(text->find('\n', begin), text->size());
+      lines->push_back({text->substr(begin, end - begin), true});
+      begin = end + 1;
+    }
+  }
+  // The longest common subsequence: best[i][j] of the lines from i and from j on.
+  const std::size_t rows = change.before.size();
+  const std::size_t columns = change.after.size();
+  if (rows * columns > kMostLinesCompared) return change;
+  std::vector<std::vector<std::size_t>> best(rows + 1, std::vector<std::size_t>(columns + 1));
+  for (std::size_t i = rows; i-- > 0;) {
+    for (std::size_t j = columns; j-- > 0;) {
+      best[i][j] = change.before[i].text == change.after[j].text ? best[i + 1][j + 1] + 1
+                                                                 : std::max(best[i + 1][j], best[i][j + 1]);
+    }
+  }
+  for (std::size_t i = 0, j = 0; i < rows && j < columns;) {
+    if (change.before[i].text == change.after[j].text) {
+      change.before[i++].changed = false;
+      change.after[j++].changed = false;
+    } else if (best[i + 1][j] >= best[i][j + 1]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return change;
+}
+
+std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
+                                            const std::vector<ShownSnippet>& snippets) {
   std::vector<const NameVersions*> found;
   const auto holds = [](const std::vector<std::string>& texts, const std::string& name) {
     return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return HoldsName(text, name); });
   };
   for (const NameVersions& versions : rules.name_versions()) {
-    const bool is_in = std::any_of(steps.begin(), steps.end(), [&](const Steps& one) {
-      return holds(one.plain, versions.id) || holds(one.of_log, versions.id);
+    const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
+      return HoldsName(one.snippet->after, versions.id);
     });
+    const bool is_in = in_code || std::any_of(steps.begin(), steps.end(), [&](const Steps& one) {
+                         return holds(one.plain, versions.id) || holds(one.of_log, versions.id);
+                       });
     if (is_in) found.push_back(&versions);
   }
   return found;

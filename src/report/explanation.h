@@ -58,8 +58,29 @@ using Frameworks = std::vector<const Framework*>;
 // For each that is named one entry, which may be the default framework's; the default one first otherwise.
 std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
 
-// Of the names in the steps those that not each release has: "jax.memory: jax 0.7.0 or newer".
-std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps);
+// Code before and after a remedy, in one framework.
+struct ShownSnippet {
+  const Framework* framework = nullptr;  // never null
+  const Snippet* snippet = nullptr;      // borrowed from the rules
+};
+
+// For the same frameworks as the steps: the default framework's where its steps stand in, too.
+std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
+
+// A line of a snippet.
+struct CodeLine {
+  std::string text;
+  bool changed = false;  // the other side has no such line at this place
+};
+struct CodeChange {
+  std::vector<CodeLine> before;
+  std::vector<CodeLine> after;
+};
+CodeChange ChangeIn(const Snippet& snippet);
+
+// Of the names in steps and code those that not each release has: "jax.memory: jax 0.7.0 or newer".
+std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
+                                            const std::vector<ShownSnippet>& snippets);
 std::string VersionsText(const NameVersions& versions);
 
 // Names of all frameworks that one of the remedies has steps for, without `frameworks`.

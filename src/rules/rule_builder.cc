@@ -236,15 +236,18 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   set_.remedies_.emplace(remedy.id, remedy);
 }
 
+void RuleSetBuilder::CheckFramework(const std::string& framework, const RuleNode& node) {
+  const Section& frameworks = sections_["frameworks"];
+  if (frameworks.empty() || frameworks.contains(framework)) return;
+  std::vector<std::string> known;
+  for (const auto& [id, one] : frameworks) known.push_back(id);
+  node.ReportKey("there is no framework '" + framework + "'", DidYouMean(framework, known));
+}
+
 // What an extension may add to. Its steps stand before those there, since a team's own are nearer to the job.
 void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
-  const Section& frameworks = sections_["frameworks"];
   for (const auto& [framework, steps] : node["how"].Members()) {
-    if (!frameworks.empty() && !frameworks.contains(framework)) {
-      std::vector<std::string> known;
-      for (const auto& [id, one] : frameworks) known.push_back(id);
-      steps.ReportKey("there is no framework '" + framework + "'", DidYouMean(framework, known));
-    }
+    CheckFramework(framework, steps);
     std::vector<Template> how;
     for (const RuleNode& step : steps.Items()) {
       how.push_back(step.AsTemplate(terms_));
@@ -252,6 +255,14 @@ void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
     }
     std::vector<Template>& all = remedy->how[framework == default_framework_ ? "" : framework];
     all.insert(all.begin(), std::make_move_iterator(how.begin()), std::make_move_iterator(how.end()));
+  }
+  for (const auto& [framework, snippet] : node["snippets"].Members()) {
+    CheckFramework(framework, snippet);
+    const std::string language = snippet["language"].Text();
+    remedy->snippets[framework == default_framework_ ? "" : framework] = {
+        language.empty() ? "python" : language, snippet["before"].Lines(), snippet["after"].Lines()};
+    if (snippet["before"].Lines() == snippet["after"].Lines())
+      snippet["after"].Report("this is what stands before it, too", "say what the remedy changes");
   }
   Append(BuildLinks(node["links"]), &remedy->links);
   Append(BuildSentences("", node["evidence"]), &remedy->evidence);
@@ -276,7 +287,7 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
   }
   const bool of_failure = failure != set_.failures_.end();
   const std::vector<std::string> others =
-      of_failure ? std::vector<std::string>{"how", "evidence", "ruled_out", "with"}
+      of_failure ? std::vector<std::string>{"how", "snippets", "evidence", "ruled_out", "with"}
                  : std::vector<std::string>{"heads", "facts", "contexts", "derived", "why", "remedies", "examples"};
   for (const std::string& key : others) {
     if (node[key].exists())

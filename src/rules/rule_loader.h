@@ -61,6 +61,7 @@ class RuleSetBuilder {
   void BuildExamples(const RuleNode& node, Failure* failure);
   void BuildRemedy(const RuleNode& node);
   void AddAdvice(const RuleNode& node, Remedy* remedy);
+  void CheckFramework(const std::string& framework, const RuleNode& node);  // which the node says something of
   void BuildExtension(const RuleNode& node);
   void ExtendFailure(const RuleNode& node, Failure* failure);
   Trace BuildTrace(const std::string& owner, const RuleNode& node);

@@ -16,9 +16,9 @@ using Json = nlohmann::json;
 using Kind = RuleMutant::Kind;
 
 // What a member of an entry is, by its key; the same word means the same in all sections, but for those below.
-const std::set<std::string_view> kKept = {"$schema",  "situations",     "format", "description",
-                                          "examples", "until_examples", "logs",   "leaves",
-                                          "id",       "code",           "links",  "extends"};
+const std::set<std::string_view> kKept = {"$schema",        "situations", "format",  "description", "examples",
+                                          "until_examples", "logs",       "leaves",  "id",          "code",
+                                          "links",          "extends",    "snippets"};
 const std::set<std::string_view> kPatterns = {"pattern", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};

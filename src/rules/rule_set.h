@@ -144,6 +144,13 @@ struct OtherSafety {
   std::string safe_why;
 };
 
+// What a remedy changes in a program, for readers: the lines before it and after it.
+struct Snippet {
+  std::string language;  // python, shell or yaml
+  std::string before;
+  std::string after;
+};
+
 struct Remedy {
   std::string id;
   std::string title;                     // imperative, short
@@ -164,6 +171,7 @@ struct Remedy {
   int spread_percent = 0;           // how far off three of four outcomes have been at most, of what the change saves
   std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
+  std::map<std::string, Snippet> snippets;  // by framework; "" is the default one
 };
 
 // What is true of a row of a report, by the fields that the program itself gives it (rules/names.h).

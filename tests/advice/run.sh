@@ -22,6 +22,9 @@ for package in easydel sglang-jax; do
 done
 timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --packages "$work/wheels"
 
+# The code before and after remedies.
+timeout 400 "$venv/bin/python" "$here/try_snippets.py" --run
+
 # Flags come and go with the compiler.
 if pip install --upgrade --target "$work/newest" --no-deps libtpu; then
   echo "advice: flags with $(basename "$work"/newest/libtpu-*.dist-info .dist-info)"

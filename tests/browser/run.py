@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The HTML report in a real browser: tests/browser/run.py [WHYOOM] [--keep DIR]
 
-Opens a single diagnosis, a batch and an empty report in headless Chromium, by day, by night, on a phone and without
-script: nothing is complained of, nothing is fetched, nothing is wider than the screen, text has contrast, search and
+Opens a single diagnosis, a batch, an empty report and the site of `whyoom explain` in headless Chromium, by day, by night, on a phone and without
+script: nothing is complained of, nothing is fetched, nothing is wider than the screen, no table is cut, text has contrast, search and
 sort do what they say, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
 Where there is no Chromium the test is skipped (status 0); REQUIRE_BROWSER=1 makes that a failure.
 """
@@ -88,13 +88,15 @@ def print_page(whyoom, name, arguments, folder, work):
 def check_look(browser, name, file, folder):
     """One page on all kinds of screens."""
     for look, options in {"day": {}, "night": {"dark": True}, "phone": {"width": 360, "height": 740},
-                          "noscript": {"script": False}}.items():
+                          "larger phone": {"width": 390, "height": 844}, "noscript": {"script": False}}.items():
         what = f"{name}, {look}"
         page = Page(browser, file.as_uri(), **options)
-        page.picture(folder / f"{name}-{look}.png", whole=False)
+        page.picture(folder / f"{name}-{look.replace(' ', '-')}.png", whole=False)
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         check(f"{what}: no wider than the screen", wide[0] <= wide[1], wide)
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = d.hidden === false; })")
+        cut = page.evaluate("[...document.querySelectorAll('.scroll, table, pre, figure')].filter((e) => e.checkVisibility({contentVisibilityAuto: true}) && e.scrollWidth > e.clientWidth + 1).map((e) => [e.outerHTML.slice(0, 80), e.scrollWidth, e.clientWidth])")
+        check(f"{what}: nothing is cut or scrolls sideways", not cut, cut[:3])
         low = page.evaluate(LOW_CONTRAST)
         check(f"{what}: contrast of {CONTRAST}", not low, low)
         unseen = page.evaluate("[...document.querySelectorAll('svg.bar')].filter((b) => b.checkVisibility({contentVisibilityAuto: true}) && b.getBoundingClientRect().width < 60).length")
@@ -181,6 +183,13 @@ def main():
         pages["few"] = print_page(whyoom, "few", ["compile-adam-state/log", "dump-padded-points", "compile-sparsecore/log"], folder, CASES)
         for case in ("compile-padded-points", "compile-adam-state", "buffer-fragmented"):
             pages[case] = print_page(whyoom, case, ["log"], folder, CASES / case)
+        site = folder / "site"
+        done = subprocess.run([whyoom, "explain", "--format", "html", "--pages", site], cwd=work)
+        check("site: whyoom ends well", done.returncode == 0, done.returncode)
+        for name in ("index", "remedies", "terms", "E1000", "remedies/shard_tensor"):
+            pages[f"site-{name.replace('/', '-')}"] = site / f"{name}.html"
+        for page in site.rglob("*.html"):
+            xml.etree.ElementTree.parse(page)  # throws where it is not well-formed
         with Browser(program) as browser:
             for name, file in pages.items():
                 check_look(browser, name, file, folder)

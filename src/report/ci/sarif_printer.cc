@@ -26,6 +26,8 @@ namespace {
 constexpr const char* kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr const char* kSourceRoot = "%SRCROOT%";
+constexpr const char* kLogRoot = "LOGROOT";
+constexpr const char* kMachine = "JOBMACHINE";
 
 // GitHub's code scanning shows 5000 results of a run and 100 locations of a result, and takes files of up to 10 MB when
 // packed by gzip. Text that cannot be packed stays below that as it is; indentation packs to next to nothing.
@@ -37,12 +39,84 @@ constexpr std::size_t kMostNotifications = 100;
 
 Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
 
-Json ArtifactLocation(const std::string& path, const std::string& source_root) {
+// Names files as code scanning wants them: relative to a base, never by an absolute path of its own. What lies below
+// the sources is relative to them; logs that lie elsewhere are to their common folder, other sources to the root of the
+// machine that the job ran on.
+class Places {
+ public:
+  Places(const Report& report, const std::string& source_root);
+
+  Json Log(const std::string& path);
+  // A source that the log names relative to something is taken to be relative to the sources.
+  Json Source(const std::string& path);
+
+  // "originalUriBaseIds": of the bases in use, and of the sources. Where those lie differs from machine to machine, so
+  // that is left to who reads the file.
+  Json Bases() const;
+
+ private:
+  bool IsOutside(const std::string& path) const {
+    return path != "-" && path.starts_with('/') && !RelativeTo(source_root_, path);
+  }
+
+  const std::string& source_root_;
+  std::string log_root_;        // of the logs outside of the sources, with a slash at its end
+  bool uses_log_root_ = false;  // ... or something that climbs out of where it was named
+  bool climbs_ = false;
+  bool uses_machine_ = false;
+};
+
+Places::Places(const Report& report, const std::string& source_root) : source_root_(source_root) {
+  bool first = true;
+  const auto add = [&](const std::string& path) {
+    if (!IsOutside(path)) return;
+    if (std::exchange(first, false)) log_root_ = path.substr(0, path.rfind('/') + 1);
+    while (!path.starts_with(log_root_)) log_root_.erase(log_root_.rfind('/', log_root_.size() - 2) + 1);
+  };
+  for (const Diagnosis& finding : report.findings) {
+    add(finding.where.artifact.path);
+    for (const Where& where : finding.Also()) add(where.artifact.path);
+  }
+  for (const Problem& problem : report.problems) add(problem.path);
+}
+
+Json Places::Log(const std::string& path) {
   if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
-  const std::optional<std::string> relative = RelativeTo(source_root, path);
-  Json location = {{"uri", PathUri(relative.value_or(path))}};
-  if (relative && path.starts_with('/')) location["uriBaseId"] = kSourceRoot;
+  if (const std::optional<std::string> relative = RelativeTo(source_root_, path)) {
+    Json location = {{"uri", PathUri(*relative)}};
+    if (path.starts_with('/')) location["uriBaseId"] = kSourceRoot;
+    return location;
+  }
+  std::string_view rest = path;
+  if (IsOutside(path)) {
+    uses_log_root_ = true;
+    rest.remove_prefix(std::min(log_root_.size(), rest.size()));
+  } else {
+    while (rest.starts_with("../")) {
+      rest.remove_prefix(3);
+      uses_log_root_ = climbs_ = true;
+    }
+  }
+  Json location = {{"uri", PathUri(rest)}};
+  if (rest.size() < path.size()) location["uriBaseId"] = kLogRoot;
   return location;
+}
+
+Json Places::Source(const std::string& path) {
+  if (const std::optional<std::string> relative = RelativeTo(source_root_, path))
+    return {{"uri", PathUri(*relative)}, {"uriBaseId", kSourceRoot}};
+  if (!path.starts_with('/')) return {{"uri", PathUri(path)}};
+  uses_machine_ = true;
+  return {{"uri", PathUri(std::string_view(path).substr(std::min(path.find_first_not_of('/'), path.size())))},
+          {"uriBaseId", kMachine}};
+}
+
+Json Places::Bases() const {
+  Json bases = {{kSourceRoot, {{"description", Message("The folder of the sources")}}}};
+  if (uses_log_root_) bases[kLogRoot]["description"] = Message("The folder of the logs");
+  if (uses_log_root_ && !climbs_) bases[kLogRoot]["uri"] = PathUri(log_root_);
+  if (uses_machine_) bases[kMachine] = {{"description", Message("The machine that the job ran on")}};
+  return bases;
 }
 
 Json Region(std::uint64_t line, std::uint64_t last_line) {
@@ -53,10 +127,10 @@ Json Region(std::uint64_t line, std::uint64_t last_line) {
 }
 
 // Lines of a member of an archive, or of anything packed, are those of the unpacked text.
-Json LogLocation(const Where& where, const std::string& source_root) {
-  Json location = {{"physicalLocation",
-                    {{"artifactLocation", ArtifactLocation(where.artifact.path, source_root)},
-                     {"region", Region(where.line, where.last_line)}}}};
+Json LogLocation(const Where& where, Places* places) {
+  Json location = {
+      {"physicalLocation",
+       {{"artifactLocation", places->Log(where.artifact.path)}, {"region", Region(where.line, where.last_line)}}}};
   if (!where.artifact.member.empty()) {
     location["logicalLocations"] = Json::array();
     location["logicalLocations"].push_back({{"name", Printable(where.artifact.member)},
@@ -66,12 +140,9 @@ Json LogLocation(const Where& where, const std::string& source_root) {
   return location;
 }
 
-// A source that the log names relative to something is taken to be relative to the sources.
-Json SourceLocation(const SourcePlace& source, const std::string& source_root) {
-  Json artifact = ArtifactLocation(source.path, source_root);
-  if (RelativeTo(source_root, source.path)) artifact["uriBaseId"] = kSourceRoot;
+Json SourceLocation(const SourcePlace& source, Places* places) {
   const auto line = static_cast<std::uint64_t>(source.line);
-  return {{"physicalLocation", {{"artifactLocation", std::move(artifact)}, {"region", Region(line, line)}}}};
+  return {{"physicalLocation", {{"artifactLocation", places->Source(source.path)}, {"region", Region(line, line)}}}};
 }
 
 Json Related(Json location, const std::string& text) {
@@ -191,7 +262,7 @@ Json SarifRules::Describe(const Diagnosis& finding) const {
 class SarifRun {
  public:
   SarifRun(const Report& report, const std::string& source_root)
-      : report_(report), source_root_(source_root), rules_(report) {}
+      : report_(report), source_root_(source_root), places_(report, source_root), rules_(report) {}
 
   Json Make();
 
@@ -206,6 +277,7 @@ class SarifRun {
 
   const Report& report_;
   const std::string& source_root_;
+  Places places_;
   SarifRules rules_;
   Json results_ = Json::array();
   Json notifications_ = Json::array();
@@ -215,20 +287,20 @@ class SarifRun {
 // Code scanning wants the one location where an alert stands to be in the sources, so a log is first only where nothing
 // better is known.
 void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result) {
-  const Json log = LogLocation(finding.where, source_root_);
+  const Json log = LogLocation(finding.where, &places_);
   const std::optional<SourcePlace> source = UserSource(finding);
   const bool in_sources = source && RelativeTo(source_root_, source->path);
   Json related = Json::array();
   if (in_sources) {
-    (*result)["locations"] = Json::array({SourceLocation(*source, source_root_)});
+    (*result)["locations"] = Json::array({SourceLocation(*source, &places_)});
     related.push_back(Related(log, "Reported at " + BriefPlace(finding.where)));
   } else {
     (*result)["locations"] = Json::array({log});
-    if (source) related.push_back(Related(SourceLocation(*source, source_root_), "The line of the source"));
+    if (source) related.push_back(Related(SourceLocation(*source, &places_), "The line of the source"));
   }
   for (const Where& where : finding.Also()) {
     if (related.size() < most_related) {
-      related.push_back(Related(LogLocation(where, source_root_), "Reported at " + BriefPlace(where)));
+      related.push_back(Related(LogLocation(where, &places_), "Reported at " + BriefPlace(where)));
     } else {
       ++places_left_out_;
     }
@@ -276,7 +348,7 @@ void SarifRun::AddProblems() {
     const Problem& problem = *problems[i];
     Json locations = Json::array();
     if (!problem.of_report && !problem.path.empty())
-      locations.push_back({{"physicalLocation", {{"artifactLocation", ArtifactLocation(problem.path, source_root_)}}}});
+      locations.push_back({{"physicalLocation", {{"artifactLocation", places_.Log(problem.path)}}}});
     Notify(problem.of_report ? "warning" : "error", ProblemText(problem), std::move(locations));
   }
   if (const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report_); more > 0)
@@ -291,7 +363,7 @@ void SarifRun::AddUnknownErrors() {
   for (std::size_t i = 0; i < shown; ++i) {
     const Problem& problem = *unknown[i];
     const Where where = {{problem.path, problem.member}, problem.line, problem.line, 0};
-    Json location = LogLocation(where, source_root_);
+    Json location = LogLocation(where, &places_);
     if (problem.line == 0) location["physicalLocation"].erase("region");
     std::string text = fmt::format("{}: {}: {}", kUnknownErrors, UnknownErrorPlace(problem), UnknownErrorText(problem));
     if (const std::string command = RuleCommand(problem); !command.empty())
@@ -325,8 +397,7 @@ Json SarifRun::Make() {
   if (!notifications_.empty()) invocation["toolExecutionNotifications"] = std::move(notifications_);
   Json run = {{"tool", {{"driver", std::move(driver)}}}};
   run["invocations"] = Json::array({std::move(invocation)});
-  // Where it lies differs from machine to machine, so that is left to who reads the file.
-  run["originalUriBaseIds"] = {{kSourceRoot, {{"description", Message("The folder of the sources")}}}};
+  run["originalUriBaseIds"] = places_.Bases();
   run["results"] = std::move(results_);
   return run;
 }

@@ -6,6 +6,7 @@
 #include "report/finding_view.h"
 #include "report/html/html_charts.h"
 #include "report/html/html_parts.h"
+#include "report/html/html_times.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "text/quantity.h"
@@ -15,8 +16,10 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kShares = 12;
-constexpr std::size_t kFailures = 2000;  // rows
-constexpr std::size_t kName = 80;        // columns
+constexpr std::size_t kFailures = 2000;   // rows
+constexpr std::size_t kWorthCutting = 4;  // bytes
+constexpr std::size_t kName = 80;         // columns
+constexpr std::size_t kFolder = 240;      // columns
 
 // A table of the most frequent, with their counts and a bar for how many failures: by title, else by name; with
 // `named`, by both.
@@ -36,7 +39,7 @@ void AddShares(const char* heading, const std::map<std::string, Share>& shares, 
         const auto name = html->In("th", {{"scope", "col"}});
         html->Element("span", "name", {{"class", "unseen"}});
       }
-      for (const char* column : {"failures", "processes"})
+      for (const char* column : {"failures", "reports"})
         html->Element("th", column, {{"scope", "col"}, {"class", "number"}});
     }
     const auto body = html->In("tbody");
@@ -57,20 +60,39 @@ void AddShares(const char* heading, const std::map<std::string, Share>& shares, 
     html->Element("p", fmt::format("and {} more", sorted.size() - kShares), {{"class", "faint"}});
 }
 
-void AddSummaryLine(const Report& report, const Summary& summary, HtmlWriter* html) {
-  std::string text = "Reported by " + Counted(summary.occurrences, "process", "processes") + "; " +
-                     SizeText(static_cast<double>(report.bytes)) + " read";
-  if (summary.first_time && summary.last_time)
-    text += "; " + ToString(*summary.first_time) + " to " + ToString(*summary.last_time);
+// In how many reports, of how much, when; and what holds of all times and paths below.
+void AddSummaryLine(const Report& report, const Summary& summary, const std::string& folder, HtmlWriter* html) {
+  std::string text =
+      fmt::format("Reported {} {}, each process or file counted once; {} read", summary.occurrences,
+                  summary.occurrences == 1 ? "time" : "times", SizeText(static_cast<double>(report.bytes)));
+  std::vector<Timestamp> times;
+  for (const Diagnosis& finding : report.findings) {
+    if (finding.tally.first_time) times.push_back(*finding.tally.first_time);
+  }
+  if (summary.first_time && summary.last_time) text += "; " + PeriodText(*summary.first_time, *summary.last_time);
   html->Element("p", text + ".", {{"class", "faint"}});
+  if (const std::string zone = ZoneText(times); !zone.empty())
+    html->Element("p", "Times on this page: " + zone + ".", {{"class", "faint"}});
+  if (folder.empty()) return;
+  const auto in = html->In("p", {{"class", "faint"}});
+  html->Text("Paths in lists are below ");
+  html->Element("code", Shorten(Printable(folder), kFolder));
+  html->Text(".");
 }
 
 // A number that the table can be sorted by.
-void SortedNumber(double value, const std::string& text, HtmlWriter* html) {
-  html->Element("td", text, {{"class", "number"}, {"data-v", fmt::format("{:.0f}", value)}});
+void SortedNumber(const char* name, double value, const std::string& text, HtmlWriter* html) {
+  html->Element(
+      "td", text,
+      {{"class", "number"}, {"data-name", text.empty() ? "" : name}, {"data-v", fmt::format("{:.0f}", value)}});
 }
 
-void AddFailure(const Diagnosis& finding, const Anchors& anchors, HtmlWriter* html) {
+// What a cell is of, for screens on which a row is no line.
+void AddCell(const char* name, const std::string& text, HtmlWriter* html) {
+  html->Element("td", text, {{"data-name", text.empty() ? "" : name}});
+}
+
+void AddFailure(const Diagnosis& finding, const Anchors& anchors, const std::string& folder, HtmlWriter* html) {
   const FailureRow failure = RowOf(finding);
   const auto row = html->Block("tr");
   {
@@ -84,31 +106,51 @@ void AddFailure(const Diagnosis& finding, const Anchors& anchors, HtmlWriter* ht
     html->Element("span", failure.title, {{"class", "faint"}});
   }
   {
-    const auto program = html->In("td");
+    const auto program = html->In("td", {{"data-name", failure.program.empty() ? "" : "program"}});
     if (!failure.program.empty()) html->Element("code", Shorten(failure.program, kName));
   }
-  SortedNumber(failure.excess_bytes, failure.excess, html);
-  html->Element("td", failure.remedy);
-  SortedNumber(static_cast<double>(finding.tally.occurrences()), failure.processes, html);
-  const auto& time = finding.tally.first_time;
-  html->Element("td", time ? ToString(*time) : "", {{"class", "time"}});
-  const auto where = html->In("td", {{"class", "where"}});
-  html->Element("code", Shorten(failure.place, kName), {{"title", Shorten(failure.place, 400)}});
+  SortedNumber("too much", failure.excess_bytes, failure.excess, html);
+  AddCell("do first", failure.remedy, html);
+  SortedNumber("reports", static_cast<double>(finding.tally.occurrences()), failure.processes, html);
+  if (const auto& time = finding.tally.first_time) {
+    html->Element("td", DateText(*time),
+                  {{"class", "time"}, {"data-name", "first seen"}, {"data-v", fmt::format("{}", time->microseconds)}});
+  } else {
+    html->Element("td", "", {{"class", "time"}, {"data-name", ""}});
+  }
+  const auto where = html->In("td", {{"class", "where"}, {"data-name", "where"}});
+  html->Element("code", Shorten(BelowFolder(failure.place, folder), kName), {{"title", Shorten(failure.place, 400)}});
 }
 
 }  // namespace
+
+std::string CommonFolder(const Report& report) {
+  if (report.findings.size() < 2) return {};
+  std::string folder = report.findings.front().where.artifact.path;
+  folder.erase(folder.rfind('/') + 1);  // all of it where there is none
+  for (const Diagnosis& finding : report.findings) {
+    while (!folder.empty() && !finding.where.artifact.path.starts_with(folder))
+      folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
+  }
+  return folder.size() < kWorthCutting ? "" : folder;
+}
+
+std::string BelowFolder(const std::string& place, const std::string& folder) {
+  const std::string printable = Printable(folder);
+  return place.starts_with(printable) ? place.substr(printable.size()) : place;
+}
 
 std::string BatchTitle(const Report& report) {
   return Counted(report.findings.size(), "different failure", "different failures") + " in " +
          Counted(report.artifacts, "input", "inputs");
 }
 
-void AddOverview(const Report& report, HtmlWriter* html) {
+void AddOverview(const Report& report, const std::string& folder, HtmlWriter* html) {
   const Summary summary = Summarize(report);
   {
     const auto header = html->In("header", {{"class", "verdict"}});
     html->Heading(1, BatchTitle(report));
-    AddSummaryLine(report, summary, html);
+    AddSummaryLine(report, summary, folder, html);
   }
   {
     const auto overview = html->In("div", {{"class", "overview"}});
@@ -122,13 +164,14 @@ void AddOverview(const Report& report, HtmlWriter* html) {
   }
   if (times.size() < 2) return;
   html->Heading(2, "When they were first reported");
-  DrawTimes(times, html);
+  DrawTimes(times, "Failures", html);
   if (times.size() < report.findings.size())
     html->Element("p", fmt::format("Of {} failures; the log of the others tells no time.", times.size()),
                   {{"class", "faint"}});
 }
 
-void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchors& anchors, HtmlWriter* html) {
+void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchors& anchors, const std::string& folder,
+                     HtmlWriter* html) {
   html->Heading(2, "All failures", {{"id", "failures-title"}});
   {
     const auto search = html->In("p", {{"class", "search"}, {"id", "search"}, {"hidden", "hidden"}});
@@ -144,10 +187,11 @@ void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchor
         {{"class", "scroll tall"}, {"role", "region"}, {"aria-labelledby", "failures-title"}, {"tabindex", "0"}});
     const auto table = html->In("table", {{"id", "failures"}});
     html->TableHead(
-        {{"failure"}, {"program"}, {"too much", true}, {"do first"}, {"processes", true}, {"first seen"}, {"where"}});
+        {{"failure"}, {"program"}, {"too much", true}, {"do first"}, {"reports", true}, {"first seen"}, {"where"}});
     html->Line();
     const auto body = html->In("tbody");
-    for (std::size_t i = 0; i < std::min(findings.size(), kFailures); ++i) AddFailure(*findings[i], anchors, html);
+    for (std::size_t i = 0; i < std::min(findings.size(), kFailures); ++i)
+      AddFailure(*findings[i], anchors, folder, html);
   }
   if (findings.size() > kFailures)
     html->Element("p", fmt::format("and {} less frequent ones (--format json has all)", findings.size() - kFailures),

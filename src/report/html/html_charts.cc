@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kDrawnRows = 40;  // allocations in a bar
 constexpr double kLabelled = 14;        // per cent of the width; a label in less would be cut off
 constexpr double kNothing = 0.005;      // of the need: what is below is rounding
-constexpr std::size_t kColumns = 48;    // of a histogram
-constexpr std::int64_t kSecond = 1'000'000;
+
+constexpr double kLeastHeight = 0.02;  // of a column; what is there is seen
 
 // In hundredths, without zeros at the end: a page has thousands of these.
 std::string Percent(double part) {
@@ -155,29 +155,6 @@ std::string AsSentence(const std::vector<BarPart>& parts) {
   return text;
 }
 
-// The smallest span of a calendar's that needs no more columns than there are.
-std::int64_t SpanOf(std::int64_t microseconds) {
-  constexpr std::array<std::int64_t, 14> kSeconds = {1,     10,    60,    300,    900,    3600,    10800,
-                                                     21600, 43200, 86400, 172800, 604800, 2592000, 31536000};
-  for (const std::int64_t seconds : kSeconds) {
-    if (microseconds / (seconds * kSecond) < static_cast<std::int64_t>(kColumns)) return seconds * kSecond;
-  }
-  return microseconds / static_cast<std::int64_t>(kColumns - 1) + 1;
-}
-
-std::string SpanText(std::int64_t microseconds) {
-  const std::int64_t seconds = microseconds / kSecond;
-  if (seconds % 86400 == 0) return Counted(static_cast<std::uint64_t>(seconds / 86400), "day", "days");
-  if (seconds % 3600 == 0) return Counted(static_cast<std::uint64_t>(seconds / 3600), "hour", "hours");
-  if (seconds % 60 == 0) return Counted(static_cast<std::uint64_t>(seconds / 60), "minute", "minutes");
-  return Counted(static_cast<std::uint64_t>(seconds), "second", "seconds");
-}
-
-std::int64_t FloorTo(std::int64_t value, std::int64_t step) {
-  const std::int64_t rest = value % step;
-  return value - (rest < 0 ? rest + step : rest);
-}
-
 }  // namespace
 
 BarScale ScaleOf(const Need& need) {
@@ -268,7 +245,7 @@ void DrawColumns(const ColumnChart& chart, HtmlWriter* html) {
     const double width = 1.0 / static_cast<double>(chart.heights.size());
     for (std::size_t i = 0; i < chart.heights.size(); ++i) {
       if (chart.heights[i] <= 0) continue;
-      const double height = chart.heights[i] / chart.whole;
+      const double height = std::max(chart.heights[i] / chart.whole, kLeastHeight);
       const HtmlWriter::Attributes place = {{"x", Percent((static_cast<double>(i) + 0.08) * width)},
                                             {"y", Percent(1 - height)},
                                             {"width", Percent(width * 0.84)},
@@ -287,33 +264,6 @@ void DrawColumns(const ColumnChart& chart, HtmlWriter* html) {
   }
   const auto caption = html->In("figcaption", {{"class", "ends"}});
   for (const std::string* text : {&chart.begin, &chart.middle, &chart.end}) html->Element("span", *text);
-}
-
-void DrawTimes(const std::vector<Timestamp>& times, HtmlWriter* html) {
-  if (times.empty()) return;
-  const auto [first, last] = std::minmax_element(times.begin(), times.end());
-  if (first->microseconds == last->microseconds) return;
-  const std::int64_t span = SpanOf(last->microseconds - first->microseconds);
-  const std::int64_t begin = FloorTo(first->microseconds, span);
-  std::vector<std::size_t> counts(static_cast<std::size_t>((last->microseconds - begin) / span) + 1);
-  for (const Timestamp& time : times) ++counts[static_cast<std::size_t>((time.microseconds - begin) / span)];
-  const auto most = std::max_element(counts.begin(), counts.end());
-  const auto start = [begin, span, zone_known = first->zone_known](std::size_t column) {
-    return ToString({begin + static_cast<std::int64_t>(column) * span, zone_known});
-  };
-  const std::string busiest = fmt::format("most, {}, in the {} from {}", *most, SpanText(span),
-                                          start(static_cast<std::size_t>(most - counts.begin())));
-  ColumnChart chart;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    chart.heights.push_back(static_cast<double>(counts[i]));
-    chart.titles.push_back(fmt::format("{}: {}", start(i), counts[i]));
-  }
-  chart.whole = static_cast<double>(*most);
-  chart.alternative = "Failures by the time they were first reported: " + busiest;
-  chart.begin = ToString(*first);
-  chart.middle = "a column is " + SpanText(span) + "; " + busiest;
-  chart.end = ToString(*last);
-  DrawColumns(chart, html);
 }
 
 }  // namespace whyoom

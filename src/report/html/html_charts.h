@@ -10,7 +10,6 @@
 #include "diagnose/diagnosis.h"
 #include "report/finding_view.h"
 #include "report/html/html_writer.h"
-#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -55,8 +54,5 @@ struct ColumnChart {
   std::string begin, middle, end;   // stand below it
 };
 void DrawColumns(const ColumnChart& chart, HtmlWriter* html);
-
-// How many of `times` fall into which span, as columns; nothing where there are less than two different ones.
-void DrawTimes(const std::vector<Timestamp>& times, HtmlWriter* html);
 
 }  // namespace whyoom

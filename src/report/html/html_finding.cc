@@ -34,11 +34,11 @@ class FindingHtml {
     AddNumbers();
     if (need_) html_.Heading(layout_.level + 1, "What fills the memory");
     DrawMemory(finding_, layout_.allocations, &html_);
-    if (finding_.prospects)
-      AddMemory(*finding_.prospects, finding_.facts.Number("limit_bytes"), layout_.level + 1, &html_);
     AddWhy();
     AddRemedies();
     AddRetry();
+    if (finding_.prospects)
+      AddMemory(*finding_.prospects, finding_.facts.Number("limit_bytes"), layout_.level + 1, &html_);
     AddAllocations();
     AddRuledOut();
     AddOrigin();
@@ -230,34 +230,36 @@ void FindingHtml::AddAllocation(const Allocation& row, const BarScale& scale) {
   const auto size = static_cast<double>(row.size_bytes.value_or(0));
   const double padding = std::clamp(static_cast<double>(row.padding_bytes.value_or(0)), 0.0, size);
   const auto in = html_.Block("tr");
-  html_.Number(row.size_bytes ? FormatSize(*row.size_bytes) : "?");
+  html_.Element("td", row.size_bytes ? FormatSize(*row.size_bytes) : "?", {{"class", "number"}, {"data-name", "size"}});
   {
     const auto cell = html_.In("td", {{"class", "drawn"}});
     DrawBar({{size - padding, "row-a", "", false}, {padding, "row-a", "", true}}, scale, "thin", "", &html_);
   }
   std::string padded = padding > 0 ? SizeText(padding) : "–";
   if (padding > 0 && row.padding_factor) padded += fmt::format(" ({:.3g} ×)", *row.padding_factor);
-  html_.Number(padded);
+  html_.Element("td", padded, {{"class", "number"}, {"data-name", "padding"}});
   {
-    const auto cell = html_.In("td");
+    const auto cell = html_.In("td", {{"data-name", "shape"}});
     html_.Element("code", Shorten(Printable(row.array ? row.array->shape : WithoutLayouts(row.shape_text)), kShape));
     if (row.array && !row.array->layout.empty()) html_.Element("code", Name(row.array->layout), {{"class", "layout"}});
   }
   {
-    const auto cell = html_.In("td");
+    const auto cell = html_.In("td", {{"data-name", "what"}});
     html_.Element("code", Name(row.op_name.empty() ? row.xla_label : row.op_name));
     if (!row.kind.empty()) html_.Element("span", " " + Name(row.kind), {{"class", "faint"}});
   }
   {
-    const auto cell = html_.In("td");
+    const auto cell = html_.In("td", {{"data-name", row.source_file.empty() ? "" : "source"}});
     if (!row.source_file.empty()) html_.Element("code", SourceText(row), {{"title", Name(row.source_file)}});
   }
-  html_.Number(row.place.line > 0 ? fmt::format("{}", row.place.line) : "");
+  const std::string line = row.place.line > 0 ? fmt::format("{}", row.place.line) : "";
+  html_.Element("td", line, {{"class", "number"}, {"data-name", line.empty() ? "" : "log line"}});
 }
 
 void FindingHtml::AddAllocations() {
   if (finding_.allocations.empty()) return;
-  html_.Heading(layout_.level + 1, "The allocations that the log lists");
+  html_.Heading(layout_.level + 1, finding_.facts.Find("dump") == nullptr ? "The allocations that the log lists"
+                                                                          : "The allocations that the dump lists");
   const std::size_t shown = std::min(finding_.allocations.size(), layout_.allocations);
   BarScale scale = need_ ? BarScale{need_->have * 1.02, need_->have} : BarScale{};
   for (const Allocation& row : finding_.allocations)

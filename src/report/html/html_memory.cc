@@ -15,8 +15,10 @@
 namespace whyoom {
 namespace {
 
-constexpr double kMargin = 1.02;    // a limit at the right edge would not be seen
-constexpr std::size_t kName = 240;  // columns
+constexpr double kMargin = 1.02;         // a limit at the right edge would not be seen
+constexpr std::size_t kName = 240;       // columns
+constexpr std::size_t kModuleName = 80;  // columns
+constexpr std::size_t kModules = 20;
 constexpr std::size_t kWholePrograms = 20;
 constexpr std::size_t kNamedPrograms = 200;
 
@@ -68,9 +70,48 @@ void AddShares(const std::vector<MemoryShare>& shares, const std::optional<doubl
   }
 }
 
-void DrawTimeline(const TimelineView& timeline, const std::optional<double>& limit, HtmlWriter* html) {
+// Of each of the user's modules what it takes, by kind.
+void AddModules(const Prospects& prospects, int level, HtmlWriter* html) {
+  struct Module {
+    double bytes = 0;
+    std::vector<BarPart> parts;
+  };
+  std::map<std::string, Module> modules;
+  for (const MemoryPart& part : prospects.memory) {
+    for (const auto& [name, size] : part.modules) {
+      if (size <= 0) continue;
+      const Look look = LookOf(part.kind);
+      Module& module = modules[name];
+      module.bytes += static_cast<double>(size);
+      module.parts.push_back({static_cast<double>(size), look.style, "", look.hatched});
+    }
+  }
+  if (modules.size() < 2) return;
+  std::vector<std::pair<std::string, Module>> sorted(modules.begin(), modules.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  html->Heading(level, "By module of your model");
+  const auto table = html->In("table", {{"class", "modules"}});
+  html->Element("caption", "The largest of each kind, in the same colours", {{"class", "faint"}});
+  html->TableHead({{"module"}, {"size", true}, {""}});
+  const auto body = html->In("tbody");
+  for (std::size_t i = 0; i < std::min(sorted.size(), kModules); ++i) {
+    const auto& [name, module] = sorted[i];
+    const auto row = html->Block("tr");
+    {
+      const auto head = html->In("th", {{"scope", "row"}});
+      html->Element("code", Shorten(Printable(name), kModuleName));
+    }
+    html->Number(SizeText(module.bytes));
+    const auto cell = html->In("td", {{"class", "drawn"}});
+    DrawBar(module.parts, {sorted.front().second.bytes, {}}, "thin", "", html);
+  }
+}
+
+void DrawTimeline(const TimelineView& timeline, const std::optional<double>& limit, int level, HtmlWriter* html) {
   constexpr std::size_t kFewest = 4;
   if (timeline.bytes.size() < kFewest) return;
+  html->Heading(level, "Over the program's order");
   // A limit far above would leave nothing to see.
   const bool shows_limit = limit && *limit > 0 && *limit < 3 * timeline.most;
   ColumnChart chart;
@@ -82,6 +123,7 @@ void DrawTimeline(const TimelineView& timeline, const std::optional<double>& lim
   chart.middle = FullestText(timeline);
   chart.end = "end";
   DrawColumns(chart, html);
+  if (shows_limit) html->Element("p", "The dashed line is the limit, " + SizeText(*limit) + ".", {{"class", "faint"}});
 }
 
 void AddVerdict(const ProgramView& view, std::uint64_t occurrences, HtmlWriter* html) {
@@ -131,7 +173,8 @@ void AddMemory(const Prospects& prospects, const std::optional<double>& limit, i
   if (!shares.empty()) {
     html->Heading(level, "What is in it at its fullest");
     AddShares(shares, limit, html);
-    DrawTimeline(TimelineViewOf(prospects), limit, html);
+    AddModules(prospects, level, html);
+    DrawTimeline(TimelineViewOf(prospects), limit, level, html);
   }
   const std::vector<std::string> room = RoomTexts(prospects.room);
   if (room.empty()) return;

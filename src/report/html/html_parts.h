@@ -26,8 +26,8 @@ void AddFinding(const Diagnosis& finding, const FindingLayout& layout, HtmlWrite
 // What is true of these remedies whatever the log, in order of their titles; the diagnoses point there.
 void AddRemedyNotes(const std::set<const Remedy*>& remedies, HtmlWriter* html);
 
-// What fills the memory by kind and module, over the program's order, and what would fit; `limit` is marked where it is
-// known. `level` is that of the headings. Nothing where nothing is known.
+// What fills the memory by kind and by the user's modules, over the program's order, and what would fit; `limit` is
+// marked where it is known. `level` is that of the headings. Nothing where nothing is known.
 void AddMemory(const Prospects& prospects, const std::optional<double>& limit, int level, HtmlWriter* html);
 
 // The programs of a report that are no failures; nothing where there are none.
@@ -36,14 +36,20 @@ void AddPrograms(const Report& report, HtmlWriter* html);
 // "3 different failures in 40 inputs".
 std::string BatchTitle(const Report& report);
 
+// The folder that all failures were found below, "logs/run1/"; empty where there is none, or hardly a name.
+std::string CommonFolder(const Report& report);
+// "a.log:7": a place (PlaceText) without that folder.
+std::string BelowFolder(const std::string& place, const std::string& folder);
+
 // What failed, what would help, when.
-void AddOverview(const Report& report, HtmlWriter* html);
+void AddOverview(const Report& report, const std::string& folder, HtmlWriter* html);
 
 // Names of places in the page, by finding; those without details are missing.
 using Anchors = std::map<const Diagnosis*, std::string>;
 
 // A table in which everybody finds his own failure, in the order given; each row leads to its details where the page
 // holds them. Beyond a few thousand, how many there are more.
-void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchors& anchors, HtmlWriter* html);
+void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchors& anchors, const std::string& folder,
+                     HtmlWriter* html);
 
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 
 #include "report/encodings.h"
 #include "report/finding_view.h"
-#include "report/html/html_assets.h"
+#include "report/html/html_page.h"
 #include "report/html/html_parts.h"
 #include "report/html/html_writer.h"
 #include "report/layout.h"
@@ -25,56 +25,6 @@ namespace {
 constexpr std::size_t kMostDetails = 4 << 20;  // bytes of the failures of a batch
 constexpr std::size_t kProblems = 200;
 constexpr std::size_t kLargeBatch = 50;  // failures; beyond, each gets less room
-
-// Of a content security policy: "'sha256-…'".
-std::string SourceHash(std::string_view text) {
-  const std::string hex = Sha256Hex(text);
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return "'sha256-" + ToBase64(bytes) + "'";
-}
-
-// A drop with a bar in it: without one, a browser asks the server of the page.
-constexpr const char* kIcon =
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
-    "rx='3' fill='%232f6db3'/%3E%3Cpath d='M3 5h10v2H3zM3 9h6v2H3z' fill='%23fff'/%3E%3C/svg%3E";
-
-// `script` and `style` as parsers of HTML and of XML both read them: what is hashed is what the browser sees.
-void AddHead(const std::string& title, bool with_script, HtmlWriter* html) {
-  const std::string style(PageStyle());
-  const std::string script(PageScript());
-  std::string policy =
-      "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + SourceHash(style);
-  if (with_script) policy += "; script-src " + SourceHash(script);
-  const auto head = html->Block("head");
-  html->Empty("meta", {{"charset", "utf-8"}});
-  html->Empty("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}});
-  html->Empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  html->Empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
-  html->Element("title", title + " · whyoom");
-  html->Empty("link", {{"rel", "icon"}, {"href", kIcon}});
-  {
-    const auto in = html->In("style");
-    html->Verbatim(style);
-  }
-  if (!with_script) return;
-  const auto in = html->In("script", {{"type", "module"}});
-  html->Verbatim(script);
-}
-
-// What the drawings refer to.
-void AddPatterns(HtmlWriter* html) {
-  const auto svg =
-      html->Block("svg", {{"class", "patterns"}, {"width", "0"}, {"height", "0"}, {"aria-hidden", "true"}});
-  const auto defs = html->In("defs");
-  const auto pattern = html->In("pattern", {{"id", "hatch"},
-                                            {"width", "6"},
-                                            {"height", "6"},
-                                            {"patternUnits", "userSpaceOnUse"},
-                                            {"patternTransform", "rotate(45)"}});
-  html->Empty("rect", {{"class", "hatching"}, {"width", "3"}, {"height", "6"}});
-}
 
 void AddProblems(const Report& report, HtmlWriter* html) {
   const std::vector<const Problem*> problems = UnreadInputs(report);
@@ -138,15 +88,16 @@ std::string AnchorOf(const Diagnosis& finding) {
   return "f-" + (plain ? finding.id : Sha256Hex(finding.id).substr(0, 16));
 }
 
-std::string SummaryOf(const Diagnosis& finding) {
+std::string SummaryOf(const Diagnosis& finding, const std::string& folder) {
   std::string text = ScenarioName(finding);
   const std::string program = ProgramOf(finding);
   text += " · " + (program.empty() ? finding.failure->title : Shorten(program, 60));
   if (const auto need = NeedOf(finding); need && need->excess > 0) text += " · " + ExcessText(*need);
-  return text + " · " + Shorten(PlaceText(finding.where), 100);
+  return text + " · " + Shorten(BelowFolder(PlaceText(finding.where), folder), 100);
 }
 
-std::string FoldedFinding(const Diagnosis& finding, const std::string& anchor, bool in_short) {
+std::string FoldedFinding(const Diagnosis& finding, const std::string& anchor, const std::string& folder,
+                          bool in_short) {
   FindingLayout layout = {.level = 3, .remedies_elsewhere = true};
   if (in_short) {
     layout.allocations = 5;
@@ -155,7 +106,7 @@ std::string FoldedFinding(const Diagnosis& finding, const std::string& anchor, b
   HtmlWriter html;
   {
     const auto details = html.Block("details", {{"class", "case"}});
-    html.Element("summary", SummaryOf(finding));
+    html.Element("summary", SummaryOf(finding, folder));
     const auto article = html.In("article", {{"id", anchor}, {"tabindex", "-1"}});
     AddFinding(finding, layout, &html);
     const auto back = html.In("p");
@@ -170,17 +121,18 @@ void AddBatch(const Report& report, HtmlWriter* html) {
   std::set<std::string> taken;
   std::set<const Remedy*> remedies;
   std::string details;
+  const std::string folder = CommonFolder(report);
   for (const Diagnosis* finding : findings) {
     std::string anchor = AnchorOf(*finding);
     while (!taken.insert(anchor).second) anchor += 'x';  // what was read back may say one id twice
-    const std::string folded = FoldedFinding(*finding, anchor, findings.size() > kLargeBatch);
+    const std::string folded = FoldedFinding(*finding, anchor, folder, findings.size() > kLargeBatch);
     if (details.size() + folded.size() > kMostDetails) break;
     details += folded;
     anchors[finding] = anchor;
     for (const RankedRemedy& ranked : finding->remedies) remedies.insert(ranked.remedy);
   }
-  AddOverview(report, html);
-  AddFailureTable(findings, anchors, html);
+  AddOverview(report, folder, html);
+  AddFailureTable(findings, anchors, folder, html);
   AddUnknownErrors(report, html);
   AddProblems(report, html);
   html->Heading(2, "Each failure", {{"id", "details"}});

@@ -141,6 +141,28 @@ std::string StepList(const Steps& steps) {
   return text + (text.empty() ? "" : "\n") + "With what the log tells:\n\n" + Items(steps.of_log);
 }
 
+// A block of lines, with the language for what colours them.
+std::string Fenced(const std::vector<CodeLine>& lines, const std::string& language) {
+  std::string fence = "```";
+  for (const CodeLine& line : lines) {
+    while (line.text.find(fence) != std::string::npos) fence += '`';
+  }
+  std::string block = fence + language + "\n";
+  for (const CodeLine& line : lines) block += Printable(line.text) + "\n";
+  return block + fence + "\n";
+}
+
+std::string SnippetText(const std::vector<ShownSnippet>& snippets) {
+  std::string text;
+  for (const ShownSnippet& one : snippets) {
+    const std::string& language = one.snippet->language;
+    const CodeChange change = ChangeIn(*one.snippet);
+    text += (text.empty() ? "" : "\n") + MarkdownSentence(one.framework->name) + ", before:\n\n" +
+            Fenced(change.before, language) + "\nAfter:\n\n" + Fenced(change.after, language);
+  }
+  return text;
+}
+
 // What two runs show where the remedy was applied between them.
 std::string Traces(const RuleSet& rules, const Remedy& remedy) {
   std::vector<std::string> texts;
@@ -237,8 +259,10 @@ std::string MarkdownRemedy(const RuleSet& rules, const Remedy& remedy, const Fra
     if (steps.stand_in) title += " (there are no other steps)";
     text += Section(below, title, StepList(steps));
   }
+  const std::vector<ShownSnippet> snippets = SnippetsIn(rules, remedy, frameworks);
+  text += Section(below, "Before and after", SnippetText(snippets));
   std::vector<std::string> releases;
-  for (const NameVersions* versions : VersionsIn(rules, all)) releases.push_back(VersionsText(*versions));
+  for (const NameVersions* versions : VersionsIn(rules, all, snippets)) releases.push_back(VersionsText(*versions));
   text += Section(below, "Which releases have it", Items(releases));
   text += Section(below, "What in a log speaks for it", Items(Outlines(remedy.evidence)));
   text += Section(below, "What rules it out", Items(Outlines(remedy.ruled_out)));

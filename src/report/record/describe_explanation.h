@@ -84,6 +84,23 @@ void Describe(auto& v, RecordOf<ExplainedSteps> auto& steps) {
           {.about = "Those that a log fills, for readers: in place of each hole words in ‹ ›."});
 }
 
+struct ExplainedSnippet {
+  std::string framework;
+  std::string name;
+  std::string language;
+  std::vector<std::string> before;
+  std::vector<std::string> after;
+};
+
+void Describe(auto& v, RecordOf<ExplainedSnippet> auto& snippet) {
+  v.Record("explained_snippet", "What it changes in a program of one framework.");
+  v.Need("framework", snippet.framework, {.about = "Its id."});
+  v.Need("name", snippet.name, {.about = "As people write it."});
+  v.Need("language", snippet.language, {.one_of = "python shell yaml"});
+  v.Need("before", snippet.before, {.about = "The lines before it."});
+  v.Need("after", snippet.after, {.about = "The lines after it."});
+}
+
 struct ExplainedVersions {
   std::string name;
   std::string package;
@@ -129,6 +146,7 @@ struct ExplainedRemedy {
   std::string telltale;
   std::string note;
   std::vector<ExplainedSteps> how;
+  std::vector<ExplainedSnippet> snippets;
   std::vector<ExplainedVersions> versions;
   std::string when;
   std::vector<ExplainedSentence> evidence;
@@ -159,6 +177,7 @@ void Describe(auto& v, RecordOf<ExplainedRemedy> auto& remedy) {
   v.Maybe("note", remedy.note);
   v.Need("how", remedy.how,
          {.about = "The framework that is asked for, or all that have steps, the default one first."});
+  v.Maybe("snippets", remedy.snippets, {.about = "Code before and after it, for the same frameworks."});
   v.Maybe("versions", remedy.versions, {.about = "Which releases have what the steps name, where not each has."});
   v.Maybe("when", remedy.when, {.about = "It is offered only where this is true; as written."});
   v.Need("evidence", remedy.evidence, {.about = "What in a log speaks for it."});
@@ -210,7 +229,8 @@ struct ExplainHeader {
 };
 
 void DescribeExplainHeader(auto& v, const ExplainHeader& header) {
-  v.Constant("format", kExplainFormat);
+  v.Constant("schema", kExplainFormat);
+  v.Constant("format", kExplainFormat);  // the same, under its first name
   v.Need("tool", header.tool);
   v.Maybe("topic", header.topic, {.about = "What was asked for, as the rule data writes it; absent: everything."});
   v.Maybe("framework", header.framework,

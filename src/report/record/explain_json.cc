@@ -90,7 +90,15 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
     if (steps.framework != nullptr)
       record.how.push_back({steps.framework->id, steps.framework->name, steps.plain, steps.of_log});
   }
-  for (const NameVersions* versions : VersionsIn(rules, all))
+  const std::vector<ShownSnippet> snippets = SnippetsIn(rules, remedy, frameworks);
+  for (const ShownSnippet& one : snippets) {
+    ExplainedSnippet snippet{one.framework->id, one.framework->name, one.snippet->language, {}, {}};
+    const CodeChange change = ChangeIn(*one.snippet);
+    for (const CodeLine& line : change.before) snippet.before.push_back(line.text);
+    for (const CodeLine& line : change.after) snippet.after.push_back(line.text);
+    record.snippets.push_back(std::move(snippet));
+  }
+  for (const NameVersions* versions : VersionsIn(rules, all, snippets))
     record.versions.push_back({versions->id, versions->package, versions->since, versions->until});
   record.when = SourceOf(remedy.when);
   record.evidence = ToRecords(remedy.evidence);

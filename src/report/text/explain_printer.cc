@@ -57,6 +57,8 @@ class ExplainPage {
   void PrintRemedies(bool whole);
   void PrintWhole(const Remedy& remedy);
   void PrintSteps(const Remedy& remedy);
+  void PrintSnippets(const Remedy& remedy);
+  void PrintCode(const std::string& label, const std::vector<CodeLine>& lines, TextPage::Look look);
   void PrintLinks(const Failure& failure);
 
   void Field(const std::string& label, const std::string& text) {
@@ -225,7 +227,28 @@ void ExplainPage::PrintSteps(const Remedy& remedy) {
     for (const std::string& step : steps.plain) Field(std::exchange(label, ""), step);
   }
   std::string label = "needs";
-  for (const NameVersions* versions : VersionsIn(rules_, all)) Field(std::exchange(label, ""), VersionsText(*versions));
+  for (const NameVersions* versions : VersionsIn(rules_, all, SnippetsIn(rules_, remedy, frameworks_))) Field(std::exchange(label, ""), VersionsText(*versions));
+  PrintSnippets(remedy);
+}
+
+void ExplainPage::PrintSnippets(const Remedy& remedy) {
+  for (const ShownSnippet& one : SnippetsIn(rules_, remedy, frameworks_)) {
+    const CodeChange change = ChangeIn(*one.snippet);
+    if (frameworks_.size() != 1) Field("code", "in " + one.framework->name);
+    PrintCode("before", change.before, &Style::Warning);
+    PrintCode("after", change.after, &Style::Good);
+  }
+}
+
+// As it is, so that it can be copied; what differs is coloured.
+void ExplainPage::PrintCode(const std::string& label, const std::vector<CodeLine>& lines, TextPage::Look look) {
+  std::string begin = std::string(kIndent, ' ') + label;
+  for (const CodeLine& line : lines) {
+    const std::string text = Printable(line.text);
+    begin.resize(kColumn, ' ');
+    page_.Line(text.empty() ? "" : begin + (line.changed ? (page_.style().*look)(text) : text));
+    begin.clear();
+  }
 }
 
 void ExplainPage::PrintLinks(const Failure& failure) {

@@ -32,7 +32,8 @@ RuleSet Ours() {
     "facts": ["x is %{number:x}"],
     "examples": {"match": [{"text": "our own test failed"}]}}],
     "remedies": [{"id": "watch", "title": "Watch it", "safety": "safe", "safe_why": "It only looks.", "cost": 0, "inquiry": true,
-                  "gain": "g", "telltale": "t", "note": "n", "how": {"jax": ["Look."]}, "links": []}]})json"}},
+                  "gain": "g", "telltale": "t", "note": "n", "how": {"jax": ["Look."]}, "links": [],
+                  "snippets": {"jax": {"before": ["a = 1", "b = f(a)"], "after": ["a = 2", "b = f(a)"]}}}]})json"}},
              &rules) == "");
   return rules;
 }
@@ -117,6 +118,52 @@ TEST_CASE("steps are the framework's, else the default one's, and that is said",
   CHECK(InOrder(all, {"jax", "then run", "keras", "Use it."}));
 }
 
+TEST_CASE("code before and after is the framework's, and the default one's where its steps stand in", "[report]") {
+  const RuleSet rules = Ours();
+  const Remedy& watch = *rules.FindRemedy("watch");
+  const Framework* jax = rules.FindFramework("jax");
+  const Framework* keras = rules.FindFramework("keras");
+  for (const Framework* asked : {jax, keras}) {
+    const std::vector<ShownSnippet> shown = SnippetsIn(rules, watch, {asked});
+    REQUIRE(shown.size() == 1);
+    CHECK(shown[0].framework == jax);
+    CHECK(shown[0].snippet->language == "python");
+  }
+  Remedy with_steps = watch;
+  with_steps.how["keras"] = {};
+  CHECK(SnippetsIn(rules, with_steps, {keras}).empty());  // other steps do not explain JAX's code
+  CHECK(SnippetsIn(rules, with_steps, {keras, jax}).size() == 1);
+  CHECK(SnippetsIn(rules, with_steps, {}).size() == 1);
+  CHECK(InOrder(Text(rules, "watch"), {"before    a = 1\n             b = f(a)\n", "after     a = 2\n             b"}));
+  const auto found = FindExplanation(rules, "watch");
+  CHECK(InOrder(PrintExplanationMarkdown(rules, *found, {}),
+                {"before:", "```python\na = 1\nb = f(a)\n```\n", "After:", "```python\na = 2\n"}));
+  const CodeChange change = ChangeIn({"python", "a\nb\nc", "a\nx\nc\ny"});
+  std::string marks;
+  for (const std::vector<CodeLine>* lines : {&change.before, &change.after}) {
+    for (const CodeLine& line : *lines) marks += line.text + (line.changed ? "! " : " ");
+  }
+  CHECK(marks == "a b! c a x! c y! ");
+}
+
+TEST_CASE("a snippet is of a framework that there is, and changes something", "[report]") {
+  const auto faults = [](const std::string& snippets) {
+    RuleSet rules;
+    return Load(
+        {BaseRules()},
+        {{"ours.json", R"json({"format": "whyoom.rules/1", "extensions": [{"extends": "shard", "snippets": )json" +
+                           snippets + "}]}"}},
+        &rules);
+  };
+  CHECK(faults(R"({"keras": {"before": ["a"], "after": ["b"]}})").empty());
+  CHECK(faults(R"({"kears": {"before": ["a"], "after": ["b"]}})").find("there is no framework 'kears'") !=
+        std::string::npos);
+  CHECK(faults(R"({"keras": {"before": ["a"], "after": ["a"]}})").find("what stands before it, too") !=
+        std::string::npos);
+  CHECK_FALSE(faults(R"({"keras": {"before": ["a"]}})").empty());
+  CHECK_FALSE(faults(R"({"keras": {"language": "lisp", "before": ["a"], "after": ["b"]}})").empty());
+}
+
 TEST_CASE("every topic reads well in 80 columns", "[report]") {
   const RuleSet& rules = BuiltInRules();
   const Frameworks usual = {rules.default_framework()};
@@ -139,7 +186,9 @@ TEST_CASE("JSON holds all of a remedy, and of a failure each remedy once", "[rep
     return json::parse(PrintExplanationJson(rules, found ? &*found : nullptr, frameworks, "1"));
   };
   const json shard = record("shard", {});
+  CHECK(shard["schema"] == "whyoom.explain/1");
   CHECK(shard["format"] == "whyoom.explain/1");
+  CHECK(record("watch", {})["snippets"][0]["after"] == json::array({"a = 2", "b = f(a)"}));
   CHECK(shard["how"][0]["framework"] == "jax");
   CHECK(shard["how"][0]["steps"] == json::array({"then run"}));
   CHECK(shard["how"][0]["of_log"] == json::array({"Shard ‹largest name›."}));

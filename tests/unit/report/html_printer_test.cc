@@ -10,8 +10,11 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "hostile_report.h"
+#include "made_report.h"
 #include "report/html/html_assets.h"
 #include "report/html/html_charts.h"
+#include "report/html/html_parts.h"
+#include "report/html/html_times.h"
 
 using namespace whyoom;
 
@@ -158,13 +161,66 @@ TEST_CASE("the parts of a need are what the log itemises, and nothing is drawn o
 TEST_CASE("a histogram counts every time once", "[report]") {
   const auto drawn = [](const std::vector<Timestamp>& times) {
     HtmlWriter html;
-    DrawTimes(times, &html);
+    DrawTimes(times, "Failures", &html);
     return html.Take();
   };
   CHECK(drawn({}).empty());
   CHECK(drawn({{5, true}, {5, true}}).empty());
   const std::string page = drawn({{-1, true}, {0, true}, {3'600'000'000, true}, {3'600'000'001, true}});
   CHECK(page.find(": 1</title>") != std::string::npos);
-  CHECK(page.find("most, 2, in the 5 minutes from 1970-01-01T01:00:00Z") != std::string::npos);
+  CHECK(page.find("a column is 5 minutes; the highest: 2 on 1 Jan 1970, 01:00 to 01:05") != std::string::npos);
   CHECK(drawn({{-62135596800'000'000, false}, {253402300799'000'000, false}}).find("<rect") != std::string::npos);
+}
+
+TEST_CASE("a column is a span of the calendar, which is said in words", "[report]") {
+  const auto at = [](const char* text) { return *ParseTimestamp(text); };
+  const auto drawn = [](const std::vector<Timestamp>& times) {
+    HtmlWriter html;
+    DrawTimes(times, "Failures", &html);
+    return html.Take();
+  };
+  const std::string months =
+      drawn({at("2023-12-23T18:14:57Z"), at("2026-11-01T00:00:00Z"), at("2026-11-21T01:52:08Z")});
+  CHECK(months.find("a column is a month; the highest: 2 in Nov 2026") != std::string::npos);
+  CHECK(months.find("<span>23 Dec 2023</span>") != std::string::npos);
+  const std::string years = drawn({at("1999-12-31T23:59:59Z"), at("2026-11-01T00:00:00Z"), at("2026-01-01T00:00:00Z")});
+  CHECK(years.find("a column is a year; the highest: 2 in 2026") != std::string::npos);
+  const std::string days = drawn({at("2026-11-01T10:00:00Z"), at("2026-11-28T11:00:00Z"), at("2026-11-28T00:00:00Z")});
+  CHECK(days.find("the highest: 2 ") != std::string::npos);
+  CHECK(days.find("on 28 Nov 2026") != std::string::npos);
+}
+
+TEST_CASE("dates read as people write them", "[report]") {
+  const auto at = [](const char* text) { return *ParseTimestamp(text); };
+  CHECK(DateText(at("2026-11-21T01:52:08.107000")) == "21 Nov 2026, 01:52");
+  CHECK(DateText({-1, true}) == "31 Dec 1969, 23:59");
+  CHECK(PeriodText(at("2021-12-23T18:14:57.707572"), at("2026-11-21T01:52:08")) == "23 Dec 2021 to 21 Nov 2026");
+  CHECK(PeriodText(at("2026-11-21T01:52:08"), at("2026-11-21T03:10:00")) == "21 Nov 2026, 01:52 to 03:10");
+  CHECK(PeriodText(at("2026-11-21T01:52:08"), at("2026-11-21T01:52:09")) == "21 Nov 2026, 01:52");
+  CHECK(PeriodText(at("2026-11-20T23:00:00"), at("2026-11-21T01:00:00")) == "20 Nov 2026, 23:00 to 21 Nov 2026, 01:00");
+  CHECK(ZoneText({}).empty());
+  CHECK(ZoneText({at("2026-11-21T01:52:08Z")}) == "UTC");
+  CHECK(ZoneText({at("2026-11-21T01:52:08")}) == "as the logs have it, without a zone");
+  CHECK(ZoneText({at("2026-11-21T01:52:08"), at("2026-11-21T01:52:08Z")}) == "UTC where the log names its zone");
+}
+
+TEST_CASE("the folder that all paths have in common is said once", "[report]") {
+  const Failure failure = MadeFailure();
+  const auto of = [&](const std::vector<std::string>& paths) {
+    Report report = MadeReport({});
+    for (const std::string& path : paths) {
+      report.findings.push_back(MadeFinding(failure));
+      report.findings.back().where.artifact.path = path;
+    }
+    return CommonFolder(report);
+  };
+  CHECK(of({"logs/run1/a.log", "logs/run2/b.log"}) == "logs/");
+  CHECK(of({"logs/run1/a.log", "logs/run10/b.log"}) == "logs/");
+  CHECK(of({"/srv/logs/a.log", "/srv/logs/b.log"}) == "/srv/logs/");
+  CHECK(of({"/srv/logs/a.log", "/opt/b.log"}).empty());  // "/" is no help
+  CHECK(of({"logs/a.log", "-"}).empty());
+  CHECK(of({"a.log", "b.log"}).empty());
+  CHECK(of({"logs/a.log"}).empty());
+  CHECK(BelowFolder("logs/run1/a.log:7", "logs/") == "run1/a.log:7");
+  CHECK(BelowFolder("other/a.log:7", "logs/") == "other/a.log:7");
 }

@@ -119,8 +119,9 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
     INFO(root);
     const json elsewhere = result("/home/user/job/src/train.py", root);
     CHECK(elsewhere["locations"][0]["physicalLocation"] == log);
-    CHECK(elsewhere["relatedLocations"][0]["physicalLocation"] ==
-          PhysicalLocation("file:///home/user/job/src/train.py", 41, false));
+    json source = PhysicalLocation("home/user/job/src/train.py", 41, false);
+    source["artifactLocation"]["uriBaseId"] = "JOBMACHINE";
+    CHECK(elsewhere["relatedLocations"][0]["physicalLocation"] == source);
   }
   const json unknown = RunOf(MadeReport({MadeFinding(failure)}))["results"][0];
   CHECK(unknown["locations"][0]["physicalLocation"] == log);
@@ -141,6 +142,33 @@ TEST_CASE("places in logs, in archives and on standard input", "[report]") {
   REQUIRE(result["relatedLocations"].size() == 2);
   CHECK(result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "-");
   CHECK(result["relatedLocations"][1]["physicalLocation"] == PhysicalLocation("a%20b", 5, false));
+}
+
+TEST_CASE("a log outside of the sources is named relative to the folder of the logs", "[report]") {
+  const Failure failure = MadeFailure();
+  const auto run_of = [&](const std::vector<std::string>& paths) {
+    std::vector<Diagnosis> findings;
+    for (const std::string& path : paths) {
+      findings.push_back(MadeFinding(failure));
+      findings.back().where.artifact.path = path;
+    }
+    return RunOf(MadeReport(std::move(findings)), "/home/user/job");
+  };
+  const auto artifact = [](const json& run, std::size_t i) {
+    return run["results"][i]["locations"][0]["physicalLocation"]["artifactLocation"];
+  };
+  const json outside = run_of({"/srv/logs/run1/a.log", "/srv/logs/run2/b.log", "/home/user/job/c.log"});
+  CHECK(artifact(outside, 0) == json({{"uri", "run1/a.log"}, {"uriBaseId", "LOGROOT"}}));
+  CHECK(artifact(outside, 1) == json({{"uri", "run2/b.log"}, {"uriBaseId", "LOGROOT"}}));
+  CHECK(artifact(outside, 2) == json({{"uri", "c.log"}, {"uriBaseId", "%SRCROOT%"}}));
+  CHECK(outside["originalUriBaseIds"]["LOGROOT"]["uri"] == "file:///srv/logs/");
+  const json apart = run_of({"/srv/a.log", "/opt/b.log"});
+  CHECK(artifact(apart, 0) == json({{"uri", "srv/a.log"}, {"uriBaseId", "LOGROOT"}}));
+  CHECK(apart["originalUriBaseIds"]["LOGROOT"]["uri"] == "file:///");
+  const json above = run_of({"../../logs/a.log"});
+  CHECK(artifact(above, 0) == json({{"uri", "logs/a.log"}, {"uriBaseId", "LOGROOT"}}));
+  CHECK_FALSE(above["originalUriBaseIds"]["LOGROOT"].contains("uri"));
+  CHECK_FALSE(run_of({"a.log"})["originalUriBaseIds"].contains("LOGROOT"));
 }
 
 TEST_CASE("names of files become URIs byte for byte", "[report]") {
