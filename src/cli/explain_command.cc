@@ -19,6 +19,7 @@
 #include "report/markdown/failure_pages.h"
 #include "report/record/explain_json.h"
 #include "report/text/explain_printer.h"
+#include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -35,12 +36,7 @@ Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all
     const Framework* usual = all_unless_asked ? nullptr : rules.default_framework();
     return usual == nullptr ? Frameworks() : Frameworks{usual};
   }
-  if (const Framework* found = rules.FindFramework(asked)) return {found};
-  const std::string near = SuggestFramework(rules, asked);
-  std::string known;
-  for (const Framework& framework : rules.frameworks()) known += framework.id + ", ";
-  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}and all", Printable(asked),
-                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)), Printable(known)));
+  return {&NamedFramework(rules, asked, true)};
 }
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& topic) {
@@ -103,6 +99,24 @@ std::vector<Word> TopicWords(const RuleSet& rules) {
   std::vector<Word> words;
   for (const Topic& topic : Topics(rules)) words.push_back({topic.name, topic.title});
   return words;
+}
+
+std::vector<Word> CodeWords(const RuleSet& rules) {
+  std::vector<Word> words;
+  for (const Topic& topic : Topics(rules)) {
+    if (rules.FindRemedy(topic.name) == nullptr) words.push_back({topic.name, topic.title});
+  }
+  return words;
+}
+
+const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
+  if (const Framework* found = rules.FindFramework(name)) return *found;
+  const std::string near = SuggestFramework(rules, name);
+  std::vector<std::string> known;
+  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
+  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}{}", Printable(name),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
+                          Printable(Listing(known)), or_all ? " and all" : ""));
 }
 
 std::vector<Word> FrameworkWords(const RuleSet& rules) {

@@ -15,6 +15,11 @@ int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& 
 
 // What can stand for TOPIC and FRAMEWORK on the command line.
 std::vector<Word> TopicWords(const RuleSet& rules);
+std::vector<Word> CodeWords(const RuleSet& rules);  // of TOPIC, those of failures
 std::vector<Word> FrameworkWords(const RuleSet& rules);
+
+// The framework of that id or name. Throws Error, which lists them, where there is none; `or_all` says that "all" may
+// stand in its place.
+const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all);
 
 }  // namespace whyoom

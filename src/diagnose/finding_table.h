@@ -28,6 +28,9 @@ class FindingTable {
   // A finding; or its diagnosis, where that was made already: what it was made of had to go, or was never here.
   using Entry = std::variant<Finding, Diagnosis>;
 
+  // Whose steps the remedies show, whatever the log shows; empty: the log's. Of findings that are not concluded yet.
+  void SetFramework(const std::string& id) { framework_ = id; }
+
   // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
   void Add(Entry entry);
 
@@ -56,6 +59,7 @@ class FindingTable {
     std::map<std::string, Entry> by_id;
     std::uint64_t row_bytes = 0;  // held; at least
   };
+  Diagnosis ToDiagnosis(Entry entry) const;
   void DropRows(OfCode* of_code) const;
   void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
 
@@ -63,6 +67,7 @@ class FindingTable {
   std::map<std::string, OfCode> by_code_;
   std::map<std::string, std::uint64_t> left_out_;
   ProgramTable programs_;
+  std::string framework_;
 };
 
 // What is known of an entry without its verdict.
