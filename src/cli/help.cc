@@ -96,14 +96,21 @@ std::string WithoutBrackets(const std::string& text) {
   return plain;
 }
 
-// One line, cut at its end.
+// In at most `room` columns: up to a comma where one stands late enough, but of a list of words the begin.
+std::string Cut(const std::string& phrase, std::size_t room) {
+  if (DisplayWidth(phrase) <= room) return phrase;
+  const std::size_t comma = phrase.rfind(", ", room);
+  const bool is_list = std::count(phrase.begin(), phrase.end(), ',') > 3;
+  return comma == std::string::npos || comma < room / 3 || is_list ? Fit(phrase, room) : phrase.substr(0, comma);
+}
+
+// One line.
 std::string OptionRow(const std::string& name, const std::string& about) {
   const std::string lead = std::string(kIndent, ' ') + name;
   const std::size_t column = std::max(kShortColumn, DisplayWidth(lead) + 2);
   const std::string phrase = WithoutBrackets(Phrase(about));
   const std::size_t room = kScreenColumns - std::min(column, kScreenColumns);
-  const std::string cut = DisplayWidth(phrase) <= room ? phrase : Fit(phrase, room);
-  return lead + std::string(column - DisplayWidth(lead), ' ') + cut + "\n";
+  return lead + std::string(column - DisplayWidth(lead), ' ') + Cut(phrase, room) + "\n";
 }
 
 std::vector<const CLI::Option*> ByUse(const CLI::App& app) {

@@ -134,17 +134,17 @@ std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
 // Of a command that has commands of its own: none of them is named.
 std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = app.get_subcommands({});
+  const std::string name = app.get_name().substr(app.get_name().find(' ') + 1);
   std::vector<std::string> known;
   for (const CLI::App* command : commands) known.push_back(command->get_name());
   const auto word =
       std::find_if(arguments.begin(), arguments.end(), [](const std::string& each) { return !each.starts_with("-"); });
   const bool asks_help = word == arguments.end() && !arguments.empty();
   if (commands.empty() || asks_help) return std::nullopt;
-  if (word == arguments.end())
-    return Misused(fmt::format("{}: which one? There are {}", app.get_name(), Listing(known)));
+  if (word == arguments.end()) return Misused(fmt::format("{}: which one? There are {}", name, Listing(known)));
   if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
   const std::string meant = DidYouMean(*word, known);
-  return Misused(fmt::format("{} {}: there is no such command{}", app.get_name(), Printable(*word),
+  return Misused(fmt::format("{} {}: there is no such command{}", name, Printable(*word),
                              meant.empty() ? "; there are " + Listing(known) : ", " + meant));
 }
 
