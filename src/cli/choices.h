@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -63,8 +64,11 @@ T ToChoice(const char* option, const char* kind, const Choices<T>& choices, cons
   for (const Choice<T>& choice : choices) {
     if (given == choice.name) return choice.value;
   }
-  throw CLI::ValidationError(
-      fmt::format("{} {}: no such {}; {}", option, Printable(given), kind, Listing(choices, false)));
+  std::vector<std::string> names;
+  for (const Choice<T>& choice : choices) names.emplace_back(choice.name);
+  const std::string meant = DidYouMean(given, names);
+  throw CLI::ValidationError(fmt::format("{} {}: no such {}{}; {}", option, Printable(given), kind,
+                                         meant.empty() ? "" : ", " + meant, Listing(choices, false)));
 }
 
 template <typename T>

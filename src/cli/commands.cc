@@ -32,25 +32,20 @@ constexpr const char* kFooter =
     "counts as found with --strict only.\n"
     "\n"
     "Examples:\n"
-    "  whyoom train.log\n"
-    "  kubectl logs job/train | whyoom\n"
-    "  whyoom --format json logs/ | jq '.diagnoses[].code'\n"
-    "  find /logs -name '*.log' -print0 | whyoom --files-from - -0 --resume state\n";
+    "  whyoom run -- python train.py       run a job; where it fails, say why\n"
+    "  whyoom train.log logs/              read logs: files, folders, archives\n"
+    "  kubectl logs job/train | whyoom     read what is piped in\n"
+    "  whyoom diff before.log after.log    what a change did, what is still over\n"
+    "  whyoom explain E1000.3              what a code means and what helps\n";
 
 bool IsWholeNumber(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 CommandArguments Begin(const std::string& about, const std::string& name) {
-  return {std::make_unique<CLI::App>(about, name), {}, ""};
-}
-
-// Of what diagnoses; `explain` takes "all" beside the names.
-void AddFramework(CLI::App& app, Options* options) {
-  app.add_option("--framework", options->framework,
-                 "Give the steps for this framework, by its id or name (pytorch_xla, MaxText), whichever the log shows")
-      ->type_name("FRAMEWORK")
-      ->group(kOutput);
+  CommandArguments command = {std::make_unique<CLI::App>(about, name), {}, ""};
+  command.app->set_help_flag("-h,--help", "What is used most, on one screen (-h), or all there is (--help)");
+  return command;
 }
 
 CommandArguments BuildDiagnose(Options* options) {
@@ -71,15 +66,19 @@ CommandArguments BuildDiagnose(Options* options) {
                  "XLA dump or stated in a log that do not say themselves")
       ->type_name("SIZE|CHIP")
       ->group(kInputs);
-  AddFramework(app, options);
   AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
                "Wait for what is still written to the files or the pipe, also where a file is replaced, and print each "
                "diagnosis as soon as its report is complete; ends with the pipe, or when interrupted")
       ->group(kInputs);
   AddFormat(app, kReportFormats, options, &command.words);
+  AddDetail(app, options);
+  AddFramework(app, options);
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
+  AddVerbose(app, options);
+  AddSelection(app, options);
+  AddFailOn(app, options);
   AddExitStatus(app, options);
   AddBatches(app, options, &command.words);
   AddLimits(app, &options->limits);
@@ -102,8 +101,12 @@ CommandArguments BuildMerge(Options* options) {
   app.add_option("file", options->paths, "Reports and folders of them; - or none on a pipe: standard input")
       ->type_name("FILE");
   AddFormat(app, kReportFormats, options, &command.words);
+  AddDetail(app, options);
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
+  AddVerbose(app, options);
+  AddSelection(app, options);
+  AddFailOn(app, options);
   AddExitStatus(app, options);
   options->command = Command::kMerge;
   return command;
@@ -113,6 +116,11 @@ CommandArguments BuildExplain(Options* options) {
   CommandArguments command =
       Begin("What a code, scenario or remedy means and what to do. Without a topic: a list of them.", "whyoom explain");
   CLI::App& app = *command.app;
+  app.footer(
+      "Examples:\n"
+      "  whyoom explain E1000                 an overview, each scenario, each remedy\n"
+      "  whyoom explain 0101.fragmentation    one scenario, and how to mend it\n"
+      "  whyoom explain donate_buffers --framework keras\n");
   app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
       ->type_name("TOPIC");
   app.add_option("--framework", options->framework,
@@ -140,7 +148,11 @@ CommandArguments BuildDiff(Options* options) {
       "A run is a log, or the folder of an XLA dump (XLA_FLAGS=--xla_dump_to=DIR), of a compile that fitted or not.\n"
       "The dumps of both prove which change was made; lists of allocations only hint at it.\n"
       "\n"
-      "Exit status: 0 AFTER does not fail, 1 it still fails, 2 could not run, 3 some input could not be read whole.\n");
+      "Exit status: 0 AFTER does not fail, 1 it still fails, 2 could not run, 3 some input could not be read whole.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom diff before.log after.log\n"
+      "  whyoom diff dump-before/ dump-after/\n");
   app.add_option_function<std::string>(
          "before", [options](const std::string& path) { options->paths.insert(options->paths.begin(), path); },
          "The run before the change: a log or an XLA dump; - for standard input")
@@ -201,10 +213,13 @@ CommandArguments BuildRun(Options* options) {
       "  whyoom run --format json --output report.json -- python train.py\n"
       "  whyoom run --exit-retry -- python train.py\n");
   AddFormat(app, kReportFormats, options, &command.words);
+  AddDetail(app, options);
+  AddFramework(app, options);
   AddForCi(app, options);
   AddCommon(app, options, &command.words);
+  AddVerbose(app, options);
+  AddSelection(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
-  AddFramework(app, options);
   app.add_flag_callback(
       "--no-dump", [options] { options->dump = false; }, "Leave XLA_FLAGS alone");
   app.add_flag("--keep-dump", options->keep_dump, "Do not remove the XLA dump, and say where it is");
@@ -286,6 +301,12 @@ CommandArguments BuildRules(Options* options) {
   CommandArguments command =
       Begin("The rule data as a product. Files given after the command are added to what is built in.", "whyoom rules");
   CLI::App& app = *command.app;
+  app.footer(
+      "Examples:\n"
+      "  whyoom rules list                          what is known, and from which file\n"
+      "  whyoom rules new my.pool --from train.log:41 > my-rules.json\n"
+      "  whyoom rules test my-rules.json\n"
+      "  whyoom rules trace train.log:812           why a line is found, or is not\n");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list",
        {Command::kRulesList,
@@ -296,7 +317,7 @@ CommandArguments BuildRules(Options* options) {
         "Print what a log must hold one of to be looked at, one a line: zgrep -ilF -f <(whyoom rules literals)"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files, for editors"}},
   };
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // that one is missing is told in our own words
   for (const auto& [name, what] : commands) {
     CLI::App* sub = app.add_subcommand(name, what.second);
     const bool lists = what.first == Command::kRulesList;

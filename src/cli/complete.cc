@@ -15,18 +15,6 @@ namespace {
 
 using Fill = Completion::Fill;
 
-// A menu has room for a phrase, where --help has sentences: what stands before the first stop outside of brackets.
-std::string Phrase(const std::string& about) {
-  int depth = 0;
-  for (std::size_t i = 0; i < about.size(); ++i) {
-    const char c = about[i];
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    const bool stop = c == '.' || c == ';' || c == ':';
-    if (depth == 0 && stop && (i + 1 == about.size() || about[i + 1] == ' ')) return about.substr(0, i);
-  }
-  return about;
-}
-
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
 std::vector<std::string> Names(const CLI::Option& option) {
@@ -97,6 +85,10 @@ class Offers {
     } else if (type.starts_with("FRAMEWORK")) {
       for (const Word& framework : known_.frameworks()) Add(prefix + framework.text, framework.about);
       if (type.ends_with("|all")) Add(prefix + "all", "every framework");
+    } else if (type == "CODE,...") {
+      const std::size_t comma = current_.rfind(',');
+      const std::string before = comma == std::string::npos ? prefix : current_.substr(0, comma + 1);
+      for (const Word& code : known_.codes()) Add(before + code.text, code.about);
     } else if (type == "DIR") {
       AddFill(Fill::kFolders, prefix);
     } else if (static const std::set<std::string> files = {"FILE", "FILE|DIR", "SECTION|FILE", "LOG:LINE", "LOG[:LINE]",
@@ -182,6 +174,17 @@ void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std
 }
 
 }  // namespace
+
+std::string Phrase(const std::string& about) {
+  int depth = 0;
+  for (std::size_t i = 0; i < about.size(); ++i) {
+    const char c = about[i];
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    const bool stop = c == '.' || c == ';' || c == ':';
+    if (depth == 0 && stop && (i + 1 == about.size() || about[i + 1] == ' ')) return about.substr(0, i);
+  }
+  return about;
+}
 
 Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& known) {
   const std::string current = line.empty() ? "" : line.back();

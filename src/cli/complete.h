@@ -23,9 +23,13 @@ struct Completion {
   std::size_t job_begin = 0;  // of kJob: the index of the first word of another program's command line
 };
 
+// A menu has room for a phrase, where --help has sentences: what stands before the first stop outside of brackets.
+std::string Phrase(const std::string& about);
+
 // What the rule data knows; each is only called where its words are asked for.
 struct KnownWords {
   std::function<std::vector<Word>()> topics;  // of `explain`
+  std::function<std::vector<Word>()> codes;   // with and without a scenario
   std::function<std::vector<Word>()> frameworks;
 };
 

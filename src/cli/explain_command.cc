@@ -20,6 +20,7 @@
 #include "report/markdown/failure_pages.h"
 #include "report/record/explain_json.h"
 #include "report/text/explain_printer.h"
+#include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -36,7 +37,7 @@ Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all
     const Framework* usual = all_unless_asked ? nullptr : rules.default_framework();
     return usual == nullptr ? Frameworks() : Frameworks{usual};
   }
-  return {&NamedFramework(rules, asked)};
+  return {&NamedFramework(rules, asked, true)};
 }
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& topic) {
@@ -74,15 +75,6 @@ int WritePages(const std::vector<Page>& pages, std::string_view mark, const fs::
 
 }  // namespace
 
-const Framework& NamedFramework(const RuleSet& rules, const std::string& asked) {
-  if (const Framework* found = rules.FindFramework(asked)) return *found;
-  const std::string near = SuggestFramework(rules, asked);
-  std::string known;
-  for (const Framework& framework : rules.frameworks()) known += (known.empty() ? "" : ", ") + framework.id;
-  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}", Printable(asked),
-                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)), Printable(known)));
-}
-
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
   const bool as_site = options.format == Format::kHtml;
   if (as_site && (options.pages.empty() || !options.extra_outputs.empty()))
@@ -115,6 +107,24 @@ std::vector<Word> TopicWords(const RuleSet& rules) {
   std::vector<Word> words;
   for (const Topic& topic : Topics(rules)) words.push_back({topic.name, topic.title});
   return words;
+}
+
+std::vector<Word> CodeWords(const RuleSet& rules) {
+  std::vector<Word> words;
+  for (const Topic& topic : Topics(rules)) {
+    if (rules.FindRemedy(topic.name) == nullptr) words.push_back({topic.name, topic.title});
+  }
+  return words;
+}
+
+const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
+  if (const Framework* found = rules.FindFramework(name)) return *found;
+  const std::string near = SuggestFramework(rules, name);
+  std::vector<std::string> known;
+  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
+  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}{}", Printable(name),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
+                          Printable(Listing(known)), or_all ? " and all" : ""));
 }
 
 std::vector<Word> FrameworkWords(const RuleSet& rules) {

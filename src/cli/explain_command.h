@@ -13,11 +13,13 @@ namespace whyoom {
 // The exit status. Throws Error for a topic or a framework that there is not.
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text);
 
-// The framework of this id or name. Throws Error, with what there is, where there is none.
-const Framework& NamedFramework(const RuleSet& rules, const std::string& asked);
-
 // What can stand for TOPIC and FRAMEWORK on the command line.
 std::vector<Word> TopicWords(const RuleSet& rules);
+std::vector<Word> CodeWords(const RuleSet& rules);  // of TOPIC, those of failures
 std::vector<Word> FrameworkWords(const RuleSet& rules);
+
+// The framework of that id or name. Throws Error, which lists them, where there is none; `or_all` says that "all" may
+// stand in its place.
+const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all);
 
 }  // namespace whyoom

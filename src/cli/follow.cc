@@ -25,23 +25,32 @@ namespace {
 // What the followed inputs came to so far, and what of it was printed.
 class LiveReport {
  public:
-  LiveReport(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control)
-      : engine_(engine), options_(options), text_(text), control_(control) {}
+  LiveReport(const Engine& engine, const Options& options, const ReportFilter& filter, std::string framework,
+             const TextOptions& text, ReadControl* control)
+      : engine_(engine),
+        options_(options),
+        filter_(filter),
+        framework_(std::move(framework)),
+        text_(text),
+        control_(control) {}
 
   // Prints the diagnoses of one artifact that were not printed before.
   void PrintNew(const ArtifactReader& reader) {
     if (options_.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
-    FindingTable so_far = reader.SoFar();
-    so_far.SetFramework(options_.framework);
-    std::vector<Diagnosis> findings = so_far.Finish(XlaDump(), &report.problems);
+    FindingTable table = reader.SoFar();
+    table.SetFramework(framework_);
+    std::vector<Diagnosis> findings = table.Finish(XlaDump(), &report.problems);
     const std::lock_guard lock(mutex_);
     for (Diagnosis& finding : findings) {
       if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));
     }
+    filter_.TakeOut(&report);
+    report.passed_over = {};  // told of at the end
     if (report.findings.empty()) return;
-    const std::string text = (printed_.empty() ? "" : "\n") + PrintText(report, text_);
+    const std::string text =
+        (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);
     printed_ += text;
     // The file of --output holds the whole report at any time, not only what is new.
     const bool is_read = WriteOutput(options_.output.empty() ? text : printed_, options_.output);
@@ -61,6 +70,8 @@ class LiveReport {
  private:
   const Engine& engine_;
   const Options& options_;
+  const ReportFilter& filter_;
+  const std::string framework_;
   const TextOptions text_;
   ReadControl* const control_;
   std::mutex mutex_;
@@ -86,7 +97,8 @@ FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, 
 
 }  // namespace
 
-Readings Follow(const Engine& engine, const Options& options, const TextOptions& text, ReadControl* control) {
+Readings Follow(const Engine& engine, const Options& options, const ReportFilter& filter, const std::string& framework,
+                const TextOptions& text, ReadControl* control) {
   for (const std::string& path : options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
@@ -94,7 +106,7 @@ Readings Follow(const Engine& engine, const Options& options, const TextOptions&
   }
   // The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
   const Interrupt interrupt(&control->stop);
-  LiveReport live(engine, options, text, control);
+  LiveReport live(engine, options, filter, framework, text, control);
   const Quota time(options.limits);
   std::mutex mutex;
   std::exception_ptr failure;

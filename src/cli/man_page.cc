@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/footer.h"
 
 namespace whyoom {
 namespace {
@@ -35,41 +35,6 @@ std::string Roff(std::string_view text) {
 std::string Bold(std::string_view text) { return "\\fB" + Roff(text) + "\\fR"; }
 std::string Italic(std::string_view text) { return "\\fI" + Roff(text) + "\\fR"; }
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-// The paragraphs of a footer: "Title:" with indented lines below, or "Title: text", or text.
-struct Paragraph {
-  std::string title;
-  std::string text;
-  bool as_it_stands = false;  // its lines are not to be filled
-};
-
-std::vector<Paragraph> Paragraphs(const std::string& footer) {
-  std::vector<Paragraph> paragraphs = {{}};
-  for (const std::string& line : Lines(footer)) {
-    if (line.empty()) {
-      paragraphs.emplace_back();
-      continue;
-    }
-    Paragraph& last = paragraphs.back();
-    if (last.text.empty() && last.title.empty() && line.back() == ':') {
-      last.title = line.substr(0, line.size() - 1);
-      last.as_it_stands = true;
-    } else if (constexpr std::string_view kStatus = "Exit status: "; line.starts_with(kStatus)) {
-      last.title = "Exit status";
-      last.text = line.substr(kStatus.size()) + "\n";
-    } else {
-      last.text += (last.as_it_stands ? line.substr(std::min<std::size_t>(2, line.size())) : line) + "\n";
-    }
-  }
-  return paragraphs;
-}
-
 std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
@@ -88,9 +53,9 @@ class Page {
 
   void Entry(const std::string& roff, const std::string& about) { Line(".TP\n" + roff + "\n" + Roff(about)); }
 
-  void Text(const Paragraph& paragraph) {
+  void Text(const FooterParagraph& paragraph) {
     if (paragraph.as_it_stands) Line(".nf");
-    for (const std::string& line : Lines(paragraph.text)) Line(Roff(line));
+    for (const std::string& line : paragraph.lines) Line(Roff(line));
     if (paragraph.as_it_stands) Line(".fi");
   }
 
@@ -155,8 +120,7 @@ void AddCommand(const Callable& command, Page* page) {
   page->Subsection(command.name);
   page->Line(Roff(command.app->get_description()));
   page->Options(*command.app, [](const std::string&) {});
-  for (const Paragraph& paragraph : Paragraphs(command.app->get_footer())) {
-    if (paragraph.text.empty()) continue;
+  for (const FooterParagraph& paragraph : FooterParagraphs(command.app->get_footer())) {
     page->Line(".PP");
     if (!paragraph.title.empty()) page->Line(Roff(paragraph.title) + ":");
     page->Text(paragraph);
@@ -166,6 +130,8 @@ void AddCommand(const Callable& command, Page* page) {
 constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"NO_COLOR", "If set and not empty, no colours, unless --color always is given."},
     {"CLICOLOR_FORCE, FORCE_COLOR", "If set, not empty and not 0, colours also where the output is no terminal."},
+    {"COLUMNS",
+     "How wide the text on standard output is, 60 to 120, and --help, up to 110; else as the terminal is, or 80."},
     {"GITHUB_STEP_SUMMARY", "The file that --step-summary appends to."},
     {"WHYOOM_RULES",
      "Rule files and folders, with colons between them, as for --rules: later ones override earlier ones, --rules "
@@ -199,7 +165,7 @@ std::string ManPage() {
   page.Options(main, [&](const std::string& group) { page.Subsection(group); });
   page.Section("COMMANDS");
   for (std::size_t i = 1; i < commands.size(); ++i) AddCommand(commands[i], &page);
-  for (const Paragraph& paragraph : Paragraphs(main.get_footer())) {
+  for (const FooterParagraph& paragraph : FooterParagraphs(main.get_footer())) {
     if (paragraph.title == "More commands") continue;  // all have been said
     page.Section(UpperCase(paragraph.title));
     page.Text(paragraph);

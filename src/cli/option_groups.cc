@@ -70,9 +70,73 @@ void AddForCi(CLI::App& app, Options* options) {
 
 void AddOutput(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
-         "--output", [options](const std::string& file) { options->output = file == "-" ? "" : file; },
+         "-o,--output", [options](const std::string& file) { options->output = file == "-" ? "" : file; },
          "Write to FILE instead of standard output")
       ->type_name("FILE")
+      ->group(kOutput);
+}
+
+void AddDetail(CLI::App& app, Options* options) {
+  CLI::Option* brief = app.add_flag_callback(
+      "--brief", [options] { options->detail = Detail::kBrief; },
+      "One line a failure in text: where, code, scenario, what was needed, what to do first; with --format json a "
+      "small "
+      "object, schema whyoom.brief/1");
+  CLI::Option* all = app.add_flag_callback(
+      "--all", [options] { options->detail = Detail::kAll; },
+      "Every remedy in full, every row and every failure, in text");
+  brief->group(kOutput);
+  all->group(kOutput)->excludes(brief);
+}
+
+void AddVerbose(CLI::App& app, Options* options) {
+  app.add_flag("-v,--verbose", options->verbose,
+               "Tell what is read and passed over, with counts and times, on standard error")
+      ->group(kOutput);
+}
+
+namespace {
+
+CLI::Option* AddCodes(CLI::App& app, const char* name, std::vector<std::string>* codes, const std::string& about) {
+  return app.add_option(name, *codes, about)
+      ->type_name("CODE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kSelection);
+}
+
+CLI::Option* AddFile(CLI::App& app, const char* name, std::string* file, const std::string& about) {
+  const auto take = [file, name](const std::string& text) {
+    if (text.empty() || text == "-") throw CLI::ValidationError(name, "a file has to be named");
+    *file = text;
+  };
+  return app.add_option_function<std::string>(name, take, about)->type_name("FILE")->group(kSelection);
+}
+
+}  // namespace
+
+void AddSelection(CLI::App& app, Options* options) {
+  AddCodes(app, "--select", &options->select,
+           "Tell only of these failures: codes (E1000), with a scenario (E1000.3), the begin of some (E3), or patterns "
+           "(tpu.*); may be repeated");
+  AddCodes(app, "--ignore", &options->ignore, "Do not tell of these; where both name one, --ignore counts");
+  AddFile(app, "--baseline", &options->baseline,
+          "Leave out the failures that this file knows, but for their number; --write-baseline makes it");
+  AddFile(
+      app, "--write-baseline", &options->write_baseline,
+      "Write the failures that are found to FILE, with those of --baseline, as known: none of them counts as found");
+}
+
+void AddFailOn(CLI::App& app, Options* options) {
+  AddCodes(app, "--fail-on", &options->fail_on,
+           "Only these count as found for the exit status, named as for --select; all are shown");
+}
+
+void AddFramework(CLI::App& app, Options* options) {
+  app.add_option("--framework", options->framework,
+                 "Advise for this framework (its id or name: maxtext, PyTorch/XLA), where the log does not show it or "
+                 "shows another")
+      ->type_name("FRAMEWORK")
       ->group(kOutput);
 }
 
@@ -87,6 +151,12 @@ void AddCommon(CLI::App& app, Options* options, ValueWords* words) {
       "home");
   AddOutput(app, options);
   AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color, words)->group(kOutput);
+  app.add_flag(
+         "-q,--quiet", options->quiet,
+         "Print nothing beside the result: no notes in text (that nothing was found, what could not be read, what "
+         "no rule knows, what is not shown), no progress, no remarks on standard error; only what ends the run "
+         "is told. The exit status is the same")
+      ->group(kOutput);
 }
 
 void AddExitStatus(CLI::App& app, Options* options) {

@@ -4,21 +4,70 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/terminal.h"
+#include "rules/suggest.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-// Runs CLI11 over the arguments; its own words for help and errors come back as text.
-std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments) {
+constexpr const char* kMoreHelp = "Run with --help for more information.\n";
+
+EarlyExit Misused(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
+
+// The command that the arguments reached.
+const CLI::App& Reached(const CLI::App& app) {
+  const auto reached = app.get_subcommands();
+  return reached.empty() ? app : Reached(*reached.back());
+}
+
+// What no command takes.
+EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
+  const std::string name = given.substr(0, given.find('='));
+  if (!given.starts_with("-")) return Misused(Printable(given) + ": nothing more is expected here");
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
+  }
+  const std::string meant = DidYouMean(name, known);
+  return Misused(fmt::format("{}: there is no such option{}", Printable(name), meant.empty() ? "" : ", " + meant));
+}
+
+// "AFTER is missing: The run after it".
+std::string MissingText(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() && option->get_required() && option->count() == 0)
+      return fmt::format("{} is missing: {}; {}", option->get_type_name(), option->get_description(),
+                         UsageLine(app, ""));
+  }
+  return {};
+}
+
+// Runs CLI11 over the arguments; what it throws for help and errors comes back as text.
+std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std::string> arguments) {
+  CLI::App& app = *command.app;
+  const bool in_full = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   try {
     app.parse(arguments);
     return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App& about = Reached(app);
+    return EarlyExit{0, in_full ? LongHelp(about, command.trailer, HelpWidth()) : ShortHelp(about, command.trailer)};
+  } catch (const CLI::ExtrasError&) {
+    const std::vector<std::string> unknown = app.remaining(true);
+    return UnknownArgument(Reached(app), unknown.empty() ? "" : unknown.front());
   } catch (const CLI::ParseError& error) {
+    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    if (const std::string missing = is_missing ? MissingText(Reached(app)) : ""; !missing.empty())
+      return Misused(missing);
     std::ostringstream out;
     std::ostringstream err;
     const int status = app.exit(error, out, err);
@@ -44,15 +93,59 @@ std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& optio
   return std::nullopt;
 }
 
+bool HasBriefForm(Format format) { return format == Format::kText || format == Format::kJson; }
+
+std::optional<EarlyExit> CheckForms(const Options& options) {
+  if (options.quiet && options.verbose) return Misused("--quiet and --verbose: give one of them");
+  const bool any_brief =
+      HasBriefForm(options.format) || std::any_of(options.extra_outputs.begin(), options.extra_outputs.end(),
+                                                  [](const ExtraOutput& extra) { return HasBriefForm(extra.format); });
+  if (options.detail == Detail::kBrief && !any_brief) return Misused("--brief is of the formats text and json");
+  return std::nullopt;
+}
+
 // What follows is the job's own, so it is taken off before CLI11 reads.
-std::optional<EarlyExit> ParseRun(CLI::App& app, const std::vector<std::string>& arguments, Options* options) {
-  const std::size_t begin = JobBegin(app, arguments);
+std::optional<EarlyExit> ParseRun(const CommandArguments& built, const std::vector<std::string>& arguments,
+                                  Options* options) {
+  const std::size_t begin = JobBegin(*built.app, arguments);
   const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(begin);
   options->job.assign(command, arguments.end());
   if (!options->job.empty() && options->job[0] == "--") options->job.erase(options->job.begin());
-  std::optional<EarlyExit> early = Parse(app, {arguments.begin(), command});
+  std::optional<EarlyExit> early = Parse(built, {arguments.begin(), command});
+  if (!early) early = CheckForms(*options);
   if (!early && options->job.empty()) return EarlyExit{2, "whyoom: no command to run: whyoom run -- CMD ...\n"};
   return early;
+}
+
+// The first word where it can only be a command that is misspelt: no file of that name is there.
+std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
+  std::error_code error;
+  if (word.empty() || word[0] == '-' || std::filesystem::exists(word, error)) return std::nullopt;
+  std::vector<std::string> known;
+  for (const CommandDefinition& command : Commands()) {
+    if (*command.name != '\0') known.emplace_back(command.name);
+  }
+  std::string meant = DidYouMean(word, known);
+  if (word == "help" || word == "version") meant = "did you mean '--" + word + "'?";
+  if (meant.empty()) return std::nullopt;
+  return Misused(fmt::format("'{}' is neither a file nor a command, {}", Printable(word), meant));
+}
+
+// Of a command that has commands of its own: none of them is named.
+std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto commands = app.get_subcommands({});
+  const std::string name = app.get_name().substr(app.get_name().find(' ') + 1);
+  std::vector<std::string> known;
+  for (const CLI::App* command : commands) known.push_back(command->get_name());
+  const auto word =
+      std::find_if(arguments.begin(), arguments.end(), [](const std::string& each) { return !each.starts_with("-"); });
+  const bool asks_help = word == arguments.end() && !arguments.empty();
+  if (commands.empty() || asks_help) return std::nullopt;
+  if (word == arguments.end()) return Misused(fmt::format("{}: which one? There are {}", name, Listing(known)));
+  if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
+  const std::string meant = DidYouMean(*word, known);
+  return Misused(fmt::format("{} {}: there is no such command{}", name, Printable(*word),
+                             meant.empty() ? "; there are " + Listing(known) : ", " + meant));
 }
 
 }  // namespace
@@ -68,8 +161,12 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   const bool named = *command.name != '\0';
   const CommandArguments built = command.build(options);
   const std::vector<std::string> rest(arguments.begin() + (named ? 1 : 0), arguments.end());
-  if (options->command == Command::kRun) return ParseRun(*built.app, rest, options);
-  std::optional<EarlyExit> early = Parse(*built.app, rest);
+  if (options->command == Command::kRun) return ParseRun(built, rest, options);
+  if (std::optional<EarlyExit> none = WithoutSubcommand(*built.app, rest)) return none;
+  if (std::optional<EarlyExit> misspelt = named || rest.empty() ? std::nullopt : MisspeltCommand(rest[0]))
+    return misspelt;
+  std::optional<EarlyExit> early = Parse(built, rest);
+  if (!early) early = CheckForms(*options);
   return early || named ? early : CheckTogether(*built.app, *options);
 }
 

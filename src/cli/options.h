@@ -12,6 +12,7 @@
 #include "cli/shard.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
+#include "report/text/text_page.h"
 
 namespace whyoom {
 
@@ -63,11 +64,11 @@ struct ExtraOutput {
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;     // of kDiagnose and kMerge; "-" is standard input
-  std::string topic;                  // of kExplain; empty: list them
-  std::string framework;              // whose steps are shown, by id or name; empty: the log's, of kExplain the
-                                      // default one's, which also knows "all"
-  std::string pages;                  // of kExplain: a folder to write all into; empty: none
+  std::vector<std::string> paths;  // of kDiagnose and kMerge; "-" is standard input
+  std::string topic;               // of kExplain; empty: list them
+  std::string framework;  // by id or name. Of kExplain: whose steps are shown, "all", or empty: the default one's. Of
+                          // reports: whose steps the advice has, or empty: those of the one that the log shows
+  std::string pages;      // of kExplain: a folder to write all into; empty: none
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
   std::string new_rule_from;          // of kRulesNew: the line of a log that it is made from; empty: none
   std::vector<std::string> rules;     // files and folders
@@ -82,6 +83,14 @@ struct Options {
   std::string source_root;    // names of sources below it are told relative to it; empty: as the log has them
   bool step_summary = false;  // append the report in Markdown to the file that GITHUB_STEP_SUMMARY names
   ColorMode color = ColorMode::kAuto;
+  Detail detail = Detail::kUsual;
+  bool quiet = false;                // no notes, no progress, no remarks
+  bool verbose = false;              // say on standard error what is read
+  std::vector<std::string> select;   // failures that are told of; empty: all, see report/selection.h
+  std::vector<std::string> ignore;   // of these, those that are not
+  std::vector<std::string> fail_on;  // those that make the exit status 1; empty: all
+  std::string baseline;              // file of the failures that are known; empty: none
+  std::string write_baseline;        // file that they are written to; empty: none
   bool exit_zero = false;
   bool strict = false;     // an error about memory that no rule knows counts as found
   bool follow = false;     // wait for what is still written

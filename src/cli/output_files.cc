@@ -30,6 +30,7 @@ OutputFiles::OutputFiles(const Options& options) {
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
   for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
+  if (!options.write_baseline.empty()) outputs.push_back(options.write_baseline);
   if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr)
     outputs.emplace_back(summary);
   std::set<std::string> names;
@@ -43,6 +44,7 @@ OutputFiles::OutputFiles(const Options& options) {
   for (const std::string& path : options.paths) ThrowIfOutput(path);
   for (const std::string& path : options.rules) ThrowIfRule(path);
   ThrowIfOutput(options.files_from);
+  if (options.baseline != options.write_baseline) ThrowIfOutput(options.baseline);  // adding to one is no loss
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
   for (const char* beside : {"", "-journal", "-wal", "-shm"}) {

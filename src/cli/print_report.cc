@@ -36,12 +36,17 @@ std::string SourceRootOrHere(const std::string& source_root) {
 
 }  // namespace
 
+TextOptions StyleOf(const Options& options, bool to_file, int descriptor) {
+  return {TextWidth(to_file, descriptor), UseColour(options.color, to_file, descriptor), options.detail,
+          !options.quiet};
+}
+
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root) {
   switch (format) {
     case Format::kText:
       return PrintText(report, text);
     case Format::kJson:
-      return PrintJson(report);
+      return text.detail == Detail::kBrief ? PrintBriefJson(report) : PrintJson(report);
     case Format::kNdjson:
       return PrintNdjson(report);
     case Format::kMarkdown:
@@ -62,8 +67,7 @@ void WriteExtraOutputs(const Options& options, const PrintIn& print) {
   std::exception_ptr problem;
   for (const ExtraOutput& extra : options.extra_outputs) {
     try {
-      const TextOptions text = {TextWidth(/*to_file=*/true), UseColour(options.color, /*to_file=*/true)};
-      WriteOutput(print(extra.format, text), extra.path);
+      WriteOutput(print(extra.format, StyleOf(options, /*to_file=*/true)), extra.path);
     } catch (const Error&) {
       problem = std::current_exception();
     }

@@ -10,7 +10,10 @@
 
 namespace whyoom {
 
-// `text` says how text for people is to look.
+// How a report is to look that goes to a file, or to `descriptor`.
+TextOptions StyleOf(const Options& options, bool to_file, int descriptor = 1);
+
+// `text` says how text for people is to look, and of JSON how much of it there is.
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root);
 
 // Writes the extra outputs of `options`, each as `print` gives it. Throws Error where a file cannot be written, after

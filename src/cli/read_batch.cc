@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <iterator>
 #include <optional>
@@ -26,6 +27,11 @@ std::size_t Jobs(const Options& options) {
   return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
+// --quiet is over what nobody asked for.
+ProgressMode ProgressOf(const Options& options) {
+  return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
+}
+
 // All that the readings of an input depend on beside the input and the rule data. An option that changes what is found
 // in an input belongs here, or a state would give what was found without it.
 std::string Settings(const RuleSource& rules, const Options& options) {
@@ -40,14 +46,15 @@ std::string Settings(const RuleSource& rules, const Options& options) {
 class BatchReader {
  public:
   BatchReader(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
-              const Interrupt& interrupt, ReadControl* control, XlaDump* dump)
+              const Interrupt& interrupt, const Told& told, ReadControl* control, XlaDump* dump)
       : engine_(engine),
         options_(options),
         outputs_(outputs),
         dump_(*dump),
         interrupt_(interrupt),
+        told_(told),
         control_(*control),
-        wants_sizes_(Progress::IsWanted(options.progress)) {
+        wants_sizes_(Progress::IsWanted(ProgressOf(options))) {
     if (!options.resume.empty()) state_.emplace(options.resume, rules, Settings(rules, options));
   }
 
@@ -65,6 +72,7 @@ class BatchReader {
   const OutputFiles& outputs_;
   XlaDump& dump_;
   const Interrupt& interrupt_;
+  const Told& told_;
   ReadControl& control_;
   const bool wants_sizes_;
   std::optional<ResumeState> state_;
@@ -77,7 +85,7 @@ Readings BatchReader::Read() {
   Readings readings;
   Inputs inputs(options_, control_);
   {
-    const Progress progress(options_.progress, counts_, control_);
+    const Progress progress(ProgressOf(options_), counts_, control_);
     Batch batch(Jobs(options_), [this](const Artifact& input, std::size_t threads) { return ReadOne(input, threads); });
     List(&inputs, &batch);
     readings = batch.Finish();
@@ -113,7 +121,12 @@ bool BatchReader::Admit(const Artifact& input) {
   // All modules of a folder are judged together, so they are one shard's.
   const bool is_of_dump =
       dump_.AddFile(input.path, options_.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
-  if (is_of_dump || !options_.shard.Owns(input.path)) return false;
+  if (is_of_dump) told_.PassedOver(input.path, "a part of an XLA dump, which is read as a whole");
+  if (is_of_dump) return false;
+  if (!options_.shard.Owns(input.path)) {
+    told_.PassedOver(input.path, "of another shard");
+    return false;
+  }
   if (wants_sizes_) {
     const FileStamp stamp = StampOf(input.path);
     counts_.size_known += stamp.size;
@@ -130,14 +143,17 @@ Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
   const FileStamp stamp = wants_sizes_ || state_ ? StampOf(input.path) : FileStamp();
   if (state_) {
     if (state_->IsOwn(stamp)) {
+      told_.PassedOver(input.path, "the state of --resume");
       ++counts_.files_done;
       return {};
     }
     if (std::optional<Readings> earlier = state_->Recall(input, stamp)) {
       CountDone(stamp, *earlier, true);
+      told_.PassedOver(input.path, "read by an earlier run, and not changed since");
       return *std::move(earlier);
     }
   }
+  const auto begin = std::chrono::steady_clock::now();
   Readings readings = ReadInput(engine_, input, options_.limits, {options_.range, threads, &control_});
   if (control_.stopped()) {
     ++cut_short_;
@@ -145,6 +161,7 @@ Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
     state_->Record(input, stamp, readings);
   }
   CountDone(stamp, readings, false);
+  told_.Read(input.path, readings, begin);
   return readings;
 }
 
@@ -174,8 +191,8 @@ std::string BatchReader::InterruptText(int signal) const {
 }  // namespace
 
 Readings ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
-                   const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
-  return BatchReader(engine, rules, options, outputs, interrupt, control, dump).Read();
+                   const Interrupt& interrupt, const Told& told, ReadControl* control, XlaDump* dump) {
+  return BatchReader(engine, rules, options, outputs, interrupt, told, control, dump).Read();
 }
 
 }  // namespace whyoom

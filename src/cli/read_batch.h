@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output_files.h"
+#include "cli/told.h"
 #include "diagnose/read_input.h"
 #include "input/read_control.h"
 #include "program/xla_dump.h"
@@ -17,6 +18,6 @@ namespace whyoom {
 // XLA dumps are not read but added to `dump`. Throws Error where the list or the state of an earlier run cannot be
 // used, or an input is one of `outputs`.
 Readings ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
-                   const Interrupt& interrupt, ReadControl* control, XlaDump* dump);
+                   const Interrupt& interrupt, const Told& told, ReadControl* control, XlaDump* dump);
 
 }  // namespace whyoom

@@ -39,14 +39,15 @@ RuleSet Load(const std::vector<RuleFile>& files, RuleSet::BuiltInData built_in) 
   return rules;
 }
 
-void TellPassedOver(const RuleFiles& files) {
+void TellPassedOver(const Options& options, const RuleFiles& files) {
+  if (options.quiet) return;
   for (const std::string& words : files.passed_over) WriteError("whyoom: " + Printable(words) + "\n");
 }
 
 int Check(const Options& options) {
   std::vector<Fault> faults;
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(files);
+  TellPassedOver(options, files);
   std::vector<Fault> notes;
   RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked, &notes);
   for (Fault& note : notes) note.what = "note: " + note.what;
@@ -112,13 +113,13 @@ std::string FaultListing(const std::vector<Fault>& faults) {
 
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(files);
+  TellPassedOver(options, files);
   return Load(files.files, built_in);
 }
 
 std::optional<RuleSet> LoadExtraRules(const Options& options) {
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(files);
+  TellPassedOver(options, files);
   return files.files.empty() ? std::nullopt : std::optional(Load(files.files, RuleSet::BuiltInData::kTrusted));
 }
 
@@ -126,7 +127,7 @@ RuleSet LoadRulesForJob(const Options& options) {
   std::string fault;
   try {
     const RuleFiles files = RuleFilesOf(options);
-    TellPassedOver(files);
+    TellPassedOver(options, files);
     if (files.named) return Load(files.files, RuleSet::BuiltInData::kTrusted);
     std::vector<Fault> faults;
     RuleSet rules = RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kTrusted);
@@ -136,6 +137,7 @@ RuleSet LoadRulesForJob(const Options& options) {
     fault = error.what();
   }
   RuleSet rules = Load(NamedRuleFiles(options).files, RuleSet::BuiltInData::kTrusted);
+  if (options.quiet) return rules;
   WriteError(fmt::format("whyoom: only what --rules names is used: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
   return rules;
 }

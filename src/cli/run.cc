@@ -29,10 +29,13 @@
 #include "cli/output_files.h"
 #include "cli/print_report.h"
 #include "cli/read_batch.h"
+#include "cli/remote_names.h"
+#include "cli/report_filter.h"
 #include "cli/rules_command.h"
 #include "cli/run_command.h"
 #include "cli/skill.h"
 #include "cli/terminal.h"
+#include "cli/told.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/finding_table.h"
 #include "input/error.h"
@@ -44,10 +47,7 @@
 namespace whyoom {
 namespace {
 
-TextOptions ForText(const Options& options) {
-  const bool to_file = !options.output.empty();
-  return {TextWidth(to_file), UseColour(options.color, to_file)};
-}
+TextOptions ForText(const Options& options) { return StyleOf(options, !options.output.empty()); }
 
 // Where no path is given: standard input, unless that is a terminal.
 void SetDefaultPaths(Options* options) {
@@ -56,27 +56,25 @@ void SetDefaultPaths(Options* options) {
   options->paths = {"-"};
 }
 
-int ExitStatus(const Options& options, const Report& report) {
-  if (options.exit_zero) return kNothing;
-  if (!UnreadInputs(report).empty()) return kNotAllRead;
-  const bool found = !report.findings.empty() || (options.strict && !UnknownErrors(report).empty());
-  return found ? kFound : kNothing;
-}
-
 // Prints the report; gives the exit status.
-int PrintAndEnd(const Options& options, Report report) {
-  report.strict = options.strict;
-  WriteOutput(PrintReport(report, options.format, ForText(options), options.source_root), options.output);
-  WriteExtraOutputs(report, options);
-  return ExitStatus(options, report);
+int PrintAndEnd(const Options& options, const ReportFilter& filter, Report* report) {
+  filter.Apply(report);
+  WriteOutput(PrintReport(*report, options.format, ForText(options), options.source_root), options.output);
+  WriteExtraOutputs(*report, options);
+  return filter.ExitStatus(*report);
 }
 
 int RunMerge(Options options, const OutputFiles& outputs) {
   SetDefaultPaths(&options);
   const RuleSet rules = LoadRules(options);
+  const ReportFilter filter(options, RuleSource(rules));
+  const Told told(options);
   Report report = MakeReport(rules.fingerprint(), ReadReports(rules, options, outputs), XlaDump());
   report.rule_files = rules.extra_files();
-  return PrintAndEnd(options, std::move(report));
+  report.strict = options.strict;
+  const int status = PrintAndEnd(options, filter, &report);
+  told.Sum(report);
+  return status;
 }
 
 // What --hbm says.
@@ -89,9 +87,9 @@ std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
   return limit;
 }
 
-// The id of what --framework says; empty where it says nothing.
-std::string FrameworkOf(const Options& options, const RuleSet& rules) {
-  return options.framework.empty() ? "" : NamedFramework(rules, options.framework).id;
+// The id of the framework that is asked for; empty where none is.
+std::string FrameworkFor(const Options& options, const RuleSource& rules) {
+  return options.framework.empty() ? "" : NamedFramework(rules.rules(), options.framework, false).id;
 }
 
 // The dumps among the inputs, which speak for themselves.
@@ -108,7 +106,9 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   const std::optional<RuleSet> given = LoadExtraRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const std::optional<double> limit = LimitOf(options, rules);
-  const std::string framework = options.framework.empty() ? "" : FrameworkOf(options, rules.rules());
+  const ReportFilter filter(options, rules);
+  const std::string framework = FrameworkFor(options, rules);
+  const Told told(options);
   const Engine engine(rules);
   std::vector<Problem> problems;
   XlaDump dump;
@@ -120,48 +120,66 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   {
     ReadControl control;
     const Interrupt interrupt(&control.stop);
-    Readings readings = ReadBatch(engine, rules, options, outputs, interrupt, &control, &dump);
+    Readings readings = ReadBatch(engine, rules, options, outputs, interrupt, told, &control, &dump);
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
     dump.StopAt(&control, options.limits);
     AddDumps(rules, limit, dump, &readings);
     if (readings.table) readings.table->SetFramework(framework);
     report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
     report.rule_files = rules.extra_files();
+    report.strict = options.strict;
     signal = interrupt.signal();
   }
-  const int status = PrintAndEnd(options, std::move(report));
+  const int status = PrintAndEnd(options, filter, &report);
+  told.Sum(report);
   return signal != 0 ? kSignalled + signal : status;
+}
+
+// What a report that was printed bit by bit has not told.
+void SayNotes(const Report& report) {
+  for (const Problem& problem : report.problems)
+    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
+  if (const std::string text = PassedOverText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
 }
 
 int RunFollow(Options options) {
   SetDefaultPaths(&options);
   const RuleSet rules = LoadRules(options);
-  options.framework = FrameworkOf(options, rules);
+  const RuleSource source(rules);
+  const ReportFilter filter(options, source);
+  const std::string framework = FrameworkFor(options, source);
+  const Told told(options);
   const Engine engine(rules);
   ReadControl control;
-  Readings readings = Follow(engine, options, ForText(options), &control);
-  if (readings.table) readings.table->SetFramework(options.framework);
+  Readings readings = Follow(engine, options, filter, framework, ForText(options), &control);
+  if (readings.table) readings.table->SetFramework(framework);
   Report report = MakeReport(rules.fingerprint(), std::move(readings), XlaDump());
   report.rule_files = rules.extra_files();
-  // In text each diagnosis has been printed already.
-  if (options.format != Format::kText || report.findings.empty()) return PrintAndEnd(options, std::move(report));
   report.strict = options.strict;
-  for (const Problem& problem : report.problems)
-    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
+  told.Sum(report);
+  filter.Apply(&report);
+  // In text each diagnosis has been printed already.
+  if (options.format != Format::kText || report.findings.empty()) {
+    WriteOutput(PrintReport(report, options.format, ForText(options), options.source_root), options.output);
+  } else if (!options.quiet) {
+    SayNotes(report);
+  }
   WriteExtraOutputs(report, options);
-  return ExitStatus(options, report);
+  return filter.ExitStatus(report);
 }
 
 int RunComplete(const Options& options) {
   Options quiet = options;
   quiet.project_rules = false;  // what is passed over would be told in the midst of a command line
   WriteOutput(ToText(CompleteLine(options.words, {[&] { return TopicWords(LoadRules(quiet)); },
+                                                  [&] { return CodeWords(LoadRules(quiet)); },
                                                   [&] { return FrameworkWords(LoadRules(quiet)); }})),
               "");
   return kNothing;
 }
 
 int Dispatch(const Options& options) {
+  ThrowIfRemote(options);
   const OutputFiles outputs(options);  // throws where one would cost what is read
   switch (options.command) {
     case Command::kExplain:

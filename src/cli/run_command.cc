@@ -17,7 +17,9 @@
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/print_report.h"
+#include "cli/report_filter.h"
 #include "cli/terminal.h"
+#include "cli/told.h"
 #include "diagnose/readings.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
@@ -107,11 +109,12 @@ class LogReader {
 
 void Print(const Options& options, const Report& report, bool line_open) {
   const bool to_file = !options.output.empty();
+  const bool says_nothing = report.findings.empty() && (UnknownErrors(report).empty() || options.quiet);
   // Who asked for a file is to find the report of this job there, and none of an earlier one.
   WriteExtraOutputs(report, options);
-  if (report.findings.empty() && UnknownErrors(report).empty() && !to_file) return;
+  if (says_nothing && !to_file) return;
   const bool as_text = options.format == Format::kText;
-  const TextOptions style = {TextWidth(to_file, STDERR_FILENO), UseColour(options.color, to_file, STDERR_FILENO)};
+  const TextOptions style = StyleOf(options, to_file, STDERR_FILENO);
   const std::string text = PrintReport(report, options.format, style, options.source_root);
   const std::string apart = to_file ? "" : std::string(line_open ? "\n" : "") + (as_text ? "\n" : "");
   WriteOutput(apart + text, options.output, STDERR_FILENO);
@@ -128,8 +131,10 @@ void SayStatus(int of_job, int status) {
 }  // namespace
 
 int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs) {
-  // Throws before the job runs.
-  const std::string framework = options.framework.empty() ? "" : NamedFramework(rules, options.framework).id;
+  const ReportFilter filter(options, RuleSource(rules));
+  const std::string framework =
+      options.framework.empty() ? "" : NamedFramework(rules, options.framework, /*or_all=*/false).id;
+  const Told told(options);
   const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   LogReader log(rules, Name(options.job));
@@ -160,8 +165,10 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
       report.rule_files = rules.extra_files();
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
+      filter.Apply(&report);
       Print(options, report, result.line_open);
-      if (options.exit_retry) SayStatus(result.exit_status, status);
+      told.Sum(report);
+      if (options.exit_retry && !options.quiet) SayStatus(result.exit_status, status);
     }
   } catch (const std::exception& error) {
     // The job has run; what it ended with is what counts.
@@ -169,7 +176,7 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
   }
   if (options.keep_dump && dump.temporary()) {
     dump.Keep();
-    WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
+    if (!options.quiet) WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
   }
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,6 +20,19 @@ namespace {
 bool IsSet(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
+}
+
+constexpr std::size_t kUsualColumns = 80;
+
+// Of a terminal; what the user says himself counts, also where there is none.
+std::size_t Columns(int descriptor) {
+  std::size_t said = 0;
+  const std::string_view text = IsSet("COLUMNS") ? std::getenv("COLUMNS") : "";
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), said);
+  if (error == std::errc() && end == text.data() + text.size() && said > 0) return said;
+  winsize size{};
+  const bool is_known = isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : kUsualColumns;
 }
 
 bool IsOn(const char* name) { return IsSet(name) && std::strcmp(std::getenv(name), "0") != 0; }
@@ -36,10 +50,10 @@ bool UseColour(ColorMode mode, bool to_file, int descriptor) {
 }
 
 std::size_t TextWidth(bool to_file, int descriptor) {
-  winsize size{};
-  if (to_file || isatty(descriptor) != 1 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return std::clamp<std::size_t>(size.ws_col, 60, 120);
+  return to_file ? kUsualColumns : std::clamp<std::size_t>(Columns(descriptor), 60, 120);
 }
+
+std::size_t HelpWidth() { return std::clamp<std::size_t>(Columns(STDOUT_FILENO), 40, 110); }
 
 bool WriteOutput(std::string_view text, const std::string& path, int descriptor) {
   if (!path.empty()) {

@@ -16,8 +16,12 @@ bool InputIsTerminal();
 // set.
 bool UseColour(ColorMode mode, bool to_file, int descriptor = 1);
 
-// Columns of the terminal between 60 and 120; 80 where `descriptor` is none.
+// What COLUMNS says, else columns of the terminal, between 60 and 120; 80 in a file, and where `descriptor` is no
+// terminal and COLUMNS says nothing.
 std::size_t TextWidth(bool to_file, int descriptor = 1);
+
+// The same for --help on standard output, between 40 and 110: longer lines are hard to read.
+std::size_t HelpWidth();
 
 // Writes all of `text` to `descriptor` (standard output, or standard error), or to the file `path` (cli/file_writer.h)
 // where not empty. False where its reader went away, which is no error; throws Error where it cannot be written.

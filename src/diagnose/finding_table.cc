@@ -61,11 +61,6 @@ void JoinEntries(FindingTable::Entry entry, FindingTable::Entry* kept) {
   std::visit([&](Finding& finding) { finding.tally.Join(FindingOf(entry).tally); }, *kept);
 }
 
-Diagnosis ToDiagnosis(const RuleSet& rules, FindingTable::Entry entry) {
-  if (auto* diagnosis = std::get_if<Diagnosis>(&entry)) return std::move(*diagnosis);
-  return Conclude(rules, std::get<Finding>(std::move(entry)));
-}
-
 std::string PlaceName(const Diagnosis& diagnosis) {
   return diagnosis.where.artifact.path + "\n" + diagnosis.where.artifact.member;
 }
@@ -128,6 +123,12 @@ void JoinFindings(Finding finding, Finding* kept) {
   kept->tally.Join(finding.tally);
 }
 
+Diagnosis FindingTable::ToDiagnosis(Entry entry) const {
+  if (auto* diagnosis = std::get_if<Diagnosis>(&entry)) return std::move(*diagnosis);
+  if (!framework_.empty()) std::get<Finding>(entry).framework = framework_;
+  return Conclude(*rules_, std::get<Finding>(std::move(entry)));
+}
+
 void FindingTable::Add(Entry entry) {
   const Finding& finding = FindingOf(entry);
   const std::string& code = finding.failure->code;
@@ -161,7 +162,7 @@ void FindingTable::DropRows(OfCode* of_code) const {
   of_code->row_bytes = 0;
   for (auto& [id, entry] : of_code->by_id) {
     if (before > kMaxRowBytes && !FindingOf(entry).allocations.empty()) {
-      Diagnosis diagnosis = ToDiagnosis(*rules_, std::move(entry));
+      Diagnosis diagnosis = ToDiagnosis(std::move(entry));
       diagnosis.allocations_left_out += diagnosis.allocations.size();
       diagnosis.allocations.clear();
       entry = std::move(diagnosis);
@@ -208,11 +209,8 @@ std::vector<Diagnosis> FindingTable::Finish(const XlaDump& dump, std::vector<Pro
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
     for (auto& [id, entry] : of_code.by_id) {
-      if (auto* finding = std::get_if<Finding>(&entry)) {
-        AddDump(*rules_, dump, finding);
-        if (!framework_.empty()) finding->framework = framework_;
-      }
-      diagnoses.push_back(ToDiagnosis(*rules_, std::move(entry)));
+      if (auto* finding = std::get_if<Finding>(&entry)) AddDump(*rules_, dump, finding);
+      diagnoses.push_back(ToDiagnosis(std::move(entry)));
     }
   }
   by_code_.clear();

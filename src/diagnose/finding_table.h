@@ -29,6 +29,9 @@ class FindingTable {
   // A finding; or its diagnosis, where that was made already: what it was made of had to go, or was never here.
   using Entry = std::variant<Finding, Diagnosis>;
 
+  // Whose steps the remedies show, whatever the log shows; empty: the log's. Of findings that are not concluded yet.
+  void SetFramework(const std::string& id) { framework_ = id; }
+
   // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
   void Add(Entry entry);
 
@@ -37,9 +40,6 @@ class FindingTable {
 
   // Commutative and associative; an empty table is neutral.
   void Join(FindingTable other);
-
-  // The steps are to be for the framework of this id, whichever the artifacts and dumps show.
-  void SetFramework(std::string id) { framework_ = std::move(id); }
 
   // What follows from all of it, root causes first; findings that lack a list take it from `dump`, and what a dump says
   // by itself of the same failure goes. To `problems`: what of it cannot be read, limits. Call once, at the end.
@@ -60,14 +60,15 @@ class FindingTable {
     std::map<std::string, Entry> by_id;
     std::uint64_t row_bytes = 0;  // held; at least
   };
+  Diagnosis ToDiagnosis(Entry entry) const;
   void DropRows(OfCode* of_code) const;
   void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
 
   const RuleSet* rules_;
   std::map<std::string, OfCode> by_code_;
   std::map<std::string, std::uint64_t> left_out_;
-  std::string framework_;  // empty: what is seen
   ProgramTable programs_;
+  std::string framework_;  // empty: what the artifacts and dumps show
 };
 
 // What is known of an entry without its verdict.

@@ -19,6 +19,7 @@ void Readings::Join(Readings other) {
   unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
   problems_left_out += other.problems_left_out;
+  passed_over.Join(other.passed_over);
   BoundProblems(&problems, &problems_left_out);
 }
 

@@ -7,6 +7,7 @@
 
 #include "diagnose/artifact_findings.h"
 #include "diagnose/finding_table.h"
+#include "diagnose/passed_over.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "read/engine.h"
@@ -22,6 +23,7 @@ struct Readings {
   std::uint64_t unknown_times = 0;    // reports kept though it is not known whether they lie in the range
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // beyond what a report can hold
+  PassedOver passed_over;               // of reports that are merged
   bool retry = false;                   // the system did not let it be read: another time it may be
 
   // Commutative and associative, but for the order of the problems.

@@ -185,10 +185,10 @@ std::string SumText(const Diagnosis& finding) {
   return finding.budget->steps.empty() && !is_estimable ? "" : BudgetText(*finding.budget);
 }
 
-std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding, bool small) {
   std::vector<AllocationGroup> groups;
   for (const Allocation& row : finding.allocations) {
-    if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
+    if (!row.size_bytes || (!small && *row.size_bytes < (std::int64_t{1} << 20))) continue;
     const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
       return group.shape == shape && group.first->size_bytes == row.size_bytes && group.first->kind == row.kind;
@@ -246,11 +246,16 @@ std::string ProgramOf(const Diagnosis& finding) {
   return {};
 }
 
-const Remedy* FirstRemedy(const Diagnosis& finding) {
+const RankedRemedy* FirstRanked(const Diagnosis& finding) {
   for (const RankedRemedy& ranked : finding.remedies) {
-    if (!ranked.remedy->inquiry) return ranked.remedy;
+    if (!ranked.remedy->inquiry) return &ranked;
   }
-  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
+  return finding.remedies.empty() ? nullptr : &finding.remedies.front();
+}
+
+const Remedy* FirstRemedy(const Diagnosis& finding) {
+  const RankedRemedy* first = FirstRanked(finding);
+  return first == nullptr ? nullptr : first->remedy;
 }
 
 std::string ExplainCommand(const Diagnosis& finding) {

@@ -82,8 +82,9 @@ struct AllocationGroup {
   std::size_t count;
 };
 
-// The largest first; rows below a mebibyte, and of more different ones than a compiler lists the last, are left out.
-std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding);
+// The largest first. Rows below a mebibyte, but where `small` are wanted, and of more different ones than a compiler
+// lists the last, are left out.
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding, bool small = false);
 
 // "train.py:41"; empty where the row names no source.
 std::string SourceText(const Allocation& row);
@@ -108,6 +109,7 @@ std::string Verdict(const Diagnosis& finding);
 std::string ProgramOf(const Diagnosis& finding);
 
 // What to do first: the first remedy that is a cure, else the first. Null where there is none.
+const RankedRemedy* FirstRanked(const Diagnosis& finding);
 const Remedy* FirstRemedy(const Diagnosis& finding);
 
 // "whyoom explain E1000.2 --framework pytorch_xla": says what was diagnosed when it is typed where the report was made,

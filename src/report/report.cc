@@ -18,6 +18,7 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
   report.bytes = readings.bytes;
   report.problems = std::move(readings.problems);
   report.problems_left_out = readings.problems_left_out;
+  report.passed_over = std::move(readings.passed_over);
   ReportUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);
@@ -25,6 +26,7 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
     report.programs_left_out = readings.table->programs().left_out();
     report.programs = readings.table->programs().Take();
   }
+  for (const Diagnosis& finding : report.findings) report.passed_over.Erase(finding.id);
   for (CompiledProgram& program : report.programs) {
     if (limit) program.facts.Set("limit_bytes", *limit, {});
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/passed_over.h"
 #include "diagnose/readings.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
@@ -27,6 +28,7 @@ struct Report {
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;
   std::map<std::string, std::uint64_t> reports_left_out;  // by code: of failures beyond what a report holds
+  PassedOver passed_over;                                 // found, but not among the findings
   bool strict = false;                                    // errors about memory that no rule knows count as failures
 };
 

@@ -62,7 +62,18 @@ std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
 std::string NothingFoundText(const Report& report) {
   if (report.artifacts == 0 && !report.problems.empty()) return "Nothing could be read";
   const bool all_known = UnknownErrors(report).empty();
-  return all_known ? "No out-of-memory error found" : "No out-of-memory error found that a rule knows";
+  const std::string none = report.passed_over.empty() ? "No out-of-memory error" : "No other out-of-memory error";
+  return none + (all_known ? " found" : " found that a rule knows");
+}
+
+std::string PassedOverText(const Report& report) {
+  const auto& [ignored, known] = report.passed_over;
+  std::string text;
+  if (!known.empty()) text += Counted(known.size(), "failure", "failures") + " of the baseline";
+  if (!ignored.empty())
+    text += (text.empty() ? "" : ", and ") + Counted(ignored.size(), "failure", "failures") +
+            " that --select or --ignore leaves out";
+  return text.empty() ? text : "Found, but not shown: " + text + ".";
 }
 
 }  // namespace whyoom

@@ -148,6 +148,8 @@ std::string PrintGithub(const Report& report, const std::string& source_root) {
   const bool none_read = report.artifacts == 0 && !report.problems.empty();
   if (report.findings.empty() && !none_read)
     text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});
+  if (const std::string passed_over = PassedOverText(report); !passed_over.empty())
+    text += Command({"notice", "whyoom", passed_over});
   if (report.findings.empty() && report.problems.empty()) return text;
   text += "::group::whyoom: " + Counted(report.findings.size(), "failure", "failures") + " in " + inputs + "\n";
   text += Inert(PrintText(report, TextOptions()));

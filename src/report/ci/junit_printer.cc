@@ -98,6 +98,10 @@ std::string PrintJunit(const Report& report) {
       {"occurrences", fmt::format("{}", Summarize(report).occurrences)}};
   if (!report.rule_files.empty())
     properties.insert(properties.begin() + 2, {"rule_files", RuleFilesPhrase(report.rule_files)});
+  if (const std::size_t known = report.passed_over.known.size(); known > 0)
+    properties.emplace_back("known", fmt::format("{}", known));
+  if (const std::size_t ignored = report.passed_over.ignored.size(); ignored > 0)
+    properties.emplace_back("ignored", fmt::format("{}", ignored));
   return JunitXml(TestsOf(report), properties);
 }
 

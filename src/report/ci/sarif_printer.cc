@@ -376,6 +376,7 @@ void SarifRun::AddUnknownErrors() {
 }
 
 void SarifRun::AddLeftOut() {
+  if (const std::string passed_over = PassedOverText(report_); !passed_over.empty()) Notify("note", passed_over);
   if (const std::size_t more = report_.findings.size() - results_.size(); more > 0)
     Notify(
         "warning",

@@ -79,6 +79,7 @@ void AddFooter(const Report& report, HtmlWriter* html) {
   html->Text(" · estimates come from the compiler's own figures and are never more than estimates · 1 GiB is 2");
   html->Element("sup", "30");
   html->Text(" bytes");
+  if (const std::string passed_over = PassedOverText(report); !passed_over.empty()) html->Text(" · " + passed_over);
 }
 
 // In the page's address, so nothing but letters and digits; an id that was read back may be anything.

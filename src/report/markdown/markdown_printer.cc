@@ -305,6 +305,8 @@ std::string NothingFound(const Report& report) {
   const std::string verdict = NothingFoundText(report) + (none_read || unread == 0 ? "" : " in what could be read");
   std::string text = fmt::format("### {}\n\nIn {} ({}).\n", verdict, Counted(report.artifacts, "input", "inputs"),
                                  SizeText(static_cast<double>(report.bytes)));
+  if (const std::string passed_over = PassedOverText(report); !passed_over.empty())
+    text += "\n" + Sentence(passed_over) + "\n";
   if (unread > 0) text += "\nFor " + Counted(unread, "problem", "problems") + " see below.\n";
   if (const std::string unknown = UnknownErrorsText(report); !unknown.empty())
     text += fmt::format("\n{}:\n\n{}", kUnknownErrors, unknown);
@@ -319,6 +321,8 @@ std::string Footer(const Report& report) {
   if (!report.rule_files.empty()) text += " with " + HtmlCode(RuleFilesPhrase(report.rule_files));
   if (report.findings.size() == 1 && !report.findings[0].framework.empty())
     text += " · " + HtmlSentence(report.findings[0].framework);
+  if (const std::string passed_over = PassedOverText(report); !passed_over.empty() && !report.findings.empty())
+    text += " · " + HtmlSentence(passed_over);
   return text + "</sub>\n";
 }
 

@@ -376,6 +376,7 @@ struct SummaryMerge {
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
   std::uint64_t programs = 0;
   std::uint64_t programs_left_out = 0;
+  PassedOver passed_over = {};
 };
 
 void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
@@ -385,6 +386,21 @@ void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   v.Need("reports_left_out", merge.reports_left_out);
   v.Need("programs", merge.programs, {.about = "How many records of them there are."});
   v.Need("programs_left_out", merge.programs_left_out);
+  std::vector<std::string> known(merge.passed_over.known.begin(), merge.passed_over.known.end());
+  std::vector<std::string> ignored(merge.passed_over.ignored.begin(), merge.passed_over.ignored.end());
+  v.Maybe("known", known, {.about = "Ids of the failures that a baseline knows."});
+  v.Maybe("ignored", ignored, {.about = "Ids of those that --select and --ignore leave out."});
+  if constexpr (std::remove_reference_t<decltype(v)>::kReads)
+    merge.passed_over = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
+}
+
+// How many failures are found and not told of.
+void DescribePassedOver(auto& v, const PassedOver& passed_over) {
+  v.MayShow("known", [&] { return passed_over.known.size(); },
+            {.about = "Failures that are not among the diagnoses, since the baseline knows them; at most 5000 are "
+                      "counted."});
+  v.MayShow("ignored", [&] { return passed_over.ignored.size(); },
+            {.about = "The same of those that --select and --ignore leave out."});
 }
 
 // Who made a report.
@@ -414,6 +430,7 @@ void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Part("summary", [&](auto& part) {
     part.Extend(BoundedSummary(report));
     part.Need("problems", report.problems);
+    DescribePassedOver(part, report.passed_over);
   });
 }
 
@@ -449,6 +466,7 @@ void DescribeSummary(V& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerg
   v.Record("summary_record");
   v.Constant("type", "summary");
   v.Extend(summary);
+  DescribePassedOver(v, merge.passed_over);
   v.Need("merge", merge);
 }
 

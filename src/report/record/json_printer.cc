@@ -1,9 +1,12 @@
 #include "report/record/json_printer.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "report/layout.h"
 #include "report/record/describe.h"
+#include "report/record/describe_brief.h"
 
 namespace whyoom {
 namespace {
@@ -58,6 +61,24 @@ std::string PrintJson(const Report& report) {
   return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string PrintBriefJson(const Report& report) {
+  // The diagnoses are printed apart, a line each.
+  const BriefReport brief = {{},
+                             report.findings.size(),
+                             report.artifacts,
+                             report.programs.size() + report.programs_left_out,
+                             report.problems.size() + report.problems_left_out,
+                             report.passed_over};
+  std::string lines;
+  for (const Diagnosis& finding : report.findings) {
+    Json json = ToRecord(BriefDiagnosis{&finding});
+    CutTexts(json);
+    lines += (lines.empty() ? "\n" : ",\n") + LineOf(json);
+  }
+  return fmt::format("{{\"schema\": \"{}\", \"diagnoses\": [{}],\n\"summary\": {}}}\n", kBriefSchema, lines,
+                     LineOf(ToRecord(brief)["summary"]));
+}
+
 std::string PrintNdjson(const Report& report) {
   const std::string& rules = report.rules_fingerprint;
   std::string text;
@@ -74,8 +95,12 @@ std::string PrintNdjson(const Report& report) {
     print([&](auto& record) { DescribeProgram(record, program, rules); });
   for (const Problem& problem : report.problems) print([&](auto& record) { DescribeProblem(record, problem); });
   const Summary summary = BoundedSummary(report);
-  const SummaryMerge merge = {rules, report.problems_left_out, report.reports_left_out, report.programs.size(),
-                              report.programs_left_out};
+  const SummaryMerge merge = {rules,
+                              report.problems_left_out,
+                              report.reports_left_out,
+                              report.programs.size(),
+                              report.programs_left_out,
+                              report.passed_over};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;
 }

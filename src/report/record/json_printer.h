@@ -10,6 +10,9 @@ namespace whyoom {
 
 std::string PrintJson(const Report& report);
 
+// --brief: the same in short, docs/brief.schema.json; a line a diagnosis.
+std::string PrintBriefJson(const Report& report);
+
 // No record is longer.
 inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
 

@@ -122,6 +122,7 @@ bool ReportReader::TakeSummary(const json& record, Counts* counts) {
       table_.LeaveOut(code, count);
   }
   table_.programs().LeaveOut(merge.programs_left_out);
+  readings_.passed_over.Join(merge.passed_over);
   return true;
 }
 

@@ -104,10 +104,10 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
 
 }  // namespace
 
-std::vector<const Diagnosis*> ShownWhole(const Report& report) {
+std::vector<const Diagnosis*> ShownWhole(const Report& report, bool all) {
   std::vector<const Diagnosis*> shown;
   for (const Diagnosis& finding : report.findings) shown.push_back(&finding);
-  if (shown.size() <= kLargeBatch) return shown;
+  if (all || shown.size() <= kLargeBatch) return shown;
   shown = MostFrequentFirst(report);
   shown.resize(kWholeOfLarge);
   return shown;

@@ -10,9 +10,14 @@
 
 namespace whyoom {
 
+// How much is told of each failure: what a page has room for, one line, or all there is.
+enum class Detail { kUsual, kBrief, kAll };
+
 struct TextOptions {
   std::size_t width = 80;  // columns; what comes out is never wider, long names aside
   bool colour = false;     // ANSI colours; the only control characters ever printed
+  Detail detail = Detail::kUsual;
+  bool notes = true;  // what is told beside the failures: that there are none, what could not be read, …
 };
 
 // The few styles of text output. Without colour each is the text itself.

@@ -19,9 +19,9 @@ void PrintProspects(const Prospects& prospects, bool apart, TextPage* page);
 // The programs of a report that are no failures, those that need most whole; nothing where there are none.
 void PrintProgramsThatFit(const Report& report, TextPage* page);
 
-// The findings that are worth to be shown whole, in the order to show them: all of a small batch; of a large one the
-// most frequent. Borrows the report.
-std::vector<const Diagnosis*> ShownWhole(const Report& report);
+// The findings that are worth to be shown whole, in the order to show them: all of a small batch, or where `all`; of
+// a large one the most frequent. Borrows the report.
+std::vector<const Diagnosis*> ShownWhole(const Report& report, bool all);
 
 // Counts by scenario, first remedy and program, and what recurs; `whole` is how many failures are shown whole below.
 void PrintOverview(const Report& report, std::size_t whole, TextPage* page);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "report/layout.h"
 #include "report/phrases.h"
 #include "report/summary.h"
+#include "report/text/brief_lines.h"
 #include "report/text/text_parts.h"
 #include "report/unknown_errors.h"
 #include "text/quantity.h"
@@ -38,7 +40,8 @@ std::string Repeat(std::string_view text, std::size_t times) {
 
 class ReportPage {
  public:
-  explicit ReportPage(const TextOptions& options) : page_(options) {}
+  explicit ReportPage(const TextOptions& options)
+      : page_(options), all_(options.detail == Detail::kAll), notes_(options.notes) {}
 
   void PrintFinding(const Diagnosis& finding);
   void PrintReport(const Report& report);
@@ -60,7 +63,12 @@ class ReportPage {
   void PrintUnknownErrors(const Report& report);
   void PrintLeftOut(std::uint64_t left_out, const Report& report);
 
+  // How many of a list are shown where a page has room for `usual`.
+  std::size_t Most(std::size_t usual) const { return all_ ? std::numeric_limits<std::size_t>::max() : usual; }
+
   TextPage page_;
+  const bool all_;
+  const bool notes_;
 };
 
 void ReportPage::PrintVerdict(const Diagnosis& finding) {
@@ -143,7 +151,7 @@ std::string Describe(const AllocationGroup& group, std::size_t columns) {
 }
 
 void ReportPage::PrintAllocations(const Diagnosis& finding) {
-  const std::vector<AllocationGroup> groups = GroupsOf(finding);
+  const std::vector<AllocationGroup> groups = GroupsOf(finding, all_);
   if (groups.empty()) return;
   page_.Blank();
   const std::optional<double> limit = finding.facts.Number("limit_bytes");
@@ -154,7 +162,7 @@ void ReportPage::PrintAllocations(const Diagnosis& finding) {
   const std::size_t width = page_.width();
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (i >= kBarRows) {
+    if (i >= Most(kBarRows)) {
       left_out += groups[i].count;
       continue;
     }
@@ -162,7 +170,7 @@ void ReportPage::PrintAllocations(const Diagnosis& finding) {
     page_.IndentedLine(fmt::format("{:>10}  ", SizeText(size)) + page_.style().Good(Bar(size, whole, kBar)) + "  " +
                        Describe(groups[i], width - std::min(width - 10, kColumn)));
   }
-  if (left_out > 0) page_.Paragraph(fmt::format("and {} smaller (--format json has all)", left_out), kIndent + 12);
+  if (left_out > 0) page_.Paragraph(fmt::format("and {} smaller (--all shows them)", left_out), kIndent + 12);
 }
 
 void ReportPage::PrintMemory(const Diagnosis& finding) {
@@ -172,11 +180,16 @@ void ReportPage::PrintMemory(const Diagnosis& finding) {
 void ReportPage::PrintRemedy(const RankedRemedy& ranked, const Diagnosis& finding) {
   constexpr std::size_t kColumn = kIndent + 3;
   const std::string number = fmt::format("{}", ranked.rank);
+  const std::string& id = ranked.remedy->id;
+  const std::size_t taken = kColumn + DisplayWidth(ranked.remedy->title) + 2 + DisplayWidth(id);
+  const std::string shown_id = page_.style().Faint(id);  // `whyoom explain` takes it
   page_.IndentedLine(page_.style().Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
-                     page_.style().Strong(ranked.remedy->title));
+                     page_.style().Strong(ranked.remedy->title) + (taken <= page_.width() ? "  " + shown_id : ""));
+  if (taken > page_.width()) page_.Line(std::string(kColumn, ' ') + shown_id);
   page_.Paragraph(EffectText(ranked, finding), kColumn, &Style::Good);
-  if (!ranked.why.empty()) page_.Paragraph(ReasonText(ranked.why[0]), kColumn);
-  const std::size_t steps = std::min(ranked.how.size(), ranked.rank == 1 ? kStepsOfFirst : 1);
+  for (std::size_t i = 0; i < std::min(ranked.why.size(), Most(1)); ++i)
+    page_.Paragraph(ReasonText(ranked.why[i]), kColumn);
+  const std::size_t steps = std::min(ranked.how.size(), Most(ranked.rank == 1 ? kStepsOfFirst : 1));
   for (std::size_t i = 0; i < steps; ++i) page_.Step(kColumn, WithoutMarks(Printable(ranked.how[i])));
 }
 
@@ -184,12 +197,12 @@ void ReportPage::PrintRemedies(const Diagnosis& finding) {
   if (finding.remedies.empty()) return;
   page_.Blank();
   page_.Line(page_.style().Label("do"));
-  for (std::size_t i = 0; i < std::min(finding.remedies.size(), kFullRemedies); ++i) {
+  for (std::size_t i = 0; i < std::min(finding.remedies.size(), Most(kFullRemedies)); ++i) {
     if (i > 0) page_.Blank();
     PrintRemedy(finding.remedies[i], finding);
   }
   std::vector<std::string> others;
-  for (std::size_t i = kFullRemedies; i < finding.remedies.size(); ++i) {
+  for (std::size_t i = Most(kFullRemedies); i < finding.remedies.size(); ++i) {
     const RankedRemedy& other = finding.remedies[i];
     const bool too_little = other.enough == false && other.enough_with.empty();
     others.push_back(
@@ -197,7 +210,7 @@ void ReportPage::PrintRemedies(const Diagnosis& finding) {
   }
   if (!others.empty()) page_.Blank();
   page_.List("then", "", others, kNamedRemedies);
-  page_.List("not", "worth trying here: ", RuledOutTexts(finding), kNamedRuledOut);
+  page_.List("not", "worth trying here: ", RuledOutTexts(finding), Most(kNamedRuledOut));
 }
 
 // What is over, and which remedies together are estimated to cover it.
@@ -224,7 +237,7 @@ void ReportPage::PrintMore(const Diagnosis& finding) {
   if (!fit && !url.empty()) page_.IndentedLine(url);
   const std::vector<std::string> places = AlsoTexts(finding);
   const std::uint64_t known = places.size() + 1;
-  page_.List("also", "", places, kPlaces, finding.tally.reports - std::min(finding.tally.reports, known));
+  page_.List("also", "", places, Most(kPlaces), finding.tally.reports - std::min(finding.tally.reports, known));
 }
 
 void ReportPage::PrintFinding(const Diagnosis& finding) {
@@ -252,12 +265,17 @@ void ReportPage::PrintPrograms(const Report& report) {
 }
 
 void ReportPage::PrintClosing(const Report& report) {
+  if (!notes_) return;
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
   if (report.artifacts == 0 && !report.problems.empty()) {
     page_.Line(NothingFoundText(report) + ".");
   } else if (report.findings.empty()) {
     page_.Line(
         fmt::format("{} in {} ({}).", NothingFoundText(report), inputs, SizeText(static_cast<double>(report.bytes))));
+  }
+  if (const std::string text = PassedOverText(report); !text.empty()) {
+    if (!report.findings.empty()) page_.Blank();
+    page_.Line(text);
   }
   PrintUnknownErrors(report);
   std::uint64_t left_out = UnreadInputsLeftOut(report);
@@ -299,7 +317,7 @@ void ReportPage::PrintUnknownErrors(const Report& report) {
 }
 
 void ReportPage::PrintReport(const Report& report) {
-  const std::vector<const Diagnosis*> whole = ShownWhole(report);
+  const std::vector<const Diagnosis*> whole = ShownWhole(report, all_);
   if (IsBatch(report)) PrintOverview(report, whole.size(), &page_);
   for (const Diagnosis* finding : whole) {
     page_.Rule();
@@ -308,12 +326,14 @@ void ReportPage::PrintReport(const Report& report) {
   if (whole.size() < report.findings.size()) PrintOthers(report, whole, &page_);
   PrintPrograms(report);
   PrintClosing(report);
-  if (!report.rule_files.empty()) page_.Line("rules: the built-in ones with " + RuleFilesPhrase(report.rule_files));
+  if (notes_ && !report.rule_files.empty())
+    page_.Line("rules: the built-in ones with " + RuleFilesPhrase(report.rule_files));
 }
 
 }  // namespace
 
 std::string PrintText(const Report& report, const TextOptions& options) {
+  if (options.detail == Detail::kBrief) return WithoutCommands(PrintBriefLines(report, options));
   ReportPage page(options);
   page.PrintReport(report);
   return WithoutCommands(page.Take());

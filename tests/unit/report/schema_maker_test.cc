@@ -7,6 +7,8 @@
 
 #include "catch.h"
 #include "process.h"
+#include "report/record/describe_baseline.h"
+#include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
 #include "report/record/describe_explanation.h"
 #include "report/record/describe_trace.h"
@@ -87,6 +89,22 @@ Json ReportSchema() {
                 definitions);
 }
 
+Json BriefSchema() {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  const BriefReport report;
+  Describe(maker, report);
+  return Schema(kBriefSchema, "What whyoom --brief --format json prints", Json::array({maker.Take()}), definitions);
+}
+
+Json BaselineSchema() {
+  Json definitions = Json::object();
+  SchemaMaker maker(&definitions);
+  const BaselineRecord baseline;
+  Describe(maker, baseline);
+  return Schema(kBaselineSchema, "What whyoom --write-baseline writes", Json::array({maker.Take()}), definitions);
+}
+
 Json DiffSchema() {
   Json definitions = Json::object();
   SchemaMaker maker(&definitions);
@@ -150,6 +168,8 @@ TEST_CASE("a schema says what a description says", "[report]") {
 
 TEST_CASE("the published schemas are made of the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
+  CheckPublished("brief.schema.json", BriefSchema());
+  CheckPublished("baseline.schema.json", BaselineSchema());
   CheckPublished("diff.schema.json", DiffSchema());
   CheckPublished("explain.schema.json", ExplainSchema());
   CheckPublished("trace.schema.json", TraceSchema());

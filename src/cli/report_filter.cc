@@ -1,0 +1,82 @@
+#include "cli/report_filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "cli/exit_status.h"
+#include "cli/file_writer.h"
+#include "input/error.h"
+#include "report/unknown_errors.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What --baseline and --write-baseline both name is made by the first run.
+Baseline ReadBaseline(const Options& options) {
+  const std::string& path = options.baseline;
+  std::error_code error;
+  if (path.empty() || (path == options.write_baseline && !fs::exists(path, error))) return {};
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad() || fs::is_directory(path, error))
+    throw Error(fmt::format("--baseline {}: cannot be read; --write-baseline makes one", Printable(path)));
+  return ParseBaseline(text, "--baseline " + path);
+}
+
+Selection SelectionOf(const char* option, const std::vector<std::string>& names, const RuleSource& rules) {
+  return names.empty() ? Selection() : Selection(option, names, rules.rules());
+}
+
+}  // namespace
+
+ReportFilter::ReportFilter(const Options& options, const RuleSource& rules)
+    : options_(options),
+      select_(SelectionOf("--select", options.select, rules)),
+      ignore_(SelectionOf("--ignore", options.ignore, rules)),
+      fail_on_(SelectionOf("--fail-on", options.fail_on, rules)),
+      known_(ReadBaseline(options)) {}
+
+// In doubt a failure is told of.
+void ReportFilter::TakeOut(Report* report) const {
+  std::erase_if(report->findings, [&](const Diagnosis& finding) {
+    const bool unasked = (!select_.empty() && !select_.MayHold(finding)) || ignore_.Holds(finding);
+    const bool known = !unasked && known_.contains(finding.id);
+    PassedOver one;
+    if (unasked) one.ignored.insert(finding.id);
+    if (known) one.known.insert(finding.id);
+    report->passed_over.Join(one);
+    return unasked || known;
+  });
+}
+
+void ReportFilter::Apply(Report* report) const {
+  TakeOut(report);
+  if (options_.write_baseline.empty()) return;
+  Baseline all = known_;
+  for (const Diagnosis& finding : report->findings) AddKnown(finding, &all);
+  WriteFile(PrintBaseline(all), options_.write_baseline);
+}
+
+bool ReportFilter::Fails(const Report& report) const {
+  if (report.strict && !UnknownErrors(report).empty()) return true;
+  if (!options_.write_baseline.empty()) return false;
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [&](const Diagnosis& finding) { return fail_on_.empty() || fail_on_.MayHold(finding); });
+}
+
+int ReportFilter::ExitStatus(const Report& report) const {
+  if (options_.exit_zero) return kNothing;
+  if (!UnreadInputs(report).empty()) return kNotAllRead;
+  return Fails(report) ? kFound : kNothing;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,63 @@
+#include "cli/told.h"
+
+#include <fmt/format.h>
+
+#include "cli/terminal.h"
+#include "report/finding_view.h"
+#include "report/unknown_errors.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::string Bytes(std::uint64_t bytes) { return SizeText(static_cast<double>(bytes)); }
+
+}  // namespace
+
+void Told::Say(const std::string& line) const {
+  if (options_.verbose) WriteError("whyoom: " + line + "\n");
+}
+
+void Told::Read(const std::string& path, const Readings& readings, std::chrono::steady_clock::time_point begin) const {
+  if (!options_.verbose) return;
+  const std::size_t failures = readings.table ? readings.table->entries().size() : 0;
+  const std::string members =
+      readings.artifacts > 1 ? Counted(readings.artifacts, "member", "members") + ", " : std::string();
+  Say(fmt::format("read {}: {}{}, {}, {:.3f} s", Printable(path), members, Bytes(readings.bytes),
+                  Counted(failures, "failure", "failures"), SecondsSince(begin)));
+}
+
+void Told::PassedOver(const std::string& path, const char* why) const {
+  if (options_.verbose) Say(fmt::format("passed over {}: {}", Printable(path), why));
+}
+
+void Told::Sum(const Report& report) const {
+  if (!options_.verbose) return;
+  constexpr std::size_t kFingerprint = 12;
+  std::string rules = "rules " + report.rules_fingerprint.substr(0, kFingerprint);
+  if (!report.rule_files.empty()) rules += " with " + RuleFilesPhrase(report.rule_files);
+  Say(rules);
+  for (const Problem* problem : UnreadInputs(report))
+    Say(fmt::format("not read whole: {}: {}", ArtifactText({problem->path, problem->member}),
+                    Printable(problem->what)));
+  const double seconds = SecondsSince(begin_);
+  std::string text =
+      fmt::format("{} ({}) in {:.3f} s", Counted(report.artifacts, "input", "inputs"), Bytes(report.bytes), seconds);
+  text += ", " + Counted(report.findings.size(), "failure", "failures");
+  if (!report.programs.empty())
+    text += ", " + Counted(report.programs.size(), "program that fits", "programs that fit");
+  if (const std::size_t known = report.passed_over.known.size(); known > 0)
+    text += fmt::format(", {} more of the baseline", known);
+  if (const std::size_t ignored = report.passed_over.ignored.size(); ignored > 0)
+    text += fmt::format(", {} more left out", ignored);
+  if (const std::size_t unknown = UnknownErrors(report).size(); unknown > 0)
+    text += ", " + Counted(unknown, "error that no rule knows", "errors that no rule knows");
+  Say(text);
+}
+
+}  // namespace whyoom

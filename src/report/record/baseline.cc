@@ -1,0 +1,45 @@
+#include "report/record/baseline.h"
+
+#include <fmt/format.h>
+
+#include "input/error.h"
+#include "report/finding_view.h"
+#include "report/record/describe_baseline.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+
+void AddKnown(const Diagnosis& finding, Baseline* baseline) {
+  (*baseline)[finding.id] = {finding.failure->code, finding.scenario == nullptr ? "" : finding.scenario->id,
+                             ScenarioTitle(finding), ProgramOf(finding)};
+}
+
+std::string PrintBaseline(const Baseline& baseline) {
+  std::string lines;
+  for (const auto& [id, known] : baseline) {
+    lines += (lines.empty() ? "\n  " : ",\n  ") + LineOf(ToRecord(KnownRecord{id, known}));
+  }
+  return fmt::format("{{\"schema\": \"{}\", \"failures\": [{}{}]}}\n", kBaselineSchema, lines,
+                     lines.empty() ? "" : "\n");
+}
+
+Baseline ParseBaseline(std::string_view text, const std::string& name) {
+  const auto fail = [&](const char* what) {
+    return Error(fmt::format("{}: {}; --write-baseline makes one", Printable(name), what));
+  };
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("schema", nlohmann::json()) != kBaselineSchema || !json.contains("failures") ||
+      !json["failures"].is_array())
+    throw fail("this is no baseline of whyoom");
+  Baseline baseline;
+  for (const nlohmann::json& entry : json["failures"]) {
+    RecordReader reader(entry);
+    KnownRecord record;
+    Describe(reader, record);
+    if (reader.faulty()) throw fail("an entry of this baseline has no id, code or title");
+    baseline[record.id] = std::move(record.known);
+  }
+  return baseline;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,107 @@
+// What --brief --format json prints: the fields of a report that a reader with little room needs, such as a language
+// model, which pays for each word. A format of its own, since a report promises fields that are left out here; those
+// that are here have the names, the places and the meaning that they have in a report (describe.h). It is written only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/record/describe.h"
+
+namespace whyoom {
+
+inline constexpr const char* kBriefSchema = "whyoom.brief/1";
+
+// The first `most` of a list.
+template <class T>
+std::vector<T> FirstOf(const std::vector<T>& list, std::size_t most) {
+  return {list.begin(), list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), most))};
+}
+
+struct BriefRemedy {
+  const RankedRemedy* ranked = nullptr;
+  bool with_step = false;
+};
+
+void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
+  const auto ranked = [&]() -> const RankedRemedy& { return *brief.ranked; };
+  v.Record("brief_remedy");
+  v.Show("id", [&] { return ranked().remedy->id; }, {.about = "whyoom explain ID tells all of it."});
+  v.Show("title", [&] { return ranked().remedy->title; });
+  v.Show("safety", [&] { return ranked().safety; }, {.one_of = "safe safe_slower risky changes_training"});
+  v.MayShow("saves_bytes", [&] { return ranked().saves_bytes; });
+  v.MayShow("enough", [&] { return ranked().enough; }, {.about = "Of this remedy alone."});
+  v.MayShow("enough_with", [&] { return ranked().enough_with; });
+  v.MayShow("how", [&] { return FirstOf(ranked().how, brief.with_step ? 1 : 0); },
+            {.about = "The first step, of the first remedy alone."});
+}
+
+struct BriefDiagnosis {
+  const Diagnosis* finding = nullptr;
+};
+
+// The facts that the verdict is made of.
+inline Evidence BriefFacts(const Diagnosis& finding) {
+  Evidence facts;
+  for (const char* name : {"need_bytes", "have_bytes", "excess_bytes", "limit_bytes", "chip", "module", "program"}) {
+    if (const Fact* fact = finding.facts.Find(name)) facts.Set(name, Value(fact->value), fact->place);
+  }
+  return facts;
+}
+
+void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
+  constexpr std::size_t kRemedies = 3;
+  const Diagnosis none;
+  const Diagnosis& finding = brief.finding == nullptr ? none : *brief.finding;
+  std::optional<ScenarioRecord> scenario;
+  std::vector<ScenarioRecord> candidates;
+  std::vector<BriefRemedy> remedies;
+  if (finding.scenario != nullptr) scenario = {finding.scenario->id, finding.scenario->title, ""};
+  for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
+  for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
+    remedies.push_back({&finding.remedies[i], i == 0});
+  v.Record("brief_diagnosis");
+  v.Need("id", finding.id, {.form = &kId});
+  v.Show("code", [&] { return finding.failure->code; });
+  v.Show("title", [&] { return finding.failure->title; });
+  v.Maybe("scenario", scenario, {.about = "Without why."});
+  v.Maybe("scenario_candidates", candidates);
+  v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
+  v.Show("retry", [&] { return finding.retry.answer; }, {.one_of = "never maybe unknown"});
+  v.Need("where", finding.where);
+  v.Show("occurrences", [&] { return finding.tally.occurrences(); }, {.least = 1});
+  v.Maybe("framework", finding.framework, {.form = &kRuleName});
+  v.Facts("facts", BriefFacts(finding), "",
+          "need_bytes, have_bytes, excess_bytes, limit_bytes, chip, module and program, as far as they are known.");
+  v.MayShow("why", [&] { return FirstOf(finding.why, 1); }, {.about = "The first reason."});
+  v.Need("remedies", remedies, {.about = "The first three."});
+}
+
+// What --brief --format json prints, a line a diagnosis.
+struct BriefReport {
+  std::vector<BriefDiagnosis> diagnoses;
+  std::uint64_t count = 0;  // of them
+  std::uint64_t artifacts = 0;
+  std::uint64_t programs = 0;
+  std::uint64_t problems = 0;
+  PassedOver passed_over = {};
+};
+
+void Describe(auto& v, RecordOf<BriefReport> auto& report) {
+  v.Record("brief");
+  v.Constant("schema", kBriefSchema);
+  v.Need("diagnoses", report.diagnoses);
+  v.Part("summary", [&](auto& part) {
+    part.Record("brief_summary");
+    part.Need("artifacts", report.artifacts);
+    part.Need("diagnoses", report.count);
+    part.Maybe("programs", report.programs, {.about = "Programs that fit, which a whole report tells of."});
+    part.Need("problem_count", report.problems);
+    DescribePassedOver(part, report.passed_over);
+  });
+}
+
+}  // namespace whyoom

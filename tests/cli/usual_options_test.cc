@@ -1,0 +1,321 @@
+// What people who know other tools expect of a command line: hints for what is misspelt, -o, -q, -v, -h, less and more
+// of a report, and failures that are chosen, known or not to fail for.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "json_schema.h"
+#include "process.h"
+
+namespace {
+
+using nlohmann::json;
+
+std::string CaseLog(const std::string& name) {
+  return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log";
+}
+
+bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t LinesOf(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::size_t WidestOf(const std::string& text) {
+  std::size_t widest = 0;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    if (c == '\n') columns = 0;
+    if (c != '\n' && (static_cast<unsigned char>(c) & 0xC0) != 0x80) widest = std::max(widest, ++columns);
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("what is misspelt is answered with what was meant", "[cli]") {
+  const ScratchFolder scratch;
+  const auto error_of = [&](const std::vector<std::string>& arguments) {
+    const ProcessResult result = RunWhyoom(arguments, "", scratch.path());
+    CHECK(result.exit_status == 2);
+    CHECK(result.out.empty());
+    return result.err;
+  };
+  CHECK(Holds(error_of({"--fromat", "json", "x"}), "--fromat: there is no such option, did you mean '--format'?"));
+  CHECK(Holds(error_of({"--fromat=json", "x"}), "did you mean '--format'?"));
+  CHECK(Holds(error_of({"--format", "jsn", "x"}), "no such format, did you mean 'json'?"));
+  CHECK(Holds(error_of({"explian", "E1000"}), "'explian' is neither a file nor a command, did you mean 'explain'?"));
+  CHECK(Holds(error_of({"help"}), "did you mean '--help'?"));
+  CHECK(Holds(error_of({"rules", "tset"}), "rules tset: there is no such command, did you mean 'test'?"));
+  CHECK(Holds(error_of({"rules"}), "which one? There are "));
+  CHECK(Holds(error_of({"rules", "test", "--untired"}), "did you mean '--untried'?"));
+  CHECK(Holds(error_of({"diff", "a"}), "AFTER is missing: The run after it; whyoom diff [OPTIONS] BEFORE AFTER"));
+  CHECK(Holds(error_of({"run", "--keep-dmp", "--", "true"}), "did you mean '--keep-dump'?"));
+  CHECK(Holds(error_of({"explain", "E100"}), "did you mean 'E1000'?"));
+  CHECK(Holds(error_of({"explain", "bf61"}), "did you mean 'bf16'?"));
+  CHECK(Holds(error_of({"--framework", "maxtxt", "x"}), "did you mean 'maxtext'?; there are "));
+  CHECK(Holds(error_of({"--select", "E100O", "x"}), "did you mean 'E1000'?"));
+  CHECK(Holds(error_of({"-q", "-v", "x"}), "--quiet and --verbose: give one of them"));
+  CHECK(Holds(error_of({"--brief", "--format", "html", "x"}), "--brief is of the formats text and json"));
+  CHECK(Holds(error_of({"gs://b/a b.log"}), "gcloud storage cat 'gs://b/a b.log' | whyoom"));
+}
+
+TEST_CASE("a file that has the name of a command misspelt is read", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("explian", ReadText(CaseLog("compile-padded-points")));
+  CHECK(RunWhyoom({"explian"}, "", scratch.path()).exit_status == 1);
+  // And a name that is near to none is a file that is not there.
+  CHECK(RunWhyoom({"gone.log"}, "", scratch.path()).exit_status == 3);
+}
+
+TEST_CASE("help is as wide as COLUMNS says, and short where -h asks", "[cli]") {
+  CHECK(WidestOf(RunWhyoom({"--help"}).out) <= 80);
+  CHECK(WidestOf(RunWhyoom({"--help"}, "", ".", {"COLUMNS=300"}).out) <= 110);
+  CHECK(WidestOf(RunWhyoom({"--help"}, "", ".", {"COLUMNS=110"}).out) > 80);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{}, {"run"}, {"explain"}, {"diff"}, {"merge"}, {"rules"}, {"rules", "test"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("-h");
+    const ProcessResult brief = RunWhyoom(arguments);
+    CHECK(brief.exit_status == 0);
+    CHECK(LinesOf(brief.out) < 24);
+    arguments.back() = "--help";
+    CHECK(RunWhyoom(arguments).out.size() > brief.out.size());
+  }
+}
+
+TEST_CASE("a text report is as wide as COLUMNS says, a file of it is not", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = CaseLog("compile-padded-points");
+  const std::string usual = RunWhyoom({log}).out;
+  CHECK(WidestOf(usual) <= 80);
+  CHECK(WidestOf(RunWhyoom({log}, "", ".", {"COLUMNS=110"}).out) > 80);
+  for (const char* nothing :
+       {"COLUMNS=", "COLUMNS=x", "COLUMNS=-5", "COLUMNS=0", "COLUMNS=80 ", "COLUMNS=99999999999999999999"})
+    CHECK(RunWhyoom({log}, "", ".", {nothing}).out == usual);
+  RunWhyoom({"-o", "report.txt", log}, "", scratch.path(), {"COLUMNS=110"});
+  CHECK(ReadText(scratch.path() + "/report.txt") == usual);
+}
+
+TEST_CASE("--brief is a line a failure", "[cli]") {
+  const ProcessResult one = RunWhyoom({"--brief", CaseLog("compile-padded-points")});
+  CHECK(one.exit_status == 1);
+  CHECK(LinesOf(one.out) == 1);
+  CHECK(Holds(one.out,
+              "/log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too "
+              "much · "));
+  CHECK(Holds(one.out, "(should be enough)"));
+  const std::string all = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases";
+  const std::size_t failures =
+      json::parse(RunWhyoom({"--format", "json", all}).out)["summary"]["diagnoses"].get<std::size_t>();
+  const std::string lines = RunWhyoom({"--brief", "-q", all}).out;
+  static const std::regex line("[^\n]+:[0-9]+: [A-Za-z0-9][^\n]*\n");
+  const auto found = std::distance(std::sregex_iterator(lines.begin(), lines.end(), line), std::sregex_iterator());
+  CHECK(static_cast<std::size_t>(found) == LinesOf(lines));
+  CHECK(LinesOf(lines) >= failures);
+}
+
+TEST_CASE("--brief --format json is valid by its schema, and what a report says in more words", "[cli]") {
+  const JsonSchema schema(json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/brief.schema.json")));
+  const std::string all = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases";
+  const ProcessResult result = RunWhyoom({"--brief", "--format", "json", all});
+  const json brief = json::parse(result.out);
+  for (const std::string& fault : schema.Faults(brief)) FAIL_CHECK(fault);
+  const std::string whole_text = RunWhyoom({"--format", "json", all}).out;
+  const json whole = json::parse(whole_text);
+  CHECK(result.out.size() * 8 < whole_text.size());
+  CHECK(brief["summary"]["diagnoses"] == whole["summary"]["diagnoses"]);
+  REQUIRE(brief["diagnoses"].size() == whole["diagnoses"].size());
+  for (std::size_t i = 0; i < whole["diagnoses"].size(); ++i) {
+    const json& in_short = brief["diagnoses"][i];
+    const json& in_full = whole["diagnoses"][i];
+    for (const char* key : {"id", "code", "title", "confidence", "retry", "where", "occurrences", "framework"})
+      CHECK(in_short.value(key, json()) == in_full.value(key, json()));
+    for (const auto& [name, fact] : in_short["facts"].items()) CHECK(fact == in_full["facts"][name]);
+    for (std::size_t k = 0; k < in_short["remedies"].size(); ++k) {
+      for (const auto& [key, value] : in_short["remedies"][k].items()) {
+        if (key != "how") CHECK(value == in_full["remedies"][k][key]);
+      }
+    }
+  }
+}
+
+TEST_CASE("--all leaves out nothing that a page has no room for", "[cli]") {
+  const std::string log = CaseLog("compile-adam-state");
+  const std::string usual = RunWhyoom({log}).out;
+  const std::string all = RunWhyoom({"--all", log}).out;
+  const json report = json::parse(RunWhyoom({"--format", "json", log}).out);
+  CHECK(all.size() > usual.size());
+  CHECK_FALSE(Holds(all, "and 1 more"));
+  CHECK_FALSE(Holds(all, " smaller ("));
+  CHECK_FALSE(Holds(all, "\nthen "));
+  for (const json& remedy : report["diagnoses"][0]["remedies"])
+    CHECK(Holds(all, "  " + remedy["id"].get<std::string>() + "\n"));
+}
+
+TEST_CASE("the id that explain takes stands beside a remedy", "[cli]") {
+  const std::string text = RunWhyoom({CaseLog("compile-padded-points")}).out;
+  const json report = json::parse(RunWhyoom({"--format", "json", CaseLog("compile-padded-points")}).out);
+  const std::string id = report["diagnoses"][0]["remedies"][0]["id"];
+  CHECK(Holds(text, "  " + id + "\n"));
+  CHECK(RunWhyoom({"explain", id}).exit_status == 0);
+}
+
+TEST_CASE("-q prints no notes and -v says what was read; the status is the same", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string healthy = CaseLog("silent-healthy-verbose-compile");
+  const ProcessResult quiet = RunWhyoom({"-q", healthy, scratch.path() + "/gone.log"});
+  CHECK(quiet.out.empty());
+  CHECK(quiet.err.empty());
+  CHECK(quiet.exit_status == RunWhyoom({healthy, scratch.path() + "/gone.log"}).exit_status);
+  const std::string log = CaseLog("compile-padded-points");
+  CHECK(RunWhyoom({"-q", "--format", "json", log}).out == RunWhyoom({"--format", "json", log}).out);
+  const ProcessResult verbose = RunWhyoom({"-v", log, healthy});
+  CHECK(verbose.out == RunWhyoom({log, healthy}).out);
+  static const std::regex read("whyoom: read [^\n]+/log: [0-9.]+ (B|KiB|MiB), [01] failures?, [0-9.]+ s\n");
+  CHECK(std::distance(std::sregex_iterator(verbose.err.begin(), verbose.err.end(), read), std::sregex_iterator()) == 2);
+  CHECK(Holds(verbose.err, "whyoom: rules "));
+  CHECK(Holds(verbose.err, "whyoom: 2 inputs ("));
+}
+
+TEST_CASE("--framework gives the steps for another framework than the log shows", "[cli]") {
+  const std::string log = CaseLog("compile-adam-state");
+  const json usual = json::parse(RunWhyoom({"--format", "json", log}).out)["diagnoses"][0];
+  const json keras = json::parse(RunWhyoom({"--framework", "keras", "--format", "json", log}).out)["diagnoses"][0];
+  CHECK(keras["framework"] == "keras");
+  CHECK(keras["id"] == usual["id"]);
+  CHECK(keras["remedies"] != usual["remedies"]);
+  CHECK(Holds(RunWhyoom({"--framework", "Keras", log}).out, "--framework keras"));
+}
+
+TEST_CASE("failures are selected and ignored in every format", "[cli]") {
+  const std::vector<std::string> logs = {CaseLog("compile-padded-points"), CaseLog("buffer-fragmented"),
+                                         CaseLog("neighbour-vmem")};
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), logs.begin(), logs.end());
+    return RunWhyoom(arguments);
+  };
+  const auto codes = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), {"--format", "json"});
+    std::string text;
+    const ProcessResult result = run(all);
+    const json report = json::parse(result.out);
+    for (const json& each : report["diagnoses"]) text += each["code"].get<std::string>() + " ";
+    CHECK(result.exit_status == (text.empty() ? 0 : 1));
+    return text;
+  };
+  const std::string every = codes({});
+  REQUIRE(LinesOf(run({"--brief", "-q"}).out) == 4);
+  CHECK(codes({"--select", "E1000"}) == "E1000 ");
+  CHECK(codes({"--select", "E1000.3"}).empty());
+  CHECK(Holds(every, "0100 "));
+  CHECK(codes({"--select", "0100,E1000", "--ignore", "E1000.2"}) == "0100 ");
+  CHECK(codes({"--ignore", "*"}).empty());
+  const json summary = json::parse(run({"--ignore", "E1000", "--format", "json"}).out)["summary"];
+  CHECK(summary["ignored"] == 1);
+  CHECK(summary["diagnoses"] == 3);
+  const std::string note = "Found, but not shown: 4 failures that";
+  for (const char* format : {"text", "markdown", "html", "github", "sarif"}) {
+    INFO(format);
+    const ProcessResult none = run({"--ignore", "*", "--format", format});
+    CHECK(none.exit_status == 0);
+    CHECK(Holds(none.out, note));
+    CHECK_FALSE(Holds(none.out, "No out-of-memory"));
+  }
+  CHECK(Holds(run({"--ignore", "*", "--format", "junit"}).out, "name=\"ignored\" value=\"4\""));
+}
+
+TEST_CASE("--fail-on decides of the status alone", "[cli]") {
+  const std::string log = CaseLog("compile-padded-points");
+  const ProcessResult other = RunWhyoom({"--fail-on", "0100,0101", log});
+  CHECK(other.exit_status == 0);
+  CHECK(other.out == RunWhyoom({log}).out);
+  CHECK(RunWhyoom({"--fail-on", "E1000.2", log}).exit_status == 1);
+  // What the log leaves open may be it.
+  CHECK(RunWhyoom({"--fail-on", "E1000.3", CaseLog("compile-short-message")}).exit_status == 1);
+  CHECK(RunWhyoom({"--fail-on", "0100", log, log + ".gone"}).exit_status == 3);
+}
+
+TEST_CASE("a baseline knows a failure again, whatever line, time and host it is of", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = ReadText(CaseLog("buffer-fragmented"));
+  scratch.Write("a.log", log);
+  CHECK(RunWhyoom({"--baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 2);
+  CHECK(RunWhyoom({"--write-baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 0);
+  const std::string known = ReadText(scratch.path() + "/known.json");
+  const JsonSchema schema(json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/baseline.schema.json")));
+  for (const std::string& fault : schema.Faults(json::parse(known))) FAIL_CHECK(fault);
+
+  std::string moved = "2031-01-02 03:04:05 step 1\nstep 2\n\n";
+  std::size_t begin = 0;
+  while (begin < log.size()) {
+    const std::size_t end = std::min(log.find('\n', begin), log.size() - 1);
+    moved += "2031-01-02T03:04:06.789Z other-host-7 [rank3]: " + log.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  scratch.Write("b.log", moved);
+  for (const char* name : {"a.log", "b.log"}) {
+    INFO(name);
+    const ProcessResult again = RunWhyoom({"--baseline", "known.json", name}, "", scratch.path());
+    CHECK(again.exit_status == 0);
+    CHECK(Holds(again.out, "Found, but not shown: 1 failure of the baseline."));
+  }
+  // Another failure is new, and is added.
+  const std::string other = CaseLog("compile-padded-points");
+  const ProcessResult both = RunWhyoom({"--baseline", "known.json", "b.log", other}, "", scratch.path());
+  CHECK(both.exit_status == 1);
+  CHECK(Holds(both.out, "E1000"));
+  CHECK(RunWhyoom({"--baseline", "known.json", "--write-baseline", "known.json", "b.log", other}, "", scratch.path())
+            .exit_status == 0);
+  CHECK(json::parse(ReadText(scratch.path() + "/known.json"))["failures"].size() == 2);
+  CHECK(RunWhyoom({"--baseline", "known.json", "b.log", other}, "", scratch.path()).exit_status == 0);
+  // It is neither lost to a report nor read as something else.
+  CHECK(RunWhyoom({"--baseline", "known.json", "-o", "known.json", "a.log"}, "", scratch.path()).exit_status == 2);
+  CHECK(RunWhyoom({"--baseline", "a.log", "a.log"}, "", scratch.path()).exit_status == 2);
+}
+
+TEST_CASE("what parts pass over is counted once by the whole, in any order", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string padded = CaseLog("compile-padded-points");
+  const std::string fragmented = CaseLog("buffer-fragmented");
+  RunWhyoom({"--write-baseline", "known.json", padded}, "", scratch.path());
+  const auto part = [&](const std::string& name, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "ndjson", "-o", name});
+    RunWhyoom(arguments, "", scratch.path());
+  };
+  part("1.ndjson", {"--baseline", "known.json", padded});
+  part("2.ndjson", {"--baseline", "known.json", padded, fragmented});
+  part("3.ndjson", {"--ignore", "0100", fragmented, padded, "--baseline", "known.json"});
+  const auto summary = [&](const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments = {"merge", "--format", "json"};
+    arguments.insert(arguments.end(), parts.begin(), parts.end());
+    return json::parse(RunWhyoom(arguments, "", scratch.path()).out)["summary"];
+  };
+  const json forward = summary({"1.ndjson", "2.ndjson", "3.ndjson"});
+  CHECK(forward == summary({"3.ndjson", "2.ndjson", "1.ndjson"}));
+  CHECK(forward["known"] == 1);
+  CHECK_FALSE(forward.contains("ignored"));  // another part tells of it
+  CHECK(forward["diagnoses"] == 1);
+  CHECK(summary({"1.ndjson", "3.ndjson"})["ignored"] == 1);
+  CHECK(RunWhyoom({"merge", "--ignore", "0100", "1.ndjson", "2.ndjson"}, "", scratch.path()).exit_status == 0);
+}
+
+TEST_CASE("a job keeps its exit status, whatever is chosen of what is found", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = CaseLog("compile-padded-points");
+  const std::string job = "cat '" + log + "'; exit 7";
+  const ProcessResult shown = RunWhyoom({"run", "--", "sh", "-c", job}, "", scratch.path());
+  CHECK(shown.exit_status == 7);
+  CHECK(Holds(shown.err, "E1000"));
+  const ProcessResult ignored = RunWhyoom({"run", "--ignore", "E1000", "--", "sh", "-c", job}, "", scratch.path());
+  CHECK(ignored.exit_status == 7);
+  CHECK(ignored.err.empty());
+  const ProcessResult brief = RunWhyoom({"run", "--brief", "-q", "--", "sh", "-c", job}, "", scratch.path());
+  CHECK(brief.exit_status == 7);
+  CHECK(Holds(brief.err, ": E1000.2 "));
+  CHECK(RunWhyoom({"run", "--select", "E9", "--", "true"}, "", scratch.path()).exit_status == 2);
+}

@@ -1,0 +1,57 @@
+// The file of failures that are known: what is written is read back, and nothing else is believed.
+#include "report/record/baseline.h"
+
+#include <algorithm>
+#include <string>
+
+#include "catch.h"
+#include "input/error.h"
+#include "unit/report/made_report.h"
+
+using namespace whyoom;
+
+namespace {
+
+std::string FaultOf(const std::string& text) {
+  try {
+    ParseBaseline(text, "--baseline known.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a baseline is read back as it was written", "[report]") {
+  const Failure failure = MadeFailure();
+  Baseline baseline;
+  AddKnown(MadeFinding(failure), &baseline);
+  AddKnown(HostileFinding(failure), &baseline);
+  AddKnown(MadeFinding(failure), &baseline);
+  CHECK(baseline.size() == 2);
+  const std::string text = PrintBaseline(baseline);
+  const Baseline again = ParseBaseline(text, "");
+  CHECK(PrintBaseline(again) == text);
+  REQUIRE(again.contains("0123456789abcdef"));
+  CHECK(again.at("0123456789abcdef").code == "T1");
+  CHECK(again.at("0123456789abcdef").program == "jit_step");
+  for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c <= '~')));
+  // A line a failure, and neither place nor time: what merges and compares line by line.
+  CHECK(std::count(text.begin(), text.end(), '\n') == 4);
+  CHECK(text.find("train.log") == std::string::npos);
+}
+
+TEST_CASE("an empty baseline is one", "[report]") { CHECK(ParseBaseline(PrintBaseline({}), "").empty()); }
+
+TEST_CASE("what is no baseline is not taken for one", "[report]") {
+  for (const char* wrong :
+       {"", "{}", "[]", "null", "{\"schema\": \"whyoom.report/1\", \"failures\": []}", "{\"schema\": 1}",
+        "{\"schema\": \"whyoom.baseline/1\", \"failures\": {}}", "{\"schema\": \"whyoom.baseline/1\"}",
+        "{\"schema\": \"whyoom.baseline/1\", \"failures\": [1]}",
+        "{\"schema\": \"whyoom.baseline/1\", \"failures\": [{\"id\": \"no id\", \"code\": \"T1\", \"title\": \"a\"}]}",
+        "{\"schema\": \"whyoom.baseline/1\", \"failures\": [{\"code\": \"T1\", \"title\": \"a\"}]}"}) {
+    INFO(wrong);
+    CHECK(FaultOf(wrong).find("--baseline known.json: ") == 0);
+  }
+}

@@ -1,0 +1,105 @@
+// Failures named on a command line.
+#include "report/selection.h"
+
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "input/error.h"
+
+using namespace whyoom;
+
+namespace {
+
+// A diagnosis of the built-in rules; `scenario` empty: the log leaves it open between all of them.
+Diagnosis Made(const std::string& code, const std::string& scenario = "") {
+  Diagnosis finding;
+  finding.failure = BuiltInRules().FindFailure(code);
+  REQUIRE(finding.failure != nullptr);
+  for (const Scenario& each : finding.failure->scenarios) {
+    if (scenario.empty()) finding.candidates.push_back(&each);
+    if (each.id == scenario) finding.scenario = &each;
+  }
+  REQUIRE((scenario.empty() || finding.scenario != nullptr));
+  return finding;
+}
+
+bool Holds(const std::vector<std::string>& names, const Diagnosis& finding) {
+  return Selection("--select", names, BuiltInRules()).Holds(finding);
+}
+
+std::string FaultOf(const std::string& name) {
+  try {
+    Selection("--ignore", {name}, BuiltInRules());
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a pattern stands for what its characters say", "[report]") {
+  CHECK(MatchesGlob("tpu.*", "tpu.vmem"));
+  CHECK(MatchesGlob("*", ""));
+  CHECK(MatchesGlob("*.*.*", "a.b.c"));
+  CHECK(MatchesGlob("e?000", "e1000"));
+  CHECK(MatchesGlob("a*b*c", "aXbXbXc"));
+  CHECK_FALSE(MatchesGlob("tpu.*", "gpu.oom"));
+  CHECK_FALSE(MatchesGlob("e?000", "e000"));
+  CHECK_FALSE(MatchesGlob("a*b", "abc"));
+  CHECK_FALSE(MatchesGlob("", "a"));
+  // Time in proportion to both lengths, whatever is written.
+  CHECK_FALSE(MatchesGlob("*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(20000, 'a')));
+}
+
+TEST_CASE("failures are named by code, alias, scenario, begin and pattern", "[report]") {
+  const Diagnosis huge = Made("E1000", "2");
+  for (const char* name : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.2", "E10", "E*", "*.2", "E1000.?"}) {
+    INFO(name);
+    CHECK(Holds({name}, huge));
+  }
+  for (const char* name : {"E1000.3", "0100", "tpu.*", "E1001"}) {
+    INFO(name);
+    CHECK_FALSE(Holds({name}, huge));
+  }
+  CHECK(Holds({"0100", "E1000.2"}, huge));
+  CHECK(Holds({"E1000.1"}, Made("E1000", "1.sparsecore")));
+  CHECK(Holds({"E0100"}, Made("0100", "fragmentation")));
+  CHECK(Holds({"tpu.*"}, Made("tpu.vmem")));
+  CHECK(Holds({"tpu"}, Made("tpu.vmem")));
+}
+
+TEST_CASE("a name that is known is no begin of another", "[report]") {
+  const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "failures": [
+    {"code": "our.pool", "title": "a", "category": "Ours", "phase": "run", "about": "It is full.",
+     "heads": ["our first pool is full"], "examples": {"match": [{"text": "Error: our first pool is full"}]}},
+    {"code": "our.pool_of_two", "title": "b", "category": "Ours", "phase": "run", "about": "It is full.",
+     "heads": ["our other pool is full"], "examples": {"match": [{"text": "Error: our other pool is full"}]}}]})");
+  Diagnosis second;
+  second.failure = rules.FindFailure("our.pool_of_two");
+  CHECK_FALSE(Selection("--select", {"our.pool"}, rules).Holds(second));
+  CHECK(Selection("--select", {"our.poo"}, rules).Holds(second));
+}
+
+TEST_CASE("a failure whose scenario is open may be any that the log leaves open", "[report]") {
+  Diagnosis open = Made("E1000");
+  std::erase_if(open.candidates, [](const Scenario* each) { return each->id != "2" && each->id != "3"; });
+  REQUIRE(open.candidates.size() == 2);
+  const Selection second("--select", {"E1000.2"}, BuiltInRules());
+  CHECK(second.MayHold(open));
+  CHECK_FALSE(second.Holds(open));
+  CHECK(Holds({"E1000.2", "E1000.3"}, open));
+  CHECK_FALSE(Selection("--select", {"E1000.1"}, BuiltInRules()).MayHold(open));
+}
+
+TEST_CASE("a name of no failure is answered with the nearest one", "[report]") {
+  CHECK(FaultOf("E1O00") ==
+        "--ignore E1O00: no failure has such a code, did you mean 'E1000'?; `whyoom explain` lists "
+        "the codes");
+  CHECK(FaultOf("E1000.9").find("did you mean 'E1000") != std::string::npos);
+  CHECK(FaultOf("\x1b[2Jqqqqqqqq").find('\x1b') == std::string::npos);
+  CHECK_FALSE(FaultOf("").empty());
+  CHECK_FALSE(FaultOf("zzz*").empty());
+}
