@@ -227,7 +227,8 @@ void ExplainPage::PrintSteps(const Remedy& remedy) {
     for (const std::string& step : steps.plain) Field(std::exchange(label, ""), step);
   }
   std::string label = "needs";
-  for (const NameVersions* versions : VersionsIn(rules_, all, SnippetsIn(rules_, remedy, frameworks_))) Field(std::exchange(label, ""), VersionsText(*versions));
+  for (const NameVersions* versions : VersionsIn(rules_, all, SnippetsIn(rules_, remedy, frameworks_)))
+    Field(std::exchange(label, ""), VersionsText(*versions));
   PrintSnippets(remedy);
 }
 
