@@ -378,7 +378,7 @@ CommandArguments BuildSkill(Options* options) {
       "whyoom skill");
   CLI::App& app = *command.app;
   app.footer(
-      "An agent finds it in the folder of its skills, in one named whyoom:\n"
+      "An agent finds it in a folder whyoom among its skills:\n"
       "\n"
       "Examples:\n"
       "  mkdir -p skills/whyoom && whyoom skill > skills/whyoom/SKILL.md\n");

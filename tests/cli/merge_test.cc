@@ -160,11 +160,11 @@ TEST_CASE("a format that does not exist is named with those that do", "[cli]") {
       arguments.insert(arguments.end(), {"--format", wrong});
       const ProcessResult result = RunWhyoom(arguments);
       CHECK(result.exit_status == 2);
-      CHECK(result.err.find(std::string("--format ") + wrong + ": no such format; text, json, ndjson, ") !=
-            std::string::npos);
+      CHECK(result.err.find(std::string("--format ") + wrong + ": no such format") != std::string::npos);
+      CHECK(result.err.find("; text, json, ndjson, ") != std::string::npos);
     }
   }
-  CHECK(RunWhyoom({"diff", "a", "b", "--format", "ndjson"}).err.find("no such format; text or json") !=
-        std::string::npos);
+  CHECK(RunWhyoom({"diff", "a", "b", "--format", "ndjson"})
+            .err.find("no such format, did you mean 'json'?; text or json") != std::string::npos);
   CHECK(RunWhyoom({"x.log", "--color", "2"}).exit_status == 2);
 }
