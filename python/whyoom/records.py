@@ -377,6 +377,10 @@ class ReportSummary(Summary):
     __slots__ = ()
     _records = {**Summary._records, "problems": Problem}
     problems: List[Problem]
+    # Failures that are not among the diagnoses, since the baseline knows them; at most 5000 are counted.
+    known: Optional[int]
+    # The same of those that --select and --ignore leave out.
+    ignored: Optional[int]
 
 
 class ReportFields(Record):

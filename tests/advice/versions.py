@@ -117,7 +117,8 @@ def settings_of(advice, seen):
 def keys_of(seen):
     for said, at in seen["keys"].items():
         place = f"{at['repository']}/{at['file']}"
-        package = at.get("package") or next((PLACES[start] for start in PLACES if place.startswith(start)), None)
+        # A package of null: only a compiled library has it, which is not read.
+        package = at["package"] if "package" in at else next((PLACES[start] for start in PLACES if place.startswith(start)), None)
         if not said.startswith("JAX_"):
             yield call(said, ROOTS_OF_KEYS) or package and Name(said, package, "word", said.rpartition(".")[2])
 

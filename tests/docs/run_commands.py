@@ -127,6 +127,7 @@ def run(command, folder):
     environment = {**os.environ, "PATH": f"{folder}/tools:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0",
                    "SLURM_ARRAY_TASK_COUNT": "2", "GITHUB_STEP_SUMMARY": f"{folder}/summary.md",
                    "GITHUB_WORKSPACE": str(folder)}
+    command = re.sub(r"/tmp/dump\b", "dump", command)  # what the steps call the folder of a dump
     process = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:

@@ -72,7 +72,7 @@ Page Site::MakePage(const std::string& path, const std::string& title, const Add
     AddHead(title, false, &html);
     const auto body = html.In("body");
     {
-      const auto nav = html.Block("nav", {{"aria-label", "Book"}});
+      const auto nav = html.Block("nav", {{"class", "book-nav"}, {"aria-label", "Book"}});
       for (const auto& [name, to] : {std::pair("Codes", kIndex), {"Remedies", kRemedies}, {"Terms", kTerms}}) {
         HtmlWriter::Attributes attributes = {{"href", to_root + to}};
         if (path == to) attributes.emplace_back("aria-current", "page");
