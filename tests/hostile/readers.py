@@ -398,7 +398,16 @@ def sarif(data):
             parts = urllib.parse.urlsplit(part)
             if parts.scheme not in ("", "file") or parts.netloc or not re.fullmatch(r"(?:%[0-9A-F]{2}|[A-Za-z0-9._~/-])*", part.removeprefix("file://")):
                 faults.append(f"the address {part[:80]!r}")
-    return shape(value), faults + against_schema(value, ROOT / "tests" / "schemas" / "sarif-schema-2.1.0.json")
+    bases = {base for run in value.get("runs", []) if isinstance(run, dict) for base in run.get("originalUriBaseIds", {})}
+    faults += [f"the unknown base {part[:80]!r}" for name, part in texts_of(value) if name == "uriBaseId" and part not in bases]
+    return shape(without_bases(value)), faults + against_schema(value, ROOT / "tests" / "schemas" / "sarif-schema-2.1.0.json")
+
+
+def without_bases(value):
+    """Less what an address is relative to: a name's first characters may say that it is relative to nothing."""
+    if isinstance(value, dict):
+        return {key: without_bases(item) for key, item in value.items() if key not in ("uriBaseId", "originalUriBaseIds")}
+    return [without_bases(item) for item in value] if isinstance(value, list) else value
 
 
 READERS = {"text": plain_text, "colour": terminal, "markdown": markdown, "summary": markdown, "html": page, "github": github, "junit": junit, "json": json_report,
@@ -416,7 +425,7 @@ def check_readers():
            (junit, b"<testsuites/>", [b"<testsuites>]]></testsuites>", b"<testsuites><x/></testsuites>", b"<testsuites>&x;</testsuites>", b"\0"]),
            (json_report, b"{}", [b'{"a":1,"a":1}', b'{"a":NaN}', b'{"a":"\n"}', b'{"a":"\x1b"}', b'{"a":1}{}']),
            (ndjson, b"{}\n", [b"{}\n{}\n", '{"a":"é"}\n'.encode(), b'{"a":"\n"}\n', b"{}"]),
-           (sarif, report % (b"a", b"a"), [report % pair for pair in ((b"[a](b)", b"a"), (b"{0}", b"a"), (b"a", b"javascript:a"), (b"a", b"//a/b"), (b"a", b"a b"))])]
+           (sarif, report % (b"a", b"a"), [report % pair for pair in ((b"[a](b)", b"a"), (b"{0}", b"a"), (b"a", b"javascript:a"), (b"a", b"//a/b"), (b"a", b"a b"), (b"a", b'a","uriBaseId":"X'))])]
     if CMARK:
         raw.append((markdown, b"- a\n", [b"- www.example.org\n", b"- http://example.org\n", b"- [a](b)\n", b"- ![a](b)\n", b"- <img>\n", b"- @octocat\n", b"- #12\n",
                                          b"- a\n- b\n", b"- # a\n", b"- `a\n\n</details>\n", b"- $a$\n", b"- a@b.org\n", b"- 0123abcd\n", b"- ```\n", b"- a[^1]\n\n[^1]: b\n"]))
