@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "report/finding_view.h"
@@ -313,11 +314,12 @@ void AddRemedyPage(const SiteContext& site, const Remedy& remedy, HtmlWriter* ht
 }
 
 void AddFailureList(const SiteContext& site, HtmlWriter* html) {
-  for (const auto& [phase, title] : {std::pair("compile", "When a program is compiled"), {"run", "When it runs"}}) {
+  for (const auto& section : {std::pair("compile", "When a program is compiled"), {"run", "When it runs"}}) {
+    const std::string_view phase = section.first;
     const auto& failures = site.rules.failures();
     if (std::none_of(failures.begin(), failures.end(), [&](const Failure& one) { return one.phase == phase; }))
       continue;
-    html->Heading(2, title);
+    html->Heading(2, section.second);
     const auto list = html->Block("ul", {{"class", "codes"}});
     for (const Failure& failure : failures) {
       if (failure.phase != phase) continue;
