@@ -1,15 +1,67 @@
-// Run by the build: writes the source of rules/builtin.h, from the rule data that is compiled in.
+// Run by the build: writes the source of rules/builtin.h and input/stored_searches.h, from the rule data that is
+// compiled in. What is to be stored is found out by doing what a run does: what it asks for and does not get, a run
+// would have to make.
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "input/search_database.h"
+#include "input/stored_searches.h"
+#include "read/engine.h"
 #include "rules/builtin.h"
+#include "rules/first_bytes.h"
 #include "rules/rule_set.h"
+
+namespace whyoom {
+namespace {
+
+std::vector<std::string>& AskedSearches() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+std::vector<std::string>& AskedPatterns() {
+  static std::vector<std::string> regexes;
+  return regexes;
+}
+
+void Remember(std::string_view one, std::vector<std::string>* all) {
+  if (std::find(all->begin(), all->end(), one) == all->end()) all->emplace_back(one);
+}
+
+}  // namespace
+
+// What the program has from the file that is written here.
+std::vector<std::string_view> FindStored(std::string_view name) {
+  Remember(name, &AskedSearches());
+  return {};
+}
+
+const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex) {
+  Remember(regex, &AskedPatterns());
+  return nullptr;
+}
+
+const RuleDigest& BuiltInDigest() {
+  static const RuleDigest none;
+  return none;
+}
+
+}  // namespace whyoom
 
 namespace {
 
+using namespace whyoom;
+
+constexpr std::size_t kAffixLiteral = 3;
+
 // As a C++ literal; \ooo cannot run into a digit that follows.
-std::string Quoted(const std::string& text) {
+std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const unsigned char c : text) {
     char escaped[8];
@@ -20,54 +72,133 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-// Those of the sets that a log is looked through for.
-std::vector<const whyoom::Pattern*> SetPatterns(const whyoom::RuleSet& rules) {
-  std::vector<const whyoom::Pattern*> patterns;
-  for (const whyoom::Failure& failure : rules.failures()) {
-    for (const whyoom::Head& head : failure.heads) patterns.push_back(&head.pattern);
-  }
-  for (const whyoom::Context& context : rules.contexts()) {
-    for (const whyoom::Pattern& pattern : context.patterns) patterns.push_back(&pattern);
-    patterns.push_back(&context.until);
-  }
-  for (const whyoom::Framework& framework : rules.frameworks()) {
-    for (const whyoom::Pattern& sign : framework.signs) patterns.push_back(&sign);
-  }
-  for (const whyoom::Suspect& suspect : rules.suspects()) patterns.push_back(&suspect.pattern);
-  for (const whyoom::Quotation& quotation : rules.quotations()) patterns.push_back(&quotation.pattern);
-  return patterns;
+void Print(const std::string& line) { std::puts(line.c_str()); }
+
+// Lines of a literal each: compilers warn of very long ones.
+void PrintBytes(const std::string& name, std::string_view bytes) {
+  constexpr std::size_t kPiece = 4096;
+  Print("const char " + name + "[] =");
+  for (std::size_t at = 0; at < bytes.size() || at == 0; at += kPiece) Print("    " + Quoted(bytes.substr(at, kPiece)));
+  Print("    ;");
 }
 
-void PrintSetLiterals(const whyoom::RuleSet& rules) {
-  std::puts("const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex) {");
-  std::puts("  static const std::unordered_map<std::string_view, std::vector<std::string>> literals = {");
-  for (const whyoom::Pattern* pattern : SetPatterns(rules)) {
-    if (!pattern->ok()) continue;
-    std::printf("      {%s, {", Quoted(pattern->regex()).c_str());
-    for (const std::string& literal : pattern->Literals(whyoom::kSetLiteral))
-      std::printf("%s, ", Quoted(literal).c_str());
-    std::puts("}},");
+std::vector<std::string> TextsOf(const std::string& name) {
+  std::vector<std::string> texts;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = name.find('\0', begin);
+    texts.push_back(name.substr(begin, end - begin));
+    begin = end + 1;
   }
-  std::puts("  };\n  const auto found = literals.find(regex);");
-  std::puts("  return found == literals.end() ? nullptr : &found->second;\n}\n");
+  return texts;
+}
+
+// The fastest first: what this kind of machine can do, if the one that the program is run on can do it, too.
+std::vector<std::string> MakeSearches(const std::string& name) {
+  std::vector<std::string> made;
+  for (const auto machine : {SearchDatabase::Machine::kThis, SearchDatabase::Machine::kAny})
+    made.push_back(SearchDatabase::OfLiterals(TextsOf(name), machine).Save());
+  return made;
+}
+
+void PrintSearches() {
+  std::string entries;
+  int count = 0;
+  for (const std::string& name : AskedSearches()) {
+    if (name.empty()) continue;  // of nothing
+    const std::string id = "kSearch" + std::to_string(count++);
+    PrintBytes(id, name);
+    std::string made;
+    for (const std::string& bytes : MakeSearches(name)) {
+      const std::string own = id + "Made" + std::to_string(made.size());
+      PrintBytes(own, bytes);
+      made += "{" + own + ", sizeof " + own + " - 1}, ";
+    }
+    entries += "      {{" + id + ", sizeof " + id + " - 1}, {" + made + "}},\n";
+  }
+  Print("\nstruct Stored {\n  std::string_view name;\n  std::vector<std::string_view> made;\n};\n\n}  // namespace\n");
+  Print("std::vector<std::string_view> FindStored(std::string_view name) {");
+  Print("  static const std::vector<Stored> all = {\n" + entries + "  };");
+  Print(
+      "  for (const Stored& stored : all) {\n    if (stored.name == name) return stored.made;\n  }\n  return {};\n}\n");
+}
+
+void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns) {
+  Print("const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex) {");
+  Print("  static const std::unordered_map<std::string_view, std::vector<std::string>> literals = {");
+  for (const std::string& regex : AskedPatterns()) {
+    std::string all;
+    for (const std::string& literal : patterns.at(regex)->Literals(kSetLiteral)) all += Quoted(literal) + ", ";
+    Print("      {" + Quoted(regex) + ", {" + all + "}},");
+  }
+  Print("  };\n  const auto found = literals.find(regex);");
+  Print("  return found == literals.end() ? nullptr : &found->second;\n}\n");
+}
+
+// Examples are for who tries rules.
+void DropExamples(nlohmann::json* entry) {
+  for (const char* key : {"examples", "leaves", "no_match", "logs"}) entry->erase(key);
+}
+
+void AddSigns(const RuleSet& rules, nlohmann::json* entry) {
+  for (const Affix& affix : rules.affixes()) {
+    if (affix.id != entry->at("id")) continue;
+    std::vector<SyntaxFault> faults;
+    const Pattern pattern = Pattern::Compile(affix.pattern, &faults);
+    (*entry)[kAffixSigns] = {{"first_bytes", FirstBytes(affix.pattern).to_string()},
+                             {"literals", pattern.Literals(kAffixLiteral)}};
+  }
+}
+
+std::string PackedRules(const RuleSet& rules) {
+  nlohmann::json files = nlohmann::json::object();
+  for (const RuleFile& file : RuleSet::BuiltIn()) {
+    nlohmann::json data = nlohmann::json::parse(file.text);
+    for (auto& [key, section] : data.items()) {
+      if (!section.is_array()) continue;
+      for (nlohmann::json& entry : section) {
+        if (entry.is_object()) DropExamples(&entry);
+      }
+    }
+    if (data.contains("affixes")) {
+      for (nlohmann::json& entry : data["affixes"]) AddSigns(rules, &entry);
+    }
+    files[file.name] = std::move(data);
+  }
+  const std::vector<std::uint8_t> packed = nlohmann::json::to_msgpack(files);
+  return std::string(packed.begin(), packed.end());
+}
+
+std::string ListOf(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += "\n          " + Quoted(text) + ",";
+  return "{" + list + "}";
+}
+
+void PrintDigest(const RuleSet& rules) {
+  Print("const RuleDigest& BuiltInDigest() {\n  static const RuleDigest digest = {");
+  for (const std::vector<std::string>* literals : {&rules.literals(), &rules.sign_literals(), &rules.nearby_literals()})
+    Print("      " + ListOf(*literals) + ",");
+  Print("      " + Quoted(rules.fingerprint()) + ",\n      {kRules, sizeof kRules - 1},");
+  Print("  };\n  return digest;\n}\n\n}  // namespace whyoom");
 }
 
 }  // namespace
 
 int main() {
-  std::vector<whyoom::Fault> faults;
-  const whyoom::RuleSet rules = whyoom::RuleSet::Load({}, &faults);
-  for (const whyoom::Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
+  std::vector<Fault> faults;
+  const RuleSet rules = RuleSet::Load({}, &faults);
+  for (const Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
   if (!faults.empty()) return 1;
-  std::puts(
-      "#include \"rules/builtin.h\"\n\n#include <unordered_map>\n\nnamespace whyoom {\n\nconst "
-      "std::vector<std::string>& BuiltInLiterals() {");
-  std::puts("  static const std::vector<std::string> literals = {");
-  for (const std::string& literal : rules.literals()) std::printf("      %s,\n", Quoted(literal).c_str());
-  std::puts("  };\n  return literals;\n}\n");
-  PrintSetLiterals(rules);
-  std::puts("const std::string& BuiltInFingerprint() {");
-  std::printf("  static const std::string fingerprint = %s;\n  return fingerprint;\n}\n\n}  // namespace whyoom\n",
-              Quoted(rules.fingerprint()).c_str());
+  const Engine engine(rules);
+  std::map<std::string, const Pattern*> patterns;
+  for (const PatternSet* set : engine.PreparedSets()) {
+    for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->regex(), pattern);
+  }
+  Print("#include \"rules/builtin.h\"\n\n#include <unordered_map>\n\n#include \"input/stored_searches.h\"\n");
+  Print("namespace whyoom {\nnamespace {\n");
+  PrintBytes("kRules", PackedRules(rules));
+  PrintSearches();
+  PrintPatternLiterals(patterns);
+  PrintDigest(rules);
   return std::fflush(stdout) == 0 ? 0 : 1;
 }

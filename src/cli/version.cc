@@ -33,7 +33,7 @@ std::string Joined(std::string_view label, const std::vector<std::string>& words
 std::string VersionText() {
   const BuildFacts& build = TheBuild();
   return "whyoom " WHYOOM_VERSION "\ncommit     " + build.commit + "\nbuilt by   " + build.compiler + '\n' +
-         Joined("with       ", build.libraries) + "\nrules      " + BuiltInFingerprint();
+         Joined("with       ", build.libraries) + "\nrules      " + BuiltInDigest().fingerprint;
 }
 
 }  // namespace whyoom

@@ -5,21 +5,19 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "input/search_database.h"
 
 namespace whyoom {
 
 class Prefilter {
  public:
-  // No literal may be empty; with no literals nothing is ever found. Throws Error where the search
-  // engine refuses them.
+  // No literal may be empty; with no literals nothing is ever found. What the build stored for them is taken, see
+  // stored_searches.h. Throws Error where the search engine refuses them.
   explicit Prefilter(const std::vector<std::string>& literals);
-  ~Prefilter();
-  Prefilter(const Prefilter&) = delete;
-  Prefilter& operator=(const Prefilter&) = delete;
 
   // The offset just past the first literal that ends in `block` at or after `from`; npos if none does.
   // "First" is by end; "at or after" means its last byte, so a literal may begin before `from`, and a search from an
@@ -34,11 +32,15 @@ class Prefilter {
   void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const;
 
   // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.
-  std::size_t longest() const;
+  std::size_t longest() const { return longest_; }
+
+  // Whether the build had made it.
+  bool is_stored() const { return is_stored_; }
 
  private:
-  struct Engine;
-  std::unique_ptr<Engine> engine_;
+  SearchDatabase database_;
+  std::size_t longest_ = 0;
+  bool is_stored_ = false;
 };
 
 }  // namespace whyoom

@@ -36,6 +36,9 @@ class ContextFinder {
   // What the first line of `joined` says, which may go on in the next ones.
   std::vector<Found> Find(const JoinedLines& joined) const;
 
+  // Adds those that it looks for to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&set_); }
+
  private:
   const Prefilter& lead_;
   const bool has_nearby_;

@@ -33,4 +33,14 @@ const Engine::Matchers& Engine::matchers() const {
   return *matchers_;
 }
 
+std::vector<const PatternSet*> Engine::PreparedSets() const {
+  std::vector<const PatternSet*> sets;
+  matchers().finder.AddSets(&sets);
+  matchers().suspects.AddSets(&sets);
+  matchers().signs.AddSets(&sets);
+  matchers().contexts.AddSets(&sets);
+  for (const PatternSet* set : sets) set->Prepare();
+  return sets;
+}
+
 }  // namespace whyoom

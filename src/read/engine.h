@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "input/prefilter.h"
 #include "read/context_facts.h"
@@ -33,6 +34,10 @@ class Engine {
   const SuspectFinder& suspects() const { return matchers().suspects; }
   // What may stand before a hit and matter with it: tracebacks and signs of frameworks.
   Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
+
+  // All sets of patterns that reading looks for, made; for who stores what a run needs of them, see
+  // cmake/rule_digest.cc.
+  std::vector<const PatternSet*> PreparedSets() const;
 
  private:
   struct Matchers {

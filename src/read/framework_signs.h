@@ -19,6 +19,9 @@ class FrameworkSigns {
   // The smaller of `found` and the index of the first framework that `text` shows a sign of.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
+  // Adds those that it looks for to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&signs_); }
+
  private:
   std::vector<std::size_t> owners_;  // framework by place in the set
   PatternSet signs_;

@@ -89,6 +89,12 @@ class HeadFinder {
   // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
 
+  // Adds those that it looks for to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const {
+    sets->push_back(&patterns_);
+    quotations_.AddSets(sets);
+  }
+
   // Whether any rule's literal stands in `text`.
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 

@@ -14,10 +14,11 @@ constexpr std::size_t kMessageBytes = 1024;
 // So many lines of source code are no chance.
 constexpr int kSourceLines = 2;
 
-std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines) {
+// Of the quotations, or of those that tell lines of source code.
+std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, Pattern Quotation::*which) {
   std::vector<const Pattern*> patterns;
   for (const Quotation& quotation : rules.quotations()) {
-    if (quotation.source_line == source_lines) patterns.push_back(&quotation.pattern);
+    if (quotation.source_line == source_lines) patterns.push_back(&(quotation.*which));
   }
   return patterns;
 }
@@ -60,7 +61,9 @@ bool IsFrame(std::string_view line) {
 }  // namespace
 
 QuotationFinder::QuotationFinder(const RuleSet& rules)
-    : patterns_(PatternsOf(rules, false)), source_lines_(PatternsOf(rules, true)) {
+    : patterns_(PatternsOf(rules, false, &Quotation::pattern)),
+      afters_(PatternsOf(rules, false, &Quotation::after)),
+      source_lines_(PatternsOf(rules, true, &Quotation::pattern)) {
   for (const Quotation& quotation : rules.quotations()) {
     if (!quotation.source_line) quotations_.push_back(&quotation);
   }
@@ -96,11 +99,13 @@ const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std:
   const std::size_t at = line.WrittenAt(column);
   if (line.binary || at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
-  const std::vector<std::size_t> likely = patterns_.In(before);
+  const std::vector<std::size_t> likely = patterns_.MayBeIn(before);
   if (likely.empty()) return nullptr;
   const std::string from_head = TextFrom(around, at);
+  const std::vector<std::size_t> likely_after = afters_.MayBeIn(from_head);
   const auto quoting = std::find_if(likely.begin(), likely.end(), [&](std::size_t i) {
     const Quotation& quotation = *quotations_[i];
+    if (quotation.after.ok() && !std::binary_search(likely_after.begin(), likely_after.end(), i)) return false;
     return quotation.Matches(before, from_head) && (!quotation.in_source || AmongSource(around));
   });
   return quoting == likely.end() ? nullptr : quotations_[*quoting];

@@ -33,12 +33,18 @@ class QuotationFinder {
   // The quotation that says so; null where none does, also where the line is machine code or data.
   const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const;
 
+  // Adds those that it looks for to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const {
+    sets->insert(sets->end(), {&patterns_, &afters_, &source_lines_});
+  }
+
  private:
   bool IsSourceLine(const std::string& line) const;
   bool AmongSource(const Surroundings& around) const;
 
   std::vector<const Quotation*> quotations_;
   PatternSet patterns_;  // of quotations_
+  PatternSet afters_;    // what they ask of the text from the head on
   PatternSet source_lines_;
 };
 

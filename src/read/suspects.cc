@@ -33,6 +33,12 @@ std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
   return words;
 }
 
+std::vector<const Pattern*> LooksOf(const RuleSet& rules) {
+  std::vector<const Pattern*> looks;
+  for (const ErrorLine& error_line : rules.error_lines()) looks.push_back(&error_line.pattern);
+  return looks;
+}
+
 bool Holds(const Pattern& pattern, std::string_view text) {
   PatternMatch match;
   return pattern.Find(text, 0, &match);
@@ -79,7 +85,7 @@ std::string KeyOf(std::string_view text) {
 
 }  // namespace
 
-SuspectFinder::SuspectFinder(const RuleSet& rules) : rules_(rules), words_(WordsOf(rules)) {}
+SuspectFinder::SuspectFinder(const RuleSet& rules) : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)) {}
 
 bool SuspectFinder::HasWords(std::string_view text) const {
   const std::vector<std::size_t> found = words_.In(text);
@@ -92,23 +98,17 @@ bool SuspectFinder::HasWords(std::string_view text) const {
 bool SuspectFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   if (!line.logged) return false;
   const std::string frame = FrameOf(line, raw) + '\n';
-  return std::any_of(rules_.error_lines().begin(), rules_.error_lines().end(), [&](const ErrorLine& error_line) {
-    return error_line.healthy && Holds(error_line.pattern, frame);
-  });
+  const std::vector<std::size_t> looks = looks_.In(frame);
+  return std::any_of(looks.begin(), looks.end(), [&](std::size_t i) { return rules_.error_lines()[i].healthy; });
 }
 
 bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
   const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
   if (line.binary || !HasWords(text)) return false;
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
-  bool looks_so = false;
-  for (const ErrorLine& error_line : rules_.error_lines()) {
-    if (looks_so && !error_line.healthy) continue;
-    if (!Holds(error_line.pattern, whole)) continue;
-    if (error_line.healthy) return false;
-    looks_so = true;
-  }
-  return looks_so;
+  const std::vector<std::size_t> looks = looks_.In(whole);
+  return !looks.empty() &&
+         std::none_of(looks.begin(), looks.end(), [&](std::size_t i) { return rules_.error_lines()[i].healthy; });
 }
 
 SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) const {
@@ -123,9 +123,10 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
     if (look.unless == nullptr) break;
   }
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
-  for (const ErrorLine& error_line : rules_.error_lines()) {
+  for (const std::size_t i : looks_.In(whole)) {
+    const ErrorLine& error_line = rules_.error_lines()[i];
     const ErrorLine*& found = error_line.healthy ? look.healthy : look.looks;
-    if (found == nullptr && Holds(error_line.pattern, whole)) found = &error_line;
+    if (found == nullptr) found = &error_line;
   }
   return look;
 }

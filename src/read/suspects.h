@@ -55,11 +55,15 @@ class SuspectFinder {
   // Whether what stands round the text, a logger's level, says that nothing failed.
   bool IsHealthy(const Line& line, const RawLine* raw) const;
 
+  // Adds those that it looks for to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const { sets->insert(sets->end(), {&words_, &looks_}); }
+
  private:
   bool HasWords(std::string_view text) const;
 
   const RuleSet& rules_;
   PatternSet words_;  // of the rules' suspects
+  PatternSet looks_;  // of their error lines
 };
 
 class SuspectTracker {

@@ -18,8 +18,18 @@ const std::vector<EmbeddedFile>& EmbeddedFiles();
 const std::vector<EmbeddedFile>& EmbeddedExamples();
 
 // What was worked out of them, so that it need not be at each start.
-const std::vector<std::string>& BuiltInLiterals();
-const std::string& BuiltInFingerprint();
+struct RuleDigest {
+  std::vector<std::string> literals;         // as RuleSet::literals
+  std::vector<std::string> sign_literals;    // as RuleSet::sign_literals
+  std::vector<std::string> nearby_literals;  // as RuleSet::nearby_literals
+  std::string fingerprint;                   // as RuleSet::fingerprint
+  std::string_view data;                     // the files in MessagePack, by name, without their examples
+};
+const RuleDigest& BuiltInDigest();
+
+// What the data of the digest has beside the files': of an affix, an object with "first_bytes", a text of 256 bits, the
+// last byte first, and "literals", see Affix::Signs.
+inline constexpr const char* kAffixSigns = "signs";
 
 // Of a pattern that is looked for together with others, by what Pattern::regex gives: Pattern::Literals of kSetLiteral.
 // Null where it is none of the built-in ones.

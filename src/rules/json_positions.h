@@ -35,6 +35,10 @@ class JsonDocument {
   static JsonDocument Parse(std::string_view text);
   static JsonDocument Parse(std::string_view text, const Limits& limits);
 
+  // Of a value without a text: its places say nothing.
+  static JsonDocument Unplaced(nlohmann::json value);
+  bool is_placed() const { return !offsets_.empty(); }
+
   const nlohmann::json& value() const { return value_; }
   const std::vector<JsonFault>& faults() const { return faults_; }
 

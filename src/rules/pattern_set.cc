@@ -36,8 +36,8 @@ std::vector<std::string> LiteralsOf(const Pattern& pattern) {
 
 // One automaton for all patterns would have more states than memory holds where a text is full of their beginnings, and
 // be made anew at each character. So it is asked first whose words are there: that are few, whatever the text.
-struct PatternSet::Set {
-  explicit Set(const std::vector<const Pattern*>& patterns) {
+struct PatternSet::Words {
+  explicit Words(const std::vector<const Pattern*>& patterns) {
     std::map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       if (patterns[i]->ok()) Add(i, LiteralsOf(*patterns[i]), &places);
@@ -46,6 +46,25 @@ struct PatternSet::Set {
     for (const auto& [word, place] : places) words[place] = word;
     filter = std::make_unique<Prefilter>(words);
     word_count = words.size();
+    pattern_count = patterns.size();
+  }
+
+  // The places of the patterns that may be in `text`, ascending.
+  std::vector<std::size_t> Candidates(std::string_view text) const {
+    std::vector<Prefilter::Hit> hits;
+    filter->FindAll(text, 0, &hits);
+    std::vector<bool> is_there(word_count);
+    for (const Prefilter::Hit& hit : hits) is_there[hit.literal] = true;
+    std::vector<std::size_t> found;
+    std::size_t last = pattern_count;
+    for (const Need& need : needs) {
+      if (need.pattern == last) continue;
+      if (!std::all_of(need.words.begin(), need.words.end(), [&](std::size_t word) { return is_there[word]; }))
+        continue;
+      last = need.pattern;
+      found.push_back(last);
+    }
+    return found;
   }
 
   void Add(std::size_t pattern, const std::vector<std::string>& literals, std::map<std::string, std::size_t>* places) {
@@ -69,26 +88,27 @@ struct PatternSet::Set {
   std::vector<Need> needs;  // ascending by pattern
   std::unique_ptr<Prefilter> filter;
   std::size_t word_count = 0;
+  std::size_t pattern_count = 0;
 };
 
 PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::move(patterns)) {}
 
 PatternSet::~PatternSet() = default;
 
+void PatternSet::Prepare() const {
+  std::call_once(made_, [this] { words_ = std::make_unique<Words>(patterns_); });
+}
+
+bool PatternSet::is_stored() const { return words_->word_count == 0 || words_->filter->is_stored(); }
+
+std::vector<std::size_t> PatternSet::MayBeIn(std::string_view text) const {
+  Prepare();
+  return words_->Candidates(text);
+}
+
 std::vector<std::size_t> PatternSet::In(std::string_view text) const {
-  std::call_once(made_, [this] { set_ = std::make_unique<Set>(patterns_); });
-  std::vector<Prefilter::Hit> hits;
-  set_->filter->FindAll(text, 0, &hits);
-  std::vector<bool> is_there(set_->word_count);
-  for (const Prefilter::Hit& hit : hits) is_there[hit.literal] = true;
-  std::vector<std::size_t> found;
-  std::size_t asked = patterns_.size();
-  for (const Set::Need& need : set_->needs) {
-    if (need.pattern == asked) continue;
-    if (!std::all_of(need.words.begin(), need.words.end(), [&](std::size_t word) { return is_there[word]; })) continue;
-    asked = need.pattern;
-    if (patterns_[asked]->IsIn(text)) found.push_back(asked);
-  }
+  std::vector<std::size_t> found = MayBeIn(text);
+  std::erase_if(found, [&](std::size_t place) { return !patterns_[place]->IsIn(text); });
   return found;
 }
 

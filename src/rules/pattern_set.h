@@ -20,11 +20,22 @@ class PatternSet {
   // The places in `patterns` of those that Pattern::Find finds in `text`, ascending.
   std::vector<std::size_t> In(std::string_view text) const;
 
+  const std::vector<const Pattern*>& patterns() const { return patterns_; }
+
+  // The same and some more, ascending: those whose words are in the text.
+  std::vector<std::size_t> MayBeIn(std::string_view text) const;
+
+  // Makes the set now.
+  void Prepare() const;
+
+  // Whether the build had made what the set looks for; of one that is made.
+  bool is_stored() const;
+
  private:
-  struct Set;
+  struct Words;
   std::vector<const Pattern*> patterns_;
   mutable std::once_flag made_;
-  mutable std::unique_ptr<Set> set_;
+  mutable std::unique_ptr<const Words> words_;
 };
 
 }  // namespace whyoom

@@ -97,7 +97,7 @@ class Parser {
     }
     if (kAssertionEscapes.find(rest[1]) != rest.npos) return Leaf(Kind::kAssertion, 2);
     if (kClassEscapes.find(rest[1]) != rest.npos)
-      return Leaf(Kind::kClass, rest.substr(2).starts_with("{") ? rest.find('}') + 1 : 2);
+      return Leaf(Kind::kClass, rest.starts_with("\\p{") || rest.starts_with("\\P{") ? rest.find('}') + 1 : 2);
     if (rest.starts_with("\\x{")) return Leaf(Kind::kLiteral, rest.find('}') + 1);
     return Leaf(Kind::kLiteral, rest[1] == 'x' ? 4 : 2);
   }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "rules/builtin.h"
 #include "rules/names.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
@@ -357,6 +358,7 @@ void RuleSetBuilder::BuildThresholds() {
 }
 
 void RuleSetBuilder::CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node) {
+  if (digest_ != nullptr) return;
   const std::vector<std::string> literals = pattern.Literals(kSignLiteral);
   if (literals.empty() && pattern.ok()) {
     node.Report("not each of its alternatives holds a literal of " + std::to_string(kSignLiteral) + " characters",
@@ -406,6 +408,7 @@ void RuleSetBuilder::BuildFramework(const RuleNode& node) {
   framework.priority = node["priority"].Int(0);
   for (const RuleNode& item : node["signs"].Items()) {
     framework.signs.push_back(item.AsPattern());
+    if (digest_ != nullptr) continue;
     const std::vector<std::string> literals = framework.signs.back().Literals(kSignLiteral);
     sign_literals_.insert(literals.begin(), literals.end());
   }
@@ -475,6 +478,8 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   affix.id = node["id"].Text();
   affix.place = node["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
   affix.pattern = node["pattern"].Text();
+  if (node[kAffixSigns].exists())
+    affix.signs = {std::bitset<256>(node[kAffixSigns]["first_bytes"].Text()), node[kAffixSigns]["literals"].Words()};
   if (!node.file().trusted) {
     re2::RE2::Options options;
     options.set_log_errors(false);

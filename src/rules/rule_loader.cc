@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "rules/builtin.h"
 #include "rules/compile_terms.h"
 #include "rules/expression_node.h"
 #include "rules/names.h"
@@ -54,42 +55,67 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   builder.known_literals_ = known_literals;
   const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
   builder.Read(schema, built_in, files, trusted);
-  builder.Merge();
-  builder.BuildRowTests();
-  builder.BuildTerms();
-  builder.BuildEach("contexts", &RuleSetBuilder::BuildContext);
-  builder.BuildEach("failures", &RuleSetBuilder::BuildFailure);
-  builder.BuildEach("remedies", &RuleSetBuilder::BuildRemedy);
-  for (const RuleNode& node : builder.extensions_) builder.BuildExtension(node);
-  builder.BuildEach("frameworks", &RuleSetBuilder::BuildFramework);
-  builder.BuildEach("chips", &RuleSetBuilder::BuildChip);
-  builder.BuildEach("versions", &RuleSetBuilder::BuildVersions);
-  builder.BuildEach("quotations", &RuleSetBuilder::BuildQuotation);
-  builder.BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
-  builder.BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);
-  builder.BuildEach("affixes", &RuleSetBuilder::BuildAffix);
-  for (const RuleNode& node : builder.more_examples_) builder.BuildMoreExamples(node);
-  for (const RuleNode& node : builder.situations_) builder.BuildSituation(node);
-  builder.BuildComparison();
-  builder.BuildWording();
-  builder.BuildThresholds();
-  std::stable_sort(builder.set_.frameworks_.begin(), builder.set_.frameworks_.end(),
-                   [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
+  builder.BuildEntries();
   if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
-  builder.set_.default_framework_ = builder.default_framework_;
   for (const RuleFile& file : files) {
     std::vector<std::string>& given = builder.set_.given_;
     if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
       given.push_back(file.given);
   }
   if (builder.all_read_ && !trusted && builder.sink_.size() == 0) builder.Lint();
-  builder.DropDisabled();
-  builder.ReduceLiterals();
-  builder.Fingerprint();
-  const std::vector<Fault> found = builder.sink_.Sorted();
-  faults->insert(faults->end(), found.begin(), found.end());
+  RuleSet set = builder.Finish(faults);
   if (notes != nullptr) *notes = builder.sink_.SortedNotes();
-  return std::move(builder.set_);
+  return set;
+}
+
+RuleSet RuleSetBuilder::BuildDigested(const RuleDigest& digest, std::vector<Fault>* faults) {
+  RuleSetBuilder builder;
+  builder.digest_ = &digest;
+  builder.known_literals_ = &digest.literals;
+  builder.ReadDigest();
+  builder.BuildEntries();
+  return builder.Finish(faults);
+}
+
+void RuleSetBuilder::BuildEntries() {
+  Merge();
+  BuildRowTests();
+  BuildTerms();
+  BuildEach("contexts", &RuleSetBuilder::BuildContext);
+  BuildEach("failures", &RuleSetBuilder::BuildFailure);
+  BuildEach("remedies", &RuleSetBuilder::BuildRemedy);
+  for (const RuleNode& node : extensions_) BuildExtension(node);
+  BuildEach("frameworks", &RuleSetBuilder::BuildFramework);
+  BuildEach("chips", &RuleSetBuilder::BuildChip);
+  BuildEach("versions", &RuleSetBuilder::BuildVersions);
+  BuildEach("quotations", &RuleSetBuilder::BuildQuotation);
+  BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
+  BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);
+  BuildEach("affixes", &RuleSetBuilder::BuildAffix);
+  for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
+  for (const RuleNode& node : situations_) BuildSituation(node);
+  BuildComparison();
+  BuildWording();
+  BuildThresholds();
+  std::stable_sort(set_.frameworks_.begin(), set_.frameworks_.end(),
+                   [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
+  set_.default_framework_ = default_framework_;
+}
+
+RuleSet RuleSetBuilder::Finish(std::vector<Fault>* faults) {
+  DropDisabled();
+  ReduceLiterals();
+  Fingerprint();
+  const std::vector<Fault> found = sink_.Sorted();
+  faults->insert(faults->end(), found.begin(), found.end());
+  return std::move(set_);
+}
+
+void RuleSetBuilder::ReadDigest() {
+  nlohmann::json data = nlohmann::json::from_msgpack(digest_->data.begin(), digest_->data.end());
+  files_.reserve(data.size());  // nodes point into it
+  for (auto& [name, value] : data.items())
+    files_.push_back({name, true, 0, true, files_.size(), JsonDocument::Unplaced(std::move(value))});
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -301,6 +327,12 @@ void RuleSetBuilder::GiveFacts() {
 }
 
 void RuleSetBuilder::ReduceLiterals() {
+  if (digest_ != nullptr) {
+    set_.literals_ = digest_->literals;
+    set_.sign_literals_ = digest_->sign_literals;
+    set_.nearby_literals_ = digest_->nearby_literals;
+    return;
+  }
   std::set<std::string> parts;
   for (const std::string& literal : literals_) {
     for (std::string& part : Parts(literal)) parts.insert(std::move(part));
@@ -319,6 +351,10 @@ void RuleSetBuilder::ReduceLiterals() {
 }
 
 void RuleSetBuilder::Fingerprint() {
+  if (digest_ != nullptr) {
+    set_.fingerprint_ = digest_->fingerprint;
+    return;
+  }
   // Of the data in use, not of the files: layout and order of the files mean nothing.
   nlohmann::json all = nlohmann::json::object();
   for (const auto& [section, entries] : sections_) {

@@ -24,6 +24,9 @@ class RuleSetBuilder {
                        RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked,
                        const std::vector<std::string>* known_literals = nullptr, std::vector<Fault>* notes = nullptr);
 
+  // RuleSet::LoadBuiltIn.
+  static RuleSet BuildDigested(const RuleDigest& digest, std::vector<Fault>* faults);
+
   // All entries of the data and the files, in order of section and id, whatever is wrong with them otherwise.
   static std::vector<RuleEntry> List(std::string_view schema, const std::vector<RuleFile>& built_in,
                                      const std::vector<RuleFile>& files);
@@ -32,6 +35,9 @@ class RuleSetBuilder {
   // Entries of one section by id; what replaces an entry takes its place.
   using Section = std::map<std::string, RuleNode>;
 
+  void ReadDigest();
+  void BuildEntries();
+  RuleSet Finish(std::vector<Fault>* faults);
   void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files,
             bool trusted);
   void Merge();
@@ -159,6 +165,7 @@ class RuleSetBuilder {
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
+  const RuleDigest* digest_ = nullptr;                               // of all there is; null: it is read and worked out
   const std::vector<std::string>* known_literals_ = nullptr;         // null: they are collected
   std::set<std::string> literals_;
   std::set<std::string> sign_literals_;

@@ -52,16 +52,28 @@ RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer,
 
 RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) { return {file, sink, "", &file->document.value()}; }
 
+std::string RuleNode::PointerTo(const std::string& key) const {
+  return file_->document.is_placed() ? pointer_ + "/" + PointerToken(key) : "";
+}
+
+std::string RuleNode::PointerTo(std::size_t item) const {
+  return file_->document.is_placed() ? pointer_ + "/" + std::to_string(item) : "";
+}
+
 RuleNode RuleNode::operator[](const std::string& key) const {
-  const bool has = is_object() && value_->contains(key);
-  return {file_, sink_, pointer_ + "/" + PointerToken(key), has ? &(*value_)[key] : nullptr};
+  const nlohmann::json* value = nullptr;
+  if (is_object()) {
+    const auto found = value_->find(key);
+    if (found != value_->end()) value = &*found;
+  }
+  return {file_, sink_, PointerTo(key), value};
 }
 
 std::vector<RuleNode> RuleNode::Items() const {
   std::vector<RuleNode> items;
   if (!exists() || !value_->is_array()) return items;
   for (std::size_t i = 0; i < value_->size(); ++i) {
-    items.push_back({file_, sink_, pointer_ + "/" + std::to_string(i), &(*value_)[i]});
+    items.push_back({file_, sink_, PointerTo(i), &(*value_)[i]});
   }
   return items;
 }

@@ -82,6 +82,8 @@ class RuleNode {
 
  private:
   std::string Joined(char separator) const;
+  std::string PointerTo(const std::string& key) const;
+  std::string PointerTo(std::size_t item) const;
   void ReportAll(const std::vector<SyntaxFault>& faults) const;
 
   const LoadedFile* file_;

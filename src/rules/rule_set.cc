@@ -128,8 +128,8 @@ RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* fa
   return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in, nullptr, notes);
 }
 
-RuleSet RuleSet::LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults) {
-  return RuleSetBuilder::Build(SchemaText(), BuiltIn(), {}, faults, BuiltInData::kTrusted, &literals);
+RuleSet RuleSet::LoadBuiltIn(const RuleDigest& digest, std::vector<Fault>* faults) {
+  return RuleSetBuilder::BuildDigested(digest, faults);
 }
 
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {

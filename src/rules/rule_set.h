@@ -18,6 +18,8 @@
 
 namespace whyoom {
 
+struct RuleDigest;
+
 struct Link {
   std::string title;
   std::string url;
@@ -320,8 +322,8 @@ class RuleSet {
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                       BuiltInData built_in = BuiltInData::kTrusted, std::vector<Fault>* notes = nullptr);
 
-  // The built-in data alone, trusted, of which the literals are known: finding them takes a quarter of the time.
-  static RuleSet LoadBuiltIn(const std::vector<std::string>& literals, std::vector<Fault>* faults);
+  // The built-in data alone, trusted, without its examples, by what the build worked out of it.
+  static RuleSet LoadBuiltIn(const RuleDigest& digest, std::vector<Fault>* faults);
 
   // Reads a rule file, or each *.json of a folder in order of name. Throws Error where that fails.
   static std::vector<RuleFile> ReadFiles(const std::string& path);

@@ -15,7 +15,7 @@ const RuleSet& RuleSource::rules() const {
   if (given_ != nullptr) return *given_;
   std::call_once(loaded_, [this] {
     std::vector<Fault> faults;
-    auto rules = std::make_unique<const RuleSet>(RuleSet::LoadBuiltIn(BuiltInLiterals(), &faults));
+    auto rules = std::make_unique<const RuleSet>(RuleSet::LoadBuiltIn(BuiltInDigest(), &faults));
     if (!faults.empty()) throw Error("the built-in rule data is at fault: " + faults.front().ToString());
     built_in_ = std::move(rules);
   });
@@ -23,7 +23,7 @@ const RuleSet& RuleSource::rules() const {
 }
 
 const std::vector<std::string>& RuleSource::literals() const {
-  return given_ != nullptr ? given_->literals() : BuiltInLiterals();
+  return given_ != nullptr ? given_->literals() : BuiltInDigest().literals;
 }
 
 const std::vector<std::string>& RuleSource::extra_files() const {
@@ -32,7 +32,7 @@ const std::vector<std::string>& RuleSource::extra_files() const {
 }
 
 const std::string& RuleSource::fingerprint() const {
-  return given_ != nullptr ? given_->fingerprint() : BuiltInFingerprint();
+  return given_ != nullptr ? given_->fingerprint() : BuiltInDigest().fingerprint;
 }
 
 }  // namespace whyoom

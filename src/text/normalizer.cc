@@ -4,6 +4,11 @@
 #include <re2/set.h>
 
 #include <algorithm>
+#include <atomic>
+#include <bitset>
+#include <deque>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -79,18 +84,62 @@ void KeepShort(Part* part) {
 }  // namespace
 
 struct Normalizer::Patterns {
-  struct Pattern {
-    std::unique_ptr<RE2> expression;
-    int reporter = 0;  // number of the group, 0 where there is none
-    int repeats = 0;
-    int time = 0;
-    int goes_on = 0;
+  // Made when it is first tried, by whichever thread does: a log has few of the affixes that there are.
+  class Pattern {
+   public:
+    Pattern(const Affix& affix, std::string expression)
+        : id_(affix.id), expression_(std::move(expression)), signs_(affix.signs) {}
 
-    int groups() const { return 1 + std::max({reporter, repeats, time, goes_on}); }
+    // Throws Error where RE2 refuses it.
+    const RE2& re() const;
+
+    // Of the groups that mean something; 0 where there is none.
+    struct Groups {
+      int reporter = 0;
+      int repeats = 0;
+      int time = 0;
+      int goes_on = 0;
+    };
+    const Groups& groups() const { return groups_; }  // known once re() was called
+    int group_count() const { return 1 + std::max({groups_.reporter, groups_.repeats, groups_.time, groups_.goes_on}); }
+    const std::string& expression() const { return expression_; }
+    bool has_signs() const { return signs_.has_value(); }
+
+    // Whether one can be in `text`, a prefix at its begin, for all that the signs say.
+    bool MayBePrefix(std::string_view text) const {
+      return signs_->first_bytes.test(static_cast<unsigned char>(text.front())) && MayBeIn(text);
+    }
+    bool MayBeIn(std::string_view text) const;
+
+   private:
+    std::string id_;
+    std::string expression_;
+    std::optional<Affix::Signs> signs_;
+    mutable std::once_flag made_;
+    mutable std::unique_ptr<const RE2> re_;
+    mutable Groups groups_;
+  };
+
+  // Which of the prefixes are worth a try. One automaton for all tells in one pass, but to make it takes longer than to
+  // read most logs: for the first lines their signs have to do.
+  class PrefixFilter {
+   public:
+    // Borrows the patterns.
+    explicit PrefixFilter(const std::deque<Pattern>& patterns);
+    std::vector<std::size_t> Candidates(std::string_view text) const;
+
+   private:
+    void MakeSet() const;
+
+    static constexpr int kLinesWithoutSet = 2000;
+    const std::deque<Pattern>& patterns_;
+    bool have_signs_ = false;
+    mutable std::atomic<int> lines_{0};
+    mutable std::once_flag made_;
+    mutable std::unique_ptr<const RE2::Set> set_;
   };
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
-  Pattern Compile(const Affix& affix) const;
 
   void Clean(Part part, int rounds, Cleaned* cleaned) const;
   void CleanAll(std::vector<MappedText> texts, const Origin& outer, int rounds, Cleaned* cleaned) const;
@@ -101,53 +150,113 @@ struct Normalizer::Patterns {
   std::size_t StripSuffix(std::string_view text, Part* part) const;
   void Note(const Pattern& pattern, std::string_view text, Part* part) const;
 
-  RE2::Options options;
   JsonRecordReader json;
-  std::vector<Pattern> prefixes;
-  std::vector<Pattern> suffixes;
-  std::unique_ptr<RE2::Set> any_prefix;  // tells in one pass which of the prefixes are worth a try
+  std::deque<Pattern> prefixes;
+  std::deque<Pattern> suffixes;
+  std::optional<PrefixFilter> prefix_filter;
 };
 
-Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys) : json(keys) {
+namespace {
+
+RE2::Options QuietOptions() {
+  RE2::Options options;
   options.set_log_errors(false);
-  any_prefix = std::make_unique<RE2::Set>(options, RE2::ANCHOR_START);
-  for (const Affix& affix : affixes) {
-    const bool is_prefix = affix.place == Affix::Place::kPrefix;
-    (is_prefix ? prefixes : suffixes).push_back(Compile(affix));
-    if (is_prefix) any_prefix->Add(affix.pattern, nullptr);
-  }
-  if (!any_prefix->Compile()) throw Error("the patterns of the prefixes are too large together");
+  return options;
 }
 
-Normalizer::Patterns::Pattern Normalizer::Patterns::Compile(const Affix& affix) const {
-  Pattern pattern;
-  const bool is_prefix = affix.place == Affix::Place::kPrefix;
-  pattern.expression = std::make_unique<RE2>(is_prefix ? affix.pattern : "(?:" + affix.pattern + ")\\z", options);
-  if (!pattern.expression->ok()) throw Error("affix '" + affix.id + "': " + pattern.expression->error());
-  for (const auto& [name, group] : pattern.expression->NamedCapturingGroups()) {
-    if (name == "reporter") pattern.reporter = group;
-    if (name == "repeats") pattern.repeats = group;
-    if (name == "time") pattern.time = group;
-    if (name == "goes_on") pattern.goes_on = group;
+}  // namespace
+
+const RE2& Normalizer::Patterns::Pattern::re() const {
+  std::call_once(made_, [this] {
+    auto re = std::make_unique<const RE2>(expression_, QuietOptions());
+    if (!re->ok()) throw Error("affix '" + id_ + "': " + re->error());
+    for (const auto& [name, group] : re->NamedCapturingGroups()) {
+      if (name == "reporter") groups_.reporter = group;
+      if (name == "repeats") groups_.repeats = group;
+      if (name == "time") groups_.time = group;
+      if (name == "goes_on") groups_.goes_on = group;
+    }
+    re_ = std::move(re);
+  });
+  return *re_;
+}
+
+bool Normalizer::Patterns::Pattern::MayBeIn(std::string_view text) const {
+  if (!signs_ || signs_->literals.empty()) return true;
+  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
+  return std::any_of(signs_->literals.begin(), signs_->literals.end(), [&](const std::string& literal) {
+    return std::search(text.begin(), text.end(), literal.begin(), literal.end(),
+                       [&](char of_text, char of_literal) { return same(of_literal, of_text); }) != text.end();
+  });
+}
+
+Normalizer::Patterns::PrefixFilter::PrefixFilter(const std::deque<Pattern>& patterns)
+    : patterns_(patterns),
+      have_signs_(
+          std::all_of(patterns.begin(), patterns.end(), [](const Pattern& pattern) { return pattern.has_signs(); })) {
+  if (have_signs_) return;
+  // Nobody has looked at all of them before: a wrong one is told now.
+  for (const Pattern& pattern : patterns) pattern.re();
+  std::call_once(made_, [this] { MakeSet(); });
+}
+
+void Normalizer::Patterns::PrefixFilter::MakeSet() const {
+  auto set = std::make_unique<RE2::Set>(QuietOptions(), RE2::ANCHOR_START);
+  for (const Pattern& pattern : patterns_) set->Add(pattern.expression(), nullptr);
+  if (!set->Compile()) throw Error("the patterns of the prefixes are too large together");
+  set_ = std::move(set);
+}
+
+std::vector<std::size_t> Normalizer::Patterns::PrefixFilter::Candidates(std::string_view text) const {
+  std::vector<std::size_t> candidates;
+  if (text.empty()) return candidates;
+  if (have_signs_ && lines_.fetch_add(1, std::memory_order_relaxed) < kLinesWithoutSet) {
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      if (patterns_[i].MayBePrefix(text)) candidates.push_back(i);
+    }
+    return candidates;
   }
-  return pattern;
+  std::call_once(made_, [this] { MakeSet(); });
+  std::vector<int> matching;
+  RE2::Set::ErrorInfo error{};
+  if (!set_->Match(text, &matching, &error) && error.kind != RE2::Set::kNoError) {
+    // The set ran out of its memory: try them all.
+    candidates.resize(patterns_.size());
+    std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+    return candidates;
+  }
+  candidates.assign(matching.begin(), matching.end());
+  std::sort(candidates.begin(), candidates.end());
+  return candidates;
+}
+
+Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys) : json(keys) {
+  for (const Affix& affix : affixes) {
+    if (affix.place == Affix::Place::kPrefix) {
+      prefixes.emplace_back(affix, affix.pattern);
+    } else {
+      suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z");
+      if (!affix.signs) suffixes.back().re();
+    }
+  }
+  prefix_filter.emplace(prefixes);
 }
 
 // Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than
 // that.
 void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Part* part) const {
-  if (pattern.groups() == 1) return;
-  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.groups()));
-  if (!pattern.expression->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.groups())) return;
+  if (pattern.group_count() == 1) return;
+  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.group_count()));
+  if (!pattern.re().Match(text, 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.group_count())) return;
   const auto group = [&](int number) {
     const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
     return std::string_view(piece.data(), piece.size());
   };
-  if (pattern.reporter > 0) AddReporter(group(pattern.reporter), part);
-  if (pattern.time > 0) AddStamp(group(pattern.time), part);
-  if (pattern.goes_on > 0) part->goes_on = !group(pattern.goes_on).empty();
+  if (pattern.groups().reporter > 0) AddReporter(group(pattern.groups().reporter), part);
+  if (pattern.groups().time > 0) AddStamp(group(pattern.groups().time), part);
+  if (pattern.groups().goes_on > 0) part->goes_on = !group(pattern.groups().goes_on).empty();
   int repeats = 0;
-  if (pattern.repeats > 0 && RE2::FullMatch(group(pattern.repeats), "(\\d{1,7})", &repeats)) {
+  if (pattern.groups().repeats > 0 && RE2::FullMatch(group(pattern.groups().repeats), "(\\d{1,7})", &repeats)) {
     part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
   }
 }
@@ -156,21 +265,13 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
 // begin like another's.
 std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part) const {
   const std::string_view head = text.substr(0, kAffixBytes);
-  std::vector<int> candidates;
-  RE2::Set::ErrorInfo error{};
-  if (!any_prefix->Match(head, &candidates, &error)) {
-    if (error.kind == RE2::Set::kNoError) return 0;
-    // The set ran out of its memory: try them all.
-    for (std::size_t i = 0; i < prefixes.size(); ++i) candidates.push_back(static_cast<int>(i));
-  }
-  std::sort(candidates.begin(), candidates.end());
   const Pattern* best = nullptr;
   std::size_t longest = 0;
-  for (const int index : candidates) {
-    const Pattern& pattern = prefixes[static_cast<std::size_t>(index)];
+  for (const std::size_t index : prefix_filter->Candidates(head)) {
+    const Pattern& pattern = prefixes[index];
     // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
     re2::StringPiece whole;
-    if (pattern.expression->Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
+    if (pattern.re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
       best = &pattern;
       longest = whole.size();
     }
@@ -184,7 +285,8 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part)
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.expression->Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
+    if (pattern.MayBeIn(tail) && pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) &&
+        !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
     }

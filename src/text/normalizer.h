@@ -1,7 +1,9 @@
 // Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see the message alone.
 #pragma once
 
+#include <bitset>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct Affix {
   // it was printed, as ParseTimestamp reads it; a group named `goes_on`, where it is not empty, that the line was cut
   // here and goes on in the next one.
   std::string pattern;
+  // What was worked out of the pattern, so that a line can be seen to have none without it. Absent: nobody has.
+  struct Signs {
+    std::bitset<256> first_bytes;       // of a prefix: the bytes that it can begin with
+    std::vector<std::string> literals;  // in lower case; each affix holds one of them, in any case; none: nothing known
+  };
+  std::optional<Signs> signs = {};
 };
 
 // Where loggers that write JSON objects keep the text, who wrote it, and when: JSON pointers.

@@ -1,0 +1,135 @@
+// What the build stored of the built-in rules is what a run would make, and is used.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "read/engine.h"
+#include "rules/builtin.h"
+#include "rules/rule_source.h"
+
+namespace whyoom {
+namespace {
+
+// Texts of the rules' own examples, a part of each thousand bytes.
+std::vector<std::string> Texts() {
+  std::vector<std::string> texts;
+  std::vector<Fault> faults;
+  static const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
+  for (const Failure& failure : rules.failures()) {
+    for (const Example& example : failure.match) texts.push_back(example.text);
+    for (const Example& example : failure.no_match) texts.push_back(example.text);
+  }
+  for (const Context& context : rules.contexts()) {
+    for (const Example& example : context.match) texts.push_back(example.text);
+  }
+  for (const Quotation& quotation : rules.quotations()) {
+    for (const std::string& example : quotation.examples) texts.push_back('\n' + example);
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("a run with the built-in rules makes none of the searches that it begins with", "[read]") {
+  const RuleSource source;
+  const Engine engine(source);
+  const std::vector<const PatternSet*> sets = engine.PreparedSets();
+  CHECK(sets.size() >= 8);
+  for (const PatternSet* set : sets) {
+    CAPTURE(set->patterns().size());
+    CHECK(set->is_stored());
+  }
+  CHECK(engine.prefilter().is_stored());
+  CHECK(engine.lead().literals->is_stored());
+}
+
+TEST_CASE("the rules of the digest are those of the files", "[read]") {
+  const RuleSource source;
+  const RuleSet& digested = source.rules();
+  const RuleSet& read = BuiltInRules();
+  CHECK(digested.fingerprint() == read.fingerprint());
+  CHECK(digested.literals() == read.literals());
+  CHECK(digested.sign_literals() == read.sign_literals());
+  CHECK(digested.nearby_literals() == read.nearby_literals());
+  REQUIRE(digested.failures().size() == read.failures().size());
+  for (std::size_t i = 0; i < read.failures().size(); ++i) {
+    const Failure& one = digested.failures()[i];
+    const Failure& other = read.failures()[i];
+    CAPTURE(other.code);
+    CHECK(one.code == other.code);
+    CHECK(one.heads.size() == other.heads.size());
+    CHECK(one.facts.size() == other.facts.size());
+    CHECK(one.scenarios.size() == other.scenarios.size());
+    CHECK(one.why.size() == other.why.size());
+    CHECK(one.about == other.about);
+  }
+  REQUIRE(digested.remedies().size() == read.remedies().size());
+  for (const auto& [id, remedy] : read.remedies()) {
+    const Remedy* other = digested.FindRemedy(id);
+    REQUIRE(other != nullptr);
+    CHECK(other->how.size() == remedy.how.size());
+    CHECK(other->note == remedy.note);
+    CHECK(other->snippets.size() == remedy.snippets.size());
+  }
+  CHECK(digested.contexts().size() == read.contexts().size());
+  CHECK(digested.quotations().size() == read.quotations().size());
+  CHECK(digested.affixes().size() == read.affixes().size());
+  CHECK(digested.error_lines().size() == read.error_lines().size());
+}
+
+// With signs, lines are cleaned without the automaton of all prefixes until there are many; without, with it at once.
+TEST_CASE("the signs of affixes change nothing in what a line is cleaned to", "[read]") {
+  const RuleSource source;
+  const RuleSet& read = BuiltInRules();
+  for (const Affix& affix : source.rules().affixes()) CHECK(affix.signs.has_value());
+  for (const Affix& affix : read.affixes()) CHECK_FALSE(affix.signs.has_value());
+  const Normalizer with_signs(source.rules().affixes(), source.rules().json_keys());
+  const Normalizer without(read.affixes(), read.json_keys());
+  std::vector<std::string> lines;
+  for (const std::string& text : Texts()) {
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line) && lines.size() < 12'000;) lines.push_back(line);
+  }
+  REQUIRE(lines.size() > 6000);
+  for (const std::string& line : lines) {
+    std::vector<Line> one;
+    std::vector<Line> other;
+    RawLine raw;
+    raw.bytes = line;
+    with_signs.Normalize(raw, &one);
+    without.Normalize(raw, &other);
+    CAPTURE(line);
+    REQUIRE(one.size() == other.size());
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      CHECK(one[i].text == other[i].text);
+      CHECK(one[i].reporter == other[i].reporter);
+      CHECK(one[i].repeats == other[i].repeats);
+    }
+  }
+}
+
+// In asks RE2 only for those whose words are there; here it is asked for each pattern.
+TEST_CASE("no pattern that is in a text is passed over by its set", "[read][slow]") {
+  const RuleSource source;
+  const Engine engine(source);
+  const std::vector<std::string> texts = Texts();
+  REQUIRE(texts.size() > 1000);
+  std::size_t found = 0;
+  for (const PatternSet* set : engine.PreparedSets()) {
+    for (std::size_t t = 0; t < texts.size(); t += 3) {
+      const std::string_view text = std::string_view(texts[t]).substr(0, 1000);
+      std::vector<std::size_t> in;
+      for (std::size_t i = 0; i < set->patterns().size(); ++i) {
+        if (set->patterns()[i]->IsIn(text)) in.push_back(i);
+      }
+      CAPTURE(text);
+      CHECK(set->In(text) == in);
+      found += in.size();
+    }
+  }
+  CHECK(found > 1000);
+}
+
+}  // namespace whyoom
