@@ -51,6 +51,9 @@ std::uint64_t NextId() {
 hs_platform_info_t PlatformOf(SearchDatabase::Machine machine) {
   hs_platform_info_t platform = {};
   if (machine == SearchDatabase::Machine::kThis) hs_populate_platform(&platform);
+#ifdef __x86_64__
+  if (machine == SearchDatabase::Machine::kUsual) platform.cpu_features = HS_CPU_FEATURES_AVX2;
+#endif
   return platform;
 }
 
