@@ -20,9 +20,9 @@
 namespace whyoom {
 namespace {
 
-std::vector<std::string>& AskedSearches() {
-  static std::vector<std::string> names;
-  return names;
+std::vector<std::vector<std::string>>& AskedSearches() {
+  static std::vector<std::vector<std::string>> searches;
+  return searches;
 }
 
 std::vector<std::string>& AskedPatterns() {
@@ -30,20 +30,21 @@ std::vector<std::string>& AskedPatterns() {
   return regexes;
 }
 
-void Remember(std::string_view one, std::vector<std::string>* all) {
-  if (std::find(all->begin(), all->end(), one) == all->end()) all->emplace_back(one);
+template <typename One>
+void Remember(const One& one, std::vector<One>* all) {
+  if (std::find(all->begin(), all->end(), one) == all->end()) all->push_back(one);
 }
 
 }  // namespace
 
 // What the program has from the file that is written here.
-std::vector<std::string_view> FindStored(std::string_view name) {
-  Remember(name, &AskedSearches());
+std::vector<std::string_view> FindStored(const std::vector<std::string>& literals) {
+  if (!literals.empty()) Remember(literals, &AskedSearches());
   return {};
 }
 
 const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex) {
-  Remember(regex, &AskedPatterns());
+  Remember(std::string(regex), &AskedPatterns());
   return nullptr;
 }
 
@@ -58,6 +59,7 @@ namespace {
 
 using namespace whyoom;
 
+// Shorter ones are in most lines.
 constexpr std::size_t kAffixLiteral = 3;
 
 // As a C++ literal; \ooo cannot run into a digit that follows.
@@ -82,44 +84,38 @@ void PrintBytes(const std::string& name, std::string_view bytes) {
   Print("    ;");
 }
 
-std::vector<std::string> TextsOf(const std::string& name) {
-  std::vector<std::string> texts;
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = name.find('\0', begin);
-    texts.push_back(name.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return texts;
+std::string ListOf(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += "\n          " + Quoted(text) + ",";
+  return "{" + list + "}";
 }
 
 // The fastest first. Not for the machine that builds: the same sources are to give the same program.
-std::vector<std::string> MakeSearches(const std::string& name) {
+std::vector<std::string> MakeSearches(const std::vector<std::string>& literals) {
   std::vector<std::string> made;
   for (const auto machine : {SearchDatabase::Machine::kUsual, SearchDatabase::Machine::kAny})
-    made.push_back(SearchDatabase::OfLiterals(TextsOf(name), machine).Save());
+    made.push_back(SearchDatabase::OfLiterals(literals, machine).Save());
   return made;
 }
 
 void PrintSearches() {
   std::string entries;
-  int count = 0;
-  for (const std::string& name : AskedSearches()) {
-    if (name.empty()) continue;  // of nothing
-    const std::string id = "kSearch" + std::to_string(count++);
-    PrintBytes(id, name);
+  for (const std::vector<std::string>& literals : AskedSearches()) {
     std::string made;
-    for (const std::string& bytes : MakeSearches(name)) {
-      const std::string own = id + "Made" + std::to_string(made.size());
-      PrintBytes(own, bytes);
-      made += "{" + own + ", sizeof " + own + " - 1}, ";
+    for (const std::string& bytes : MakeSearches(literals)) {
+      const std::string name = "kSearch" + std::to_string(entries.size() + made.size());
+      PrintBytes(name, bytes);
+      made += "{" + name + ", sizeof " + name + " - 1}, ";
     }
-    entries += "      {{" + id + ", sizeof " + id + " - 1}, {" + made + "}},\n";
+    entries += "      {" + ListOf(literals) + ", {" + made + "}},\n";
   }
-  Print("\nstruct Stored {\n  std::string_view name;\n  std::vector<std::string_view> made;\n};\n\n}  // namespace\n");
-  Print("std::vector<std::string_view> FindStored(std::string_view name) {");
+  Print("\nstruct Stored {\n  std::vector<std::string_view> literals;\n  std::vector<std::string_view> made;\n};\n");
+  Print("}  // namespace\n");
+  Print("std::vector<std::string_view> FindStored(const std::vector<std::string>& literals) {");
   Print("  static const std::vector<Stored> all = {\n" + entries + "  };");
-  Print(
-      "  for (const Stored& stored : all) {\n    if (stored.name == name) return stored.made;\n  }\n  return {};\n}\n");
+  Print("  for (const Stored& stored : all) {");
+  Print("    if (std::equal(stored.literals.begin(), stored.literals.end(), literals.begin(), literals.end()))");
+  Print("      return stored.made;\n  }\n  return {};\n}\n");
 }
 
 void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns) {
@@ -168,12 +164,6 @@ std::string PackedRules(const RuleSet& rules) {
   return std::string(packed.begin(), packed.end());
 }
 
-std::string ListOf(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += "\n          " + Quoted(text) + ",";
-  return "{" + list + "}";
-}
-
 void PrintDigest(const RuleSet& rules) {
   Print("const RuleDigest& BuiltInDigest() {\n  static const RuleDigest digest = {");
   for (const std::vector<std::string>* literals : {&rules.literals(), &rules.sign_literals(), &rules.nearby_literals()})
@@ -196,7 +186,9 @@ int main() {
   }
   Print(
       "#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // what the standard asks of all compilers is less\n");
-  Print("#include \"rules/builtin.h\"\n\n#include <unordered_map>\n\n#include \"input/stored_searches.h\"\n");
+  Print(
+      "#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <unordered_map>\n\n#include "
+      "\"input/stored_searches.h\"\n");
   Print("namespace whyoom {\nnamespace {\n");
   PrintBytes("kRules", PackedRules(rules));
   PrintSearches();

@@ -30,6 +30,18 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kAll = "all";
 
+// The framework of that id or name. Throws Error, which lists them, where there is none; `or_all` says that "all" may
+// stand in its place.
+const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
+  if (const Framework* found = rules.FindFramework(name)) return *found;
+  const std::string near = SuggestFramework(rules, name);
+  std::vector<std::string> known;
+  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
+  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}{}", Printable(name),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
+                          Printable(Listing(known)), or_all ? " and all" : ""));
+}
+
 // None: all of them.
 Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all_unless_asked) {
   if (asked == kAll) return {};
@@ -117,14 +129,8 @@ std::vector<Word> CodeWords(const RuleSet& rules) {
   return words;
 }
 
-const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
-  if (const Framework* found = rules.FindFramework(name)) return *found;
-  const std::string near = SuggestFramework(rules, name);
-  std::vector<std::string> known;
-  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
-  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}{}", Printable(name),
-                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
-                          Printable(Listing(known)), or_all ? " and all" : ""));
+std::string AskedFramework(const Options& options, const RuleSource& rules) {
+  return options.framework.empty() ? "" : NamedFramework(rules.rules(), options.framework, false).id;
 }
 
 std::vector<Word> FrameworkWords(const RuleSet& rules) {

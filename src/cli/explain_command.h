@@ -1,12 +1,14 @@
 // `whyoom explain`: what the rule data knows, printed, or written as pages.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/choices.h"
 #include "cli/options.h"
 #include "report/text/text_page.h"
 #include "rules/rule_set.h"
+#include "rules/rule_source.h"
 
 namespace whyoom {
 
@@ -18,8 +20,8 @@ std::vector<Word> TopicWords(const RuleSet& rules);
 std::vector<Word> CodeWords(const RuleSet& rules);  // of TOPIC, those of failures
 std::vector<Word> FrameworkWords(const RuleSet& rules);
 
-// The framework of that id or name. Throws Error, which lists them, where there is none; `or_all` says that "all" may
-// stand in its place.
-const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all);
+// The id of the framework that reports are to advise for; empty where none is asked for. Throws Error, which lists
+// them, where there is none of that id or name.
+std::string AskedFramework(const Options& options, const RuleSource& rules);
 
 }  // namespace whyoom

@@ -87,11 +87,6 @@ std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
   return limit;
 }
 
-// The id of the framework that is asked for; empty where none is.
-std::string FrameworkFor(const Options& options, const RuleSource& rules) {
-  return options.framework.empty() ? "" : NamedFramework(rules.rules(), options.framework, false).id;
-}
-
 // The dumps among the inputs, which speak for themselves.
 void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings) {
   if (!dump.has_inputs()) return;
@@ -107,7 +102,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();
   const std::optional<double> limit = LimitOf(options, rules);
   const ReportFilter filter(options, rules);
-  const std::string framework = FrameworkFor(options, rules);
+  const std::string framework = AskedFramework(options, rules);
   const Told told(options);
   const Engine engine(rules);
   std::vector<Problem> problems;
@@ -147,7 +142,7 @@ int RunFollow(Options options) {
   const RuleSet rules = LoadRules(options);
   const RuleSource source(rules);
   const ReportFilter filter(options, source);
-  const std::string framework = FrameworkFor(options, source);
+  const std::string framework = AskedFramework(options, source);
   const Told told(options);
   const Engine engine(rules);
   ReadControl control;

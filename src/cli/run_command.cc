@@ -132,8 +132,7 @@ void SayStatus(int of_job, int status) {
 
 int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs) {
   const ReportFilter filter(options, RuleSource(rules));
-  const std::string framework =
-      options.framework.empty() ? "" : NamedFramework(rules, options.framework, /*or_all=*/false).id;
+  const std::string framework = AskedFramework(options, RuleSource(rules));
   const Told told(options);
   const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);

@@ -44,7 +44,7 @@ Prefilter::Prefilter(const std::vector<std::string>& literals) {
     if (literal.empty()) throw Error("a literal of the prefilter is empty");
     longest_ = std::max(longest_, literal.size());
   }
-  for (const std::string_view stored : FindStored(SearchName(literals))) {
+  for (const std::string_view stored : FindStored(literals)) {
     if (std::optional<SearchDatabase> database = SearchDatabase::Load(stored)) {
       database_ = std::move(*database);
       is_stored_ = true;

@@ -7,11 +7,8 @@
 
 namespace whyoom {
 
-// The literals that are looked for, as one text: the name that what was made of them is stored by.
-std::string SearchName(const std::vector<std::string>& literals);
-
-// What SearchDatabase::Save gave of them, the fastest first; none where the build stored nothing by that name. Written
-// by the build, see cmake/rule_digest.cc.
-std::vector<std::string_view> FindStored(std::string_view name);
+// What SearchDatabase::Save gave of these literals, in this order, the fastest first; none where the build stored
+// nothing of them. Written by the build, see cmake/rule_digest.cc.
+std::vector<std::string_view> FindStored(const std::vector<std::string>& literals);
 
 }  // namespace whyoom

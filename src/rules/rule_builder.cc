@@ -478,7 +478,7 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   affix.id = node["id"].Text();
   affix.place = node["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
   affix.pattern = node["pattern"].Text();
-  if (node[kAffixSigns].exists())
+  if (digest_ != nullptr)
     affix.signs = {std::bitset<256>(node[kAffixSigns]["first_bytes"].Text()), node[kAffixSigns]["literals"].Words()};
   if (!node.file().trusted) {
     re2::RE2::Options options;

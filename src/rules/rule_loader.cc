@@ -63,9 +63,13 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
       given.push_back(file.given);
   }
   if (builder.all_read_ && !trusted && builder.sink_.size() == 0) builder.Lint();
-  RuleSet set = builder.Finish(faults);
+  builder.DropDisabled();
+  builder.ReduceLiterals();
+  builder.Fingerprint();
+  const std::vector<Fault> found = builder.sink_.Sorted();
+  faults->insert(faults->end(), found.begin(), found.end());
   if (notes != nullptr) *notes = builder.sink_.SortedNotes();
-  return set;
+  return std::move(builder.set_);
 }
 
 RuleSet RuleSetBuilder::BuildDigested(const RuleDigest& digest, std::vector<Fault>* faults) {
@@ -74,7 +78,13 @@ RuleSet RuleSetBuilder::BuildDigested(const RuleDigest& digest, std::vector<Faul
   builder.known_literals_ = &digest.literals;
   builder.ReadDigest();
   builder.BuildEntries();
-  return builder.Finish(faults);
+  builder.DropDisabled();
+  builder.set_.literals_ = digest.literals;
+  builder.set_.sign_literals_ = digest.sign_literals;
+  builder.set_.nearby_literals_ = digest.nearby_literals;
+  builder.set_.fingerprint_ = digest.fingerprint;
+  *faults = builder.sink_.Sorted();
+  return std::move(builder.set_);
 }
 
 void RuleSetBuilder::BuildEntries() {
@@ -100,15 +110,6 @@ void RuleSetBuilder::BuildEntries() {
   std::stable_sort(set_.frameworks_.begin(), set_.frameworks_.end(),
                    [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
   set_.default_framework_ = default_framework_;
-}
-
-RuleSet RuleSetBuilder::Finish(std::vector<Fault>* faults) {
-  DropDisabled();
-  ReduceLiterals();
-  Fingerprint();
-  const std::vector<Fault> found = sink_.Sorted();
-  faults->insert(faults->end(), found.begin(), found.end());
-  return std::move(set_);
 }
 
 void RuleSetBuilder::ReadDigest() {
@@ -327,12 +328,6 @@ void RuleSetBuilder::GiveFacts() {
 }
 
 void RuleSetBuilder::ReduceLiterals() {
-  if (digest_ != nullptr) {
-    set_.literals_ = digest_->literals;
-    set_.sign_literals_ = digest_->sign_literals;
-    set_.nearby_literals_ = digest_->nearby_literals;
-    return;
-  }
   std::set<std::string> parts;
   for (const std::string& literal : literals_) {
     for (std::string& part : Parts(literal)) parts.insert(std::move(part));
@@ -351,10 +346,6 @@ void RuleSetBuilder::ReduceLiterals() {
 }
 
 void RuleSetBuilder::Fingerprint() {
-  if (digest_ != nullptr) {
-    set_.fingerprint_ = digest_->fingerprint;
-    return;
-  }
   // Of the data in use, not of the files: layout and order of the files mean nothing.
   nlohmann::json all = nlohmann::json::object();
   for (const auto& [section, entries] : sections_) {

@@ -37,7 +37,6 @@ class RuleSetBuilder {
 
   void ReadDigest();
   void BuildEntries();
-  RuleSet Finish(std::vector<Fault>* faults);
   void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files,
             bool trusted);
   void Merge();

@@ -183,10 +183,11 @@ const RE2& Normalizer::Patterns::Pattern::re() const {
 
 bool Normalizer::Patterns::Pattern::MayBeIn(std::string_view text) const {
   if (!signs_ || signs_->literals.empty()) return true;
-  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
+  const auto same = [](char of_text, char of_literal) {
+    return (of_text >= 'A' && of_text <= 'Z' ? of_text - 'A' + 'a' : of_text) == of_literal;
+  };
   return std::any_of(signs_->literals.begin(), signs_->literals.end(), [&](const std::string& literal) {
-    return std::search(text.begin(), text.end(), literal.begin(), literal.end(),
-                       [&](char of_text, char of_literal) { return same(of_literal, of_text); }) != text.end();
+    return std::search(text.begin(), text.end(), literal.begin(), literal.end(), same) != text.end();
   });
 }
 
@@ -210,7 +211,8 @@ void Normalizer::Patterns::PrefixFilter::MakeSet() const {
 std::vector<std::size_t> Normalizer::Patterns::PrefixFilter::Candidates(std::string_view text) const {
   std::vector<std::size_t> candidates;
   if (text.empty()) return candidates;
-  if (have_signs_ && lines_.fetch_add(1, std::memory_order_relaxed) < kLinesWithoutSet) {
+  if (have_signs_ && lines_.load(std::memory_order_relaxed) < kLinesWithoutSet) {
+    lines_.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t i = 0; i < patterns_.size(); ++i) {
       if (patterns_[i].MayBePrefix(text)) candidates.push_back(i);
     }

@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-// Texts of the rules' own examples, a part of each thousand bytes.
+// Texts of the rules' own examples.
 std::vector<std::string> Texts() {
   std::vector<std::string> texts;
   std::vector<Fault> faults;

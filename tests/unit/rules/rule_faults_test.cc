@@ -8,6 +8,13 @@
 namespace whyoom {
 namespace {
 
+// The build adds this key to the data that it packs; of a file it is a fault like any other.
+TEST_CASE("rule faults: what only packed data has is no key of a file, and is not read", "[rules]") {
+  CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "affixes": [{"id": "mine", "place": "prefix", "pattern": "mine: ",
+ "examples": ["mine: a"], "leaves": ["a"], "signs": {"first_bytes": "no bits", "literals": []}}]})") ==
+        "user.json:2:44: unknown key 'signs' (keys are examples, id, leaves, pattern, place)\n");
+}
+
 TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
