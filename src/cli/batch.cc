@@ -15,7 +15,7 @@ namespace {
 // Inputs that wait; each is a path, so that millions of them are not held.
 constexpr std::size_t kMostWaiting = 4096;
 // Inputs taken at once: small files are read in less time than two threads need to hand one over.
-constexpr std::size_t kMostAtOnce = 32;
+constexpr std::size_t kMostTaken = 32;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void Batch::Work() {
       queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
       if (queue.waiting.empty() || queue.error) break;
       // Not more than a fair share, or the last thread would read long after the others.
-      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMostAtOnce);
+      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMostTaken);
       inputs.assign(std::make_move_iterator(queue.waiting.begin()),
                     std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
       queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));

@@ -12,6 +12,11 @@
 #include "text/utf8.h"
 
 namespace whyoom {
+
+std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
+
 namespace {
 
 constexpr std::size_t kIndent = 2;
@@ -24,10 +29,6 @@ constexpr std::size_t kScreenRows = 24;
 constexpr const char* kMostUsed[] = {"--format",   "--output",     "--brief",  "--all",     "--framework",
                                      "--xla-dump", "--exit-retry", "--from",   "--healthy", "--select",
                                      "--baseline", "--quiet",      "--verbose"};
-
-std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
 
 // "-o,--output FILE".
 std::string Synopsis(const CLI::Option& option) {

@@ -4,8 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace whyoom {
+
+// What stands without a name: "PATH ...".
+std::vector<const CLI::Option*> Positionals(const CLI::App& app);
 
 // "whyoom rules list".
 std::string FullName(const CLI::App& app);

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/footer.h"
+#include "cli/help.h"
 
 namespace whyoom {
 namespace {
@@ -35,17 +36,13 @@ std::string Roff(std::string_view text) {
 std::string Bold(std::string_view text) { return "\\fB" + Roff(text) + "\\fR"; }
 std::string Italic(std::string_view text) { return "\\fI" + Roff(text) + "\\fR"; }
 
-std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
-
 std::string UpperCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
 
-class Page {
+class RoffPage {
  public:
   void Line(const std::string& roff) { out_ += roff + "\n"; }
   void Section(const std::string& title) { Line(".SH " + Roff(title)); }
@@ -116,7 +113,7 @@ std::string Usage(const Callable& command) {
   return command.trailer.empty() ? usage : usage + " " + Roff(command.trailer);
 }
 
-void AddCommand(const Callable& command, Page* page) {
+void AddCommand(const Callable& command, RoffPage* page) {
   page->Subsection(command.name);
   page->Line(Roff(command.app->get_description()));
   page->Options(*command.app, [](const std::string&) {});
@@ -149,7 +146,7 @@ std::string ManPage() {
   const std::vector<Callable> commands = Flattened(built);
   const CLI::App& main = *commands.front().app;
 
-  Page page;
+  RoffPage page;
   page.Line(".TH WHYOOM 1 \"\" \"whyoom " WHYOOM_VERSION "\" \"User Commands\"");
   page.Line(".nh");    // what is typed must not be cut,
   page.Line(".ad l");  // nor spread

@@ -145,14 +145,14 @@ std::vector<std::string> KnownAs(const Engine& engine, const std::vector<std::st
   return codes;
 }
 
-struct Choice {
+struct TriedRule {
   NewRule rule;
   RuleTestResult result;
   std::vector<Fault> faults;
 };
 
-Choice Try(const std::vector<RuleFile>& files, NewRule rule) {
-  Choice choice;
+TriedRule Try(const std::vector<RuleFile>& files, NewRule rule) {
+  TriedRule choice;
   std::vector<RuleFile> all = files;
   all.push_back({"the new rule", rule.text, "", files.empty() ? 1 : files.back().layer + 1});
   const RuleSet rules = RuleSet::Load(all, &choice.faults, RuleSet::BuiltInData::kTrusted);
@@ -178,7 +178,7 @@ void TellKnown(const std::vector<std::string>& codes, const Failure* extended) {
   }
 }
 
-void TellChoice(const Choice& choice, const std::string& code, std::size_t passed_over, bool is_known) {
+void TellChoice(const TriedRule& choice, const std::string& code, std::size_t passed_over, bool is_known) {
   if (passed_over > 0 && choice.result.ok())
     Tell("with fewer words the rule would be found in other failures, too, so its head takes more of the message");
   if (!choice.result.ok() && !is_known) {
@@ -213,10 +213,10 @@ int RunNewRule(const Options& options) {
   std::vector<NewRule> rules = NewRules(known, request);
   const std::vector<std::string> codes = KnownAs(engine, request.message);
   const std::vector<RuleFile> files = RuleFilesOf(options).files;
-  std::optional<Choice> best;
+  std::optional<TriedRule> best;
   std::size_t passed_over = 0;
   for (NewRule& rule : rules) {
-    Choice choice = Try(files, std::move(rule));
+    TriedRule choice = Try(files, std::move(rule));
     const bool better = !best || !best->faults.empty() ||
                         (choice.faults.empty() && choice.result.Failures().size() < best->result.Failures().size());
     if (better) best = std::move(choice);

@@ -65,9 +65,9 @@ std::string OpenObjection() {
 }
 
 // What is passed over, named from the folder that it was found in.
-class Reader {
+class FolderReader {
  public:
-  explicit Reader(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit FolderReader(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   // False where there is no such folder here.
   bool Read(ProjectRules* rules) {
@@ -145,7 +145,7 @@ ProjectRules FindProjectRules(const std::filesystem::path& start, const std::fil
   if (start.empty()) return rules;
   const std::filesystem::path limit = Limit(start, home);
   for (std::filesystem::path at = start;; at = at.parent_path()) {
-    if (Reader(at).Read(&rules) || at == limit || at == at.parent_path()) return rules;
+    if (FolderReader(at).Read(&rules) || at == limit || at == at.parent_path()) return rules;
   }
 }
 

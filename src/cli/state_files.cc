@@ -40,7 +40,7 @@ auto Retried(Call call) {
 }
 
 // An open file, in memory that SQLite gives.
-struct File {
+struct OwnFile {
   const sqlite3_io_methods* methods;
   int descriptor;
   int folder;
@@ -48,11 +48,11 @@ struct File {
   int lock;
   bool is_new;
 
-  static File& Of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
+  static OwnFile& Of(sqlite3_file* file) { return *reinterpret_cast<OwnFile*>(file); }
 };
 
 int Close(sqlite3_file* file) {
-  close(File::Of(file).descriptor);
+  close(OwnFile::Of(file).descriptor);
   return SQLITE_OK;
 }
 
@@ -60,7 +60,7 @@ int Read(sqlite3_file* file, void* buffer, int amount, sqlite3_int64 offset) {
   auto* bytes = static_cast<char*>(buffer);
   auto wanted = static_cast<std::size_t>(amount);
   while (wanted > 0) {
-    const ssize_t got = Retried([&] { return pread(File::Of(file).descriptor, bytes, wanted, offset); });
+    const ssize_t got = Retried([&] { return pread(OwnFile::Of(file).descriptor, bytes, wanted, offset); });
     if (got < 0) return SQLITE_IOERR_READ;
     if (got == 0) {
       std::memset(bytes, 0, wanted);  // as SQLite asks for
@@ -77,7 +77,7 @@ int Write(sqlite3_file* file, const void* buffer, int amount, sqlite3_int64 offs
   const auto* bytes = static_cast<const char*>(buffer);
   auto left = static_cast<std::size_t>(amount);
   while (left > 0) {
-    const ssize_t put = Retried([&] { return pwrite(File::Of(file).descriptor, bytes, left, offset); });
+    const ssize_t put = Retried([&] { return pwrite(OwnFile::Of(file).descriptor, bytes, left, offset); });
     if (put < 0 && errno != ENOSPC && errno != EDQUOT) return SQLITE_IOERR_WRITE;
     if (put <= 0) return SQLITE_FULL;
     bytes += put;
@@ -88,7 +88,7 @@ int Write(sqlite3_file* file, const void* buffer, int amount, sqlite3_int64 offs
 }
 
 int Truncate(sqlite3_file* file, sqlite3_int64 size) {
-  const int result = Retried([&] { return ftruncate(File::Of(file).descriptor, size); });
+  const int result = Retried([&] { return ftruncate(OwnFile::Of(file).descriptor, size); });
   return result == 0 ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
 }
 
@@ -101,7 +101,7 @@ void SyncFolder(int folder) {
 }
 
 int Sync(sqlite3_file* file, int /*how*/) {
-  File& one = File::Of(file);
+  OwnFile& one = OwnFile::Of(file);
   if (fsync(one.descriptor) != 0) return SQLITE_IOERR_FSYNC;
   if (std::exchange(one.is_new, false)) SyncFolder(one.folder);
   return SQLITE_OK;
@@ -109,12 +109,12 @@ int Sync(sqlite3_file* file, int /*how*/) {
 
 int FileSize(sqlite3_file* file, sqlite3_int64* size) {
   struct stat status {};
-  if (fstat(File::Of(file).descriptor, &status) != 0) return SQLITE_IOERR_FSTAT;
+  if (fstat(OwnFile::Of(file).descriptor, &status) != 0) return SQLITE_IOERR_FSTAT;
   *size = status.st_size;
   return SQLITE_OK;
 }
 
-int SetLock(const File& file, int kind) {
+int SetLock(const OwnFile& file, int kind) {
   struct flock lock {};
   lock.l_type = static_cast<short>(kind);
   lock.l_whence = SEEK_SET;
@@ -125,7 +125,7 @@ int SetLock(const File& file, int kind) {
 
 // A state is one run's alone, from the first look on.
 int Lock(sqlite3_file* file, int level) {
-  File& one = File::Of(file);
+  OwnFile& one = OwnFile::Of(file);
   if (one.lock == SQLITE_LOCK_NONE && level > SQLITE_LOCK_NONE && SetLock(one, F_WRLCK) != 0)
     return errno == EAGAIN || errno == EACCES ? SQLITE_BUSY : SQLITE_IOERR_LOCK;
   one.lock = std::max(one.lock, level);
@@ -133,7 +133,7 @@ int Lock(sqlite3_file* file, int level) {
 }
 
 int Unlock(sqlite3_file* file, int level) {
-  File& one = File::Of(file);
+  OwnFile& one = OwnFile::Of(file);
   if (level == SQLITE_LOCK_NONE && one.lock > SQLITE_LOCK_NONE && SetLock(one, F_UNLCK) != 0)
     return SQLITE_IOERR_UNLOCK;
   one.lock = std::min(one.lock, level);
@@ -141,14 +141,14 @@ int Unlock(sqlite3_file* file, int level) {
 }
 
 int IsReserved(sqlite3_file* file, int* reserved) {
-  *reserved = File::Of(file).lock >= SQLITE_LOCK_RESERVED ? 1 : 0;
+  *reserved = OwnFile::Of(file).lock >= SQLITE_LOCK_RESERVED ? 1 : 0;
   return SQLITE_OK;
 }
 
 // Of the state alone SQLite asks whether it still has its name.
 int Control(sqlite3_file* file, int what, void* answer) {
   if (what != SQLITE_FCNTL_HAS_MOVED) return SQLITE_NOTFOUND;
-  const File& one = File::Of(file);
+  const OwnFile& one = OwnFile::Of(file);
   struct stat open {};
   struct stat named {};
   const bool same = fstat(one.descriptor, &open) == 0 &&
@@ -190,7 +190,7 @@ struct StateFiles::Vfs {
     const int how = (flags & SQLITE_OPEN_READWRITE) != 0 ? O_RDWR : O_RDONLY;
     const int descriptor = files.OpenFile(own, how | ((flags & SQLITE_OPEN_CREATE) != 0 ? O_CREAT : 0));
     if (descriptor < 0) return SQLITE_CANTOPEN;
-    new (file) File{&kMethods, descriptor, files.folder_, files.name_.c_str(), SQLITE_LOCK_NONE, !was_there};
+    new (file) OwnFile{&kMethods, descriptor, files.folder_, files.name_.c_str(), SQLITE_LOCK_NONE, !was_there};
     if (given != nullptr) *given = flags;
     return SQLITE_OK;
   }
@@ -247,7 +247,7 @@ StateFiles::StateFiles(const std::string& path) {
   }
   vfs_name_ = fmt::format("whyoom-{}", static_cast<const void*>(this));
   vfs_.iVersion = 1;
-  vfs_.szOsFile = std::max<int>(sizeof(File), Vfs::System()->szOsFile);
+  vfs_.szOsFile = std::max<int>(sizeof(OwnFile), Vfs::System()->szOsFile);
   vfs_.mxPathname = 64;
   vfs_.zName = vfs_name_.c_str();
   vfs_.pAppData = this;

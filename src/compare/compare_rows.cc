@@ -13,10 +13,10 @@
 namespace whyoom {
 namespace {
 
-using Rows = std::vector<const Allocation*>;  // largest first
+using SizedRows = std::vector<const Allocation*>;  // largest first
 
-Rows Sized(const std::vector<Allocation>& rows) {
-  Rows sized;
+SizedRows Sized(const std::vector<Allocation>& rows) {
+  SizedRows sized;
   for (const Allocation& row : rows) {
     if (row.size_bytes) sized.push_back(&row);
   }
@@ -52,14 +52,14 @@ bool IsDivided(const ArrayShape& before, const ArrayShape& after, RowPair* pair)
 
 class Matcher {
  public:
-  Matcher(Rows before, Rows after) : before_(std::move(before)), after_(std::move(after)) {}
+  Matcher(SizedRows before, SizedRows after) : before_(std::move(before)), after_(std::move(after)) {}
 
   using KeyOf = std::function<std::string(const Allocation&)>;
 
   // Pairs rows of equal keys, in order of size. An empty key matches nothing. `once`: only keys that occur once here
   // and there.
   void Pair(const KeyOf& key_of, bool once = false) {
-    std::map<std::string, std::pair<Rows, Rows>> by_key;
+    std::map<std::string, std::pair<SizedRows, SizedRows>> by_key;
     for (const Allocation* row : before_) by_key[key_of(*row)].first.push_back(row);
     for (const Allocation* row : after_) by_key[key_of(*row)].second.push_back(row);
     by_key.erase("");
@@ -74,7 +74,7 @@ class Matcher {
 
   // Pairs rows of one op of which the later has dimensions divided.
   void PairDivided() {
-    std::map<std::string, Rows> later;
+    std::map<std::string, SizedRows> later;
     for (const Allocation* row : after_) later[PlainOp(*row)].push_back(row);
     std::map<const Allocation*, bool> used;
     for (const Allocation* row : before_) {
@@ -99,13 +99,13 @@ class Matcher {
     pairs_.push_back(std::move(pair));
   }
   void Drop(const std::map<const Allocation*, bool>& used) {
-    for (Rows* rows : {&before_, &after_})
+    for (SizedRows* rows : {&before_, &after_})
       rows->erase(std::remove_if(rows->begin(), rows->end(), [&](const Allocation* row) { return used.contains(row); }),
                   rows->end());
   }
 
-  Rows before_;
-  Rows after_;
+  SizedRows before_;
+  SizedRows after_;
   std::vector<RowPair> pairs_;
 };
 

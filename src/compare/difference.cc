@@ -9,7 +9,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kLargeBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kLanes = 128;  // a dimension that is no multiple is padded to one
 
 std::int64_t BytesOf(const Written& program, const ProgramParameter& parameter) {

@@ -41,6 +41,9 @@ const std::vector<std::string>& DifferenceIds();
 
 // --- The two halves of FindDifferences.
 
+// Arrays below this change nothing that anybody looks for.
+inline constexpr std::int64_t kLargeBytes = std::int64_t{1} << 20;
+
 // An argument of both programs, by the numbers in Program::parameters().
 struct ArgumentPair {
   std::size_t before = 0;

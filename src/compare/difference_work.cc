@@ -16,7 +16,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kLargeBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kTelling = 8;  // a dimension shorter than this is found by chance
 constexpr double kMost = 0.5;
 constexpr double kNoticeable = 0.1;

@@ -14,8 +14,6 @@ namespace {
 
 // A partial report is compared with this many newest findings of its code; the full comparison would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
-// What all lists of allocations of an artifact may hold together: memory must not grow with the log.
-constexpr std::size_t kMaxRowBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxReplicas = 65536;  // more than any machine has
 
 std::string Text(const Value& value) {
@@ -110,7 +108,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
 // Lists of allocations are kept as long as there is room for them.
 void ArtifactFindings::KeepRows(Finding* finding) {
   const std::size_t bytes = RowBytes(*finding);
-  if (row_bytes_ + bytes > kMaxRowBytes) {
+  if (row_bytes_ + bytes > FindingTable::kMaxRowBytes) {
     finding->allocations_left_out = finding->allocations.size();
     finding->allocations.clear();
   } else {

@@ -16,9 +16,6 @@
 namespace whyoom {
 namespace {
 
-// What all lists of allocations of a code may hold together: memory must not grow with the logs.
-constexpr std::uint64_t kMaxRowBytes = std::uint64_t{64} << 20;
-
 // All of a finding's own facts as one text, to tell apart what stands at the same place of inputs with the same name.
 std::string Content(const Finding& finding) {
   std::string text = finding.message + "\n" + finding.framework + "\n";

@@ -22,6 +22,8 @@ class FindingTable {
  public:
   // Different failures of one code that are kept: those with the smallest ids, which does not depend on who came first.
   static constexpr std::size_t kMostOfCode = 1000;
+  // What all lists of allocations of a code, or of an artifact, may hold together: memory must not grow with the logs.
+  static constexpr std::uint64_t kMaxRowBytes = std::uint64_t{64} << 20;
 
   // Borrows the rules.
   explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}

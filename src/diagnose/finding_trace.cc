@@ -6,6 +6,7 @@
 
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
+#include "read/message.h"
 #include "rules/names.h"
 #include "text/numbers.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostLines = 8;  // of a context that are told
 constexpr std::size_t kShownText = 60;
-constexpr std::size_t kLookAhead = 12;
 constexpr std::size_t kLeastLetters = 6;
 
 // What gave a fact, by the line that it stands on.

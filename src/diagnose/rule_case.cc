@@ -33,7 +33,7 @@ std::string Show(const Value& value) {
   return text == nullptr ? "unknown" : "'" + *text + "'";
 }
 
-bool Same(const Value& got, const Value& want) {
+bool SameFact(const Value& got, const Value& want) {
   const auto a = AsNumber(got);
   const auto b = AsNumber(want);
   return a && b ? std::abs(*a - *b) < 1 : got == want;  // a size has fractions of a byte
@@ -52,7 +52,7 @@ std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findin
   const Diagnosis& finding = findings[0];
   for (const auto& [name, want] : one.example.facts) {
     const Value got = finding.facts.Get(name);
-    if (!Same(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
+    if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
   }
   if (!one.example.scenario) return {};
   const std::string said = finding.scenario == nullptr ? "" : finding.scenario->id;
@@ -79,7 +79,7 @@ bool TryContext(const Context& context, const Example& example) {
   }
   for (const auto& [name, want] : example.facts) {
     ok = ok && std::any_of(captures.begin(), captures.end(), [&, name = name, want = want](const Capture& capture) {
-           return capture.name == name && Same(capture.value, want);
+           return capture.name == name && SameFact(capture.value, want);
          });
   }
   return ok;
@@ -92,7 +92,7 @@ bool StatesProgram(const Engine& engine, const Example& example) {
   const std::vector<CompiledProgram> all = readings.table->programs().Take();
   return std::any_of(all.begin(), all.end(), [&](const CompiledProgram& program) {
     return std::all_of(example.facts.begin(), example.facts.end(),
-                       [&](const auto& fact) { return Same(program.facts.Get(fact.first), fact.second); });
+                       [&](const auto& fact) { return SameFact(program.facts.Get(fact.first), fact.second); });
   });
 }
 
@@ -113,7 +113,7 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   for (const auto& [name, want] : one.example.facts) {
     const auto found = told.find(name);
     const Value got = found == told.end() ? Value() : found->second;
-    if (!Same(got, want)) return fmt::format("{} is {}, not {}", name, Show(got), Show(want));
+    if (!SameFact(got, want)) return fmt::format("{} is {}, not {}", name, Show(got), Show(want));
   }
   return {};
 }
@@ -123,7 +123,7 @@ bool IsOfChip(const RuleSet& rules, const RuleCase& one) {
   const std::optional<DumpTarget> target = TargetOfDump(rules, one.example.text);
   const auto limit = one.example.facts.find("limit_bytes");
   return target && target->chip == one.id &&
-         (limit == one.example.facts.end() || Same(target->limit_bytes, limit->second));
+         (limit == one.example.facts.end() || SameFact(target->limit_bytes, limit->second));
 }
 
 bool IsIn(const Pattern& pattern, const std::string& text) {

@@ -97,16 +97,16 @@ bool IsTextInPieces(const Json& value) {
          std::all_of(value.begin(), value.end(), [](const Json& piece) { return piece.is_string(); });
 }
 
-bool Same(const Json& expected, const Json& is) {
+bool SameJson(const Json& expected, const Json& is) {
   if (expected.is_number() && is.is_number()) return std::abs(expected.get<double>() - is.get<double>()) < 1;
   if (is.is_string() && IsTextInPieces(expected))
     return fmt::format("{}", fmt::join(expected.get<std::vector<std::string>>(), " ")) == is;
   const bool go_deeper = expected.type() == is.type() && expected.is_structured() && expected.size() == is.size();
   if (!go_deeper) return expected == is;
-  if (expected.is_array()) return std::equal(expected.begin(), expected.end(), is.begin(), Same);
+  if (expected.is_array()) return std::equal(expected.begin(), expected.end(), is.begin(), SameJson);
   const auto items = expected.items();
   return std::all_of(items.begin(), items.end(), [&](const auto& item) {
-    return is.contains(item.key()) && Same(item.value(), is.at(item.key()));
+    return is.contains(item.key()) && SameJson(item.value(), is.at(item.key()));
   });
 }
 
@@ -176,7 +176,7 @@ std::string Difference(const Json& expect, const Json& conclusions) {
     const bool goes_deeper = expected.is_object() && is.is_object() && !expected.contains("text");
     const std::string difference = goes_deeper ? Difference(expected, is) : "";
     if (!difference.empty()) return key + " " + difference;
-    if (!goes_deeper && !Same(expected, is)) return fmt::format("{} is {}, not {}", key, Shown(is), Shown(expected));
+    if (!goes_deeper && !SameJson(expected, is)) return fmt::format("{} is {}, not {}", key, Shown(is), Shown(expected));
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diagnose/read_input.h"
+#include "read/message.h"
 
 namespace whyoom {
 namespace {
@@ -17,7 +18,6 @@ constexpr std::size_t kNearest = 3;
 constexpr std::size_t kMostNearest = 5;   // lines for which the nearest heads are looked for; that takes its time
 constexpr std::size_t kNearlyThere = 16;  // characters of its pattern
 constexpr std::size_t kShownLine = 400;
-constexpr std::size_t kLookAhead = 12;
 
 // A sighting as far as it tells where it is.
 struct Seen {

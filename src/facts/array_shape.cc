@@ -30,9 +30,9 @@ std::int64_t BitsToBytes(std::int64_t elements, int bits) {
 }
 
 // A cursor over text; every reader leaves it where it was when it fails.
-class Reader {
+class ShapeReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit ShapeReader(std::string_view text) : text_(text) {}
 
   bool Accept(char c) {
     if (at_ >= text_.size() || text_[at_] != c) return false;
@@ -84,7 +84,7 @@ class Reader {
 };
 
 // What follows the colon of a layout: tiles "T(8,128)(2,1)", "S(5)", "L(1024)", "E(4)" in any order.
-bool ReadLayoutProperties(Reader& reader, ArrayShape* shape) {
+bool ReadLayoutProperties(ShapeReader& reader, ArrayShape* shape) {
   while (!reader.Accept('}')) {
     const char kind = reader.peek();
     if (kind == '\0') return false;
@@ -101,7 +101,7 @@ bool ReadLayoutProperties(Reader& reader, ArrayShape* shape) {
   return true;
 }
 
-bool ReadLayout(Reader& reader, ArrayShape* shape) {
+bool ReadLayout(ShapeReader& reader, ArrayShape* shape) {
   std::vector<std::int64_t> order;
   while (reader.peek() != ':' && reader.peek() != '}') {
     const std::optional<std::int64_t> number = reader.Number();
@@ -149,7 +149,7 @@ std::optional<ArrayShape> ParseArrayShape(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return std::nullopt;
   text.remove_prefix(begin);
-  Reader reader(text);
+  ShapeReader reader(text);
   ArrayShape shape;
   shape.dtype = reader.Word();
   if (shape.dtype.empty() || !reader.Accept('[') || !reader.Numbers(']', &shape.dims)) return std::nullopt;

@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-bool Holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool HoldsText(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // "copy.22", "fusion.82", "broadcast.36.clone.21", "output of custom-call.400@{}".
 bool IsCompilersName(const std::string& name) {
@@ -37,14 +37,14 @@ bool NamesParameter(const Allocation& row, std::string* name) {
 std::string OperationName(const Allocation& row) {
   constexpr std::size_t kLongName = 60;
   std::string name;
-  if (!Holds(row.op_name, "/") && !Holds(row.op_name, "->")) return row.op_name;  // an argument
+  if (!HoldsText(row.op_name, "/") && !HoldsText(row.op_name, "->")) return row.op_name;  // an argument
   std::string rest = row.op_name.substr(0, row.op_name.find('['));
   for (int parts = 0; parts < 2 && !rest.empty();) {
     const std::size_t slash = rest.rfind('/');
     const std::string part(WithoutWrappers(std::string_view(rest).substr(slash == std::string::npos ? 0 : slash + 1)));
     rest = slash == std::string::npos ? std::string() : rest.substr(0, slash);
     const bool function = part.rfind("jit(", 0) == 0 && !name.empty();
-    if (part.empty() || Holds(part, "->") || function) continue;
+    if (part.empty() || HoldsText(part, "->") || function) continue;
     if (!name.empty() && name.size() + part.size() > kLongName) break;
     name = name.empty() ? part : part + "/" + name;
     ++parts;

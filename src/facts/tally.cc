@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostNames = 1024;
 constexpr std::size_t kNameBytes = std::size_t{32} << 10;
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestReporter = 200;
 constexpr std::size_t kMostPlaces = 100;
 constexpr std::size_t kPlaceBytes = std::size_t{8} << 10;
 
@@ -43,7 +43,7 @@ bool CutTail(std::size_t most, std::size_t most_bytes, const Size& size, Ordered
 }  // namespace
 
 void NameSample::Add(const std::string& name) {
-  std::string kept = BoundedName(Printable(name), kLongestName);
+  std::string kept = BoundedName(Printable(name), kLongestReporter);
   const std::size_t size = kept.size();
   if (by_hash_.emplace(Hash(kept), std::move(kept)).second) bytes_ += size;
   Cut();

@@ -15,7 +15,7 @@ namespace whyoom {
 namespace {
 
 // read(2) is allowed to refuse more than this on some systems.
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kMostOfRead = std::size_t{1} << 30;
 constexpr std::uint64_t kLarge = std::uint64_t{1} << 18;
 
 std::string Failure(const char* doing, int error) {
@@ -34,7 +34,7 @@ class DescriptorSource : public ByteSource {
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     while (!ended_ && capacity > 0) {
-      const ssize_t got = read(descriptor_, buffer, std::min(capacity, kMostAtOnce));
+      const ssize_t got = read(descriptor_, buffer, std::min(capacity, kMostOfRead));
       if (got > 0) {
         given_ += static_cast<std::uint64_t>(got);
         Advise();

@@ -22,7 +22,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 16;
+constexpr std::size_t kPackedBlock = std::size_t{1} << 16;
 
 class Decoder : public ByteSource {
  public:
@@ -110,11 +110,11 @@ std::size_t Decoder::Read(char* buffer, std::size_t capacity) {
 // last.
 std::string_view Decoder::Packed() {
   const bool may_be_padded = packing_ == Packing::kGzip || packing_ == Packing::kXz;
-  if (block_ == nullptr) block_ = std::make_unique_for_overwrite<char[]>(kBlock);
+  if (block_ == nullptr) block_ = std::make_unique_for_overwrite<char[]>(kPackedBlock);
   while (true) {
     if (begin_ == end_) {
       begin_ = 0;
-      end_ = packed_->Read(block_.get(), kBlock);
+      end_ = packed_->Read(block_.get(), kPackedBlock);
     }
     const std::string_view packed(block_.get() + begin_, end_ - begin_);
     if (in_stream_ || !may_be_padded || packed.empty() || packed[0] != '\0') return packed;

@@ -28,7 +28,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 // An archive of a million encrypted members is to say so, not to fill the report.
-constexpr std::uint64_t kMostProblems = 100;
+constexpr std::uint64_t kMostMemberProblems = 100;
 
 // The member at hand of an archive.
 class MemberSource : public ByteSource {
@@ -109,7 +109,7 @@ void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
   // Only what was told ends the input, not what a source may have met that reads ahead: so the same is read each time.
   if (quota_.EndsInput(what)) stopped_ = true;
   if (quota_.IsOfTime(what)) MayDiffer();
-  if (told_ >= kMostProblems && !stopped_) {
+  if (told_ >= kMostMemberProblems && !stopped_) {
     ++untold_;
     return;
   }

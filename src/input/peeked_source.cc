@@ -7,14 +7,14 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 16;
+constexpr std::size_t kPeekBlock = std::size_t{1} << 16;
 
 }  // namespace
 
 PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t least)
-    : source_(std::move(source)), block_(std::make_unique_for_overwrite<char[]>(std::max(least, kBlock))) {
+    : source_(std::move(source)), block_(std::make_unique_for_overwrite<char[]>(std::max(least, kPeekBlock))) {
   while (held_ < least) {
-    const std::size_t got = source_->Read(block_.get() + held_, std::max(least, kBlock) - held_);
+    const std::size_t got = source_->Read(block_.get() + held_, std::max(least, kPeekBlock) - held_);
     if (got == 0) break;
     held_ += got;
   }

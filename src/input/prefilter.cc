@@ -11,7 +11,7 @@ namespace whyoom {
 namespace {
 
 // A search takes no longer texts.
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kMostOfSearch = std::size_t{1} << 30;
 
 struct First {
   std::size_t after = 0;  // ends up to here do not count
@@ -59,7 +59,7 @@ std::size_t Prefilter::FindEnd(std::string_view block, std::size_t from) const {
   const std::size_t shared = longest_ - 1;
   while (from < block.size()) {
     const std::size_t begin = from - std::min(from, shared);
-    const std::size_t length = std::min(block.size() - begin, kMostAtOnce + shared);
+    const std::size_t length = std::min(block.size() - begin, kMostOfSearch + shared);
     First search{from - begin, std::string_view::npos};
     if (database_.Search(block.substr(begin, length), OnFirst, &search)) return begin + search.end;
     from = begin + length;
@@ -72,7 +72,7 @@ void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hi
   const std::size_t shared = longest_ - 1;
   while (from < block.size()) {
     const std::size_t begin = from - std::min(from, shared);
-    const std::size_t length = std::min(block.size() - begin, kMostAtOnce + shared);
+    const std::size_t length = std::min(block.size() - begin, kMostOfSearch + shared);
     All search{from - begin, begin, hits};
     database_.Search(block.substr(begin, length), OnEach, &search);
     from = begin + length;

@@ -19,14 +19,14 @@ namespace whyoom {
 namespace {
 
 // Lines before a block's end, by place: what a cursor is made of.
-struct Mark {
+struct LineMark {
   std::uint64_t feeds = 0;       // in the bytes between this mark and the one before
   std::uint64_t line_start = 0;  // behind the last of them; 0 where there is none
 };
 
 struct Block {
   std::vector<std::uint64_t> hits;  // ends, ascending
-  std::vector<Mark> marks;          // one for each mark_bytes, the last one maybe less
+  std::vector<LineMark> marks;          // one for each mark_bytes, the last one maybe less
   std::size_t bytes = 0;            // less than a block only at the end of the file
   bool ready = false;
   std::exception_ptr error;
@@ -145,7 +145,7 @@ bool Survey::State::TakeBlock() {
   lock.unlock();
   changed.notify_all();
   if (block.error) std::rethrow_exception(block.error);
-  for (const Mark& mark : block.marks) {
+  for (const LineMark& mark : block.marks) {
     Cursor cursor = marks.back();
     cursor.offset += limits.mark_bytes;
     cursor.number += mark.feeds;

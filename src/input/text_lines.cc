@@ -6,11 +6,11 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 17;  // what a processor's cache holds until it is looked at
+constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // what a processor's cache holds until it is looked at
 
 }  // namespace
 
-TextLines::TextLines(ByteSource& source, std::size_t longest) : source_(source), longest_(longest), buffer_(kBlock) {}
+TextLines::TextLines(ByteSource& source, std::size_t longest) : source_(source), longest_(longest), buffer_(kLineBlock) {}
 
 bool TextLines::Fill() {
   if (at_end_) return false;
@@ -21,7 +21,7 @@ bool TextLines::Fill() {
   }
   // Only a long line needs more room than a block.
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
-  const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kBlock));
+  const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kLineBlock));
   at_end_ = count == 0;
   end_ += count;
   return count > 0;

@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 16;
+constexpr std::size_t kUtf16Block = std::size_t{1} << 16;
 constexpr std::size_t kMaxRuns = 200'000;
 constexpr std::size_t kLongest = 4;  // bytes of a character, in either encoding
 constexpr char32_t kReplacement = 0xFFFD;
@@ -18,7 +18,7 @@ constexpr char32_t kReplacement = 0xFFFD;
 class Utf16Source : public ByteSource {
  public:
   Utf16Source(std::unique_ptr<ByteSource> source, ByteOrder order)
-      : source_(std::move(source)), order_(order), block_(std::make_unique_for_overwrite<char[]>(kBlock)) {}
+      : source_(std::move(source)), order_(order), block_(std::make_unique_for_overwrite<char[]>(kUtf16Block)) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     if (spare_given_ == spare_size_ && capacity < kLongest) {
@@ -84,7 +84,7 @@ class Utf16Source : public ByteSource {
       std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
       end_ -= begin_;
       begin_ = 0;
-      const std::size_t got = source_->Read(block_.get() + end_, kBlock - end_);
+      const std::size_t got = source_->Read(block_.get() + end_, kUtf16Block - end_);
       end_ += got;
       source_ended_ = got == 0;
     }

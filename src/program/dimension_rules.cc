@@ -13,7 +13,7 @@ std::vector<std::int64_t> List(const HloInstruction& instruction, std::string_vi
 }
 
 // Numbers of dimensions; what is the number of none, whatever the array, comes as -1.
-std::vector<int> Dims(const HloInstruction& instruction, std::string_view name) {
+std::vector<int> NamedDims(const HloInstruction& instruction, std::string_view name) {
   std::vector<int> dims;
   for (const std::int64_t dim : List(instruction, name)) {
     if (dims.size() >= kMaxRank) break;
@@ -94,7 +94,7 @@ void DimensionRules::Elementwise(int instruction) {
 void DimensionRules::Broadcast(int instruction) {
   Array from;
   if (!Operand(instruction, 0, &from)) return;
-  const std::vector<int> dims = Dims(At(instruction), "dimensions");
+  const std::vector<int> dims = NamedDims(At(instruction), "dimensions");
   for (std::size_t i = 0; i < dims.size(); ++i) Same(from, static_cast<int>(i), {instruction, 0}, dims[i]);
 }
 
@@ -167,7 +167,7 @@ bool DimensionRules::SameTiles(Array a, const std::vector<int>& a_row, Array b, 
 void DimensionRules::Transpose(int instruction) {
   Array from;
   if (!Operand(instruction, 0, &from)) return;
-  const std::vector<int> order = Dims(At(instruction), "dimensions");
+  const std::vector<int> order = NamedDims(At(instruction), "dimensions");
   for (std::size_t i = 0; i < order.size(); ++i) Same({instruction, 0}, static_cast<int>(i), from, order[i]);
 }
 
@@ -177,10 +177,10 @@ void DimensionRules::Dot(int instruction) {
   if (!Operand(instruction, 0, &left) || !Operand(instruction, 1, &right)) return;
   const Array result{instruction, 0};
   const HloInstruction& at = At(instruction);
-  const std::vector<int> left_batch = Dims(at, "lhs_batch_dims");
-  const std::vector<int> right_batch = Dims(at, "rhs_batch_dims");
-  const std::vector<int> left_sum = Dims(at, "lhs_contracting_dims");
-  const std::vector<int> right_sum = Dims(at, "rhs_contracting_dims");
+  const std::vector<int> left_batch = NamedDims(at, "lhs_batch_dims");
+  const std::vector<int> right_batch = NamedDims(at, "rhs_batch_dims");
+  const std::vector<int> left_sum = NamedDims(at, "lhs_contracting_dims");
+  const std::vector<int> right_sum = NamedDims(at, "rhs_contracting_dims");
   Product product;
   product.instruction = instruction;
   int to = 0;
@@ -263,7 +263,7 @@ void DimensionRules::Convolution(int instruction) {
 }
 
 void DimensionRules::Reduce(int instruction) {
-  const std::vector<int> summed = Dims(At(instruction), "dimensions");
+  const std::vector<int> summed = NamedDims(At(instruction), "dimensions");
   const std::size_t arrays = At(instruction).operands.size() / 2;
   for (std::size_t number = 0; number < std::max<std::size_t>(arrays, 1); ++number) {
     Array from;
@@ -283,9 +283,9 @@ void DimensionRules::Gather(int instruction) {
   if (!Operand(instruction, 0, &from) || !Operand(instruction, 1, &indices)) return;
   const HloInstruction& at = At(instruction);
   const Array result{instruction, 0};
-  const std::vector<int> offsets = Dims(at, "offset_dims");
-  const std::vector<int> collapsed = Dims(at, "collapsed_slice_dims");
-  const std::vector<int> batching = Dims(at, "operand_batching_dims");
+  const std::vector<int> offsets = NamedDims(at, "offset_dims");
+  const std::vector<int> collapsed = NamedDims(at, "collapsed_slice_dims");
+  const std::vector<int> batching = NamedDims(at, "operand_batching_dims");
   const std::vector<std::int64_t> sizes = List(at, "slice_sizes");
   std::size_t offset = 0;
   for (int dim = 0; dim < Rank(from); ++dim) {
@@ -295,7 +295,7 @@ void DimensionRules::Gather(int instruction) {
       Same(from, dim, result, offsets[offset]);
     ++offset;
   }
-  const std::vector<int> index = Dims(at, "index_vector_dim");
+  const std::vector<int> index = NamedDims(at, "index_vector_dim");
   int to = 0;
   for (int dim = 0; dim < Rank(indices); ++dim) {
     if (!index.empty() && index[0] == dim) continue;
@@ -312,15 +312,15 @@ void DimensionRules::Scatter(int instruction) {
     return;
   SameArrays(onto, {instruction, 0});
   const HloInstruction& at = At(instruction);
-  const std::vector<int> window = Dims(at, "update_window_dims");
-  const std::vector<int> inserted = Dims(at, "inserted_window_dims");
-  const std::vector<int> batching = Dims(at, "input_batching_dims");
+  const std::vector<int> window = NamedDims(at, "update_window_dims");
+  const std::vector<int> inserted = NamedDims(at, "inserted_window_dims");
+  const std::vector<int> batching = NamedDims(at, "input_batching_dims");
   std::size_t next = 0;
   for (int dim = 0; dim < Rank(onto); ++dim) {
     if (Holds(inserted, dim) || Holds(batching, dim)) continue;
     if (next < window.size()) Same(onto, dim, updates, window[next++]);
   }
-  const std::vector<int> index = Dims(at, "index_vector_dim");
+  const std::vector<int> index = NamedDims(at, "index_vector_dim");
   int to = 0;
   for (int dim = 0; dim < Rank(indices); ++dim) {
     if (!index.empty() && index[0] == dim) continue;

@@ -19,9 +19,9 @@ const char* const kNoRoom = "it is left out, and what would fit cannot be told";
 
 bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_limit; }
 
-class Reader {
+class DumpFileReader {
  public:
-  Reader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out, const Stop& stop)
+  DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out, const Stop& stop)
       : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out), stop_(stop) {}
 
   DumpFiles Read();
@@ -50,7 +50,7 @@ class Reader {
 };
 
 // A file that was not read to its end looks as if it were damaged, which it is not.
-DumpFiles Reader::Read() {
+DumpFiles DumpFileReader::Read() {
   ReadAll();
   if (!stop_.IsAsked()) return std::move(files_);
   DumpFiles none;
@@ -58,11 +58,11 @@ DumpFiles Reader::Read() {
   return none;
 }
 
-HloModule Reader::ReadText(const std::string& path) const {
+HloModule DumpFileReader::ReadText(const std::string& path) const {
   return path.empty() ? HloModule() : ReadHlo(*stop_.Open(path));
 }
 
-void Reader::ReadAll() {
+void DumpFileReader::ReadAll() {
   files_.failed = !paths_.intermediate.empty();
   files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
   if (!ReadFiles() || !CheckValues()) return;
@@ -79,16 +79,16 @@ void Reader::ReadAll() {
 }
 
 // The first note counts: what matters most is looked at first.
-void Reader::Note(const std::string& path, std::string what) {
+void DumpFileReader::Note(const std::string& path, std::string what) {
   if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
 }
 
-bool Reader::Refuse(std::string what) {
+bool DumpFileReader::Refuse(std::string what) {
   files_.problem = {paths_.buffer_assignment, "", std::move(what)};
   return false;
 }
 
-bool Reader::ReadFiles() {
+bool DumpFileReader::ReadFiles() {
   const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
   const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
   // Beside the module, which takes longer; what comes of both does not depend on which is done first.
@@ -104,7 +104,7 @@ bool Reader::ReadFiles() {
 
 // Whether the assignment can be relied on, as far as the module tells. Where the module that a failure leaves is not
 // its module, but the other one is, then the failure was another compile's.
-bool Reader::CheckValues() {
+bool DumpFileReader::CheckValues() {
   if (!compares_) return true;
   if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
   // The live ranges are a third witness.
@@ -116,7 +116,7 @@ bool Reader::CheckValues() {
   return true;
 }
 
-bool Reader::FindStale() {
+bool DumpFileReader::FindStale() {
   if (!files_.failed || paths_.optimized.empty()) return false;
   HloModule optimized = ReadText(paths_.optimized);
   if (!optimized.whole || optimized.entry < 0 || !ValuesAgree(files_.memory, optimized)) return false;
@@ -128,7 +128,7 @@ bool Reader::FindStale() {
 }
 
 // Says what the text lacks to be worked with; source lines and names come from what there is of it.
-void Reader::TakeText() {
+void DumpFileReader::TakeText() {
   if (!work_out_ || compares_ || !files_.problem.what.empty()) return;
   if (files_.text_path.empty()) {
     Note(paths_.buffer_assignment, "the text of its module is not beside it: " + std::string(kNoChanges));
@@ -137,7 +137,7 @@ void Reader::TakeText() {
   }
 }
 
-void Reader::CheckRanges() {
+void DumpFileReader::CheckRanges() {
   ModuleMemory& memory = files_.memory;
   if (paths_.live_range.empty()) {
     if (work_out_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
@@ -148,7 +148,7 @@ void Reader::CheckRanges() {
   DropRanges(&memory);
 }
 
-void Reader::CheckFailure() {
+void DumpFileReader::CheckFailure() {
   if (!files_.failed || limit_bytes_ <= 0 || static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
     return;
   Note(paths_.intermediate,
@@ -156,7 +156,7 @@ void Reader::CheckFailure() {
   files_.failed = false;
 }
 
-void Reader::ReadBefore() {
+void DumpFileReader::ReadBefore() {
   if (paths_.before.empty() || IsTooLarge(files_.text)) return;
   files_.before = ReadText(paths_.before);
   if (IsDamaged(files_.before)) {
@@ -174,7 +174,7 @@ void Reader::ReadBefore() {
 
 DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
                         const Stop& stop) {
-  return Reader(paths, limits, limit_bytes, work_out, stop).Read();
+  return DumpFileReader(paths, limits, limit_bytes, work_out, stop).Read();
 }
 
 bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }

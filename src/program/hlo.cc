@@ -21,7 +21,6 @@ constexpr std::int64_t kMostParameters = std::int64_t{1} << 20;
 constexpr std::size_t kMostFrames = 500000;
 constexpr std::size_t kMostHeader = 1000;
 
-std::size_t At(int number) { return static_cast<std::size_t>(number); }
 int Count(std::size_t size) { return static_cast<int>(size); }
 
 // -1 where the text begins with no number that can be held.
@@ -46,9 +45,9 @@ bool EndsComputation(std::string_view line) {
 // It is printed last and is long: it need not be looked through.
 bool IsBackendConfig(std::string_view rest) { return rest.starts_with(" backend_config={") && rest.ends_with('}'); }
 
-class Reader {
+class HloReader {
  public:
-  Reader(ByteSource& source, const HloLimits& limits)
+  HloReader(ByteSource& source, const HloLimits& limits)
       : source_(source),
         limits_(limits),
         texts_(*module_.text),
@@ -107,7 +106,7 @@ class Reader {
   std::vector<int> operands_;
 };
 
-HloModule Reader::Read() {
+HloModule HloReader::Read() {
   // Room that is not used costs nothing, and moving what is there does.
   const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
   module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
@@ -131,12 +130,12 @@ HloModule Reader::Read() {
   return std::move(module_);
 }
 
-bool Reader::OverLimits() const {
+bool HloReader::OverLimits() const {
   return module_.instructions.size() >= limits_.instructions || module_.computations.size() >= limits_.instructions ||
          module_.text->bytes() + shapes_.bytes() + sizeof(int) * operand_count_ > limits_.text_bytes;
 }
 
-void Reader::ReadLine(std::string_view line) {
+void HloReader::ReadLine(std::string_view line) {
   if (!pending_.empty()) {
     if (GoesOn(line)) return;
     FinishPending();
@@ -155,7 +154,7 @@ void Reader::ReadLine(std::string_view line) {
   }
 }
 
-bool Reader::GoesOn(std::string_view line) {
+bool HloReader::GoesOn(std::string_view line) {
   const bool other = EndsComputation(line) || line.starts_with('%') || line.starts_with("ENTRY ") ||
                      BeginsInstruction(line) || pending_.size() + line.size() >= kLongestLine;
   if (other) return false;
@@ -166,14 +165,14 @@ bool Reader::GoesOn(std::string_view line) {
   return true;
 }
 
-void Reader::FinishPending() {
+void HloReader::FinishPending() {
   if (pending_.empty()) return;
   const std::string line = std::exchange(pending_, std::string());
   ReadInstruction(line, false);
 }
 
 // "HloModule jit_step, is_scheduled=true, entry_computation_layout={…}"
-void Reader::ReadHead(std::string_view line) {
+void HloReader::ReadHead(std::string_view line) {
   line.remove_prefix(std::string_view("HloModule ").size());
   ListReader parts(line);
   std::string_view part;
@@ -190,7 +189,7 @@ void Reader::ReadHead(std::string_view line) {
   if (!parts.closed()) module_.whole = false;
 }
 
-void Reader::BeginComputation(std::string_view name, bool entry) {
+void HloReader::BeginComputation(std::string_view name, bool entry) {
   if (open_ >= 0) module_.whole = false;
   EndComputation();
   if (module_.computations.empty()) module_.frames = tables_.Frames();
@@ -203,7 +202,7 @@ void Reader::BeginComputation(std::string_view name, bool entry) {
   if (entry && module_.entry < 0) module_.entry = open_;
 }
 
-void Reader::EndComputation() {
+void HloReader::EndComputation() {
   if (open_ < 0) return;
   HloComputation& computation = module_.computations[At(open_)];
   open_ = -1;
@@ -225,7 +224,7 @@ void Reader::EndComputation() {
   parameters_.clear();
 }
 
-void Reader::ReadInstruction(std::string_view line, bool may_go_on) {
+void HloReader::ReadInstruction(std::string_view line, bool may_go_on) {
   InstructionLine parts;
   if (open_ < 0 || !SplitInstruction(line, &parts)) {
     module_.whole = false;
@@ -256,7 +255,7 @@ void Reader::ReadInstruction(std::string_view line, bool may_go_on) {
   if (parts.root) module_.computations[At(open_)].root = number;
 }
 
-int Reader::Add(HloInstruction instruction) {
+int HloReader::Add(HloInstruction instruction) {
   const int number = Count(module_.instructions.size());
   instruction.computation = open_;
   operand_count_ += instruction.operands.size();
@@ -267,7 +266,7 @@ int Reader::Add(HloInstruction instruction) {
   return number;
 }
 
-std::vector<int> Reader::ReadOperands(std::string_view list) {
+std::vector<int> HloReader::ReadOperands(std::string_view list) {
   operands_.clear();
   ListReader parts(list);
   std::string_view part;
@@ -283,13 +282,13 @@ std::vector<int> Reader::ReadOperands(std::string_view list) {
 }
 
 // An instruction of the open computation, -1 where there is none yet.
-int Reader::FindOperand(std::string_view name) {
+int HloReader::FindOperand(std::string_view name) {
   const int found = here_.Find(name, [&](int number) { return module_.instructions[At(number)].name; });
   return found >= 0 ? found : AddElement(name);
 }
 
 // "loop.5#1": adds the get-tuple-element that this is short for.
-int Reader::AddElement(std::string_view name) {
+int HloReader::AddElement(std::string_view name) {
   const std::size_t mark = name.rfind('#');
   if (mark == std::string_view::npos || mark == 0) return -1;
   const int tuple = name.find('#') == mark ? FindOperand(name.substr(0, mark)) : -1;
@@ -306,7 +305,7 @@ int Reader::AddElement(std::string_view name) {
   return Add(std::move(element));
 }
 
-bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls) {
+bool HloReader::ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls) {
   scratch_.clear();
   ListReader parts(list);
   std::string_view part;
@@ -341,7 +340,7 @@ bool Reader::ReadAttributes(std::string_view list, HloInstruction* instruction, 
 }
 
 // op_name="jit(step)/add" stack_frame_id=5, or source_file="train.py" source_line=41
-void Reader::ReadMetadata(MetadataReader& fields, HloInstruction* instruction) {
+void HloReader::ReadMetadata(MetadataReader& fields, HloInstruction* instruction) {
   std::string_view file;
   std::int64_t line = 0;
   AttributePart field;
@@ -358,7 +357,7 @@ void Reader::ReadMetadata(MetadataReader& fields, HloInstruction* instruction) {
   if (!file.empty()) instruction->frame = FrameFor(file, line, instruction->frame);
 }
 
-int Reader::FrameFor(std::string_view file, std::int64_t line, int parent) {
+int HloReader::FrameFor(std::string_view file, std::int64_t line, int parent) {
   const auto found = made_frames_.find({file, {line, parent}});
   if (found != made_frames_.end()) return found->second;
   if (module_.frames.size() >= kMostFrames) return parent;
@@ -369,7 +368,7 @@ int Reader::FrameFor(std::string_view file, std::int64_t line, int parent) {
 }
 
 // "%c" or "{%a, %b}", each
-void Reader::AddCalls(const std::vector<std::string_view>& names, int instruction) {
+void HloReader::AddCalls(const std::vector<std::string_view>& names, int instruction) {
   std::vector<int>& calls = module_.instructions[At(instruction)].calls;
   for (const std::string_view value : names) {
     ListReader parts(WithoutBraces(value));
@@ -388,7 +387,7 @@ void Reader::AddCalls(const std::vector<std::string_view>& names, int instructio
   }
 }
 
-void Reader::ResolveLateCalls() {
+void HloReader::ResolveLateCalls() {
   if (late_calls_.empty()) return;
   for (const LateCall& call : late_calls_) {
     const int called = computations_.Find(call.name, [&](int number) { return module_.computations[At(number)].name; });
@@ -404,7 +403,7 @@ void Reader::ResolveLateCalls() {
   if (!RemoveCycles(&module_)) module_.whole = false;
 }
 
-void Reader::IndexNames() {
+void HloReader::IndexNames() {
   module_.by_name.AddAll(Count(module_.instructions.size()),
                          [&](int number) { return module_.instructions[At(number)].name; });
 }
@@ -438,7 +437,7 @@ std::vector<std::int64_t> Integers(std::string_view list) {
   return integers;
 }
 
-HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return Reader(source, limits).Read(); }
+HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader(source, limits).Read(); }
 
 std::vector<int> HostTransfers(const HloModule& module) {
   constexpr std::size_t kMostTransfers = 1000;

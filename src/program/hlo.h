@@ -12,6 +12,7 @@
 // instruction under this name, before the first one that uses it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,6 +26,9 @@
 #include "program/text_arena.h"
 
 namespace whyoom {
+
+// An instruction's number as an index.
+inline std::size_t At(int number) { return static_cast<std::size_t>(number); }
 
 // An array, or a tuple of shapes.
 struct HloShape {

@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace {
 
-constexpr int kDeepest = 16;  // tuples in tuples; XLA's own are three deep
+constexpr int kDeepestTable = 16;  // tuples in tuples; XLA's own are three deep
 
 }  // namespace
 
@@ -27,7 +27,7 @@ ShapeTable::ShapeTable(TextPool& texts, std::vector<HloShape>* shapes) : pool_(t
 }
 
 int ShapeTable::Number(std::string_view text, int depth) {
-  if (text.empty() || depth > kDeepest) return 0;
+  if (text.empty() || depth > kDeepestTable) return 0;
   const auto name_of = [&](int number) { return texts_[static_cast<std::size_t>(number)]; };
   const int known = index_.Find(text, name_of);
   if (known >= 0) return known;

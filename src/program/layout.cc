@@ -14,7 +14,7 @@ namespace whyoom {
 namespace {
 
 // Smaller values are many and weigh nothing; what they take stays in the difference to the compiler's figure.
-constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
+constexpr std::int64_t kSmallestLaidOut = std::int64_t{64} << 10;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void Layout::FindBuffers(bool undo) {
     const ProgramValue& value = values[i];
     const MemoryAllocation& allocation = program_.AllocationOf(value);
     if (allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant) continue;
-    if (value.size < kSmallest || value.first < 0) continue;
+    if (value.size < kSmallestLaidOut || value.first < 0) continue;
     if (undo && value.instruction >= 0 && !handed_out.contains(static_cast<int>(i))) {
       const std::string_view name = program_.InstructionOf(value).name;
       const std::string_view original = OriginalName(name);

@@ -20,9 +20,9 @@ constexpr std::int64_t kMostlyNarrow = 4;       // bf16 beside four times as muc
 
 using Dims = std::vector<std::int64_t>;
 
-class ListReader {
+class RowReader {
  public:
-  explicit ListReader(const ListedProgram& listed) : listed_(listed) {
+  explicit RowReader(const ListedProgram& listed) : listed_(listed) {
     for (const ListedValue& value : listed.values) {
       trains_ = trains_ || value.part == ListedPart::kStacked || value.part == ListedPart::kForward ||
                 value.part == ListedPart::kBackward;
@@ -243,7 +243,7 @@ class ListReader {
 }  // namespace
 
 std::vector<Prospect> LookAtList(const ListedProgram& listed) {
-  return listed.values.empty() ? std::vector<Prospect>() : ListReader(listed).Changes();
+  return listed.values.empty() ? std::vector<Prospect>() : RowReader(listed).Changes();
 }
 
 }  // namespace whyoom

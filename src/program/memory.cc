@@ -131,9 +131,9 @@ std::optional<ValueLine> ReadValue(std::string_view text) {
 
 std::size_t TextBytes(const MemoryValue& value) { return value.name.size() + value.index.size() + value.shape.size(); }
 
-class Reader {
+class MemoryReader {
  public:
-  explicit Reader(const MemoryLimits& limits) : limits_(limits) {}
+  explicit MemoryReader(const MemoryLimits& limits) : limits_(limits) {}
 
   void ReadAssignment(ByteSource& source);
   void ReadRanges(ByteSource& source);
@@ -162,7 +162,7 @@ class Reader {
   NameIndex by_key_;
 };
 
-void Reader::ReadAssignment(ByteSource& source) {
+void MemoryReader::ReadAssignment(ByteSource& source) {
   TextLines lines(source);
   std::string_view line;
   bool any = false;
@@ -192,7 +192,7 @@ void Reader::ReadAssignment(ByteSource& source) {
 
 // An allocation is as large as its values reach. One that is not filled was cut; little may lack, since who passes a
 // dump on leaves small values out.
-void Reader::EndAllocation() {
+void MemoryReader::EndAllocation() {
   if (!inside_) return;
   inside_ = false;
   constexpr std::int64_t kLittle = std::int64_t{1} << 20;
@@ -200,7 +200,7 @@ void Reader::EndAllocation() {
   if (size - std::min(filled_, size) > std::max(kLittle, size / 256)) memory_.assignment_whole = false;
 }
 
-void Reader::AddAllocation(const AllocationLine& line) {
+void MemoryReader::AddAllocation(const AllocationLine& line) {
   // One file after another in the same one: what is there twice must not count twice.
   if (line.number <= number_) memory_.assignment_whole = false;
   number_ = line.number;
@@ -217,7 +217,7 @@ void Reader::AddAllocation(const AllocationLine& line) {
   filled_ = 0;
 }
 
-void Reader::AddValue(const ValueLine& line) {
+void MemoryReader::AddValue(const ValueLine& line) {
   MemoryAllocation& allocation = memory_.allocations.back();
   filled_ = std::max(filled_, AddBounded(line.offset, line.size));
   if (line.size < limits_.smallest && line.size != allocation.size) return;
@@ -236,7 +236,7 @@ void Reader::AddValue(const ValueLine& line) {
 }
 
 // Leaves the `most` largest values; of equal ones the first.
-void Reader::KeepLargest(std::size_t most) {
+void MemoryReader::KeepLargest(std::size_t most) {
   if (kept_ <= most) return;
   memory_.over_limit = true;
   std::vector<std::int64_t> sizes;
@@ -261,7 +261,7 @@ void Reader::KeepLargest(std::size_t most) {
   kept_ = most;
 }
 
-void Reader::IndexValues() {
+void MemoryReader::IndexValues() {
   for (MemoryAllocation& allocation : memory_.allocations) {
     for (MemoryValue& value : allocation.values) {
       const int number = static_cast<int>(values_.size());
@@ -276,7 +276,7 @@ void Reader::IndexValues() {
   }
 }
 
-void Reader::ReadRanges(ByteSource& source) {
+void MemoryReader::ReadRanges(ByteSource& source) {
   IndexValues();
   TextLines lines(source);
   std::string_view line;
@@ -298,7 +298,7 @@ void Reader::ReadRanges(ByteSource& source) {
 }
 
 // "while.5{1}:5-7"
-void Reader::ReadRange(std::string_view line) {
+void MemoryReader::ReadRange(std::string_view line) {
   const std::size_t colon = std::min(line.rfind(':'), line.size());
   std::string_view numbers = line.substr(std::min(colon + 1, line.size()));
   const std::optional<std::int64_t> first = TakeNumber(&numbers);
@@ -322,7 +322,7 @@ void Reader::ReadRange(std::string_view line) {
 }  // namespace
 
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits) {
-  Reader reader(limits);
+  MemoryReader reader(limits);
   reader.ReadAssignment(assignment);
   if (ranges != nullptr) reader.ReadRanges(*ranges);
   return reader.Result();

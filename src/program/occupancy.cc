@@ -8,8 +8,6 @@
 namespace whyoom {
 namespace {
 
-std::size_t At(int number) { return static_cast<std::size_t>(number); }
-
 // The buffers added to a layout, as sums over time.
 class Added {
  public:

@@ -13,8 +13,6 @@ namespace {
 // Real files agree in all; a few that do not are less than what another compile of the same function changes.
 bool IsFew(std::size_t wrong, std::size_t all) { return wrong * 100 <= all; }
 
-std::size_t At(int number) { return static_cast<std::size_t>(number); }
-
 // The shape of an element of an instruction's result, "{1,0}"; null where it has none.
 const HloShape* ElementOf(const HloModule& module, int instruction, std::string_view index) {
   const HloShape* shape = &module.ShapeOf(instruction);

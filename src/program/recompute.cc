@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
+constexpr std::int64_t kSmallestValue = std::int64_t{64} << 10;
 constexpr std::size_t kMostLoops = 1000;
 
 }  // namespace
@@ -111,7 +111,7 @@ bool Changes::WrittenFrom(const HloComputation& body, int stack, int element) co
   for (const int operand : module.instructions[static_cast<std::size_t>(writer)].operands) {
     const HloInstruction& is = module.instructions[static_cast<std::size_t>(operand)];
     const std::optional<std::int64_t> bytes = PaddedBytes(module.ShapeOf(operand).array);
-    if (!bytes || *bytes < kSmallest) continue;
+    if (!bytes || *bytes < kSmallestValue) continue;
     const bool handed =
         is.opcode == "get-tuple-element" && !is.operands.empty() && is.operands[0] == body.parameters[0];
     if (!handed) return false;
@@ -179,7 +179,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
     const Rows rows = meaning_.RowsOf(loop, leaf);
     const bool stack = std::any_of(rows.begin(), rows.end(),
                                    [&](const std::vector<int>& row) { return !row.empty() && row[0] == axis; });
-    if (unchanged || stack || !bytes || *bytes < kSmallest) continue;
+    if (unchanged || stack || !bytes || *bytes < kSmallestValue) continue;
     inputs.push_back({leaf, SortedDims(dimensions.Leaf(loop, leaf).dims), *bytes});
   }
 

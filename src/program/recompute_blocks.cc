@@ -14,7 +14,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostJoined = 8;
-constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
+constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
 
 // A result of the entry computation, with what the compiler computes again of it.
 struct Kept {
@@ -87,7 +87,7 @@ class BlockRecomputer {
     const auto& values = program_.values();
     for (std::size_t v = 0; v < values.size(); ++v) {
       const ProgramValue& value = values[v];
-      if (value.instruction < 0 || value.leaf < 0 || value.first < 0 || value.size < kSmallest) continue;
+      if (value.instruction < 0 || value.leaf < 0 || value.first < 0 || value.size < kSmallestKept) continue;
       const AllocationKind kind = program_.AllocationOf(value).kind;
       if (kind == AllocationKind::kArgument || kind == AllocationKind::kConstant) continue;
       const int source = CopiedFrom(program_, value.instruction);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMaxRows = 500000;
 constexpr std::size_t kMaxGap = 1000;  // rows are numbered without gaps; damage must not ask for memory
 
-std::optional<int> TakeNumber(std::string_view* text) {
+std::optional<int> TakeFrameNumber(std::string_view* text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error != std::errc() || number < 0) return std::nullopt;
@@ -22,7 +22,7 @@ int NumberOf(std::string_view row, std::string_view key) {
   const std::size_t at = row.find(key);
   if (at == std::string_view::npos) return 0;
   row.remove_prefix(at + key.size());
-  return TakeNumber(&row).value_or(0);
+  return TakeFrameNumber(&row).value_or(0);
 }
 
 template <class Row>
@@ -55,7 +55,7 @@ bool SourceTables::Read(std::string_view line) {
   if (line == "StackFrames") table_ = Table::kFrames;
   if (table_ != before) return true;
   if (table_ == Table::kNone || line[0] < '0' || line[0] > '9') return false;
-  const std::optional<int> id = TakeNumber(&line);
+  const std::optional<int> id = TakeFrameNumber(&line);
   if (!id || !line.starts_with(' ') || !ReadRow(*id, line.substr(1))) whole_ = false;
   return true;
 }

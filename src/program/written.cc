@@ -10,9 +10,9 @@ namespace whyoom {
 namespace {
 
 // What is smaller fills no memory, and there is much of it.
-constexpr std::int64_t kSmallest = std::int64_t{1} << 18;  // elements
+constexpr std::int64_t kSmallestElements = std::int64_t{1} << 18;  // elements
 constexpr std::size_t kMostValues = 200000;
-constexpr int kDeepest = 200;  // computations that call each other
+constexpr int kDeepestLook = 200;  // computations that call each other
 
 // Every large result as if it had a place of its own.
 ModuleMemory EachResult(const HloModule& module) {
@@ -20,7 +20,7 @@ ModuleMemory EachResult(const HloModule& module) {
   MemoryAllocation all;
   for (std::size_t i = 0; i < module.instructions.size() && all.values.size() < kMostValues; ++i) {
     const HloShape& shape = module.ShapeOf(static_cast<int>(i));
-    if (shape.is_tuple || shape.array.dtype.empty() || ElementCount(shape.array) < kSmallest) continue;
+    if (shape.is_tuple || shape.array.dtype.empty() || ElementCount(shape.array) < kSmallestElements) continue;
     MemoryValue value;
     value.name = module.instructions[i].name;
     value.size = UnpaddedBytes(shape.array).value_or(0);
@@ -96,7 +96,7 @@ std::int64_t Written::StepsOf(int loop) const {
 
 void Written::Walk(int computation, int depth, std::vector<int>* within, std::vector<char>* seen) {
   // A computation that is called from several places counts at the first one.
-  if (depth > kDeepest || (*seen)[static_cast<std::size_t>(computation)] != 0) return;
+  if (depth > kDeepestLook || (*seen)[static_cast<std::size_t>(computation)] != 0) return;
   (*seen)[static_cast<std::size_t>(computation)] = 1;
   const HloModule& module = program_.module();
   for (const int i : module.computations[static_cast<std::size_t>(computation)].instructions) {
@@ -122,7 +122,7 @@ void Written::Take(int instruction, const std::vector<int>& within) {
   Result result;
   result.instruction = instruction;
   result.elements = ElementCount(shape.array);
-  if (result.elements < kSmallest) return;
+  if (result.elements < kSmallestElements) return;
   std::copy_if(shape.array.dims.begin(), shape.array.dims.end(), std::back_inserter(result.dims),
                [](std::int64_t dim) { return dim != 1; });
   result.is_float = shape.array.dtype.find('f') != std::string::npos;

@@ -24,7 +24,7 @@ namespace whyoom {
 namespace {
 
 // What is smaller than this explains nothing of a chip's HBM, and there is much of it.
-constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
+constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 // The program is laid out anew with smaller ones, too.
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr std::size_t kMostRows = 1000;
@@ -160,7 +160,7 @@ void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
   std::vector<LiveValue> live;
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
-                  [&](const MemoryValue& value) { return value.size < kSmallest && value.size != allocation.size; });
+                  [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !SaysLess(value); });
     Take(allocation, &live);

@@ -8,8 +8,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kShortestLiteral = 6;  // that a head may have
-constexpr std::size_t kLookAhead = 12;
 constexpr std::size_t kShownText = 60;
 constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // that is looked at; longer ones hold no one message
 // Fewer characters in a row are in any line.
@@ -65,7 +63,7 @@ void SetReach(const Head& head, const std::vector<JoinedLines>& joinings, HeadTr
 HeadTracer::HeadTracer(const Engine& engine) : engine_(engine) {
   for (const Failure& failure : engine.rules().failures()) {
     for (const Head& head : failure.heads)
-      entries_.push_back({&failure, &head, head.pattern.Literals(kShortestLiteral)});
+      entries_.push_back({&failure, &head, head.pattern.Literals(kHeadLiteral)});
   }
 }
 

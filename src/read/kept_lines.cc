@@ -5,13 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "read/message.h"
 #include "read/quotation.h"
 
 namespace whyoom {
 namespace {
 
-// As many lines as a session waits for.
-constexpr std::size_t kLookAhead = 12;
 constexpr std::uint64_t kRawLinesAround = 64;  // several reporters may print between
 constexpr std::size_t kLongestRaw = std::size_t{256} << 10;
 

@@ -47,7 +47,7 @@ bool EndsWith(std::string_view text, std::string_view end) {
 }
 
 // A value that cannot be whole yet: nothing, or a quote or bracket open.
-bool Unfinished(std::string_view label, std::string_view value) {
+bool IsUnfinished(std::string_view label, std::string_view value) {
   if (Trim(value).empty()) return true;
   if (label != "Operator" && label != "Shape" && label != "Entry Parameter Subshape" && label != "XLA label" &&
       label != "HLO temp")
@@ -147,7 +147,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
   }
   if (any) {
     value_ += Cut(text.substr(value_begin));
-    if (!Unfinished(label_, value_)) Close();
+    if (!IsUnfinished(label_, value_)) Close();
     started_ = true;
     quiet_lines_ = 0;
     last_line_ = line.number;
@@ -158,7 +158,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
     if (label_ != "Shape" && label_ != "Entry Parameter Subshape") value_ += ' ';
     value_ += Cut(Trim(text));
     ++continued_;
-    if (!Unfinished(label_, value_)) Close();
+    if (!IsUnfinished(label_, value_)) Close();
     last_line_ = line.number;
     return true;
   }

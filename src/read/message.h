@@ -16,6 +16,9 @@
 
 namespace whyoom {
 
+// How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns needs more.
+inline constexpr std::size_t kLookAhead = 12;
+
 // Whether `line` begins a message of its own, behind one whose first line was logged or not: it is logged and that one
 // was not, lines are missing before it, or it begins as an exception or a traceback does.
 bool BeginsMessage(const Line& line, bool first_logged);

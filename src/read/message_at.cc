@@ -16,8 +16,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostLines = 40;
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kLongestMessageLines = 40;
+constexpr std::size_t kLongestMessage = 4096;
 // A record on several lines may begin so far above, and an exception stand so far below its first frame.
 constexpr std::uint64_t kLinesAbove = 512;
 constexpr std::uint64_t kLinesBelow = 400;
@@ -33,7 +33,7 @@ struct ReadLine {
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-bool IsFrame(std::string_view text) {
+bool IsTracebackLine(std::string_view text) {
   static const re2::RE2 frame(
       R"(^[ \t|+]*(?:(?:Exception Group )?Traceback \(most recent call last\)|File "[^"]*", line \d|[~^ ]+$))");
   return re2::RE2::PartialMatch(text, frame);
@@ -101,16 +101,16 @@ class Window {
 
 // Of a long line what stands round the words that an exception or a status begins with.
 std::string Bounded(const std::string& text) {
-  if (text.size() <= kMostBytes) return text;
+  if (text.size() <= kLongestMessage) return text;
   static const re2::RE2 begin(R"((?:[\w.]+(?:Error|Exception): |\b[A-Z]+_[A-Z_]+: |\b[A-Z]{1,4}\d{3,6}: ))");
   re2::StringPiece found;
   const re2::StringPiece subject(text);
   const bool has = begin.Match(subject, 0, text.size(), re2::RE2::UNANCHORED, &found, 1);
   const std::size_t from = has ? static_cast<std::size_t>(found.data() - text.data()) : 0;
-  std::string cut = text.substr(from, kMostBytes);
+  std::string cut = text.substr(from, kLongestMessage);
   // A word or character that is cut is none.
   const std::size_t blank = cut.rfind(' ');
-  if (blank != std::string::npos && blank > kMostBytes / 2) cut.resize(blank);
+  if (blank != std::string::npos && blank > kLongestMessage / 2) cut.resize(blank);
   return Printable(cut);
 }
 
@@ -137,10 +137,10 @@ std::size_t BeginOf(const std::vector<ReadLine>& lines) {
   }
   std::size_t begin = 0;
   while (begin < lines.size() && IsBlank(lines[begin].line.text)) ++begin;
-  if (begin >= lines.size() || !IsFrame(lines[begin].line.text)) return begin;
+  if (begin >= lines.size() || !IsTracebackLine(lines[begin].line.text)) return begin;
   for (std::size_t i = begin; i < lines.size(); ++i) {
     const std::string& text = lines[i].line.text;
-    if (!IsBlank(text) && !IsFrame(text) && !IsIndented(text)) return i;
+    if (!IsBlank(text) && !IsTracebackLine(text) && !IsIndented(text)) return i;
   }
   return begin;
 }
@@ -149,7 +149,7 @@ std::size_t EndOf(const std::vector<ReadLine>& lines, std::size_t begin) {
   std::size_t end = begin + 1;
   for (; end < lines.size() && end - begin < kMostMessageLines; ++end) {
     const Line& next = lines[end].line;
-    if (IsBlank(next.text) || IsFrame(next.text) || BeginsMessage(next, lines[begin].line.logged)) break;
+    if (IsBlank(next.text) || IsTracebackLine(next.text) || BeginsMessage(next, lines[begin].line.logged)) break;
     if (!GoesOn(lines[end - 1].line.text, next.text)) break;
   }
   return end;
@@ -178,7 +178,7 @@ MessageAt ReadMessageAt(const Engine& engine, ByteSource& source, const LineRang
   const std::size_t begin = range.last == 0 ? BeginOf(lines) : 0;
   const std::size_t end = range.last == 0 ? EndOf(lines, begin) : lines.size();
   if (begin < lines.size()) message.first = lines[begin].line.number;
-  for (std::size_t i = begin; i < end && message.lines.size() < kMostLines; ++i) {
+  for (std::size_t i = begin; i < end && message.lines.size() < kLongestMessageLines; ++i) {
     if (!IsBlank(lines[i].line.text)) message.lines.push_back(Bounded(lines[i].line.text));
   }
   return message;

@@ -6,9 +6,6 @@
 namespace whyoom {
 namespace {
 
-// How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns
-// needs more.
-constexpr std::size_t kLookAhead = 12;
 // Long lines are not waited for: no message reaches further, and what waits is still looked at when a run is stopped.
 constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 // How many lines are wanted after one that may matter: enough for the message, and, where a report is awaited, for what

@@ -13,15 +13,15 @@ namespace whyoom {
 namespace {
 
 // What is looked at of a line, and of what surrounds its text.
-constexpr std::size_t kLongestLine = 4096;
+constexpr std::size_t kLongestSuspect = 4096;
 constexpr std::size_t kLongestFrame = 2048;
 // What is kept of a text: enough for its sentence, and little enough for a line of a report.
 constexpr std::size_t kLongestText = 400;
 
 // An error's line this near to a known failure tells of it: its summary, the next exception, a logger's copy. A failure
 // is known only when so many lines more were fed as a session looks ahead.
-constexpr std::uint64_t kNear = 40;
-constexpr std::uint64_t kLookAhead = 16;
+constexpr std::uint64_t kNearLines = 40;
+constexpr std::uint64_t kLinesBehind = 16;
 constexpr std::size_t kMostHeld = 16;
 
 constexpr std::size_t kMostEntries = 256;
@@ -103,7 +103,7 @@ bool SuspectFinder::IsHealthy(const Line& line, const RawLine* raw) const {
 }
 
 bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
-  const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
+  const std::string_view text = std::string_view(line.text).substr(0, kLongestSuspect);
   if (line.binary || !HasWords(text)) return false;
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
   const std::vector<std::size_t> looks = looks_.In(whole);
@@ -112,7 +112,7 @@ bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
 }
 
 SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) const {
-  const std::string_view text = std::string_view(line.text).substr(0, kLongestLine);
+  const std::string_view text = std::string_view(line.text).substr(0, kLongestSuspect);
   Look look;
   for (const std::size_t i : words_.In(text)) {
     const Suspect& suspect = rules_.suspects()[i];
@@ -138,7 +138,7 @@ void SuspectTracker::Feed(const Line& line, bool is_suspect, std::vector<Suspect
   Release(told);
   if (!is_suspect) return;
   SuspectLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
-  if (known_at_ && at_ - *known_at_ <= kNear) {
+  if (known_at_ && at_ - *known_at_ <= kNearLines) {
     suspect.known = true;
     told->push_back(std::move(suspect));
     return;
@@ -151,7 +151,7 @@ void SuspectTracker::Feed(const Line& line, bool is_suspect, std::vector<Suspect
 }
 
 void SuspectTracker::Release(std::vector<SuspectLine>* told) {
-  while (!held_.empty() && at_ - held_.front().at > kNear + kLookAhead) {
+  while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) {
     told->push_back(std::move(held_.front().line));
     held_.pop_front();
   }

@@ -9,7 +9,7 @@ namespace whyoom {
 namespace {
 
 // The exception's class and the head of its message may stand on different lines, and a wrapped message has a few.
-constexpr int kNear = 12;
+constexpr int kNearHead = 12;
 
 struct Frame {
   std::string path;
@@ -66,7 +66,7 @@ void Traceback::Feed(const Line& line) {
   }
   if (ReadFrame(line.text, &frame)) {
     // Of another traceback, whose successor has lost its header.
-    if (lines_since_ > kNear || exception_ != Exception::kNone) Reset();
+    if (lines_since_ > kNearHead || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
     frame_logged_ = line.logged;
     if (!IsLibraryPath(frame.path)) {
@@ -95,7 +95,7 @@ void Traceback::FollowException(const Line& line) {
 
 std::optional<UserCall> Traceback::user_call() const {
   const bool is_other = ended_ || (interrupted_ && exception_ == Exception::kNone);
-  return lines_since_ <= kNear && !is_other ? call_ : std::nullopt;
+  return lines_since_ <= kNearHead && !is_other ? call_ : std::nullopt;
 }
 
 }  // namespace whyoom

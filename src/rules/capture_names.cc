@@ -63,15 +63,15 @@ SizeRole RoleOf(const std::string& word) {
 }
 
 // A word of the message, or a figure, or what ends a sentence.
-struct Token {
+struct NameToken {
   enum class Kind { kWord, kSize, kCount, kComma, kEnd };
   Kind kind = Kind::kWord;
   std::string word;       // in small letters
   std::size_t piece = 0;  // index
 };
 
-std::vector<Token> TokensOf(const std::vector<MessagePiece>& pieces) {
-  std::vector<Token> tokens;
+std::vector<NameToken> TokensOf(const std::vector<MessagePiece>& pieces) {
+  std::vector<NameToken> tokens;
   const auto ends = [&](std::size_t i) {
     return i + 1 == pieces.size() || pieces[i + 1].kind == Kind::kBlank || pieces[i + 1].kind == Kind::kMark;
   };
@@ -83,15 +83,15 @@ std::vector<Token> TokensOf(const std::vector<MessagePiece>& pieces) {
         if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
           word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         } else if (!word.empty()) {
-          tokens.push_back({Token::Kind::kWord, std::exchange(word, ""), i});
+          tokens.push_back({NameToken::Kind::kWord, std::exchange(word, ""), i});
         }
       }
     } else if (piece.kind == Kind::kCapture) {
-      tokens.push_back({piece.type == "size" ? Token::Kind::kSize : Token::Kind::kCount, "", i});
+      tokens.push_back({piece.type == "size" ? NameToken::Kind::kSize : NameToken::Kind::kCount, "", i});
     } else if (piece.kind == Kind::kMark && ends(i)) {
       const char c = piece.text[0];
-      if (c == ',' || c == '(') tokens.push_back({Token::Kind::kComma, "", i});
-      if (c == '.' || c == ';' || c == '!' || c == '?') tokens.push_back({Token::Kind::kEnd, "", i});
+      if (c == ',' || c == '(') tokens.push_back({NameToken::Kind::kComma, "", i});
+      if (c == '.' || c == ';' || c == '!' || c == '?') tokens.push_back({NameToken::Kind::kEnd, "", i});
     }
   }
   return tokens;
@@ -106,7 +106,7 @@ class Namer {
     MarkBytes();
     std::vector<NamedSize> sizes;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
-      if (tokens_[at].kind != Token::Kind::kSize) continue;
+      if (tokens_[at].kind != NameToken::Kind::kSize) continue;
       MessagePiece& piece = pieces_[tokens_[at].piece];
       const SizeRole role = RoleAt(at);
       piece.name = NameOfSize(role, at);
@@ -115,7 +115,7 @@ class Namer {
       sizes.push_back({piece.name, role, bytes});
     }
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
-      if (tokens_[at].kind == Token::Kind::kCount) NameOther(at);
+      if (tokens_[at].kind == NameToken::Kind::kCount) NameOther(at);
     }
     return sizes;
   }
@@ -125,7 +125,7 @@ class Namer {
   void MarkBytes() {
     constexpr std::size_t kDigits = 7;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
-      if (tokens_[at].kind != Token::Kind::kCount) continue;
+      if (tokens_[at].kind != NameToken::Kind::kCount) continue;
       MessagePiece& piece = pieces_[tokens_[at].piece];
       const auto digits =
           std::count_if(piece.text.begin(), piece.text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -134,7 +134,7 @@ class Namer {
       if (RoleAt(at) == SizeRole::kNone && !IsOfMemory(at)) continue;
       piece.type = "bytes";
       piece.optional = false;
-      tokens_[at].kind = Token::Kind::kSize;
+      tokens_[at].kind = NameToken::Kind::kSize;
     }
   }
 
@@ -143,10 +143,10 @@ class Namer {
     return word == "memory" || word == "size" || word == "bytes";
   }
 
-  bool IsWord(std::size_t at) const { return at < tokens_.size() && tokens_[at].kind == Token::Kind::kWord; }
+  bool IsWord(std::size_t at) const { return at < tokens_.size() && tokens_[at].kind == NameToken::Kind::kWord; }
 
   bool HasBefore(std::size_t at, std::string_view words) const {
-    while (at-- > 0 && tokens_[at].kind != Token::Kind::kEnd) {
+    while (at-- > 0 && tokens_[at].kind != NameToken::Kind::kEnd) {
       if (IsWord(at) && IsIn(words, tokens_[at].word)) return true;
     }
     return false;
@@ -169,7 +169,7 @@ class Namer {
     for (std::size_t back = 1; back <= std::min(at, kFar) && IsWord(at - back); ++back) {
       const SizeRole role = RoleOf(tokens_[at - back].word);
       const bool is_of = tokens_[at - back].word == "of";  // "3G of 2G"
-      if (is_of && (back > 1 || at < 2 || tokens_[at - 2].kind != Token::Kind::kSize)) continue;
+      if (is_of && (back > 1 || at < 2 || tokens_[at - 2].kind != NameToken::Kind::kSize)) continue;
       // "the plan wants 20G": all that it needs, not one request of many.
       const bool is_whole = role == SizeRole::kRequest && back < at && IsIn(kPrograms, tokens_[at - back - 1].word);
       if (role != SizeRole::kNone) return is_whole ? SizeRole::kUsed : role;
@@ -183,17 +183,17 @@ class Namer {
 
   // Whether a figure follows in the same sentence.
   bool LeadsOn(std::size_t at) const {
-    while (at < tokens_.size() && tokens_[at].kind != Token::Kind::kEnd) {
-      if (tokens_[at++].kind == Token::Kind::kSize) return true;
+    while (at < tokens_.size() && tokens_[at].kind != NameToken::Kind::kEnd) {
+      if (tokens_[at++].kind == NameToken::Kind::kSize) return true;
     }
     return false;
   }
 
   // "12G / 16G", "12G > 10G": one is held against the other, with nothing but that mark between them.
   bool AreHeldTogether(std::size_t first, std::size_t second) const {
-    if (second >= tokens_.size() || tokens_[first].kind != Token::Kind::kSize) return false;
-    const Token::Kind kind = tokens_[second].kind;
-    if (kind != Token::Kind::kSize && kind != Token::Kind::kCount) return false;
+    if (second >= tokens_.size() || tokens_[first].kind != NameToken::Kind::kSize) return false;
+    const NameToken::Kind kind = tokens_[second].kind;
+    if (kind != NameToken::Kind::kSize && kind != NameToken::Kind::kCount) return false;
     std::string between;
     for (std::size_t i = tokens_[first].piece + 1; i < tokens_[second].piece; ++i) {
       if (pieces_[i].kind != Kind::kBlank) between += pieces_[i].text;
@@ -276,7 +276,7 @@ class Namer {
 
   const CaptureNaming& naming_;
   std::vector<MessagePiece>& pieces_;
-  std::vector<Token> tokens_;
+  std::vector<NameToken> tokens_;
   std::set<std::string> used_;
   std::size_t captures_ = 0;
 };

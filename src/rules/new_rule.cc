@@ -23,10 +23,8 @@
 namespace whyoom {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-// As of heads in RuleSet::Load.
-constexpr std::size_t kHeadLiteral = 6;
 constexpr std::size_t kMostFacts = 8;
 constexpr const char* kNeed = "need_bytes";
 constexpr const char* kHave = "have_bytes";
@@ -68,13 +66,13 @@ std::vector<std::string> NamesFor(SizeRole role) {
   return {};
 }
 
-Json ToJson(const Value& value) {
+OrderedJson ToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
     const auto whole = static_cast<std::int64_t>(*number);
-    return static_cast<double>(whole) == *number ? Json(whole) : Json(*number);
+    return static_cast<double>(whole) == *number ? OrderedJson(whole) : OrderedJson(*number);
   }
   const std::string* text = AsText(value);
-  return text == nullptr ? Json() : Json(*text);
+  return text == nullptr ? OrderedJson() : OrderedJson(*text);
 }
 
 Pattern Compile(const std::string& source) {
@@ -142,12 +140,12 @@ class Maker {
 
   NewRule Make(const MessageParts::Span& span, const std::string& head) {
     NewRule rule;
-    facts_ = Json::object();
+    facts_ = OrderedJson::object();
     if (!head.empty()) rule.heads.push_back(Compile(head));
     const std::string joined = parts_.Joined();
     PatternMatch match;
     if (!head.empty() && rule.heads[0].Find(joined, 0, &match)) AddFacts(match);
-    Json more = Json::array();
+    OrderedJson more = OrderedJson::array();
     for (const MessageParts::Span& clause : parts_.ClausesBehind(span.end)) {
       const std::string pattern = PatternOf(parts_.pieces(), clause.begin, clause.end);
       const Pattern compiled = Compile(pattern);
@@ -156,16 +154,16 @@ class Maker {
       AddFacts(found);
       more.push_back(pattern);
     }
-    Json heads = Json::array();
+    OrderedJson heads = OrderedJson::array();
     if (!head.empty()) heads.push_back({{"id", HeadId()}, {"pattern", head}});
     if (!parts_.tag().empty() && (known_ == nullptr || head.empty())) {
       rule.heads.push_back(Compile(TagPattern()));
       heads.push_back({{"id", "tag"}, {"pattern", TagPattern()}, {"fragment", true}});
     }
-    Json entry = known_ != nullptr ? Json{{"extends", known_->code}} : Beginning();
+    OrderedJson entry = known_ != nullptr ? OrderedJson{{"extends", known_->code}} : Beginning();
     entry["heads"] = std::move(heads);
     if (!more.empty()) entry["facts"] = std::move(more);
-    if (Json derived = Derived(); !derived.empty()) entry["derived"] = std::move(derived);
+    if (OrderedJson derived = Derived(); !derived.empty()) entry["derived"] = std::move(derived);
     if (known_ == nullptr) AddJudgement(&entry);
     entry["examples"] = Examples(span);
     for (const Pattern& pattern : rule.heads) {
@@ -173,13 +171,13 @@ class Maker {
     }
     std::stable_sort(rule.asks.begin(), rule.asks.end(),
                      [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
-    const Json file = {{"$comment", Comment()},
+    const OrderedJson file = {{"$comment", Comment()},
                        {"format", "whyoom.rules/1"},
-                       {known_ != nullptr ? "extensions" : "failures", Json::array({std::move(entry)})}};
+                       {known_ != nullptr ? "extensions" : "failures", OrderedJson::array({std::move(entry)})}};
     // It is printed: what a message holds that is not seen, or turns what is, stands escaped.
-    const std::string in_one_line = file.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string in_one_line = file.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     const bool is_plain = Printable(in_one_line) == in_one_line;
-    rule.text = file.dump(2, ' ', !is_plain, Json::error_handler_t::replace) + "\n";
+    rule.text = file.dump(2, ' ', !is_plain, OrderedJson::error_handler_t::replace) + "\n";
     return rule;
   }
 
@@ -189,8 +187,8 @@ class Maker {
     }
   }
 
-  Json Comment() const {
-    Json lines = Json::array();
+  OrderedJson Comment() const {
+    OrderedJson lines = OrderedJson::array();
     if (!request_.from.empty()) lines.push_back("Made from " + request_.from + ".");
     if (known_ == nullptr) {
       lines.push_back(
@@ -228,11 +226,11 @@ class Maker {
     return unused;
   }
 
-  Json Beginning() const {
-    Json failure = {{"code", request_.code}};
+  OrderedJson Beginning() const {
+    OrderedJson failure = {{"code", request_.code}};
     const std::string name = parts_.tag_name();
     if (!name.empty() && rules_.FindFailure(name) == nullptr && name != request_.code)
-      failure["aliases"] = Json::array({name});
+      failure["aliases"] = OrderedJson::array({name});
     failure["title"] = "TODO: what failed, in a few words, in lower case";
     failure["category"] = "TODO: of which kind it is, such as \"Run time: host memory\"";
     failure["phase"] = parts_.is_of_compile() ? "compile" : "run";
@@ -250,8 +248,8 @@ class Maker {
 
   // What the message holds against each other. Where more is free than is asked for, there is more to say than a rule
   // made of one message can know.
-  Json Derived() const {
-    Json derived = Json::array();
+  OrderedJson Derived() const {
+    OrderedJson derived = OrderedJson::array();
     const NamedSize* need = First({SizeRole::kUsed, SizeRole::kNeeded, SizeRole::kRequest});
     const NamedSize* have = First({SizeRole::kLimit, SizeRole::kFree});
     if (need == nullptr || (have != nullptr && have->bytes >= need->bytes)) return derived;
@@ -263,8 +261,8 @@ class Maker {
     return derived;
   }
 
-  void AddJudgement(Json* failure) const {
-    Json sizes = Json::array();
+  void AddJudgement(OrderedJson* failure) const {
+    OrderedJson sizes = OrderedJson::array();
     for (const NamedSize& size : sizes_) {
       if (facts_.contains(size.fact)) sizes.push_back(size.fact);
     }
@@ -272,15 +270,15 @@ class Maker {
     if (!sizes.empty()) why += fmt::format(", such as: {{{}|size}} were asked for", sizes[0].get<std::string>());
     (*failure)["identity"] = sizes;
     (*failure)["numbers"] = sizes;
-    (*failure)["why"] = Json::array({{{"text", why + "."}}});
+    (*failure)["why"] = OrderedJson::array({{{"text", why + "."}}});
   }
 
-  Json Examples(const MessageParts::Span& span) const {
-    Json match = {{"text", request_.message}};
+  OrderedJson Examples(const MessageParts::Span& span) const {
+    OrderedJson match = {{"text", request_.message}};
     if (!facts_.empty()) match["facts"] = facts_;
-    const Json near = {{"text", parts_.NearMiss(span)},
+    const OrderedJson near = {{"text", parts_.NearMiss(span)},
                        {"why", "TODO: put a line of a healthy job here that comes near; this one only ends too early"}};
-    return {{"match", Json::array({std::move(match)})}, {"no_match", Json::array({near})}};
+    return {{"match", OrderedJson::array({std::move(match)})}, {"no_match", OrderedJson::array({near})}};
   }
 
   const RuleSet& rules_;
@@ -288,7 +286,7 @@ class Maker {
   const Failure* known_;
   MessageParts parts_;
   std::vector<NamedSize> sizes_;
-  Json facts_;
+  OrderedJson facts_;
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ class RE2;
 
 namespace whyoom {
 
+// How long a literal of a head is at least: shorter ones hit too often in raw bytes.
+inline constexpr std::size_t kHeadLiteral = 6;
+
 struct Capture {
   std::string name;
   Value value;            // sizes, bytes, integers and numbers as numbers, else texts

@@ -187,9 +187,9 @@ bool FindSource(const std::string& source, std::string_view text, std::size_t fr
   return pattern.Find(text, from, match, before);
 }
 
-class Search {
+class ReachSearch {
  public:
-  Search(std::string_view text, std::size_t before) : text_(text), before_(before) {}
+  ReachSearch(std::string_view text, std::size_t before) : text_(text), before_(before) {}
 
   // Looks for beginnings of `source`, which stands behind `head` in groups that `tail` closes.
   void Run(const std::string& head, std::string_view source, const std::string& tail, std::size_t letters) {
@@ -267,7 +267,7 @@ class Search {
 
 std::optional<PatternReach> FindReach(const Pattern& pattern, std::string_view text, std::size_t before) {
   if (!pattern.ok()) return std::nullopt;
-  Search search(text, before);
+  ReachSearch search(text, before);
   search.Run("", pattern.source(), "", 0);
   return search.Take();
 }

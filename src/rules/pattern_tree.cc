@@ -7,7 +7,7 @@
 namespace whyoom {
 namespace {
 
-using Kind = PatternPiece::Kind;
+using TreeKind = PatternPiece::Kind;
 
 constexpr int kDeepest = 100;
 constexpr std::string_view kClassEscapes = "dDsSwWpPC";
@@ -29,7 +29,7 @@ class Parser {
 
   PatternPiece Alternation(int depth) {
     PatternPiece piece;
-    piece.kind = Kind::kAlternation;
+    piece.kind = TreeKind::kAlternation;
     piece.begin = at_;
     piece.children.push_back(Sequence(depth));
     while (!failed_ && Has("|")) {
@@ -47,7 +47,7 @@ class Parser {
       PatternPiece piece = One(depth);
       Quantify(&piece);
       std::vector<PatternPiece>& all = sequence.children;
-      const bool goes_on = !all.empty() && piece.kind == Kind::kLiteral && all.back().kind == Kind::kLiteral &&
+      const bool goes_on = !all.empty() && piece.kind == TreeKind::kLiteral && all.back().kind == TreeKind::kLiteral &&
                            all.back().whole_end == piece.begin && all.back().whole_end == all.back().end &&
                            piece.whole_end == piece.end;
       if (goes_on) {
@@ -60,7 +60,7 @@ class Parser {
     return sequence;
   }
 
-  PatternPiece Leaf(Kind kind, std::size_t length) {
+  PatternPiece Leaf(TreeKind kind, std::size_t length) {
     PatternPiece piece;
     piece.kind = kind;
     piece.begin = at_;
@@ -72,46 +72,46 @@ class Parser {
 
   PatternPiece One(int depth) {
     const std::string_view rest = source_.substr(at_);
-    if (rest[0] == ' ') return Leaf(Kind::kBlank, rest.find_first_not_of(' '));
+    if (rest[0] == ' ') return Leaf(TreeKind::kBlank, rest.find_first_not_of(' '));
     if (rest[0] == '\\') return Escape(rest);
-    if (rest[0] == '[') return Leaf(Kind::kClass, ClassLength(rest));
-    if (rest[0] == '.') return Leaf(Kind::kClass, 1);
-    if (rest[0] == '^' || rest[0] == '$') return Leaf(Kind::kAssertion, 1);
-    if (rest.starts_with("%{")) return Leaf(Kind::kCapture, rest.find('}') + 1);
+    if (rest[0] == '[') return Leaf(TreeKind::kClass, ClassLength(rest));
+    if (rest[0] == '.') return Leaf(TreeKind::kClass, 1);
+    if (rest[0] == '^' || rest[0] == '$') return Leaf(TreeKind::kAssertion, 1);
+    if (rest.starts_with("%{")) return Leaf(TreeKind::kCapture, rest.find('}') + 1);
     if (rest[0] == '(') return Group(rest, depth);
     // Nothing stands before what says how often; or RE2 would refuse it.
     if (std::string_view("*+?").find(rest[0]) != rest.npos) failed_ = true;
     std::size_t length = 1;
     while (length < rest.size() && (static_cast<unsigned char>(rest[length]) & 0xC0) == 0x80) ++length;
-    return Leaf(Kind::kLiteral, length);
+    return Leaf(TreeKind::kLiteral, length);
   }
 
   PatternPiece Escape(std::string_view rest) {
     if (rest.size() < 2) {
       failed_ = true;
-      return Leaf(Kind::kLiteral, 1);
+      return Leaf(TreeKind::kLiteral, 1);
     }
     if (rest[1] == 'Q') {
       const std::size_t end = rest.find("\\E");
-      return Leaf(Kind::kLiteral, end == rest.npos ? rest.size() : end + 2);
+      return Leaf(TreeKind::kLiteral, end == rest.npos ? rest.size() : end + 2);
     }
-    if (kAssertionEscapes.find(rest[1]) != rest.npos) return Leaf(Kind::kAssertion, 2);
+    if (kAssertionEscapes.find(rest[1]) != rest.npos) return Leaf(TreeKind::kAssertion, 2);
     if (kClassEscapes.find(rest[1]) != rest.npos)
-      return Leaf(Kind::kClass, rest.starts_with("\\p{") || rest.starts_with("\\P{") ? rest.find('}') + 1 : 2);
-    if (rest.starts_with("\\x{")) return Leaf(Kind::kLiteral, rest.find('}') + 1);
-    return Leaf(Kind::kLiteral, rest[1] == 'x' ? 4 : 2);
+      return Leaf(TreeKind::kClass, rest.starts_with("\\p{") || rest.starts_with("\\P{") ? rest.find('}') + 1 : 2);
+    if (rest.starts_with("\\x{")) return Leaf(TreeKind::kLiteral, rest.find('}') + 1);
+    return Leaf(TreeKind::kLiteral, rest[1] == 'x' ? 4 : 2);
   }
 
   PatternPiece Group(std::string_view rest, int depth) {
     PatternPiece group;
-    group.kind = Kind::kGroup;
+    group.kind = TreeKind::kGroup;
     group.begin = at_;
     std::size_t opening = 1;
     if (rest.starts_with("(?P<") || rest.starts_with("(?<")) {
       opening = rest.find('>') + 1;
     } else if (rest.starts_with("(?")) {
       const std::size_t end = rest.find_first_of(":)");
-      if (end == rest.npos || rest[end] == ')') return Leaf(Kind::kFlags, end == rest.npos ? rest.size() : end + 1);
+      if (end == rest.npos || rest[end] == ')') return Leaf(TreeKind::kFlags, end == rest.npos ? rest.size() : end + 1);
       opening = end + 1;
     }
     at_ += opening;

@@ -38,9 +38,6 @@ std::optional<Retry> BuildRetry(const RuleNode& node) {
   return retry;
 }
 
-// An entry that is a pattern, or an object with one.
-RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
-
 // A size as a message prints it, or in bytes; anything else is a fault.
 std::optional<double> SizeOf(const RuleNode& node) {
   if (!node.exists()) return std::nullopt;

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::array<const char*, 3> kSpecialFacts = {"need_bytes", "have_bytes", "excess_bytes"};
 
-RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
-
 // The source without what makes no difference.
 std::string Tokens(const RuleNode& node) {
   std::vector<SyntaxFault> faults;

@@ -16,8 +16,6 @@
 namespace whyoom {
 namespace {
 
-// Shorter literals hit too often in raw bytes.
-constexpr std::size_t kHeadLiteral = 6;
 // Facts are only looked for where a literal of theirs is rare; they find heads that are wrapped hard.
 constexpr std::size_t kFactLiteral = 12;
 constexpr std::size_t kPiece = 16;

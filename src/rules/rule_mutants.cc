@@ -13,7 +13,7 @@ namespace whyoom {
 namespace {
 
 using Json = nlohmann::json;
-using Kind = RuleMutant::Kind;
+using MutantKind = RuleMutant::Kind;
 
 // What a member of an entry is, by its key; the same word means the same in all sections, but for those below.
 const std::set<std::string_view> kKept = {"$schema",        "situations", "format",  "description", "examples",
@@ -51,13 +51,13 @@ class FileMutator {
   }
 
  private:
-  void Add(Kind kind, const std::string& pointer, std::size_t at, std::string what, Json instead) {
+  void Add(MutantKind kind, const std::string& pointer, std::size_t at, std::string what, Json instead) {
     mutants_.push_back({kind, file_, pointer, at, std::move(what), std::move(instead)});
   }
   void Remove(const std::string& pointer, const std::string& what) {
-    Add(Kind::kEntry, pointer, 0, "without " + what, Json(Json::value_t::discarded));
+    Add(MutantKind::kEntry, pointer, 0, "without " + what, Json(Json::value_t::discarded));
   }
-  void AddAll(Kind kind, const std::string& pointer, std::vector<SourceMutant> changed) {
+  void AddAll(MutantKind kind, const std::string& pointer, std::vector<SourceMutant> changed) {
     for (SourceMutant& one : changed) Add(kind, pointer, one.at, std::move(one.what), std::move(one.source));
   }
 
@@ -69,13 +69,13 @@ class FileMutator {
     if (is_list_of_patterns) return Patterns(pointer, value);
     if (section_ == "terms" && is_text) {
       Remove(pointer, "the term " + key);
-      return AddAll(Kind::kCondition, pointer, MutateExpression(JoinedText(value)));
+      return AddAll(MutantKind::kCondition, pointer, MutateExpression(JoinedText(value)));
     }
-    if (is_text && kPatterns.contains(key)) return AddAll(Kind::kPattern, pointer, MutatePattern(JoinedText(value)));
+    if (is_text && kPatterns.contains(key)) return AddAll(MutantKind::kPattern, pointer, MutatePattern(JoinedText(value)));
     if (is_text && kConditions.contains(key))
-      return AddAll(Kind::kCondition, pointer, MutateExpression(JoinedText(value)));
-    if (is_text && kWords.contains(key)) return Add(Kind::kWords, pointer, 0, "other words", "Other words.");
-    if (is_text && key == "text") return AddAll(Kind::kSentence, pointer, MutateTemplate(JoinedText(value)));
+      return AddAll(MutantKind::kCondition, pointer, MutateExpression(JoinedText(value)));
+    if (is_text && kWords.contains(key)) return Add(MutantKind::kWords, pointer, 0, "other words", "Other words.");
+    if (is_text && key == "text") return AddAll(MutantKind::kSentence, pointer, MutateTemplate(JoinedText(value)));
     Plain(pointer, key, value);
   }
 
@@ -86,7 +86,7 @@ class FileMutator {
       if (value[i].is_object()) {
         Visit(at + "/pattern", "pattern", value[i]["pattern"]);
       } else {
-        AddAll(Kind::kPattern, at, MutatePattern(JoinedText(value[i])));
+        AddAll(MutantKind::kPattern, at, MutatePattern(JoinedText(value[i])));
       }
     }
   }
@@ -99,13 +99,13 @@ class FileMutator {
         if (value[i].is_object()) {
           Visit(at, "", value[i]);
         } else if (in_how_) {
-          AddAll(Kind::kSentence, at, MutateTemplate(JoinedText(value[i])));
+          AddAll(MutantKind::kSentence, at, MutateTemplate(JoinedText(value[i])));
         }
       }
     } else if (value.is_object()) {
       Members(pointer, key, value);
     } else if (value.is_boolean()) {
-      Add(Kind::kFlag, pointer, 0, std::string("not ") + (value.get<bool>() ? "true" : "false"), !value.get<bool>());
+      Add(MutantKind::kFlag, pointer, 0, std::string("not ") + (value.get<bool>() ? "true" : "false"), !value.get<bool>());
     } else if (value.is_number()) {
       Number(pointer, key, value);
     } else if (value.is_string()) {
@@ -128,13 +128,13 @@ class FileMutator {
   void Number(const std::string& pointer, const std::string& key, const Json& value) {
     const double number = value.get<double>();
     if (key == "prior" || key == "priority") {
-      Add(Kind::kNumber, pointer, 0, "behind all others", key == "prior" ? number + 1000 : number - 1000);
-      Add(Kind::kNumber, pointer, 0, "before all others", key == "prior" ? number - 1000 : number + 1000);
+      Add(MutantKind::kNumber, pointer, 0, "behind all others", key == "prior" ? number + 1000 : number - 1000);
+      Add(MutantKind::kNumber, pointer, 0, "before all others", key == "prior" ? number - 1000 : number + 1000);
     } else if (key == "cost") {
-      Add(Kind::kNumber, pointer, 0, "another cost", number >= 3 ? 0 : 6);
+      Add(MutantKind::kNumber, pointer, 0, "another cost", number >= 3 ? 0 : 6);
     } else {
-      Add(Kind::kNumber, pointer, 0, "a tenth more", number * 1.1);
-      Add(Kind::kNumber, pointer, 0, "a tenth less", number * 0.9);
+      Add(MutantKind::kNumber, pointer, 0, "a tenth more", number * 1.1);
+      Add(MutantKind::kNumber, pointer, 0, "a tenth less", number * 0.9);
     }
   }
 
@@ -150,7 +150,7 @@ class FileMutator {
     } else if (key == "at" || key == "reader" || key == "change") {
       return;  // gone is told already; another one is refused
     }
-    Add(Kind::kName, pointer, 0, "'" + instead + "' instead of '" + name + "'", instead);
+    Add(MutantKind::kName, pointer, 0, "'" + instead + "' instead of '" + name + "'", instead);
   }
 
   const std::size_t file_;
@@ -197,21 +197,21 @@ std::string JoinedText(const Json& value) {
 
 const char* KindName(RuleMutant::Kind kind) {
   switch (kind) {
-    case Kind::kPattern:
+    case MutantKind::kPattern:
       return "pattern";
-    case Kind::kCondition:
+    case MutantKind::kCondition:
       return "condition";
-    case Kind::kSentence:
+    case MutantKind::kSentence:
       return "sentence";
-    case Kind::kNumber:
+    case MutantKind::kNumber:
       return "number";
-    case Kind::kFlag:
+    case MutantKind::kFlag:
       return "flag";
-    case Kind::kName:
+    case MutantKind::kName:
       return "name";
-    case Kind::kEntry:
+    case MutantKind::kEntry:
       return "entry";
-    case Kind::kWords:
+    case MutantKind::kWords:
       return "words";
   }
   return "";

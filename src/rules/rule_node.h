@@ -92,4 +92,7 @@ class RuleNode {
   const nlohmann::json* value_;  // nullptr where it does not exist
 };
 
+// Of an entry that is a pattern, or an object with one: the pattern.
+inline RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
+
 }  // namespace whyoom

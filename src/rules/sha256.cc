@@ -18,11 +18,11 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-constexpr std::size_t kBlock = 64;
+constexpr std::size_t kHashBlock = 64;
 
 void Mix(std::string_view block, std::array<std::uint32_t, 8>* state) {
   std::array<std::uint32_t, 64> w{};
-  for (std::size_t i = 0; i < kBlock; ++i) {
+  for (std::size_t i = 0; i < kHashBlock; ++i) {
     w[i / 4] = (w[i / 4] << 8) | static_cast<unsigned char>(block[i]);
   }
   for (std::size_t i = 16; i < w.size(); ++i) {
@@ -55,15 +55,15 @@ std::string Sha256Hex(std::string_view data) {
   std::array<std::uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const std::uint64_t bits = std::uint64_t{data.size()} * 8;
-  while (data.size() >= kBlock) {
-    Mix(data.substr(0, kBlock), &state);
-    data.remove_prefix(kBlock);
+  while (data.size() >= kHashBlock) {
+    Mix(data.substr(0, kHashBlock), &state);
+    data.remove_prefix(kHashBlock);
   }
   std::string tail(data);
   tail += '\x80';
-  while (tail.size() % kBlock != kBlock - 8) tail += '\0';
+  while (tail.size() % kHashBlock != kHashBlock - 8) tail += '\0';
   for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>((bits >> shift) & 0xFF);
-  for (std::size_t at = 0; at < tail.size(); at += kBlock) Mix(std::string_view(tail).substr(at, kBlock), &state);
+  for (std::size_t at = 0; at < tail.size(); at += kHashBlock) Mix(std::string_view(tail).substr(at, kHashBlock), &state);
   std::string hex;
   for (std::uint32_t word : state) {
     for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[(word >> shift) & 0xF];

@@ -17,7 +17,7 @@ namespace {
 
 using internal::Token;
 using internal::TokenKind;
-using Kind = PatternPiece::Kind;
+using TreeKind = PatternPiece::Kind;
 
 constexpr std::size_t kShown = 40;
 
@@ -56,19 +56,19 @@ class PatternMutator {
  private:
   void Visit(const PatternPiece& piece) {
     switch (piece.kind) {
-      case Kind::kLiteral:
+      case TreeKind::kLiteral:
         Literal(piece);
         break;
-      case Kind::kClass:
+      case TreeKind::kClass:
         Class(piece);
         break;
-      case Kind::kAssertion:
+      case TreeKind::kAssertion:
         mutator_.Replace(piece.begin, piece.whole_end, "", "without the assertion " + ShownPiece(piece));
         break;
-      case Kind::kCapture:
+      case TreeKind::kCapture:
         Capture(piece);
         break;
-      case Kind::kAlternation:
+      case TreeKind::kAlternation:
         Alternatives(piece);
         break;
       default:
@@ -132,7 +132,7 @@ class PatternMutator {
   }
 
   void HowOften(const PatternPiece& piece) {
-    if (piece.end == piece.whole_end || piece.kind == Kind::kAssertion) return;
+    if (piece.end == piece.whole_end || piece.kind == TreeKind::kAssertion) return;
     const std::string what = Shown(mutator_.Text(piece.begin, piece.whole_end));
     if (piece.least == 0 && piece.most == 1) {
       mutator_.Replace(piece.begin, piece.whole_end, "", "without " + what);

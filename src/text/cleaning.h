@@ -1,6 +1,7 @@
 // The single repairs that the Normalizer makes. Each takes time linear in the text, whatever is in it.
 #pragma once
 
+#include <cctype>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -9,6 +10,12 @@
 #include "text/line.h"
 
 namespace whyoom {
+
+// The character at `at`; NUL behind the end.
+inline char CharAt(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
+
+// A letter, a digit or "_", of ASCII.
+inline bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Takes out terminal escape sequences (also those that lost their escape character on the way through a web page,
 // "[36m"), control characters but tabs, and what no one sees (byte order marks, zero-width blanks); a no-break blank

@@ -9,8 +9,6 @@
 namespace whyoom {
 namespace {
 
-char At(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool IsQuote(char c) { return c == '\'' || c == '"'; }
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
 
@@ -18,7 +16,7 @@ bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == st
 bool HexDigits(std::string_view text, std::size_t at, std::size_t count, char32_t* value) {
   *value = 0;
   for (std::size_t i = at; i < at + count; ++i) {
-    const auto c = static_cast<unsigned char>(At(text, i));
+    const auto c = static_cast<unsigned char>(CharAt(text, i));
     if (std::isxdigit(c) == 0) return false;
     const int digit = std::isdigit(c) != 0 ? c - '0' : (c | 0x20) - 'a' + 10;
     *value = *value << 4 | static_cast<char32_t>(digit);
@@ -41,7 +39,7 @@ std::size_t UnescapeUnit(std::string_view text, std::size_t at, std::string* out
 std::size_t UnescapeOctal(std::string_view text, std::size_t at, std::string* out) {
   char32_t value = 0;
   std::size_t end = at + 1;
-  for (; end < at + 4 && At(text, end) >= '0' && At(text, end) <= '7'; ++end) {
+  for (; end < at + 4 && CharAt(text, end) >= '0' && CharAt(text, end) <= '7'; ++end) {
     value = value * 8 + static_cast<char32_t>(text[end] - '0');
   }
   if (end != at + 4) return 0;
@@ -80,15 +78,15 @@ class Scan {
   }
 
  private:
-  bool IsBreak(std::size_t at) const { return At(text_, at + 1) == 'n'; }
+  bool IsBreak(std::size_t at) const { return CharAt(text_, at + 1) == 'n'; }
 
   // A quote that is no apostrophe and does not close anything. b'…', r'…', f'…' and u'…' are Python's.
   bool Opens(std::size_t at) const {
     if (at == 0) return true;
     const char before = text_[at - 1];
     if (before == ')' || before == ']' || before == '}') return false;
-    if (!IsWord(before)) return true;
-    return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWord(text_[at - 2]));
+    if (!IsWordChar(before)) return true;
+    return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text_[at - 2]));
   }
 
   // Texts that XLA itself prints in quotes, with escapes that belong to them.
@@ -128,7 +126,7 @@ class Scan {
   // Notebooks keep a printed line as `    "text\n",`. Elsewhere a break at the end only is source code:
   // print("text\n").
   bool IsListItem(std::size_t begin, std::size_t end) const {
-    return IsBlank(text_.substr(0, begin)) && At(text_, end) == ',' && IsBlank(text_.substr(end + 1));
+    return IsBlank(text_.substr(0, begin)) && CharAt(text_, end) == ',' && IsBlank(text_.substr(end + 1));
   }
 
   const std::string_view text_;
@@ -231,7 +229,7 @@ class Cutter {
 std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
   constexpr std::string_view kNames = "nrt\\'\"/";
   constexpr std::string_view kMeanings = "\n\r\t\\'\"/";
-  const char name = At(text, at + 1);
+  const char name = CharAt(text, at + 1);
   if (const std::size_t simple = kNames.find(name); simple != std::string_view::npos) {
     out->push_back(kMeanings[simple]);
     return 2;

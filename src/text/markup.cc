@@ -12,23 +12,21 @@ namespace {
 
 constexpr int kMostNested = 8;
 
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-char At(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
 
 // Length of the quote or list marker at `at` with its blank; 0 if there is none.
 std::size_t MarkerLength(std::string_view text, std::size_t at) {
-  const char first = At(text, at);
+  const char first = CharAt(text, at);
   if (first == '>') {
-    const char next = At(text, at + 1);
+    const char next = CharAt(text, at + 1);
     if (next == '=') return 0;  // "usage >= 1G" wrapped before its sign
     return next == ' ' ? 2 : 1;
   }
   if (text.substr(at, 4) == "\xE2\x80\xA2 ") return 4;  // a bullet
   if (text.substr(at, 3) == "** ") return 3;            // emphasis that was closed on another line
-  if (first == '-' || first == '*') return At(text, at + 1) == ' ' ? 2 : 0;
+  if (first == '-' || first == '*') return CharAt(text, at + 1) == ' ' ? 2 : 0;
   std::size_t end = at;
-  while (end < at + 6 && At(text, end) == '#') ++end;
-  return end > at && At(text, end) == ' ' ? end + 1 - at : 0;
+  while (end < at + 6 && CharAt(text, end) == '#') ++end;
+  return end > at && CharAt(text, end) == ' ' ? end + 1 - at : 0;
 }
 
 // Where the text begins behind all leading markers; 0 if there are none.
@@ -47,12 +45,12 @@ std::size_t PastMarkers(std::string_view text) {
 // word.
 bool IsPythonStars(std::string_view text, std::size_t at) {
   const char before = at == 0 ? ' ' : text[at - 1];
-  const char after = At(text, at + 2);
+  const char after = CharAt(text, at + 2);
   if (IsDigit(after) && (IsDigit(before) || before == ')')) return true;
   if (before == ' ' && after == ' ') return true;
   const std::size_t previous = at == 0 ? std::string_view::npos : text.find_last_not_of(' ', at - 1);
   const char opener = previous == std::string_view::npos ? '\0' : text[previous];
-  if ((opener != '(' && opener != ',' && opener != '{' && opener != '[') || !IsWord(after)) return false;
+  if ((opener != '(' && opener != ',' && opener != '{' && opener != '[') || !IsWordChar(after)) return false;
   // An emphasis is closed behind a word.
   const std::size_t next = text.find("**", at + 2);
   return next == std::string_view::npos || text[next - 1] == ' ' || text[next - 1] == '(';
@@ -62,11 +60,11 @@ bool IsPythonStars(std::string_view text, std::size_t at) {
 std::size_t MarkLength(std::string_view text, std::size_t at) {
   if (text[at] == '`') return 1;
   if (text[at] == '\\') {
-    const char next = At(text, at + 1);
+    const char next = CharAt(text, at + 1);
     return next == '_' || next == '[' || next == ']' || next == '*' ? 1 : 0;
   }
   std::size_t stars = 0;
-  while (At(text, at + stars) == '*') ++stars;
+  while (CharAt(text, at + stars) == '*') ++stars;
   if (stars < 2 || stars > 3 || (stars == 2 && IsPythonStars(text, at))) return 0;
   return stars;
 }
@@ -76,8 +74,8 @@ std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
   std::size_t at = text.find_first_not_of(' ', from);
   if (at == std::string_view::npos) return at;
   const std::size_t digits = at;
-  while (at < digits + 6 && IsDigit(At(text, at))) ++at;
-  const bool escaped = at > digits && At(text, at) == '\\' && (At(text, at + 1) == '.' || At(text, at + 1) == ')');
+  while (at < digits + 6 && IsDigit(CharAt(text, at))) ++at;
+  const bool escaped = at > digits && CharAt(text, at) == '\\' && (CharAt(text, at + 1) == '.' || CharAt(text, at + 1) == ')');
   return escaped ? at : std::string_view::npos;
 }
 
@@ -89,18 +87,18 @@ std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at
   for (const auto& [name, code] : kNames) {
     if (text.substr(at, name.size()) == name) return {code, name.size()};
   }
-  if (At(text, at + 1) != '#') return {0, 0};
-  const bool hex = At(text, at + 2) == 'x' || At(text, at + 2) == 'X';
+  if (CharAt(text, at + 1) != '#') return {0, 0};
+  const bool hex = CharAt(text, at + 2) == 'x' || CharAt(text, at + 2) == 'X';
   const std::size_t digits = at + (hex ? 3 : 2);
   std::size_t end = digits;
   char32_t code = 0;
   for (; end < digits + 6; ++end) {
-    const char c = At(text, end);
+    const char c = CharAt(text, end);
     if (hex ? std::isxdigit(static_cast<unsigned char>(c)) == 0 : !IsDigit(c)) break;
     const int digit = IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
     code = code * (hex ? 16 : 10) + static_cast<char32_t>(digit);
   }
-  if (end == digits || At(text, end) != ';') return {0, 0};
+  if (end == digits || CharAt(text, end) != ';') return {0, 0};
   return {code < 0x20 ? U' ' : code, end + 1 - at};
 }
 

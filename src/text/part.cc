@@ -7,7 +7,7 @@ namespace whyoom {
 namespace {
 
 // Longer lines come in pieces anyway, see LineScanner.
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kLongestJoined = std::size_t{1} << 20;
 // So many writers cut their lines at the same time; of more, each piece stands for itself.
 constexpr std::size_t kMostBegun = 1024;
 // The rest of a line comes soon, or was lost.
@@ -32,7 +32,7 @@ Unfinished::Joined Unfinished::Join(Part* part) {
   whole.text.text += part->text.text;
   whole.repeats = std::max(whole.repeats, part->repeats);
   begun->second.at = lines_;
-  if (part->goes_on && whole.text.text.size() < kMostBytes) return Joined::kKept;
+  if (part->goes_on && whole.text.text.size() < kLongestJoined) return Joined::kKept;
   *part = std::move(whole);
   parts_.erase(begun);
   return Joined::kWhole;

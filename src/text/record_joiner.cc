@@ -7,8 +7,8 @@ namespace whyoom {
 namespace {
 
 // What is larger is no log record.
-constexpr std::size_t kMostLines = 4096;
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kLongestRecordLines = 4096;
+constexpr std::size_t kLongestRecord = std::size_t{1} << 20;
 constexpr std::size_t kMostIndent = 16;
 
 // A line that holds nothing but `bracket` and perhaps a comma: the width of its indentation, else npos.
@@ -50,7 +50,7 @@ void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
   first_.open_end = raw.open_end;
   ++lines_;
   const bool closed = IndentOf(raw.bytes, '}') == indent_;
-  if (closed || raw.cut || lines_ >= kMostLines || bytes_.size() >= kMostBytes) Flush(sink);
+  if (closed || raw.cut || lines_ >= kLongestRecordLines || bytes_.size() >= kLongestRecord) Flush(sink);
 }
 
 }  // namespace whyoom

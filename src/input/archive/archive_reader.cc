@@ -20,7 +20,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 17;
+constexpr std::size_t kArchiveBlock = std::size_t{1} << 17;
 constexpr int kMostRestarts = 10'000;  // each costs some microseconds
 
 int Enable(archive* reader, Packing packing) {
@@ -127,7 +127,7 @@ ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t me
       packing_(packing),
       memory_(memory),
       entry_(archive_entry_new()),
-      block_(std::make_unique_for_overwrite<char[]>(kBlock)) {
+      block_(std::make_unique_for_overwrite<char[]>(kArchiveBlock)) {
   if (entry_ == nullptr) throw std::bad_alloc();
   if (packing_ == Packing::kZip) zip_list_.emplace();
   Open();
@@ -156,7 +156,7 @@ void ArchiveReader::Open() {
 // Keeps the last `keep` bytes of the block and reads behind them; gives how many were read.
 std::size_t ArchiveReader::Fill(std::size_t keep) {
   std::memmove(block_.get(), block_.get() + held_ - keep, keep);
-  const std::size_t got = source_.Read(block_.get() + keep, kBlock - keep);
+  const std::size_t got = source_.Read(block_.get() + keep, kArchiveBlock - keep);
   if (got == 0) input_ended_ = true;
   held_ = keep + got;
   const std::string_view bytes(block_.get() + keep, got);

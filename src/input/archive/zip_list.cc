@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kMember = "PK\x03\x04";
 constexpr std::string_view kEntry = "PK\x01\x02";
 constexpr std::string_view kSignature = "PK\x05\x05";
-constexpr std::string_view kEnd = "PK\x05\x06";
+constexpr std::string_view kEndOfList = "PK\x05\x06";
 constexpr std::string_view kLargeEnd = "PK\x06\x06";
 constexpr std::string_view kLargeEndPlace = "PK\x06\x07";
 
@@ -168,7 +168,7 @@ bool ZipList::TakeRecord() {
   }
   if (rest.size() < kEntry.size()) return false;
   const std::string_view kind = rest.substr(0, kEntry.size());
-  const bool is_record = kind == kEntry || kind == kEnd || kind == kLargeEnd;
+  const bool is_record = kind == kEntry || kind == kEndOfList || kind == kLargeEnd;
   if (!in_list_ && !is_record) {
     // What is left of a descriptor that is longer than it should be; Disagreement judges how much.
     ++between_;
@@ -178,7 +178,7 @@ bool ZipList::TakeRecord() {
   }
   in_list_ = true;
   if (kind == kEntry) return TakeEntry();
-  if (kind == kEnd) {
+  if (kind == kEndOfList) {
     if (rest.size() < kEndHeader) return false;
     comment_ = Short(rest.data() + 20);
     whole_ = true;

@@ -22,7 +22,7 @@ namespace {
 
 // The text reports of a thousand failures are some five megabytes; GitLab and Jenkins read a few tens.
 constexpr std::size_t kMostTexts = 1000;
-constexpr std::size_t kLongestName = 500;
+constexpr std::size_t kLongestCaseName = 500;
 
 using Test = JunitTest;
 
@@ -30,7 +30,7 @@ Test FailedTest(const Diagnosis& finding, bool with_text) {
   const std::string program = ProgramOf(finding);
   Test test;
   test.class_name = RuleId(finding);
-  test.name = CutBytes(program.empty() ? Printable(finding.failure->title) : program, kLongestName) + " [" +
+  test.name = CutBytes(program.empty() ? Printable(finding.failure->title) : program, kLongestCaseName) + " [" +
               Printable(finding.id) + "]";
   test.outcome = "failure";
   test.type = test.class_name;
@@ -42,7 +42,7 @@ Test FailedTest(const Diagnosis& finding, bool with_text) {
 // Of one input there may be several problems; tests of a report are told apart by name.
 Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
   const std::string wanted =
-      CutBytes(problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member}), kLongestName);
+      CutBytes(problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member}), kLongestCaseName);
   Test test;
   test.class_name = problem.of_report ? "whyoom.report" : "whyoom.input";
   test.name = wanted;
@@ -57,7 +57,7 @@ Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
 
 // Skipped, since nothing is known that failed; but a failure for who asked for that.
 Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>* names) {
-  const std::string wanted = CutBytes(UnknownErrorPlace(problem), kLongestName);
+  const std::string wanted = CutBytes(UnknownErrorPlace(problem), kLongestCaseName);
   Test test;
   test.class_name = "whyoom.unknown_error";
   test.name = wanted;

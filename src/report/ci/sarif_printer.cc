@@ -150,7 +150,7 @@ Json Related(Json location, const std::string& text) {
   return location;
 }
 
-constexpr std::size_t kLongestName = 255;  // GitHub's code scanning cuts these
+constexpr std::size_t kLongestUri = 255;  // GitHub's code scanning cuts these
 constexpr std::size_t kLongestDescription = 1000;
 
 // A text for help, plain or as Markdown.
@@ -247,7 +247,7 @@ Json SarifRules::Describe(const Diagnosis& finding) const {
   if (what.empty()) what = failure.about.empty() ? failure.title : failure.about.front();
   const std::string title = failure.title + (has_scenario ? " – " + finding.scenario->title : "");
   Json rule = {{"id", RuleId(finding)},
-               {"name", CutBytes(Printable(failure.title), kLongestName)},
+               {"name", CutBytes(Printable(failure.title), kLongestUri)},
                {"shortDescription", Message(Printable(CutBytes(title, kLongestDescription)))},
                {"fullDescription", Message(Printable(CutBytes(what, kLongestDescription)))}};
   if (!failure.links.empty() && failure.links.front().url.starts_with("http"))

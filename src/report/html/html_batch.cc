@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kShares = 12;
 constexpr std::size_t kFailures = 2000;   // rows
 constexpr std::size_t kWorthCutting = 4;  // bytes
-constexpr std::size_t kName = 80;         // columns
+constexpr std::size_t kLongestInput = 80;         // columns
 constexpr std::size_t kFolder = 240;      // columns
 
 // A table of the most frequent, with their counts and a bar for how many failures: by title, else by name; with
@@ -48,7 +48,7 @@ void AddShares(const char* heading, const std::map<std::string, Share>& shares, 
       const auto row = html->Block("tr");
       {
         const auto what = html->In("th", {{"scope", "row"}});
-        if (named || share.title.empty()) html->Element("code", Shorten(name, kName));
+        if (named || share.title.empty()) html->Element("code", Shorten(name, kLongestInput));
         html->Text((named ? " " : "") + share.title);
         DrawBar({{static_cast<double>(share.diagnoses), "count", "", false}}, {most, {}}, "share", "", html);
       }
@@ -107,7 +107,7 @@ void AddFailure(const Diagnosis& finding, const Anchors& anchors, const std::str
   }
   {
     const auto program = html->In("td", {{"data-name", failure.program.empty() ? "" : "program"}});
-    if (!failure.program.empty()) html->Element("code", Shorten(failure.program, kName));
+    if (!failure.program.empty()) html->Element("code", Shorten(failure.program, kLongestInput));
   }
   SortedNumber("too much", failure.excess_bytes, failure.excess, html);
   AddCell("do first", failure.remedy, html);
@@ -119,7 +119,7 @@ void AddFailure(const Diagnosis& finding, const Anchors& anchors, const std::str
     html->Element("td", "", {{"class", "time"}, {"data-name", ""}});
   }
   const auto where = html->In("td", {{"class", "where"}, {"data-name", "where"}});
-  html->Element("code", Shorten(BelowFolder(failure.place, folder), kName), {{"title", Shorten(failure.place, 400)}});
+  html->Element("code", Shorten(BelowFolder(failure.place, folder), kLongestInput), {{"title", Shorten(failure.place, 400)}});
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t kSentence = 2000;  // bytes
 constexpr std::size_t kMessage = 8000;   // bytes
-constexpr std::size_t kName = 240;       // columns
+constexpr std::size_t kLongestAllocation = 240;       // columns
 constexpr std::size_t kShape = 90;       // columns; of tuples mostly
 constexpr std::size_t kPlaces = 50;
 constexpr std::size_t kReasons = 20;
 
 std::string Cut(const std::string& text) { return CutBytes(Printable(text), kSentence); }
 
-std::string Name(const std::string& text) { return Shorten(Printable(text), kName); }
+std::string Name(const std::string& text) { return Shorten(Printable(text), kLongestAllocation); }
 
 class FindingHtml {
  public:

@@ -16,7 +16,7 @@ namespace whyoom {
 namespace {
 
 constexpr double kMargin = 1.02;         // a limit at the right edge would not be seen
-constexpr std::size_t kName = 240;       // columns
+constexpr std::size_t kLongestRowName = 240;       // columns
 constexpr std::size_t kModuleName = 80;  // columns
 constexpr std::size_t kModules = 20;
 constexpr std::size_t kWholePrograms = 20;
@@ -130,12 +130,12 @@ void AddVerdict(const ProgramView& view, std::uint64_t occurrences, HtmlWriter* 
   const auto header = html->Block("header", {{"class", "verdict"}});
   {
     const auto heading = html->In("h3");
-    html->Element("code", Shorten(view.name, kName));
+    html->Element("code", Shorten(view.name, kLongestRowName));
   }
   html->Element("p", view.verdict);
   {
     const auto facts = html->In("p", {{"class", "faint"}});
-    html->Element("code", Shorten(view.place, kName));
+    html->Element("code", Shorten(view.place, kLongestRowName));
     if (!view.chip.empty()) html->Text(" · " + view.chip);
     if (occurrences > 1) html->Text(fmt::format(" · {} times", occurrences));
   }
@@ -195,9 +195,9 @@ void AddPrograms(const Report& report, HtmlWriter* html) {
   for (std::size_t i = whole; i < named; ++i) {
     const ProgramView view = ViewOf(report.programs[i]);
     const auto item = html->In("li");
-    html->Element("code", Shorten(view.name, kName));
+    html->Element("code", Shorten(view.name, kLongestRowName));
     html->Text(" " + SizeText(view.need) + ", ");
-    html->Element("code", Shorten(view.place, kName));
+    html->Element("code", Shorten(view.place, kLongestRowName));
   }
   if (more > 0) html->Element("li", fmt::format("and {} more programs", more));
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kIndex = "index.html";
 constexpr const char* kRemedies = "remedies.html";
-constexpr const char* kTerms = "terms.html";
+constexpr const char* kTermsPage = "terms.html";
 
 // Paths of pages, no two alike where upper and lower case are the same.
 class Paths {
@@ -73,7 +73,7 @@ Page Site::MakePage(const std::string& path, const std::string& title, const Add
     const auto body = html.In("body");
     {
       const auto nav = html.Block("nav", {{"class", "book-nav"}, {"aria-label", "Book"}});
-      for (const auto& [name, to] : {std::pair("Codes", kIndex), {"Remedies", kRemedies}, {"Terms", kTerms}}) {
+      for (const auto& [name, to] : {std::pair("Codes", kIndex), {"Remedies", kRemedies}, {"Terms", kTermsPage}}) {
         HtmlWriter::Attributes attributes = {{"href", to_root + to}};
         if (path == to) attributes.emplace_back("aria-current", "page");
         html.Element("a", name, attributes);
@@ -103,7 +103,7 @@ std::vector<Page> Site::Make() const {
     html->Heading(1, "Remedies");
     AddRemedyList(site, html);
   }));
-  pages.push_back(MakePage(kTerms, "Terms", [](const SiteContext&, HtmlWriter* html) {
+  pages.push_back(MakePage(kTermsPage, "Terms", [](const SiteContext&, HtmlWriter* html) {
     html->Heading(1, "Terms");
     AddTerms(html);
   }));

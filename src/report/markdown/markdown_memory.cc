@@ -16,15 +16,15 @@ namespace {
 constexpr std::size_t kKinds = 8;
 constexpr std::size_t kWholePrograms = 8;
 constexpr std::size_t kNamedPrograms = 50;
-constexpr std::size_t kName = 160;  // columns
+constexpr std::size_t kLongestRowName = 160;  // columns
 
-std::string Code(const std::string& name) { return MarkdownCode(Shorten(name, kName)); }
+std::string ShortCode(const std::string& name) { return MarkdownCode(Shorten(name, kLongestRowName)); }
 
 std::string WholeProgram(const CompiledProgram& program, bool first) {
   const ProgramView view = ViewOf(program);
   std::string text = first ? "### Programs that fit\n\n" : "";
-  text += "#### " + Code(view.name) + "\n\n" + Code(view.place);
-  if (!view.chip.empty()) text += " · " + Code(view.chip);
+  text += "#### " + ShortCode(view.name) + "\n\n" + ShortCode(view.place);
+  if (!view.chip.empty()) text += " · " + ShortCode(view.chip);
   if (program.occurrences > 1) text += fmt::format(" · {} times", program.occurrences);
   text += "\n\n" + MarkdownSentence(view.verdict) + ".\n";
   if (!view.note.empty()) text += "\n" + MarkdownSentence(view.note) + ".\n";
@@ -45,7 +45,7 @@ std::string MarkdownMemory(const Prospects& prospects) {
   for (std::size_t i = 0; i < std::min(shares.size(), kKinds); ++i) {
     const MemoryShare& share = shares[i];
     std::string modules;
-    for (const std::string& module : share.modules) modules += (modules.empty() ? "" : ", ") + Code(module);
+    for (const std::string& module : share.modules) modules += (modules.empty() ? "" : ", ") + ShortCode(module);
     text += fmt::format("| {} | {} | {:.0f} % | {} |\n", share.name, SizeText(share.bytes), 100 * share.part, modules);
   }
   const std::string fullest = FullestText(TimelineViewOf(prospects));
@@ -64,7 +64,7 @@ std::vector<MarkdownPart> MarkdownPrograms(const Report& report) {
   std::string others;
   for (std::size_t i = whole; i < named; ++i) {
     const ProgramView view = ViewOf(report.programs[i]);
-    others += fmt::format("- {}: {}, {}\n", Code(view.name), SizeText(view.need), Code(view.place));
+    others += fmt::format("- {}: {}, {}\n", ShortCode(view.name), SizeText(view.need), ShortCode(view.place));
   }
   const std::uint64_t more = report.programs.size() - named + report.programs_left_out;
   if (more > 0) others += fmt::format("- and {} more programs\n", more);

@@ -40,7 +40,7 @@ std::string Referenced(std::string_view printable) {
 }
 
 template <typename Name>
-std::string Sentence(std::string_view sentence, Name name) {
+std::string SetSentence(std::string_view sentence, Name name) {
   std::string text;
   for (const Phrase& phrase : PhrasesOf(sentence)) text += phrase.is_name ? name(phrase.text) : phrase.text;
   return text;
@@ -59,7 +59,7 @@ std::string LeftOut(std::size_t parts, std::size_t sections) {
 
 std::string MarkdownSentence(std::string_view sentence) {
   sentence.remove_prefix(std::min(sentence.find_first_not_of(' '), sentence.size()));  // in front they make code
-  return Sentence(sentence, MarkdownCode);
+  return SetSentence(sentence, MarkdownCode);
 }
 
 std::string MarkdownCode(std::string_view name) {
@@ -79,7 +79,7 @@ std::string HtmlCode(std::string_view name) {
   return text.empty() ? "" : "<code>" + Referenced(text) + "</code>";
 }
 
-std::string HtmlSentence(std::string_view sentence) { return Sentence(sentence, HtmlCode); }
+std::string HtmlSentence(std::string_view sentence) { return SetSentence(sentence, HtmlCode); }
 
 std::string MarkdownUrl(const std::string& url) {
   constexpr std::size_t kLongest = 160;  // columns

@@ -23,7 +23,7 @@ constexpr std::size_t kScenarios = 12;
 constexpr std::size_t kRemedies = 8;
 constexpr std::size_t kPrograms = 8;
 constexpr std::size_t kRecurring = 8;
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kBatchIndent = 2;
 constexpr std::size_t kNumber = 10;  // columns of a count
 
 // A table of names with two counts each.
@@ -39,16 +39,16 @@ class Table {
                page_.style().Faint(fmt::format("{:>{}}{:>{}}", first, kNumber, second, kNumber)));
   }
   void Row(const std::string& name, const std::string& first, const std::string& second) {
-    page_.Line(std::string(kIndent, ' ') + Fit(name, columns() - 2 * kNumber) +
+    page_.Line(std::string(kBatchIndent, ' ') + Fit(name, columns() - 2 * kNumber) +
                fmt::format("{:>{}}{:>{}}", first, kNumber, second, kNumber));
   }
   void Note(const std::string& text) {
-    page_.Line(std::string(kIndent, ' ') + page_.style().Faint(Shorten(text, columns())));
+    page_.Line(std::string(kBatchIndent, ' ') + page_.style().Faint(Shorten(text, columns())));
   }
   void More(std::size_t all, std::size_t shown) {
     if (all > shown) Note(fmt::format("and {} more", all - shown));
   }
-  std::size_t columns() const { return page_.width() - kIndent; }
+  std::size_t columns() const { return page_.width() - kBatchIndent; }
 
  private:
   TextPage& page_;

@@ -12,9 +12,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = TextPage::kIndent;
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON has all
-constexpr std::size_t kBar = 40;
+constexpr std::size_t kDiffBar = 40;
 
 const char* Name(RowChangeKind kind) {
   switch (kind) {
@@ -120,7 +119,7 @@ void DiffPage::PrintChanges() {
     first = false;
     if (!change.difference.evidence.empty())
       page_.Paragraph(Printable((change.difference.undone ? "before: " : "") + change.difference.evidence),
-                      kIndent + 3);
+                      TextPage::kIndent + 3);
   }
 }
 
@@ -136,7 +135,7 @@ void DiffPage::PrintBars() {
     if (over) verdict = *over > 0 ? (at_least ? "≥ " : "") + FormatSize(*over) + " over" : FormatSize(-*over) + " free";
     const std::size_t others = lead.size() + 19;  // with "  ≥ 999.99 MiB over"
     const std::size_t room = page_.width() > others ? page_.width() - others : 4;
-    const std::string bar = bytes ? Bar(static_cast<double>(*bytes), whole, std::min(kBar, room)) : "";
+    const std::string bar = bytes ? Bar(static_cast<double>(*bytes), whole, std::min(kDiffBar, room)) : "";
     const Style& style = page_.style();
     std::string shown = style.Strong(lead) + style.Good(bar);
     if (!verdict.empty()) shown += "  " + (*over > 0 ? style.Error(verdict) : style.Good(verdict));
@@ -202,7 +201,7 @@ void DiffPage::PrintRows() {
     // "1023.99 MiB → 1023.99 MiB" is the longest there is in sizes that matter.
     std::string padded = sizes;
     for (std::size_t width = DisplayWidth(sizes); width < 23; ++width) padded += ' ';
-    const std::string lead = fmt::format("{}{:<8}{} ", std::string(kIndent, ' '), Name(row.kind), padded);
+    const std::string lead = fmt::format("{}{:<8}{} ", std::string(TextPage::kIndent, ' '), Name(row.kind), padded);
     const std::size_t column = DisplayWidth(lead);
     page_.Line(lead + Describe(row, page_.width() > column + 10 ? page_.width() - column : 10));
   }
@@ -211,7 +210,7 @@ void DiffPage::PrintRows() {
   if (left_out > 0) rest += fmt::format("and {} more (--format json has all)", left_out);
   if (comparison_.unchanged_rows > 0)
     rest += fmt::format("{}{} unchanged", rest.empty() ? "" : "; ", comparison_.unchanged_rows);
-  if (!rest.empty()) page_.Paragraph(rest, kIndent);
+  if (!rest.empty()) page_.Paragraph(rest, TextPage::kIndent);
 }
 
 void DiffPage::PrintSeems() {
@@ -235,7 +234,7 @@ void DiffPage::PrintSeems() {
       titles += (i == 0 ? "" : " — or — ") + (remedy == nullptr ? seeming.ids[i] : remedy->title);
     }
     page_.Beside(first ? "seems" : "", titles);
-    page_.Paragraph(Printable(seeming.why), kIndent + 3);
+    page_.Paragraph(Printable(seeming.why), TextPage::kIndent + 3);
     first = false;
   }
 }

@@ -16,7 +16,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = 3;
+constexpr std::size_t kExplainIndent = 3;
 constexpr std::size_t kColumn = 13;  // of what stands beside a label
 constexpr std::size_t kResults = 17;
 constexpr std::size_t kCost = 14;
@@ -62,7 +62,7 @@ class ExplainPage {
   void PrintLinks(const Failure& failure);
 
   void Field(const std::string& label, const std::string& text) {
-    if (!text.empty()) page_.Item(std::string(kIndent, ' ') + label, kColumn, WithoutMarks(Printable(text)));
+    if (!text.empty()) page_.Item(std::string(kExplainIndent, ' ') + label, kColumn, WithoutMarks(Printable(text)));
   }
 
   void Again(const std::optional<Retry>& retry, std::size_t column) {
@@ -186,8 +186,8 @@ void ExplainPage::PrintScenarios() {
 
 void ExplainPage::PrintScenario(const Scenario& scenario) {
   page_.Item(Printable(scenario.id), 0, Printable(scenario.title));
-  page_.Paragraph(Printable(scenario.about), kIndent);
-  Again(scenario.retry, kIndent);
+  page_.Paragraph(Printable(scenario.about), kExplainIndent);
+  Again(scenario.retry, kExplainIndent);
 }
 
 void ExplainPage::PrintRemedies(bool whole) {
@@ -243,7 +243,7 @@ void ExplainPage::PrintSnippets(const Remedy& remedy) {
 
 // As it is, so that it can be copied; what differs is coloured.
 void ExplainPage::PrintCode(const std::string& label, const std::vector<CodeLine>& lines, TextPage::Look look) {
-  std::string begin = std::string(kIndent, ' ') + label;
+  std::string begin = std::string(kExplainIndent, ' ') + label;
   for (const CodeLine& line : lines) {
     const std::string text = Printable(line.text);
     begin.resize(kColumn, ' ');

@@ -11,8 +11,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostPattern = 100;
-constexpr std::size_t kMostText = 200;
+constexpr std::size_t kLongestPattern = 100;
+constexpr std::size_t kLongestSentence = 200;
 constexpr int kDeepest = 3;        // of the parts of a condition; the JSON has all
 constexpr std::size_t kTruth = 9;  // columns of "unknown"
 constexpr std::size_t kLongestValue = 40;
@@ -24,14 +24,14 @@ std::string Named(const std::vector<std::string>& names) {
 }
 
 std::string FactText(const std::string& name, const Value& value) {
-  std::string text = CutBytes(Printable(ValueText(value)), kMostText);
+  std::string text = CutBytes(Printable(ValueText(value)), kLongestSentence);
   const std::optional<double> number = AsNumber(value);
   if (number && name.ends_with("_bytes")) text += " (" + SizeText(*number) + ")";
   return text;
 }
 
 std::string SourceText(const FactTrace& fact) {
-  const std::string by = CutBytes(Printable(fact.by), kMostPattern);
+  const std::string by = CutBytes(Printable(fact.by), kLongestPattern);
   switch (fact.from) {
     case FactTrace::From::kHead:
       return "head " + by;
@@ -102,7 +102,7 @@ class FindingPage {
     const Diagnosis& diagnosis = *trace_.diagnosis;
     page_.Title(fmt::format("{}. {}", number, diagnosis.failure->code), diagnosis.failure->title);
     page_.Paragraph(PlaceText(diagnosis.where) + (trace_.head == nullptr ? "" : " · head " + trace_.head->id));
-    page_.Paragraph(CutBytes(Printable(diagnosis.message), 2 * kMostText));
+    page_.Paragraph(CutBytes(Printable(diagnosis.message), 2 * kLongestSentence));
     for (const Diagnosis* cause : trace_.causes) {
       page_.Paragraph(fmt::format("It is known to follow from {} (consequence_of), at {}.", cause->failure->code,
                                   PlaceText(cause->where)));
@@ -134,12 +134,12 @@ class FindingPage {
     page_.Heading("Patterns that are not in the message");
     for (const FactPatternTrace& pattern : trace_.patterns) {
       if (pattern.line > 0) continue;
-      page_.Paragraph(CutBytes(Printable(pattern.pattern->source()), kMostPattern), 3);
+      page_.Paragraph(CutBytes(Printable(pattern.pattern->source()), kLongestPattern), 3);
       if (!pattern.reach) continue;
-      const std::string goes_on = CutBytes(Printable(pattern.goes_on), kMostPattern / 2);
+      const std::string goes_on = CutBytes(Printable(pattern.goes_on), kLongestPattern / 2);
       page_.Paragraph(fmt::format("gets up to {}; then stands \"{}\", and it wants {}",
-                                  CutBytes(Printable(pattern.reach->matched), kMostPattern), goes_on,
-                                  CutBytes(Printable(pattern.reach->wanted), kMostPattern)),
+                                  CutBytes(Printable(pattern.reach->matched), kLongestPattern), goes_on,
+                                  CutBytes(Printable(pattern.reach->wanted), kLongestPattern)),
                       6);
     }
   }
@@ -263,7 +263,7 @@ class FindingPage {
         continue;
       }
       std::string text = sentence.line > 0 ? fmt::format("yes (line {}): ", sentence.line) : "yes: ";
-      page_.Item(fmt::format("      {}", label), 14, text + CutBytes(Printable(*sentence.said), kMostText));
+      page_.Item(fmt::format("      {}", label), 14, text + CutBytes(Printable(*sentence.said), kLongestSentence));
       PrintConditions(sentence);
     }
   }
@@ -333,7 +333,7 @@ class FindingPage {
   static std::string PartText(const ExaminedPart& part) {
     std::string text = part.row > 0 ? fmt::format("row {}: ", part.row) : "";
     text += Printable(part.source);
-    if (!part.with_values.empty()) text += "  [" + CutBytes(Printable(part.with_values), kMostText) + "]";
+    if (!part.with_values.empty()) text += "  [" + CutBytes(Printable(part.with_values), kLongestSentence) + "]";
     if (!part.rows) return text;
     const std::uint64_t all = part.rows->met + part.rows->failed + part.rows->unknown;
     if (all == 0) return text + "  [no list of allocations]";

@@ -16,9 +16,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = TextPage::kIndent;
 constexpr std::size_t kKinds = 4;
-constexpr std::size_t kBar = 10;
+constexpr std::size_t kMemoryBar = 10;
 constexpr std::size_t kLine = 40;  // columns of the program's order
 constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 20;
@@ -50,12 +49,12 @@ std::vector<MemoryShare> Fewer(std::vector<MemoryShare> shares) {
 }
 
 void PrintShares(const std::vector<MemoryShare>& shares, TextPage* page) {
-  constexpr std::size_t kColumn = kIndent + 10 + 2 + 5 + 2 + kBar + 2;
+  constexpr std::size_t kColumn = TextPage::kIndent + 10 + 2 + 5 + 2 + kMemoryBar + 2;
   const std::size_t room = page->width() - std::min(page->width() - 12, kColumn);
   page->Beside("fills", "the memory at its fullest, by kind");
   for (const MemoryShare& share : shares) {
     page->IndentedLine(fmt::format("{:>10}  {:>3.0f} %  ", SizeText(share.bytes), 100 * share.part) +
-                       page->style().Good(Bar(share.part, 1, kBar)) + "  " + Describe(share, room));
+                       page->style().Good(Bar(share.part, 1, kMemoryBar)) + "  " + Describe(share, room));
   }
 }
 
@@ -75,11 +74,11 @@ std::string Sparkline(const TimelineView& timeline) {
 
 void PrintTimeline(const TimelineView& timeline, TextPage* page) {
   constexpr std::size_t kFewest = 4;  // a line of less shows nothing
-  if (timeline.bytes.size() < kFewest || page->width() < kIndent + kLine + 20) return;
+  if (timeline.bytes.size() < kFewest || page->width() < TextPage::kIndent + kLine + 20) return;
   // One that hardly rises tells nothing.
   if (*std::min_element(timeline.bytes.begin(), timeline.bytes.end()) > 0.95 * timeline.most) return;
   const std::string line = Sparkline(timeline);
-  const std::size_t room = page->width() - kIndent - DisplayWidth(line) - 2;
+  const std::size_t room = page->width() - TextPage::kIndent - DisplayWidth(line) - 2;
   page->IndentedLine(page->style().Good(line) + "  " +
                      Shorten(fmt::format("over the run; fullest at {:.0f} %", 100 * timeline.most_at), room));
 }

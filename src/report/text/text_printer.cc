@@ -21,7 +21,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kIndent = TextPage::kIndent;
 constexpr std::size_t kFullRemedies = 3;   // explained; the others are named
 constexpr std::size_t kStepsOfFirst = 3;   // of the first remedy; the others explained show one
 constexpr std::size_t kNamedRemedies = 6;  // beyond those explained
@@ -158,7 +157,7 @@ void ReportPage::PrintAllocations(const Diagnosis& finding) {
   const double whole = std::max(static_cast<double>(*groups[0].first->size_bytes), limit.value_or(0));
   page_.Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
   constexpr std::size_t kBar = 12;
-  constexpr std::size_t kColumn = kIndent + 10 + 2 + kBar + 2;
+  constexpr std::size_t kColumn = TextPage::kIndent + 10 + 2 + kBar + 2;
   const std::size_t width = page_.width();
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -170,7 +169,7 @@ void ReportPage::PrintAllocations(const Diagnosis& finding) {
     page_.IndentedLine(fmt::format("{:>10}  ", SizeText(size)) + page_.style().Good(Bar(size, whole, kBar)) + "  " +
                        Describe(groups[i], width - std::min(width - 10, kColumn)));
   }
-  if (left_out > 0) page_.Paragraph(fmt::format("and {} smaller (--all shows them)", left_out), kIndent + 12);
+  if (left_out > 0) page_.Paragraph(fmt::format("and {} smaller (--all shows them)", left_out), TextPage::kIndent + 12);
 }
 
 void ReportPage::PrintMemory(const Diagnosis& finding) {
@@ -178,7 +177,7 @@ void ReportPage::PrintMemory(const Diagnosis& finding) {
 }
 
 void ReportPage::PrintRemedy(const RankedRemedy& ranked, const Diagnosis& finding) {
-  constexpr std::size_t kColumn = kIndent + 3;
+  constexpr std::size_t kColumn = TextPage::kIndent + 3;
   const std::string number = fmt::format("{}", ranked.rank);
   const std::string& id = ranked.remedy->id;
   const std::size_t taken = kColumn + DisplayWidth(ranked.remedy->title) + 2 + DisplayWidth(id);
@@ -232,7 +231,7 @@ void ReportPage::PrintMore(const Diagnosis& finding) {
   const std::string command = ExplainCommand(finding);
   const std::string url = finding.failure->links.empty() ? "" : finding.failure->links.front().url;
   const std::string both = command + (url.empty() ? "" : " · " + url);
-  const bool fit = kIndent + DisplayWidth(both) <= page_.width();
+  const bool fit = TextPage::kIndent + DisplayWidth(both) <= page_.width();
   page_.Line(page_.style().Label("more") + "  " + (fit ? both : command));
   if (!fit && !url.empty()) page_.IndentedLine(url);
   const std::vector<std::string> places = AlsoTexts(finding);

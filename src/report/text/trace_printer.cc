@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kNames = 26;        // columns of the heads' names
 constexpr std::size_t kInner = 15;        // of what is said of a pattern that stops
-constexpr std::size_t kMostText = 160;    // of a line of the log
-constexpr std::size_t kMostPattern = 70;  // of a pattern, at either side of where it stops
+constexpr std::size_t kLongestLine = 160;    // of a line of the log
+constexpr std::size_t kPatternAside = 70;  // of a pattern, at either side of where it stops
 constexpr std::size_t kMostLiterals = 12;
 constexpr std::size_t kMostElsewhere = 6;
 
@@ -67,10 +67,10 @@ std::string OutcomeText(const HeadTrace& head, std::uint64_t of_line, bool binar
     case HeadTrace::Outcome::kInLaterLine:
       return fmt::format("it is not in this line, but in line {}", head.place.line);
     case HeadTrace::Outcome::kNoMatch:
-      return fmt::format("its literal {} is near, its pattern is not", Quoted(head.literal, kMostPattern));
+      return fmt::format("its literal {} is near, its pattern is not", Quoted(head.literal, kPatternAside));
     default:
       if (head.literals.empty()) return "not here";
-      return fmt::format("not here, and not near: it is looked for by {}{}", Quoted(head.literals[0], kMostPattern),
+      return fmt::format("not here, and not near: it is looked for by {}{}", Quoted(head.literals[0], kPatternAside),
                          head.literals.size() > 1 ? fmt::format(" and {} more", head.literals.size() - 1) : "");
   }
 }
@@ -133,7 +133,7 @@ class Page {
 
   void PrintLine(const LineTrace& line) {
     page_.Line(page_.style().Strong(fmt::format("{}:{}", ArtifactText(line.artifact), line.line)));
-    page_.Paragraph(CutBytes(Printable(line.text), kMostText), 3);
+    page_.Paragraph(CutBytes(Printable(line.text), kLongestLine), 3);
     std::vector<std::string> about;
     if (!line.reporter.empty()) about.push_back("printed by " + Printable(line.reporter));
     if (line.healthy) about.emplace_back("its logger's level says that nothing failed");
@@ -182,15 +182,15 @@ class Page {
   void PrintReach(const HeadTrace& head, std::uint64_t of_line) {
     if (!head.reach) return;
     const PatternReach& reach = *head.reach;
-    page_.Item("      there", kInner, QuotedEnd(head.met, kMostPattern) + ", up to " + PlaceOf(head.stop, of_line));
+    page_.Item("      there", kInner, QuotedEnd(head.met, kPatternAside) + ", up to " + PlaceOf(head.stop, of_line));
     page_.Item("      then", kInner,
-               head.goes_on.empty() ? std::string("the text ends") : Quoted(head.goes_on, kMostPattern));
+               head.goes_on.empty() ? std::string("the text ends") : Quoted(head.goes_on, kPatternAside));
     page_.Item("      wants", kInner,
-               CutBytes(Printable(reach.wanted), 2 * kMostPattern) + (reach.anywhere ? "  (anywhere behind)" : ""));
+               CutBytes(Printable(reach.wanted), 2 * kPatternAside) + (reach.anywhere ? "  (anywhere behind)" : ""));
     if (reach.again_at) {
       page_.Item("      again", kInner,
                  fmt::format("from {} on the pattern's end is there: {}", PlaceOf(head.again, of_line),
-                             CutBytes(Printable(reach.again), kMostPattern)));
+                             CutBytes(Printable(reach.again), kPatternAside)));
     }
   }
 
@@ -206,7 +206,7 @@ class Page {
     std::string why;
     if (look.unless != nullptr) {
       why = "another pattern in it makes another matter of them: " +
-            CutBytes(Printable(look.unless->source()), kMostPattern);
+            CutBytes(Printable(look.unless->source()), kPatternAside);
     } else if (look.healthy != nullptr) {
       why = fmt::format("the line says that nothing failed (error_lines: {})", Printable(look.healthy->id));
     } else if (look.looks == nullptr) {
