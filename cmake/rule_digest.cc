@@ -135,17 +135,23 @@ void DropExamples(nlohmann::json* entry) {
   for (const char* key : {"examples", "leaves", "no_match", "logs"}) entry->erase(key);
 }
 
-void AddSigns(const RuleSet& rules, nlohmann::json* entry) {
-  for (const Affix& affix : rules.affixes()) {
-    if (affix.id != entry->at("id")) continue;
+std::vector<Affix> WithSigns(std::vector<Affix> affixes) {
+  for (Affix& affix : affixes) {
     std::vector<SyntaxFault> faults;
-    const Pattern pattern = Pattern::Compile(affix.pattern, &faults);
-    (*entry)[kAffixSigns] = {{"first_bytes", FirstBytes(affix.pattern).to_string()},
-                             {"literals", pattern.Literals(kAffixLiteral)}};
+    affix.signs = {FirstBytes(affix.pattern), Pattern::Compile(affix.pattern, &faults).Literals(kAffixLiteral)};
+  }
+  return affixes;
+}
+
+void AddSigns(const std::vector<Affix>& affixes, nlohmann::json* entry) {
+  for (const Affix& affix : affixes) {
+    if (affix.id != entry->at("id")) continue;
+    (*entry)[kAffixSigns] = {{"first_bytes", affix.signs->first_bytes.to_string()},
+                             {"literals", affix.signs->literals}};
   }
 }
 
-std::string PackedRules(const RuleSet& rules) {
+std::string PackedRules(const std::vector<Affix>& affixes) {
   nlohmann::json files = nlohmann::json::object();
   for (const RuleFile& file : RuleSet::BuiltIn()) {
     nlohmann::json data = nlohmann::json::parse(file.text);
@@ -156,7 +162,7 @@ std::string PackedRules(const RuleSet& rules) {
       }
     }
     if (data.contains("affixes")) {
-      for (nlohmann::json& entry : data["affixes"]) AddSigns(rules, &entry);
+      for (nlohmann::json& entry : data["affixes"]) AddSigns(affixes, &entry);
     }
     files[file.name] = std::move(data);
   }
@@ -180,6 +186,8 @@ int main() {
   for (const Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
   if (!faults.empty()) return 1;
   const Engine engine(rules);
+  const std::vector<Affix> affixes = WithSigns(rules.affixes());
+  const Normalizer normalizer(affixes, rules.json_keys());  // asks for the search of their literals
   std::map<std::string, const Pattern*> patterns;
   for (const PatternSet* set : engine.PreparedSets()) {
     for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->regex(), pattern);
@@ -190,7 +198,7 @@ int main() {
       "#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <unordered_map>\n\n#include "
       "\"input/stored_searches.h\"\n");
   Print("namespace whyoom {\nnamespace {\n");
-  PrintBytes("kRules", PackedRules(rules));
+  PrintBytes("kRules", PackedRules(affixes));
   PrintSearches();
   PrintPatternLiterals(patterns);
   PrintDigest(rules);

@@ -38,6 +38,7 @@ struct LineScanner::State {
   struct Window {
     std::uint64_t begin;
     std::uint64_t end;
+    std::vector<std::size_t> signs = {};  // the literals of the lead that it is given for alone
   };
 
   std::uint64_t end() const { return base + size; }
@@ -63,6 +64,7 @@ struct LineScanner::State {
   void PlanWindows();
   void GoTo(const Window& window);
   bool Give(RawLine* line);
+  bool IsWanted(const Window& window) const;
 
   ByteSource& source;
   const Prefilter& prefilter;
@@ -233,11 +235,17 @@ void LineScanner::State::PlanWindows() {
       all_from = start >= reach ? LineBefore(start, reach) : cursor.offset;
       break;
     }
-    if (start >= reach && hit.literal >= lead.openers && (windows.empty() || windows.back().begin != start))
-      windows.push_back({start, cursor.offset + 1});
+    if (start < reach || hit.literal < lead.openers) continue;
+    if (windows.empty() || windows.back().begin != start) windows.push_back({start, cursor.offset + 1});
+    windows.back().signs.push_back(hit.literal);
   }
   while (!windows.empty() && windows.back().begin >= all_from) windows.pop_back();  // a sign in the opener's own line
   windows.push_back({all_from, hit_end});
+}
+
+// Whether the lines of a window can say something.
+bool LineScanner::State::IsWanted(const Window& window) const {
+  return window.signs.empty() || !lead.wants || std::any_of(window.signs.begin(), window.signs.end(), lead.wants);
 }
 
 // Moves `next` to the first piece that begins in the window, or else to the one that holds its last byte.
@@ -311,9 +319,9 @@ bool LineScanner::Next(bool adjacent, RawLine* line) {
       }
       state.PlanWindows();
     }
-    const State::Window window = state.windows.front();
+    const State::Window window = std::move(state.windows.front());
     state.windows.pop_front();
-    if (window.end <= state.next.offset) continue;
+    if (window.end <= state.next.offset || !state.IsWanted(window)) continue;
     state.GoTo(window);
     state.stop = window.end;
   }

@@ -28,6 +28,9 @@ struct RawLine {
 struct Lead {
   const Prefilter* literals = nullptr;
   std::size_t openers = 0;
+  // Whether a line for the literal of this number, no opener, can still say something that is not known; asked right
+  // before the line would be given. Null: each can.
+  std::function<bool(std::size_t literal)> wants = nullptr;
 };
 
 class Survey;
@@ -54,7 +57,7 @@ class LineScanner {
   // The next line, in order and each at most once; false at the end, for good. With `adjacent` it is the line after the
   // last one given, whatever is in it. Else it is the first line not given yet that matters to the next hit:
   //
-  //   jax 0.4.35 on 4 chips          1. a line with a literal of the lead that is no opener
+  //   jax 0.4.35 on 4 chips          1. a line with a literal of the lead that is no opener and is wanted
   //   step 7 …
   //   12:00:01 ERROR failed:            and the line before the first opener: a logger stamps it for what follows
   //   Traceback (most recent …):     2. all lines from the first opener that leads on, or, where lines given before

@@ -13,6 +13,14 @@ std::vector<std::string> LeadLiterals(const RuleSet& rules) {
   return literals;
 }
 
+// In the order of LeadLiterals.
+std::vector<std::size_t> FrameworksOfLead(const RuleSet& rules, const FrameworkSigns& signs) {
+  std::vector<std::size_t> frameworks(Traceback::Openers().size(), std::string::npos);
+  for (const std::string& literal : rules.sign_literals()) frameworks.push_back(signs.MayShow(literal));
+  frameworks.resize(frameworks.size() + rules.nearby_literals().size(), std::string::npos);
+  return frameworks;
+}
+
 }  // namespace
 
 Engine::Engine(const RuleSource& rules) : source_(rules), prefilter_(rules.literals()) {}
@@ -25,6 +33,7 @@ Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
       suspects(rules),
       signs(rules.frameworks()),
       lead(LeadLiterals(rules)),
+      frameworks_of_lead(FrameworksOfLead(rules, signs)),
       contexts(rules, lead),
       normalizer(rules.affixes(), rules.json_keys()) {}
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "input/prefilter.h"
@@ -35,6 +36,13 @@ class Engine {
   // What may stand before a hit and matter with it: tracebacks and signs of frameworks.
   Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
+  // Whether a line with this literal of the lead can say more than that the framework with this index, or none, was
+  // seen: what else is told by lines near a failure, or a framework of higher priority.
+  bool CanTellMore(std::size_t literal, std::size_t framework) const {
+    const std::size_t shown = matchers().frameworks_of_lead[literal];
+    return shown == std::string::npos || shown < framework;
+  }
+
   // All sets of patterns that reading looks for, made; for who stores what a run needs of them, see
   // cmake/rule_digest.cc.
   std::vector<const PatternSet*> PreparedSets() const;
@@ -46,6 +54,7 @@ class Engine {
     SuspectFinder suspects;
     FrameworkSigns signs;
     Prefilter lead;
+    std::vector<std::size_t> frameworks_of_lead;  // by literal; npos for what is no sign
     ContextFinder contexts;
     Normalizer normalizer;
   };

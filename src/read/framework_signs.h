@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "rules/pattern_set.h"
@@ -19,11 +20,16 @@ class FrameworkSigns {
   // The smaller of `found` and the index of the first framework that `text` shows a sign of.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
+  // The index of the first framework that a line with the literal, one of RuleSet::sign_literals, may show a sign of;
+  // npos where there is none.
+  std::size_t MayShow(const std::string& literal) const;
+
   // Adds those that it looks for to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&signs_); }
 
  private:
   std::vector<std::size_t> owners_;  // framework by place in the set
+  std::unordered_map<std::string, std::size_t> of_literals_;
   PatternSet signs_;
 };
 

@@ -38,6 +38,9 @@ class LineReader {
     return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
   }
 
+  // Whether a line that stands before a failure can still say something that is not known: see Lead::wants.
+  bool WantsLead(std::size_t literal) const { return engine_.CanTellMore(literal, framework_); }
+
   // Those that became complete since the last call.
   std::vector<Sighting> TakeSightings();
 

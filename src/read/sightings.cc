@@ -24,8 +24,13 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
                   ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads)
                   : std::nullopt),
       scanner_(
-          source, engine.prefilter(), [&engine] { return engine.lead(); }, LineScanner::Limits(),
-          survey_ ? &*survey_ : nullptr, options.control),
+          source, engine.prefilter(),
+          [this, &engine] {
+            Lead lead = engine.lead();
+            lead.wants = [this](std::size_t literal) { return lines_.WantsLead(literal); };
+            return lead;
+          },
+          LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control),
       lines_(engine),
       filter_(options.range),
       witness_(options.witness) {}

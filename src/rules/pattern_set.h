@@ -4,12 +4,16 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "rules/pattern.h"
 
 namespace whyoom {
+
+// Pattern::Literals of kSetLiteral, of the built-in patterns as the build stored them.
+std::vector<std::string> LiteralsInSets(const Pattern& pattern);
 
 class PatternSet {
  public:

@@ -1,18 +1,17 @@
 #include "text/normalizer.h"
 
 #include <re2/re2.h>
-#include <re2/set.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bitset>
 #include <deque>
+#include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "input/error.h"
+#include "input/prefilter.h"
 #include "text/cleaning.h"
 #include "text/json_record.h"
 #include "text/line.h"
@@ -105,38 +104,27 @@ struct Normalizer::Patterns {
     const std::string& expression() const { return expression_; }
     bool has_signs() const { return signs_.has_value(); }
 
-    // Whether one can be in `text`, a prefix at its begin, for all that the signs say.
-    bool MayBePrefix(std::string_view text) const {
-      return signs_->first_bytes.test(static_cast<unsigned char>(text.front())) && MayBeIn(text);
+    // Numbers its signs' literals; those of all are counted once.
+    void NumberLiterals(std::map<std::string, std::size_t>* numbers);
+
+    // Whether one can be in a text, a prefix at its begin, for all that the signs say: by whether each literal is
+    // there.
+    bool MayBeIn(const std::vector<bool>& is_there) const {
+      return literals_.empty() ||
+             std::any_of(literals_.begin(), literals_.end(), [&](std::size_t literal) { return is_there[literal]; });
     }
-    bool MayBeIn(std::string_view text) const;
+    bool MayBeginWith(char first) const {
+      return !signs_ || signs_->first_bytes.test(static_cast<unsigned char>(first));
+    }
 
    private:
     std::string id_;
     std::string expression_;
     std::optional<Affix::Signs> signs_;
+    std::vector<std::size_t> literals_;  // of the signs, by number
     mutable std::once_flag made_;
     mutable std::unique_ptr<const RE2> re_;
     mutable Groups groups_;
-  };
-
-  // Which of the prefixes are worth a try. One automaton for all tells in one pass, but to make it takes longer than to
-  // read most logs: for the first lines their signs have to do.
-  class PrefixFilter {
-   public:
-    // Borrows the patterns.
-    explicit PrefixFilter(const std::deque<Pattern>& patterns);
-    std::vector<std::size_t> Candidates(std::string_view text) const;
-
-   private:
-    void MakeSet() const;
-
-    static constexpr int kLinesWithoutSet = 2000;
-    const std::deque<Pattern>& patterns_;
-    bool have_signs_ = false;
-    mutable std::atomic<int> lines_{0};
-    mutable std::once_flag made_;
-    mutable std::unique_ptr<const RE2::Set> set_;
   };
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
@@ -149,11 +137,13 @@ struct Normalizer::Patterns {
   std::size_t StripPrefix(std::string_view text, Part* part) const;
   std::size_t StripSuffix(std::string_view text, Part* part) const;
   void Note(const Pattern& pattern, std::string_view text, Part* part) const;
+  std::vector<bool> SignsIn(std::string_view text) const;
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
   std::deque<Pattern> suffixes;
-  std::optional<PrefixFilter> prefix_filter;
+  std::optional<Prefilter> signs;  // of all affixes
+  std::size_t sign_count = 0;
 };
 
 namespace {
@@ -181,67 +171,25 @@ const RE2& Normalizer::Patterns::Pattern::re() const {
   return *re_;
 }
 
-bool Normalizer::Patterns::Pattern::MayBeIn(std::string_view text) const {
-  if (!signs_ || signs_->literals.empty()) return true;
-  const auto same = [](char of_text, char of_literal) {
-    return (of_text >= 'A' && of_text <= 'Z' ? of_text - 'A' + 'a' : of_text) == of_literal;
-  };
-  return std::any_of(signs_->literals.begin(), signs_->literals.end(), [&](const std::string& literal) {
-    return std::search(text.begin(), text.end(), literal.begin(), literal.end(), same) != text.end();
-  });
-}
-
-Normalizer::Patterns::PrefixFilter::PrefixFilter(const std::deque<Pattern>& patterns)
-    : patterns_(patterns),
-      have_signs_(
-          std::all_of(patterns.begin(), patterns.end(), [](const Pattern& pattern) { return pattern.has_signs(); })) {
-  if (have_signs_) return;
-  // Nobody has looked at all of them before: a wrong one is told now.
-  for (const Pattern& pattern : patterns) pattern.re();
-  std::call_once(made_, [this] { MakeSet(); });
-}
-
-void Normalizer::Patterns::PrefixFilter::MakeSet() const {
-  auto set = std::make_unique<RE2::Set>(QuietOptions(), RE2::ANCHOR_START);
-  for (const Pattern& pattern : patterns_) set->Add(pattern.expression(), nullptr);
-  if (!set->Compile()) throw Error("the patterns of the prefixes are too large together");
-  set_ = std::move(set);
-}
-
-std::vector<std::size_t> Normalizer::Patterns::PrefixFilter::Candidates(std::string_view text) const {
-  std::vector<std::size_t> candidates;
-  if (text.empty()) return candidates;
-  if (have_signs_ && lines_.load(std::memory_order_relaxed) < kLinesWithoutSet) {
-    lines_.fetch_add(1, std::memory_order_relaxed);
-    for (std::size_t i = 0; i < patterns_.size(); ++i) {
-      if (patterns_[i].MayBePrefix(text)) candidates.push_back(i);
-    }
-    return candidates;
-  }
-  std::call_once(made_, [this] { MakeSet(); });
-  std::vector<int> matching;
-  RE2::Set::ErrorInfo error{};
-  if (!set_->Match(text, &matching, &error) && error.kind != RE2::Set::kNoError) {
-    // The set ran out of its memory: try them all.
-    candidates.resize(patterns_.size());
-    std::iota(candidates.begin(), candidates.end(), std::size_t{0});
-    return candidates;
-  }
-  candidates.assign(matching.begin(), matching.end());
-  std::sort(candidates.begin(), candidates.end());
-  return candidates;
+void Normalizer::Patterns::Pattern::NumberLiterals(std::map<std::string, std::size_t>* numbers) {
+  if (!signs_) return;
+  for (const std::string& literal : signs_->literals)
+    literals_.push_back(numbers->try_emplace(literal, numbers->size()).first->second);
 }
 
 Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys) : json(keys) {
+  std::map<std::string, std::size_t> numbers;
   for (const Affix& affix : affixes) {
-    if (affix.place == Affix::Place::kPrefix) {
-      prefixes.emplace_back(affix, affix.pattern);
-    } else {
-      suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z");
-      if (!affix.signs) suffixes.back().re();
-    }
+    const bool is_prefix = affix.place == Affix::Place::kPrefix;
+    Pattern& added = is_prefix ? prefixes.emplace_back(affix, affix.pattern)
+                               : suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z");
+    if (!added.has_signs()) added.re();  // nobody has looked at it before: a wrong one is told now
+    added.NumberLiterals(&numbers);
   }
-  prefix_filter.emplace(prefixes);
+  std::vector<std::string> literals(numbers.size());
+  for (const auto& [literal, number] : numbers) literals[number] = literal;
+  signs.emplace(literals);
+  sign_count = literals.size();
 }
 
 // Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than
@@ -263,14 +211,25 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
   }
 }
 
+// By number of a sign's literal whether it is in the text.
+std::vector<bool> Normalizer::Patterns::SignsIn(std::string_view text) const {
+  std::vector<bool> is_there(sign_count);
+  std::vector<Prefilter::Hit> hits;
+  signs->FindAll(text, 0, &hits);
+  for (const Prefilter::Hit& hit : hits) is_there[hit.literal] = true;
+  return is_there;
+}
+
 // Length of the longest prefix of `text`; 0 if it has none. The longest, because one logger's line may
 // begin like another's.
 std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part) const {
   const std::string_view head = text.substr(0, kAffixBytes);
+  if (head.empty()) return 0;
+  const std::vector<bool> is_there = SignsIn(head);
   const Pattern* best = nullptr;
   std::size_t longest = 0;
-  for (const std::size_t index : prefix_filter->Candidates(head)) {
-    const Pattern& pattern = prefixes[index];
+  for (const Pattern& pattern : prefixes) {
+    if (!pattern.MayBeginWith(head.front()) || !pattern.MayBeIn(is_there)) continue;
     // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
     re2::StringPiece whole;
     if (pattern.re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
@@ -285,9 +244,10 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
 // Length of a suffix of `text`; 0 if it has none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
+  const std::vector<bool> is_there = SignsIn(tail);
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.MayBeIn(tail) && pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) &&
+    if (pattern.MayBeIn(is_there) && pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) &&
         !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();

@@ -32,6 +32,9 @@ std::string Printable(std::string_view text);
 // character. Cutting again changes nothing.
 std::string CutBytes(std::string_view utf8, std::size_t longest);
 
+// With the letters A to Z in lower case, all else as it is.
+std::string LowerAscii(std::string_view text);
+
 // Columns on a terminal: code points, wide ones (CJK, emoji) twice, combining ones not at all.
 std::size_t DisplayWidth(std::string_view utf8);
 

@@ -51,6 +51,19 @@ TEST_CASE("a set without patterns finds none", "[rules]") {
   CHECK(none.In("anything").empty());
 }
 
+TEST_CASE("a pattern may be in a text where the words of its literal stand one behind the other", "[rules]") {
+  std::vector<SyntaxFault> faults;
+  const Pattern pattern = Pattern::Compile("Out of memory on %{word:device}", &faults);
+  const PatternSet set({&pattern});
+  CHECK(set.MayBeIn("Out of memory on gpu:0") == Places{0});
+  CHECK(set.MayBeIn("OUT  OF\n\tMEMORY ON") == Places{0});
+  CHECK(set.MayBeIn("layout of memory one") == Places{0});  // its words begin and end inside of others: that is for RE2
+  CHECK(set.MayBeIn("memory on out of, out of memory").empty());
+  CHECK(set.MayBeIn("out ofmemory on").empty());
+  CHECK(set.MayBeIn("out of memory").empty());
+  CHECK(set.MayBeIn("out of memory out of memory on gpu:1") == Places{0});
+}
+
 TEST_CASE("the places of those that are in a text come ascending", "[rules]") {
   const Made set({"zebra", "apple", "memory", "apple"});
   CHECK(set.In("an apple, then a zebra") == Places{0, 1, 3});
