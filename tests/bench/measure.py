@@ -22,6 +22,7 @@ class Run:
 @dataclasses.dataclass
 class Pair:
     wall: tuple  # medians, in seconds
+    cpu: tuple  # the same of user and system time
     wall_ratio: float  # median of the rounds' ratios
     cpu_ratio: float
 
@@ -71,6 +72,7 @@ def run_pair(commands, rounds):
                 times.append([(r["mean"], r["user"] + r["system"]) for r in json.load(file)["results"]])
     return Pair(
         tuple(statistics.median(r[i][0] for r in times) for i in (0, 1)),
+        tuple(statistics.median(r[i][1] for r in times) for i in (0, 1)),
         statistics.median(a[0] / b[0] for a, b in times),
         statistics.median(a[1] / b[1] if b[1] else float("inf") for a, b in times),
     )

@@ -23,34 +23,51 @@ import measure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What someone would type who knows the messages; finds less than the rules do.
-SHORT_PATTERN = (
-    "RESOURCE_EXHAUSTED|Ran out of memory|Attempting to (allocate|reserve)|would exceed memory|E0100|E0101|E1000"
-)
+TYPED_PATTERN = "RESOURCE_EXHAUSTED|Ran out of memory|That was not possible|Hbm usage"
+TYPED = "what one types"
+LITERALS = "the rules' literals"
+# What whyoom may hold at once, whatever it reads.
+MOST_MEMORY = 48 << 20
 
-COLUMNS = ["case", "against", "wall", "its wall", "wall ratio", "CPU ratio", "peak", "its peak", "target", "met"]
+COLUMNS = [
+    "case",
+    "against",
+    "wall",
+    "its wall",
+    "wall ratio",
+    "CPU",
+    "CPU ratio",
+    "peak",
+    "its peak",
+    "target",
+    "met",
+]
 
 
 class Target:
-    """The most that a ratio, or the wall time in seconds, may be."""
+    """The most that a ratio, or the CPU time in seconds, may be."""
 
-    def __init__(self, wall_ratio=None, cpu_ratio=None, wall=None):
-        self.limits = {"wall": wall_ratio, "CPU": cpu_ratio, "time": wall}
+    def __init__(self, wall_ratio=None, cpu_ratio=None, cpu=None):
+        self.limits = {"wall": wall_ratio, "CPU": cpu_ratio, "CPU time": cpu}
 
     def __str__(self):
-        texts = [f"{name} ≤ {limit} ×" for name, limit in self.limits.items() if limit and name != "time"]
-        if self.limits["time"]:
-            texts.append(f"≤ {self.limits['time'] * 1000:.0f} ms")
+        texts = [f"{name} ≤ {limit} ×" for name, limit in self.limits.items() if limit and name != "CPU time"]
+        if self.limits["CPU time"]:
+            texts.append(f"CPU ≤ {self.limits['CPU time'] * 1000:.0f} ms")
         return ", ".join(texts)
 
-    def met(self, pair):
-        got = {"wall": pair.wall_ratio, "CPU": pair.cpu_ratio, "time": pair.wall[0]}
+    def met(self, pair, peak_bytes):
+        got = {"wall": pair.wall_ratio, "CPU": pair.cpu_ratio, "CPU time": pair.cpu[0]}
         wanted = [name for name, limit in self.limits.items() if limit]
         missed = [name for name in wanted if got[name] > self.limits[name]]
         if not wanted:
             return ""
+        if peak_bytes > MOST_MEMORY:
+            missed.append("memory")
         return "no: " + ", ".join(missed) if missed else "yes"
 
 
+ONE_FAILURE = ROOT / "testdata/cases/compile-padded-points/log"
 NO_TARGET = Target()
 
 
@@ -95,8 +112,8 @@ class Bench:
         """The two patterns as the options of rg or grep."""
         extended = ["-E"] if tool == "grep" else []
         return [
-            ("the rules' literals", ["-i", "-F", "-f", str(self.literals)]),
-            ("a short pattern", [*extended, "-e", SHORT_PATTERN]),
+            (TYPED, [*extended, "-e", TYPED_PATTERN]),
+            (LITERALS, ["-i", "-F", "-f", str(self.literals)]),
         ]
 
     def add(self, case, against, command, peer, target=NO_TARGET, expect=None):
@@ -108,7 +125,7 @@ class Bench:
         elif theirs.status not in (0, 1) or (expect is not None and theirs.output != expect):
             problem = "the peer's answer is wrong"
         if problem:
-            self.row([case, against, *["–"] * 6, str(target), problem])
+            self.row([case, against, *["–"] * 7, str(target), problem])
             return
         pair = measure.run_pair((command, peer), self.args.rounds)
         self.row(
@@ -118,11 +135,12 @@ class Bench:
                 seconds(pair.wall[0]),
                 seconds(pair.wall[1]),
                 f"{pair.wall_ratio:.2f}",
+                seconds(pair.cpu[0]),
                 f"{pair.cpu_ratio:.2f}",
                 size(ours.peak_bytes),
                 size(theirs.peak_bytes),
                 str(target),
-                target.met(pair),
+                target.met(pair, ours.peak_bytes),
             ]
         )
 
@@ -167,7 +185,7 @@ class Bench:
                 self.whyoom(path),
                 peer,
                 NO_TARGET,
-                self.count(self.patterns("rg")[name == "a short pattern"][1], plain),
+                self.count(dict(self.patterns("rg"))[name], plain),
             )
 
     def floor(self, case, path, label, script):
@@ -177,18 +195,18 @@ class Bench:
         path = self.corpus.plain()
         if not self.findings(path):
             raise SystemExit("run.py: whyoom finds nothing in the plain log")
-        self.against_rg(case, path, Target(0.6, 1.0))
+        self.against_rg(case, path, Target(1.0, 1.6))
         self.floor(case, path, "dd bs=1M", 'dd bs=1M status=none if="$1"')
 
     def quiet(self, case):
         if self.findings(self.corpus.quiet()) != []:
             raise SystemExit("run.py: whyoom finds something in the log without reports")
-        self.against_rg(case, self.corpus.quiet(), Target(0.6, 1.0))
+        self.against_rg(case, self.corpus.quiet(), Target(0.7, 1.2))
 
     def packed(self, suffix, target, floor, pipe=None):
         plain, path = self.corpus.plain(), self.corpus.packed(suffix)
         if self.findings(path) != self.findings(plain):
-            self.row([suffix, "", *["–"] * 6, str(target), "not read"])
+            self.row([suffix, "", *["–"] * 7, str(target), "not read"])
             return
         # In a tar, rg sees the header as a part of the first line, and zeros that make it binary.
         self.against_rg(suffix, path, target, plain, ["-z", "-a"] if suffix == ".tar.gz" else ["-z"])
@@ -198,7 +216,7 @@ class Bench:
 
     def small_files(self, case):
         folder = self.corpus.small_files()
-        self.against_rg(case, folder, Target(1.0, 1.0))
+        self.against_rg(case, folder, Target(1.5, 2.0))
         self.floor(case, folder, "find -exec cat", 'find "$1" -type f -exec cat {} +')
 
     def scaling(self, case):
@@ -207,18 +225,19 @@ class Bench:
             "whyoom on the plain log",
             self.whyoom(self.corpus.plain(4)),
             self.whyoom(self.corpus.plain()),
-            Target(4.2),
+            Target(4.1),
         )
 
     def run(self):
         parts = [
             ("plain log", self.plain),
             ("log without reports", self.quiet),
-            (".gz", lambda case: self.packed(case, Target(0.3, 0.3), "gzip -dc", ("zcat", "grep"))),
-            (".zst", lambda case: self.packed(case, Target(0.9, 0.9), "zstd -dc", ("zstdcat", "rg"))),
+            (".gz", lambda case: self.packed(case, Target(0.25), "gzip -dc", ("zcat", "grep"))),
+            (".zst", lambda case: self.packed(case, Target(1.0), "zstd -dc", ("zstdcat", "rg"))),
             (".tar.gz", lambda case: self.packed(case, NO_TARGET, "gzip -dc")),
             (f"{self.corpus.small_file_count} files of 8 KiB", self.small_files),
-            ("empty file", lambda case: self.against_rg(case, self.corpus.empty(), Target(wall=0.010))),
+            ("one log with one failure", lambda case: self.against_rg(case, ONE_FAILURE, Target(cpu=0.015))),
+            ("empty file", lambda case: self.against_rg(case, self.corpus.empty(), Target(cpu=0.004))),
             ("all in one line", lambda case: self.against_rg(case, self.corpus.one_line(), NO_TARGET)),
             ("four times the plain log", self.scaling),
             (".xz", lambda case: self.packed(case, NO_TARGET, "xz -dc")),
@@ -254,9 +273,9 @@ DOCUMENT = """\
 The plain log is {size} MiB of made-up lines of training jobs, with {size} real reports and look-alikes of `testdata/cases`
 spread through it, and comes from the page cache. whyoom and the command it is held against ran in turn, {rounds} rounds; times are
 medians, ratios the medians of the rounds' ratios (below 1: whyoom is faster), CPU time is that of all processes, peak memory
-that of the largest process (rg maps a single file into memory, which counts). *The rules' literals* are `whyoom rules literals`,
-given as `-i -F -f`: what whyoom itself looks for before it looks closer. *A short pattern* is what someone would type who knows
-the messages, and finds less: `{pattern}`.
+that of the largest process (rg maps a single file into memory, which counts; whyoom's target is 48 MiB throughout). *What one
+types* is a pattern of somebody who knows the messages, and finds less: `{pattern}`. *The rules' literals* are
+`whyoom rules literals`, given as `-i -F -f`: what whyoom itself looks for before it looks closer.
 
 {machine}
 
@@ -269,7 +288,7 @@ def document(bench):
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     megabytes = bench.args.size // corpus.MIB
     return DOCUMENT.format(
-        size=megabytes, rounds=bench.args.rounds, pattern=SHORT_PATTERN, machine=machine(), table=table
+        size=megabytes, rounds=bench.args.rounds, pattern=TYPED_PATTERN, machine=machine(), table=table
     )
 
 
