@@ -40,11 +40,11 @@ EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   return Misused(fmt::format("{}: there is no such option{}", Printable(name), meant.empty() ? "" : ", " + meant));
 }
 
-// "AFTER is missing: The run after it".
+// "AFTER is missing (The run after it): whyoom diff [OPTIONS] BEFORE AFTER".
 std::string MissingText(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() && option->get_required() && option->count() == 0)
-      return fmt::format("{} is missing: {}; {}", option->get_type_name(), option->get_description(),
+      return fmt::format("{} is missing ({}): {}", option->get_type_name(), option->get_description(),
                          UsageLine(app, ""));
   }
   return {};

@@ -21,7 +21,8 @@ bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_l
 
 class DumpFileReader {
  public:
-  DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out, const Stop& stop)
+  DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
+                 const Stop& stop)
       : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out), stop_(stop) {}
 
   DumpFiles Read();
@@ -152,7 +153,8 @@ void DumpFileReader::CheckFailure() {
   if (!files_.failed || limit_bytes_ <= 0 || static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
     return;
   Note(paths_.intermediate,
-       "written where memory does not suffice, but what the files beside it are of fits: they are of another compile");
+       "it is written where memory does not suffice, but the program of the files beside it fits: they are of another "
+       "compile");
   files_.failed = false;
 }
 

@@ -181,7 +181,10 @@ void Meaning::FindRoles(const RoleWords& role_words) {
     if (roles_[i] == Role::kWeights && !rows.empty() && !rows[0].empty() && fed_in.contains(rows[0].front()))
       roles_[i] = Role::kInput;
     if (roles_[i] != Role::kWeights && roles_[i] != Role::kOptimizerState) continue;
-    for (const std::vector<int>& row : rows) weight_families_.insert(row.begin(), row.end());
+    for (const std::vector<int>& row : rows) {
+      weight_families_.insert(row.begin(), row.end());
+      if (rows.size() > 2) stacked_families_.insert(row.begin(), row.end());
+    }
   }
   for (const int family : LearnedPositions(fed_in)) weight_families_.erase(family);
 }
@@ -376,6 +379,8 @@ bool Meaning::IsScores(std::size_t value) const {
 
 void Meaning::FindVocabulary() {
   // The classes that the loss is taken over: a softmax looks for the largest of them, which nothing does with features.
+  // So does a router with its experts; but each of these has a matrix of its own, which the weights of the classes, a
+  // row each, do not have.
   const HloModule& module = program_.module();
   for (std::size_t i = 0; i < module.instructions.size(); ++i) {
     const HloInstruction& instruction = module.instructions[i];
@@ -389,7 +394,9 @@ void Meaning::FindVocabulary() {
       if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[static_cast<std::size_t>(dim)].empty())
         continue;
       const Axis axis = MakeAxis(dims[static_cast<std::size_t>(dim)]);
-      if (InWeights(axis) && axis.size > vocabulary_.size) vocabulary_ = axis;
+      const bool is_stacked = std::any_of(axis.families.begin(), axis.families.end(),
+                                          [&](int family) { return stacked_families_.contains(family); });
+      if (InWeights(axis) && !is_stacked && axis.size > vocabulary_.size) vocabulary_ = axis;
     }
   }
 }

@@ -100,6 +100,7 @@ class Meaning {
   std::vector<ValueKind> kinds_;
   mutable std::map<std::int64_t, std::map<std::vector<int>, std::int64_t>> of_size_;  // what Restored found
   std::set<int> weight_families_;
+  std::set<int> stacked_families_;  // of weights with more than two dimensions
   // Families of the positions of queries and of keys, major first; equal for self-attention.
   std::set<std::pair<std::vector<int>, std::vector<int>>> attention_;
   Axis batch_;

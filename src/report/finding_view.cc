@@ -246,16 +246,11 @@ std::string ProgramOf(const Diagnosis& finding) {
   return {};
 }
 
-const RankedRemedy* FirstRanked(const Diagnosis& finding) {
-  for (const RankedRemedy& ranked : finding.remedies) {
-    if (!ranked.remedy->inquiry) return &ranked;
-  }
-  return finding.remedies.empty() ? nullptr : &finding.remedies.front();
-}
-
 const Remedy* FirstRemedy(const Diagnosis& finding) {
-  const RankedRemedy* first = FirstRanked(finding);
-  return first == nullptr ? nullptr : first->remedy;
+  for (const RankedRemedy& ranked : finding.remedies) {
+    if (!ranked.remedy->inquiry) return ranked.remedy;
+  }
+  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
 }
 
 std::string ExplainCommand(const Diagnosis& finding) {

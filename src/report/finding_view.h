@@ -108,8 +108,7 @@ std::string Verdict(const Diagnosis& finding);
 // The program that failed, as its log names it; empty where it does not.
 std::string ProgramOf(const Diagnosis& finding);
 
-// What to do first: the first remedy that is a cure, else the first. Null where there is none.
-const RankedRemedy* FirstRanked(const Diagnosis& finding);
+// What to change first: the first remedy that is a cure, else the first. Null where there is none.
 const Remedy* FirstRemedy(const Diagnosis& finding);
 
 // "whyoom explain E1000.2 --framework pytorch_xla": says what was diagnosed when it is typed where the report was made,

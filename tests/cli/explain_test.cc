@@ -163,6 +163,7 @@ TEST_CASE("explain writes a site whose links lead to its own pages", "[cli]") {
     CHECK(Holds(page, "default-src 'none'") == false);  // it stands in an attribute, escaped
     CHECK(Holds(page, "Content-Security-Policy"));
     CHECK_FALSE(Holds(page, "<script"));
+    CHECK_FALSE(Holds(page, "</code><code>"));  // punctuation behind a name is none
     CHECK_FALSE(Holds(page, " src="));
     for (std::size_t at = page.find("href=\""); at != std::string::npos; at = page.find("href=\"", at + 1)) {
       const std::size_t begin = at + 6;

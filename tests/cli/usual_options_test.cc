@@ -52,7 +52,7 @@ TEST_CASE("what is misspelt is answered with what was meant", "[cli]") {
   CHECK(Holds(error_of({"rules", "tset"}), "rules tset: there is no such command, did you mean 'test'?"));
   CHECK(Holds(error_of({"rules"}), "which one? There are "));
   CHECK(Holds(error_of({"rules", "test", "--untired"}), "did you mean '--untried'?"));
-  CHECK(Holds(error_of({"diff", "a"}), "AFTER is missing: The run after it; whyoom diff [OPTIONS] BEFORE AFTER"));
+  CHECK(Holds(error_of({"diff", "a"}), "AFTER is missing (The run after it): whyoom diff [OPTIONS] BEFORE AFTER"));
   CHECK(Holds(error_of({"run", "--keep-dmp", "--", "true"}), "did you mean '--keep-dump'?"));
   CHECK(Holds(error_of({"explain", "E100"}), "did you mean 'E1000'?"));
   CHECK(Holds(error_of({"explain", "bf61"}), "did you mean 'bf16'?"));

@@ -124,6 +124,26 @@ class Skill(unittest.TestCase):
             for name in re.findall(r"[a-z_]{2,}", bare):
                 self.assertTrue(name in keys or name in facts, f"{name} in {program}")
 
+    def test_the_short_json_is_what_it_says(self):
+        """The command for little room: the keys that it names are those that there are, and what is left out is."""
+        told = next(each for each in re.findall(r"^- (.*?)(?=^- |^$)", self.body, flags=re.M | re.S) if "--brief" in each)
+        command = re.search(r"`whyoom (--brief --format json) ", told).group(1).split()
+        here, left_out = (set(re.findall(r"`([a-z_]+)`", part)) for part in re.split(r"(?<=`how` for the first)\.", told))
+        diagnosis = json.loads((ROOT / "docs" / "brief.schema.json").read_text())["definitions"]["brief_diagnosis"]
+        keys = set(diagnosis["properties"])
+        self.assertEqual(here - {"how"}, keys - {"id"})
+        self.assertTrue(left_out)
+        self.assertFalse(left_out & keys)
+        log = str(ROOT / "testdata" / "cases" / "compile-padded-points" / "log")
+        short = whyoom("--exit-zero", *command, log)
+        whole = whyoom("--exit-zero", "--format", "json", log)
+        self.assertLess(len(short), len(whole) / 8)
+        found, = json.loads(short)["diagnoses"]
+        full, = json.loads(whole)["diagnoses"]
+        self.assertLessEqual(set(found), keys)
+        self.assertLessEqual(left_out - {"room", "memory"}, set(full))  # those two are of a dump
+        self.assertEqual(found["remedies"][0]["how"], full["remedies"][0]["how"][:1])
+
     def test_each_word_of_code_is_one(self):
         keys, values, ids = known_words()
         facts = facts_of_goldens()

@@ -16,18 +16,18 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kShares = 12;
-constexpr std::size_t kFailures = 2000;   // rows
-constexpr std::size_t kWorthCutting = 4;  // bytes
-constexpr std::size_t kLongestInput = 80;         // columns
-constexpr std::size_t kFolder = 240;      // columns
+constexpr std::size_t kFailures = 2000;    // rows
+constexpr std::size_t kWorthCutting = 4;   // bytes
+constexpr std::size_t kLongestInput = 80;  // columns
+constexpr std::size_t kFolder = 240;       // columns
 
-// A table of the most frequent, with their counts and a bar for how many failures: by title, else by name; with
+// A table of the most frequent, with their counts and a bar for how many reports: by title, else by name; with
 // `named`, by both.
 void AddShares(const char* heading, const std::map<std::string, Share>& shares, bool named, HtmlWriter* html) {
   if (shares.empty()) return;
   const auto sorted = MostFrequent(shares);
   double most = 1;
-  for (const auto& [name, share] : sorted) most = std::max(most, static_cast<double>(share.diagnoses));
+  for (const auto& [name, share] : sorted) most = std::max(most, static_cast<double>(share.occurrences));
   const auto section = html->Block("section", {{"class", "shares"}});
   html->Heading(2, heading);
   {
@@ -50,7 +50,7 @@ void AddShares(const char* heading, const std::map<std::string, Share>& shares, 
         const auto what = html->In("th", {{"scope", "row"}});
         if (named || share.title.empty()) html->Element("code", Shorten(name, kLongestInput));
         html->Text((named ? " " : "") + share.title);
-        DrawBar({{static_cast<double>(share.diagnoses), "count", "", false}}, {most, {}}, "share", "", html);
+        DrawBar({{static_cast<double>(share.occurrences), "count", "", false}}, {most, {}}, "share", "", html);
       }
       html->Number(fmt::format("{}", share.diagnoses));
       html->Number(fmt::format("{}", share.occurrences));
@@ -119,7 +119,8 @@ void AddFailure(const Diagnosis& finding, const Anchors& anchors, const std::str
     html->Element("td", "", {{"class", "time"}, {"data-name", ""}});
   }
   const auto where = html->In("td", {{"class", "where"}, {"data-name", "where"}});
-  html->Element("code", Shorten(BelowFolder(failure.place, folder), kLongestInput), {{"title", Shorten(failure.place, 400)}});
+  html->Element("code", Shorten(BelowFolder(failure.place, folder), kLongestInput),
+                {{"title", Shorten(failure.place, 400)}});
 }
 
 }  // namespace

@@ -203,8 +203,11 @@ void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html) 
   const double saved = need.need - static_cast<double>(ranked.saves_bytes.value_or(0));
   const double after = std::clamp(ranked.left_bytes ? static_cast<double>(*ranked.left_bytes) : saved, 0.0, need.need);
   const bool fits = after <= need.have;
-  const std::string text = fmt::format("about {}{} of {} {}: {}", SizeText(after), SpreadText(ranked),
-                                       SizeText(need.have), need.have_word, fits ? "fits" : "does not fit yet");
+  const std::string text =
+      fmt::format("about {}{} of {} {}: {}", SizeText(after), SpreadText(ranked), SizeText(need.have), need.have_word,
+                  !fits               ? "does not fit yet"
+                  : ranked.borderline ? "may fit"
+                                      : "should fit");
   const auto in = html->In("div", {{"class", "effect"}});
   DrawBar({{after, fits ? "fits" : "over", "", false}, {need.need - after, "saved", "", false}}, ScaleOf(need), "thin",
           "Needed after it: " + text, html);

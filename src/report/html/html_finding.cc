@@ -13,10 +13,10 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kSentence = 2000;  // bytes
-constexpr std::size_t kMessage = 8000;   // bytes
-constexpr std::size_t kLongestAllocation = 240;       // columns
-constexpr std::size_t kShape = 90;       // columns; of tuples mostly
+constexpr std::size_t kSentence = 2000;          // bytes
+constexpr std::size_t kMessage = 8000;           // bytes
+constexpr std::size_t kLongestAllocation = 240;  // columns
+constexpr std::size_t kShape = 90;               // columns; of tuples mostly
 constexpr std::size_t kPlaces = 50;
 constexpr std::size_t kReasons = 20;
 
@@ -333,7 +333,11 @@ void AddRemedyNotes(const std::set<const Remedy*>& remedies, HtmlWriter* html) {
             [](const Remedy* a, const Remedy* b) { return std::pair(a->title, a->id) < std::pair(b->title, b->id); });
   for (const Remedy* remedy : sorted) {
     const auto details = html->Block("details", {{"class", "note"}});
-    html->Element("summary", remedy->title);
+    {
+      const auto summary = html->In("summary");
+      html->Text(remedy->title + " ");
+      html->Element("code", remedy->id);
+    }
     const auto in = html->In("div", {{"id", "remedy-" + remedy->id}, {"tabindex", "-1"}});
     AddNotes(*remedy, remedy->safe_why, html);
   }

@@ -15,9 +15,9 @@
 namespace whyoom {
 namespace {
 
-constexpr double kMargin = 1.02;         // a limit at the right edge would not be seen
-constexpr std::size_t kLongestRowName = 240;       // columns
-constexpr std::size_t kModuleName = 80;  // columns
+constexpr double kMargin = 1.02;              // a limit at the right edge would not be seen
+constexpr std::size_t kLongestRowName = 240;  // columns
+constexpr std::size_t kModuleName = 80;       // columns
 constexpr std::size_t kModules = 20;
 constexpr std::size_t kWholePrograms = 20;
 constexpr std::size_t kNamedPrograms = 200;

@@ -155,25 +155,10 @@ void AddField(const char* label, const std::string& text, HtmlWriter* html) {
 
 }  // namespace
 
-void AddAdvice(const std::string& text, HtmlWriter* html) {
-  if (std::count(text.begin(), text.end(), '`') % 2 != 0) return html->Sentence(text);
-  bool in_code = false;
-  for (std::size_t begin = 0; begin <= text.size(); in_code = !in_code) {
-    const std::size_t end = std::min(text.find('`', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    if (in_code) {
-      html->Element("code", part);
-    } else if (!part.empty()) {
-      html->Sentence(part);
-    }
-    begin = end + 1;
-  }
-}
-
 void AddAdviceIn(std::string_view element, const std::string& text, HtmlWriter* html) {
   if (text.empty()) return;
   const auto in = html->Block(element);
-  AddAdvice(text, html);
+  html->Sentence(text);
 }
 
 void AddAdviceList(const std::vector<std::string>& texts, HtmlWriter* html) {

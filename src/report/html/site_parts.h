@@ -39,9 +39,7 @@ void AddRemedyList(const SiteContext& site, HtmlWriter* html);
 // What the words mean that advice is written in.
 void AddTerms(HtmlWriter* html);
 
-// A text of the rule data, in which names may stand between backticks.
-void AddAdvice(const std::string& text, HtmlWriter* html);
-// The same as a whole element, `element` with the text in it; nothing for an empty text.
+// A text of the rule data, in which names may stand between backquotes, in an element; nothing for an empty text.
 void AddAdviceIn(std::string_view element, const std::string& text, HtmlWriter* html);
 
 // A list; nothing where it is empty.

@@ -29,7 +29,7 @@ std::string FindingLine(const Diagnosis& finding, const Style& style) {
   const std::optional<Need> need = NeedOf(finding);
   std::vector<std::string> parts = {Printable(ScenarioTitle(finding))};
   if (need) parts.push_back(NeedText(*need));
-  if (const RankedRemedy* first = FirstRanked(finding)) parts.push_back(style.Good(Printable(RemedyText(*first))));
+  if (!finding.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(finding.remedies.front()))));
   return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), Joined(parts));
 }
 

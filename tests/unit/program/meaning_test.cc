@@ -39,6 +39,29 @@ std::string Layer(bool trains) {
 )");
 }
 
+// The largest of the 16 numbers that a weight makes of each example, and another weight that they are multiplied with.
+std::string Softmax(const std::string& other_weight, const std::string& product) {
+  return R"(%max {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] maximum(%a, %b)
+}
+
+ENTRY %main {
+  %w = f32[2048,16]{1,0} parameter(0), metadata={op_name="params[\'w\']"}
+  %e = )" +
+         other_weight +
+         R"( parameter(1), metadata={op_name="params[\'e\']"}
+  %x = f32[64,2048]{1,0} parameter(2), metadata={op_name="batch[\'x\']"}
+  %i = f32[] constant(-inf)
+  %y = f32[64,16]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %p = )" +
+         product + R"( dot(%y, %e), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %m = f32[64]{0} reduce(%y, %i), dimensions={1}, to_apply=%max
+}
+)";
+}
+
 const char* const kAssignment =
     "BufferAssignment:\n"
     "allocation 0: size 67108864, page 0, parameter 0, shape |f32[2048,8192]| at ShapeIndex {}:\n"
@@ -150,6 +173,14 @@ TEST_CASE("values have the kinds of what they are for", "[program]") {
 TEST_CASE("without a backward pass nothing is kept for one", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
   CHECK(KindOf(program, Meaning(program, Words()), "y") == ValueKind::kTemporaries);
+}
+
+TEST_CASE("the vocabulary is what a softmax is taken over, and not the experts that a router chooses from",
+          "[program]") {
+  const Program classes = MakeProgram(Softmax("f32[16,2048]{1,0}", "f32[64,2048]{1,0}"));
+  CHECK(Meaning(classes, Words()).vocabulary().size == 16);
+  const Program experts = MakeProgram(Softmax("f32[16,2048,128]{2,1,0}", "f32[64,2048,128]{2,1,0}"));
+  CHECK_FALSE(Meaning(experts, Words()).vocabulary());
 }
 
 TEST_CASE("a program of nothing means nothing", "[program]") {
