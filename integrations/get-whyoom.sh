@@ -24,10 +24,13 @@ fail() { # STATUS MESSAGE
 [ $# = 1 ] || fail 2 "usage: get-whyoom.sh FOLDER"
 [ -n "$1" ] || fail 2 "usage: get-whyoom.sh FOLDER"
 [ -n "$version" ] || fail 2 "WHYOOM_VERSION is not set (as 0.1.0)"
-[ -n "$sums" ] || fail 2 "WHYOOM_SHA256 is not set: the archive's line in SHA256SUMS of the release"
-case $version in *[!0-9A-Za-z.+~-]*) fail 2 "WHYOOM_VERSION is no version: $version" ;; esac
+[ -n "$sums" ] || fail 2 "WHYOOM_SHA256 is not set: the 64 digits before the archive's name in SHA256SUMS of the release"
+case $version in
+  *[!0-9A-Za-z.+~-]*) fail 2 "WHYOOM_VERSION is no version: $version" ;;
+  v*) fail 2 "WHYOOM_VERSION is $version: write ${version#v}, without the v of the tag" ;;
+esac
 for sum in $sums; do
-  case $sum in *[!0-9a-f]*) fail 2 "WHYOOM_SHA256 is no SHA-256: $sum" ;; esac
+  case $sum in *[!0-9a-f]*) fail 2 "WHYOOM_SHA256 is no SHA-256: $sum (of a line of SHA256SUMS, the 64 digits before the name)" ;; esac
   [ ${#sum} = 64 ] || fail 2 "WHYOOM_SHA256 is no SHA-256: $sum"
 done
 

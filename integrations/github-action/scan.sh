@@ -22,6 +22,7 @@ find_program() { # sets `whyoom`
   whyoom=$INPUT_BINARY
   if [ -n "$INPUT_VERSION" ]; then
     local releases=$INPUT_RELEASES
+    [ -f "$GITHUB_ACTION_PATH/../get-whyoom.sh" ] || stop "get-whyoom.sh is not beside the action's folder: copy both"
     # An action that lies in the workflow's own repository has no repository of its own to be told.
     [ -n "$releases" ] || [ -z "$ACTION_REPOSITORY" ] || releases=$GITHUB_SERVER_URL/$ACTION_REPOSITORY/releases/download
     whyoom=$(WHYOOM_RELEASES=$releases WHYOOM_VERSION=$INPUT_VERSION WHYOOM_SHA256=$INPUT_SHA256 WHYOOM_CACHE=${RUNNER_TOOL_CACHE:-$RUNNER_TEMP}/whyoom \

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace whyoom {
 namespace {
@@ -12,7 +14,17 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 struct {
   std::atomic<std::atomic<bool>*> stop{nullptr};
   std::atomic<int> signal{0};
+  std::atomic<std::int64_t> at{0};  // milliseconds of the monotonic clock, when the first came
 } g_interrupt;
+
+// timeout(1) and others send a signal to a process and right after it to its group: that is one request.
+constexpr std::int64_t kOneRequest = 300;  // milliseconds
+
+std::int64_t Now() {
+  struct timespec now {};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called by a handler
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
               std::atomic<std::atomic<bool>*>::is_always_lock_free);
 
@@ -20,10 +32,15 @@ std::array<struct sigaction, kSignals.size()> g_before;
 
 void OnSignal(int signal) {
   int none = 0;
-  g_interrupt.signal.compare_exchange_strong(none, signal);
-  if (std::atomic<bool>* stop = g_interrupt.stop) *stop = true;
+  if (g_interrupt.signal.compare_exchange_strong(none, signal)) {
+    g_interrupt.at = Now();
+    if (std::atomic<bool>* stop = g_interrupt.stop) *stop = true;
+    return;
+  }
+  if (Now() - g_interrupt.at < kOneRequest) return;
   // Whoever asks a second time, by whatever signal, does not want to wait.
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
+  raise(signal);  // waits until this function returns
 }
 
 }  // namespace

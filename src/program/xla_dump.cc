@@ -257,7 +257,8 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
     if (!module.Failed() || module.paths.buffer_assignment.empty()) continue;
     if (name.empty() || module.name == name) failed.push_back(&module);
   }
-  if (failed.empty() || (name.empty() && failed.size() > 1)) return nullptr;
+  if (failed.empty()) return nullptr;
+  if (name.empty() && failed.size() > 1) return OnlyOneOf(failed, used);
   std::stable_sort(failed.begin(), failed.end(),
                    [](const Module* a, const Module* b) { return a->number > b->number; });
   if (failed.size() == 1 || !used) return failed.front();
@@ -268,12 +269,28 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   return found == failed.end() ? failed.front() : *found;
 }
 
+// Of compiles that failed, where the log names none: the one that takes what it says; null where several do, or none.
+const XlaDump::Module* XlaDump::OnlyOneOf(const std::vector<const Module*>& failed, std::optional<double> used) const {
+  if (!used || failed.size() > kMostCompiles) return nullptr;
+  const Module* only = nullptr;
+  for (const Module* module : failed) {
+    if (!AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment).bytes), *used)) continue;
+    if (only != nullptr) return nullptr;
+    only = module;
+  }
+  return only;
+}
+
 Problem XlaDump::NotFound(const std::string& name) const {
   for (const auto& [stem, module] : modules_) {
     if (module.Failed() && module.paths.buffer_assignment.empty() && (name.empty() || module.name == name))
       return {module.paths.intermediate, "", kNoAssignment};
   }
-  if (name.empty()) return {"XLA dump", "", "the log does not say which module of the dump failed"};
+  if (name.empty()) {
+    return {"XLA dump", "",
+            "the log does not say which of the modules that failed is meant; the dump's folder, given by itself, tells "
+            "of each"};
+  }
   return {name, "", "the XLA dump holds no failed compile of this module"};
 }
 

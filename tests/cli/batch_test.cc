@@ -217,6 +217,17 @@ TEST_CASE("an interrupt prints what is done", "[cli]") {
   CHECK(ignored.exit_status == 128 + SIGTERM);
 }
 
+TEST_CASE("a signal to the process and at once to its group is one request", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", Failure(10));
+  const std::string begin = "cd '" + scratch.path() +
+                            "'; { echo begin; sleep 2; } | '" WHYOOM_BINARY
+                            "' --format json a.log - & p=$!; sleep 0.5; kill -TERM $p; ";
+  const ProcessResult once = RunProcess({"/bin/sh", "-c", begin + "kill -TERM $p; wait $p"});
+  CHECK(once.exit_status == 128 + SIGTERM);
+  CHECK(json::parse(once.out)["diagnoses"].size() == 1);
+}
+
 TEST_CASE("progress as JSON lines ends with what came of it", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 200);

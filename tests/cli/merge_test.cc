@@ -88,6 +88,16 @@ TEST_CASE("merged parts are the whole, byte for byte, in any order and grouping"
   }
 }
 
+TEST_CASE("a report that was read back names the commands that the log's framework asks for", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write(
+      "ours.log",
+      "  File \"/venv/lib/python3.11/site-packages/torch_xla/core/xla_model.py\", line 9, in step\n" + Buffer(20));
+  const std::string direct = Run(scratch, {"ours.log"}, "text");
+  CHECK(direct.find("--framework pytorch_xla") != std::string::npos);
+  CHECK(Run(scratch, {"merge"}, "text", Run(scratch, {"ours.log"}, "ndjson")) == direct);
+}
+
 TEST_CASE("the summary says how often what, and what recurs", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", "[rank0]: " + Buffer(10) + "[rank1]: " + Buffer(10));

@@ -75,6 +75,7 @@ std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
 bool ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
   RecordReader reader(record, &rules_);
   Diagnosis finding;
+  finding.rules = &rules_;
   DescribeDiagnosis(reader, finding, "");
   if (reader.faulty()) return false;
   ++counts->diagnoses;

@@ -147,6 +147,33 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   CHECK(nameless->facts.Text("module") == "jit_step");
 }
 
+TEST_CASE("of several failed modules the one is meant that takes what the log says", "[program]") {
+  const ScratchFolder scratch;
+  XlaDump dump;
+  const auto add = [&](const std::string& module, const std::string& assignment) {
+    dump.AddFile(scratch.Write("module_" + module + ".after_optimizations-buffer-assignment.txt", assignment));
+    dump.AddFile(
+        scratch.Write("module_" + module + ".oom_intermediate_module.txt", "HloModule m\n\nENTRY %main {\n}\n"));
+  };
+  const auto read = [&](double used, Problem* problem) {
+    return dump.Read("", BuiltInRules().role_words(), used, 0, problem);
+  };
+  add("0000.jit_step.cl_7", kAssignment);
+  Problem problem;
+  const double need =
+      dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem)->facts.Number("program_need_bytes").value();
+  add("0001.jit_other.cl_7",
+      "BufferAssignment:\nallocation 0: size 104857600, page 0, preallocated-temp:\n value: <1 a @0> "
+      "(size=104857600,offset=0): f32[26214400]{0:T(1024)}\n\nTotal bytes used: 104857600 (100.00MiB)\n");
+  REQUIRE(read(need, &problem));
+  CHECK(read(need, &problem)->facts.Text("module") == "jit_step");
+  CHECK(read(100.0 * kMiB, &problem)->facts.Text("module") == "jit_other");
+  CHECK_FALSE(read(200.0 * kMiB, &problem));
+  CHECK(problem.what.find("does not say which of the modules") != std::string::npos);
+  add("0002.jit_third.cl_7", kAssignment);
+  CHECK_FALSE(read(need, &problem));  // it may be either
+}
+
 TEST_CASE("names of dump files", "[program]") {
   CHECK(XlaDump::IsDumpFile("/d/module_0012.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt"));
   CHECK(XlaDump::IsDumpFile("module_0012.jit__lambda_.after_optimizations.txt"));
