@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import importlib.metadata
 import io
 import os
 import stat
@@ -161,6 +162,15 @@ class Diagnose(unittest.TestCase):
         report = whyoom.diagnose((dump / "log").read_bytes(), xla_dump=dump)
         self.assertEqual(codes(report), ["E1000"])
         self.assertTrue(report["diagnoses"][0]["allocations"])
+
+
+class Version(unittest.TestCase):
+    def test_it_is_the_programs_whether_or_not_the_package_is_installed(self):
+        first = subprocess.run([whyoom.find_binary(), "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+        self.assertRegex(first, r"^whyoom \d+\.\d+\.\d+$")
+        self.assertEqual(whyoom._version(), first.split()[1])
+        with mock.patch("importlib.metadata.version", side_effect=importlib.metadata.PackageNotFoundError):
+            self.assertEqual(whyoom._version(), first.split()[1])
 
 
 class Program(unittest.TestCase):

@@ -28,7 +28,7 @@ def _version() -> str:
     try:
         return importlib.metadata.version("whyoom")
     except importlib.metadata.PackageNotFoundError:
-        return run(["--version"], b"", 20.0).decode().split()[-1]
+        return run(["--version"], b"", 20.0).decode().split()[1]  # "whyoom 0.1.0", then what it is built from
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "catch.h"
 #include "process.h"
@@ -97,6 +98,28 @@ TEST_CASE("a followed pipe ends with its writer", "[cli]") {
   const ProcessResult result = RunWhyoom({"--follow", "--format", "json"}, Case("compile-adam-state"));
   CHECK(result.exit_status == 1);
   CHECK(result.out == RunWhyoom({"--format", "json"}, Case("compile-adam-state")).out);
+}
+
+TEST_CASE("a followed pipe is filtered, and advised on, as a file is", "[cli]") {
+  const std::string log = Case("compile-padded-points") + Case("neighbour-cpu");
+  const auto followed = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "--follow");
+    return RunWhyoom(options, log);
+  };
+  const ProcessResult all = followed({"--brief"});
+  CHECK(all.exit_status == 1);
+  CHECK(Count(all.out, ": E1000") == 1);
+  CHECK(Count(all.out, ": cpu.oom") == 1);
+  const ProcessResult selected = followed({"--brief", "--select", "cpu.oom"});
+  CHECK(selected.exit_status == 1);
+  CHECK(Count(selected.out, ": E1000") == 0);
+  CHECK(Count(selected.out, ": cpu.oom") == 1);
+  CHECK(Count(selected.err, "1 failure that --select or --ignore leaves out") == 1);
+  const ProcessResult ignored = followed({"--brief", "--ignore", "E1000,cpu.oom"});
+  CHECK(ignored.exit_status == 0);
+  CHECK(Count(ignored.out, ": E1000") + Count(ignored.out, ": cpu.oom") == 0);
+  const ProcessResult keras = followed({"--framework", "Keras", "--select", "E1000"});
+  CHECK(Count(keras.out, "whyoom explain E1000.2 --framework keras") == 1);
 }
 
 TEST_CASE("a folder cannot be followed", "[cli]") {
