@@ -99,8 +99,9 @@ def equivalents():
 class Lab:
     """A copy of the tree, built; whose objects are linked with that of one changed file into tests of their own."""
 
-    def __init__(self, build, workers, rooms):
+    def __init__(self, build, workers, rooms, changed):
         self.tree, self.out, self.rooms = build / "tree", build / "out", rooms
+        self.built = {*rooms, *changed}
         self.tree.mkdir(parents=True, exist_ok=True)
         self.sync()
         run(["cmake", "-S", self.tree, "-B", self.out, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
@@ -130,7 +131,7 @@ class Lab:
     def sync(self):
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True)
         # Tests that do not count are not compiled.
-        left_out = ("tests/cli/", "tests/golden/", "tests/unit/cli/", *os.environ.get("QUICKER", "tests/cli/").split())
+        left_out = ("tests/cli/", "tests/golden/", "tests/unit/cli/", *(f"tests/unit/{room}/" for room in ROOMS if room not in self.built))
         wanted = {file for file in listed.stdout.decode().split("\0") if file and (ROOT / file).is_file() and not (file.startswith(left_out) and file.endswith("_test.cc"))}
         for path in [path for path in self.tree.rglob("*") if path.is_file() and str(path.relative_to(self.tree)) not in wanted]:
             path.unlink()
@@ -197,7 +198,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--in", dest="folders", default="src/read,src/diagnose,src/program,src/text")
-    parser.add_argument("--rooms", default=",".join(ROOMS), help="whose tests are asked; fewer are built sooner, and notice less")
+    parser.add_argument("--rooms", default=",".join(ROOMS), help="whose tests are asked beside those of the changed room; fewer are built sooner, and notice less")
     parser.add_argument("--at-least", type=float, default=95)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=pathlib.Path)
@@ -215,7 +216,7 @@ def main():
     chance.shuffle(every)
     same = equivalents()
     changes = (Change(file, begin, end, chance.choice(others)) for file, begin, end, others in every)
-    lab = Lab(options.build.resolve(), options.workers, options.rooms.split(","))
+    lab = Lab(options.build.resolve(), options.workers, options.rooms.split(","), {file.parts[1] for file, *_ in every})
     tried = []
     for change, noticed_by in in_order(lab, (change for change in changes if change.key() not in same), options.workers):
         if len(tried) == options.count:
