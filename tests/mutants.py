@@ -37,6 +37,8 @@ TOKEN = re.compile("|".join([r"(?<![\w.])\d+(?![\w.'])", r"(?<=[(\s])!(?=[\w(*])
 HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^#[^\n]*|static_assert\([^\n]*', re.S | re.M)
 ROOMS = "input text rules facts read program diagnose compare report layering".split()
 WHOLE = "whole"  # tests from bytes to conclusions, which notice most of what a room's own do not
+# A room's tests know nothing of the rooms further left (src/README.md).
+FURTHER_LEFT = {"text": ROOMS[2:], "read": ["diagnose", "compare", "report"], "program": ["diagnose", "compare", "report"], "diagnose": ["report"]}
 WORD = re.compile(r"\b(?:true|false)\b")
 
 
@@ -87,13 +89,17 @@ class Change:
         return f"{self.file}:{self.number}: '{self.was.strip()}' -> '{self.instead.strip()}' at {self.column} in: {self.line}"
 
 
+def key_of(listed):
+    return {name: listed[name] for name in ("file", "line", "column", "is")}
+
+
 def equivalents():
     """The changes that make no difference, as Change.key has them."""
     listed = json.loads(SAME_ANYWAY.read_text())
     for one in listed:
         if one["line"] not in [line.strip() for line in (ROOT / one["file"]).read_text().splitlines()]:
             sys.exit(f"{SAME_ANYWAY.name}: no such line in {one['file']}: {one['line']}")
-    return [{name: value for name, value in one.items() if name != "why"} for one in listed]
+    return [key_of(one) for one in listed]
 
 
 class Lab:
@@ -119,7 +125,7 @@ class Lab:
             desk = build / f"desk{number}"
             desk.mkdir(exist_ok=True)
             self.desks.put(desk)
-        self.seconds = dict.fromkeys([WHOLE, *ROOMS], 600)
+        self.seconds = dict.fromkeys([WHOLE, *sorted({*rooms, *changed})], 600)
         for room in self.seconds:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if not self.passes(self.out / "tests" / "whyoom_tests", room, build):
@@ -143,8 +149,8 @@ class Lab:
             shutil.copy2(ROOT / file, there)
 
     def passes(self, tests, room, folder):
-        """What takes three times the processor's time that it should, or sleeps for long, hangs."""
-        spent = int(3 * self.seconds[room] + 5)
+        """What takes more than three times the processor's time that it should, or sleeps for long, hangs."""
+        spent = int(3 * self.seconds[room] + 2)
         try:
             return run(["prlimit", f"--cpu={spent}", "--as=8000000000", tests, "--abort", f"[{room}]~[slow]"], timeout=20 * spent, cwd=folder,
                        env={**os.environ, "TMPDIR": str(folder)}).returncode == 0
@@ -169,7 +175,7 @@ class Lab:
             replaced[replaced.index("-o") + 1] = str(tests)
             run(replaced, cwd=self.out, check=True)
             own = change.file.parts[1]
-            others = sorted({*self.rooms} - {own}, key=lambda room: self.seconds[room])
+            others = sorted({*self.rooms}.intersection(FURTHER_LEFT.get(own, ROOMS)), key=lambda room: self.seconds[room])
             return next((room for room in [own, WHOLE, *others] if not self.passes(tests, room, desk)), "")
         finally:
             self.desks.put(desk)
@@ -185,7 +191,7 @@ def in_order(lab, changes, workers):
         waiting = []
         for change in changes:
             waiting.append((change, pool.submit(lab.try_out, change)))
-            if len(waiting) > workers:
+            if len(waiting) > 8 * workers:
                 first, result = waiting.pop(0)
                 yield first, result.result()
         for first, result in waiting:
@@ -201,7 +207,8 @@ def main():
     parser.add_argument("--rooms", default=",".join(ROOMS), help="whose tests are asked beside those of the changed room; fewer are built sooner, and notice less")
     parser.add_argument("--at-least", type=float, default=95)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path, help="what came of each change; goes on where it is there already")
+    parser.add_argument("--again", type=pathlib.Path, help="such a file: only what survived, with the same --seed")
     parser.add_argument("--only", help="FILE:LINE, all of its tokens")
     options = parser.parse_args()
     every = []
@@ -217,8 +224,11 @@ def main():
     same = equivalents()
     changes = (Change(file, begin, end, chance.choice(others)) for file, begin, end, others in every)
     lab = Lab(options.build.resolve(), options.workers, options.rooms.split(","), {file.parts[1] for file, *_ in every})
-    tried = []
-    for change, noticed_by in in_order(lab, (change for change in changes if change.key() not in same), options.workers):
+    tried = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    left_out = same + [key_of(one) for one in tried]
+    survivors = [key_of(one) for one in json.loads(options.again.read_text()) if not one["noticed_by"]] if options.again else None
+    changes = (change for change in changes if change.key() not in left_out and (survivors is None or change.key() in survivors))
+    for change, noticed_by in in_order(lab, changes, options.workers):
         if len(tried) == options.count:
             break
         if noticed_by is None:
