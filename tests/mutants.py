@@ -4,22 +4,30 @@
     tests/mutants.py [--count 200] [--seed 1] [--build build/mutants] [--in src/read,src/diagnose,src/program,src/text] [--json FILE] [--only FILE:LINE]
 
 Each change is one token: a comparison, a sign, `and` for `or`, a number by one, a truth, a `not` gone. What does not compile is drawn anew. The
-tests that count are those of `ctest -L quick`. Survivors are listed with their lines: each is either a test that is missing, or a change that
-makes no difference, which is said beside it where somebody has found out why. Status 1 where less than --at-least per cent are noticed.
+tests that count are those of `ctest -L quick`. Survivors are listed with their lines: each is a test that is missing, a token that is not needed, or
+a change that makes no difference: tests/same_anyway.json has those, with the reason, and they are not counted. Status 1 where less than --at-least
+per cent of the others are noticed.
 
-It works in a copy of the tree below the build folder, so that the tree stays as it is. Two hundred take about two hours of two cores.
+It builds a copy of the tree below the build folder, once; then each change costs one file compiled, the tests linked with it, and tests until the
+first fails, those of its own room first. What the build makes of the rules (`cmake/rule_digest.cc`) stays what the unchanged program made.
 """
 import argparse
+import concurrent.futures
+import itertools
 import json
+import os
 import pathlib
+import queue
 import random
 import re
+import resource
+import shlex
 import shutil
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAME_ANYWAY = ROOT / "tests" / "same_anyway.json"
 SWAPS = {" < ": [" <= ", " >= "], " <= ": [" < ", " > "], " > ": [" >= ", " <= "], " >= ": [" > ", " < "], " == ": [" != "], " != ": [" == "],
          " && ": [" || "], " || ": [" && "], " + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " += ": [" -= "], " -= ": [" += "],
          "++": ["--"], "--": ["++"], "true": ["false"], "false": ["true"], "std::min": ["std::max"], "std::max": ["std::min"],
@@ -28,6 +36,9 @@ TOKEN = re.compile("|".join([r"(?<![\w.])\d+(?![\w.'])", r"(?<=[(\s])!(?=[\w(*])
 # Neither comments, texts nor what includes and declares.
 HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^#[^\n]*|static_assert\([^\n]*', re.S | re.M)
 ROOMS = "input text rules facts read program diagnose compare report layering".split()
+WHOLE = "whole"  # tests from bytes to conclusions, which notice most of what a room's own do not
+# A room's tests know nothing of the rooms further left (src/README.md).
+FURTHER_LEFT = {"text": ROOMS[2:], "read": ["diagnose", "compare", "report"], "program": ["diagnose", "compare", "report"], "diagnose": ["report"]}
 WORD = re.compile(r"\b(?:true|false)\b")
 
 
@@ -53,24 +64,81 @@ def places(path):
     return found
 
 
+class Change:
+    """One token of a file, and what stands there instead."""
+
+    def __init__(self, file, begin, end, instead):
+        self.file, self.begin, self.end, self.instead = file, begin, end, instead
+        text = (ROOT / file).read_text()
+        start = text.rfind("\n", 0, begin) + 1
+        line = text[start:text.index("\n", end)]
+        self.was = text[begin:end]
+        self.number = text[:begin].count("\n") + 1
+        self.line = line.strip()
+        self.column = begin - start - (len(line) - len(line.lstrip()))
+
+    def key(self):
+        """Tells it from others without a line number, which is another one soon."""
+        return {"file": str(self.file), "line": self.line, "column": self.column, "is": self.instead.strip()}
+
+    def write(self, tree, path):
+        text = (tree / self.file).read_text()
+        path.write_text(text[:self.begin] + self.instead + text[self.end:])
+
+    def __str__(self):
+        return f"{self.file}:{self.number}: '{self.was.strip()}' -> '{self.instead.strip()}' at {self.column} in: {self.line}"
+
+
+def key_of(listed):
+    return {name: listed[name] for name in ("file", "line", "column", "is")}
+
+
+def equivalents():
+    """The changes that make no difference, as Change.key has them."""
+    listed = json.loads(SAME_ANYWAY.read_text())
+    for one in listed:
+        if one["line"] not in [line.strip() for line in (ROOT / one["file"]).read_text().splitlines()]:
+            sys.exit(f"{SAME_ANYWAY.name}: no such line in {one['file']}: {one['line']}")
+    return [key_of(one) for one in listed]
+
+
 class Lab:
-    def __init__(self, build):
-        self.tree = build / "tree"
-        self.out = build / "out"
+    """A copy of the tree, built; whose objects are linked with that of one changed file into tests of their own."""
+
+    def __init__(self, build, workers, rooms, changed):
+        self.tree, self.out, self.rooms = build / "tree", build / "out", rooms
+        self.built = {*rooms, *changed}
         self.tree.mkdir(parents=True, exist_ok=True)
         self.sync()
-        run(["cmake", "-S", self.tree, "-B", self.out, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+        run(["cmake", "-S", self.tree, "-B", self.out, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
+             "-DWHYOOM_UNITY=OFF", "-DWHYOOM_HARDENING=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
              *(["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []),
              *(["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold"] if shutil.which("mold") else [])], check=True)
-        run(["ninja", "-C", self.out, "whyoom", "whyoom_tests"], check=True)
-        begin = time.monotonic()
-        if not self.passes(600):
-            sys.exit("the tests fail without a change")
-        self.patience = 3 * (time.monotonic() - begin) + 10
+        run(["ninja", "-C", self.out, "whyoom_tests"], check=True)
+        listed = json.loads((self.out / "compile_commands.json").read_text())
+        self.compile = {pathlib.Path(one["file"]).relative_to(self.tree): shlex.split(one["command"])
+                        for one in listed if pathlib.Path(one["file"]).is_relative_to(self.tree)}
+        told = subprocess.run(["ninja", "-C", self.out, "-t", "commands", "-s", "tests/whyoom_tests"], check=True, capture_output=True, text=True)
+        self.link = shlex.split(told.stdout.strip().removeprefix(": && ").removesuffix(" && :"))
+        self.desks = queue.Queue()
+        for number in range(workers):
+            desk = build / f"desk{number}"
+            desk.mkdir(exist_ok=True)
+            self.desks.put(desk)
+        self.seconds = dict.fromkeys([WHOLE, *sorted({*rooms, *changed})], 600)
+        for room in self.seconds:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if not self.passes(self.out / "tests" / "whyoom_tests", room, build):
+                sys.exit(f"the tests of {room}/ fail without a change")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            self.seconds[room] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print("seconds of each room: " + ", ".join(f"{room} {spent:.1f}" for room, spent in self.seconds.items()), flush=True)
 
     def sync(self):
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True)
-        wanted = {file for file in listed.stdout.decode().split("\0") if file and (ROOT / file).is_file()}
+        # Tests that do not count are not compiled.
+        left_out = ("tests/cli/", "tests/golden/", "tests/unit/cli/", *(f"tests/unit/{room}/" for room in ROOMS if room not in self.built))
+        wanted = {file for file in listed.stdout.decode().split("\0") if file and (ROOT / file).is_file() and not (file.startswith(left_out) and file.endswith("_test.cc"))}
         for path in [path for path in self.tree.rglob("*") if path.is_file() and str(path.relative_to(self.tree)) not in wanted]:
             path.unlink()
         for file in wanted:
@@ -80,30 +148,54 @@ class Lab:
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, there)
 
-    def passes(self, seconds, first="text"):
-        """The tests of the room `first`, which mostly notice, and then the others."""
-        rest = ",".join(f"[{room}]~[slow]" for room in ROOMS if room != first)
+    def passes(self, tests, room, folder):
+        """What takes more than three times the processor's time that it should, or sleeps for long, hangs."""
+        spent = int(3 * self.seconds[room] + 2)
         try:
-            return all(run([self.out / "tests" / "whyoom_tests", "--abort", rooms], timeout=seconds).returncode == 0
-                       for rooms in (f"[{first}]~[slow]", rest))
+            return run(["prlimit", f"--cpu={spent}", "--as=8000000000", tests, "--abort", f"[{room}]~[slow]"], timeout=20 * spent, cwd=folder,
+                       env={**os.environ, "TMPDIR": str(folder)}).returncode == 0
         except subprocess.TimeoutExpired:
             return False
 
-    def survives(self, file, begin, end, instead):
-        """None where it does not compile."""
-        path = self.tree / file
-        text = path.read_text()
-        path.write_text(text[:begin] + instead + text[end:])
+    def try_out(self, change):
+        """The room whose tests notice, empty where none does; None where it does not compile."""
+        desk = self.desks.get()
         try:
-            if run(["ninja", "-C", self.out, "whyoom", "whyoom_tests"]).returncode != 0:
+            source, made, tests = desk / "changed.cc", desk / "changed.o", desk / "whyoom_tests"
+            change.write(self.tree, source)
+            command = self.compile[change.file]
+            at = command.index("-o")
+            known = command[at + 1]
+            there = {known: str(made), str(self.tree / change.file): str(source)}
+            if run([there.get(part, part) for part in [*command, "-w"]], cwd=self.out).returncode != 0:
                 return None
-            return self.passes(self.patience, file.parts[1])
+            # Of an archive nothing is taken that is there already.
+            replaced = [str(made) if part == known else part for part in self.link] if known in self.link else \
+                list(itertools.chain.from_iterable([str(made), part] if part == "libwhyoom.a" else [part] for part in self.link))
+            replaced[replaced.index("-o") + 1] = str(tests)
+            run(replaced, cwd=self.out, check=True)
+            own = change.file.parts[1]
+            others = sorted({*self.rooms}.intersection(FURTHER_LEFT.get(own, ROOMS)), key=lambda room: self.seconds[room])
+            return next((room for room in [own, WHOLE, *others] if not self.passes(tests, room, desk)), "")
         finally:
-            path.write_text(text)
+            self.desks.put(desk)
 
 
 def run(command, **more):
     return subprocess.run([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+
+
+def in_order(lab, changes, workers):
+    """Each change with what came of it, in order, some at a time."""
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        waiting = []
+        for change in changes:
+            waiting.append((change, pool.submit(lab.try_out, change)))
+            if len(waiting) > 8 * workers:
+                first, result = waiting.pop(0)
+                yield first, result.result()
+        for first, result in waiting:
+            yield first, result.result()
 
 
 def main():
@@ -112,8 +204,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--in", dest="folders", default="src/read,src/diagnose,src/program,src/text")
+    parser.add_argument("--rooms", default=",".join(ROOMS), help="whose tests are asked beside those of the changed room; fewer are built sooner, and notice less")
     parser.add_argument("--at-least", type=float, default=95)
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--json", type=pathlib.Path, help="what came of each change; goes on where it is there already")
+    parser.add_argument("--again", type=pathlib.Path, help="such a file: only what survived, with the same --seed")
     parser.add_argument("--only", help="FILE:LINE, all of its tokens")
     options = parser.parse_args()
     every = []
@@ -126,23 +221,24 @@ def main():
         every = [one for one in every if str(one[0]) == wanted and (ROOT / wanted).read_text()[:one[1]].count("\n") + 1 == int(line)]
     chance = random.Random(options.seed)
     chance.shuffle(every)
-    lab = Lab(options.build.resolve())
-    tried = []
-    for file, begin, end, others in every:
+    same = equivalents()
+    changes = (Change(file, begin, end, chance.choice(others)) for file, begin, end, others in every)
+    lab = Lab(options.build.resolve(), options.workers, options.rooms.split(","), {file.parts[1] for file, *_ in every})
+    tried = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    left_out = same + [key_of(one) for one in tried]
+    survivors = [key_of(one) for one in json.loads(options.again.read_text()) if not one["noticed_by"]] if options.again else None
+    changes = (change for change in changes if change.key() not in left_out and (survivors is None or change.key() in survivors))
+    for change, noticed_by in in_order(lab, changes, options.workers):
         if len(tried) == options.count:
             break
-        instead = chance.choice(others)
-        survived = lab.survives(file, begin, end, instead)
-        if survived is None:
+        if noticed_by is None:
             continue
-        text = (ROOT / file).read_text()
-        line = text[:begin].count("\n") + 1
-        tried.append({"file": str(file), "line": line, "was": text[begin:end].strip(), "is": instead.strip(), "survived": survived})
-        if survived:
-            print(f"{file}:{line}: '{text[begin:end].strip()}' -> '{instead.strip()}' in: {text.splitlines()[line - 1].strip()}", flush=True)
+        tried.append({**change.key(), "number": change.number, "noticed_by": noticed_by})
+        if not noticed_by:
+            print(change, flush=True)
         if options.json:
             options.json.write_text(json.dumps(tried, indent=1))
-    noticed = sum(not one["survived"] for one in tried)
+    noticed = sum(one["noticed_by"] != "" for one in tried)
     share = 100 * noticed / max(1, len(tried))
     print(f"{len(tried)} changes, {noticed} noticed: {share:.1f} %")
     return 0 if share >= options.at_least else 1

@@ -43,11 +43,6 @@ std::string Stated(const std::string& source, const std::string& name) {
   return std::regex_search(source, match, line) ? match[1].str() : "";
 }
 
-// The fingerprint of the rule data changes with each edit of a rule and says nothing about a case.
-std::string WithoutFingerprint(const std::string& text) {
-  return std::regex_replace(text, std::regex("\"rules\": \"[0-9a-f]{64}\""), "\"rules\": \"…\"");
-}
-
 // The neutral rules lie in a folder that has another name each time, and what is told to type names it.
 std::string WithoutRules(const std::string& text) {
   static const std::regex more("(more  whyoom explain [^\\n]*) --rules [^ \\n]+(?: · |\\n      (?=https))?");

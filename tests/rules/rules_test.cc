@@ -167,7 +167,7 @@ TEST_CASE("no line of a rule file is longer than 160 characters", "[rules]") {
   }
 }
 
-TEST_CASE("the built-in rules hold what their examples say", "[rules]") {
+TEST_CASE("the built-in rules hold what their examples say", "[rules][whole]") {
   const RuleTestResult result = TestRules(BuiltIn());
   CHECK(result.Failures() == std::vector<std::string>());
   CHECK(result.reported >= 150);

@@ -154,3 +154,47 @@ TEST_CASE("what lies with the host takes room only while it is used", "[program]
   // The weights are there for the product alone, and the second array is made after it.
   CHECK(layer.Left(layer.changes.StateOnHost()) == kNeed - 2 * kMiB);
 }
+
+TEST_CASE("what is sent to the host need not be whole in memory without that", "[program]") {
+  const std::string rest = R"(  %x = f32[64,8192]{1,0} parameter(0), metadata={op_name="batch"}
+  %y = f32[64,8192]{1,0} exponential(%x)
+  %t = token[] after-all()
+  %s = (f32[64,8192]{1,0}, u32[], token[]) send(%y, %t), channel_id=1, is_host_transfer=@
+  ROOT %z = f32[64,4096]{1,0} slice(%y), slice={[0:64], [0:4096]}
+}
+)";
+  for (const bool to_host : {true, false}) {
+    std::string module = "ENTRY %main {\n" + rest;
+    module.replace(module.find('@'), 1, to_host ? "true" : "false");
+    const MadeProgram made(module,
+                           "BufferAssignment:\n"
+                           "allocation 0: size 2097152, page 0, parameter 0, shape |f32[64,8192]| at ShapeIndex {}:\n"
+                           " value: <1 x @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n"
+                           "allocation 1: size 3145728, page 0, preallocated-temp:\n"
+                           " value: <2 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n"
+                           " value: <3 z @0> (size=1048576,offset=2097152): f32[64,4096]{1,0}\n",
+                           "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
+                           "    x{}:0-9\n    y{}:2-5\n    z{}:4-9\n");
+    CHECK(made.changes.need_bytes() == 5 * kMiB);
+    CHECK(made.Left(made.changes.WithoutHostTransfer()) == (to_host ? 3 : 5) * kMiB);  // what is fed in stays
+  }
+}
+
+TEST_CASE("a tiny dimension that is merged with another is not padded", "[program]") {
+  const MadeProgram made(R"(ENTRY %main {
+  %x = f32[1024,3]{1,0:T(8,128)} parameter(0), metadata={op_name="batch"}
+  %y = f32[1024,8]{1,0:T(8,128)} broadcast(%x), dimensions={0}
+  ROOT %z = f32[1024,1]{1,0:T(8,128)} slice(%y), slice={[0:1024], [0:1]}
+}
+)",
+                         "BufferAssignment:\n"
+                         "allocation 0: size 524288, page 0, parameter 0, shape |f32[1024,3]| at ShapeIndex {}:\n"
+                         " value: <1 x @0> (size=524288,offset=0): f32[1024,3]{1,0:T(8,128)}\n"
+                         "allocation 1: size 1048576, page 0, preallocated-temp:\n"
+                         " value: <2 y @0> (size=524288,offset=0): f32[1024,8]{1,0:T(8,128)}\n"
+                         " value: <3 z @0> (size=524288,offset=524288): f32[1024,1]{1,0:T(8,128)}\n",
+                         "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
+                         "    x{}:0-9\n    y{}:2-9\n    z{}:3-9\n");
+  // Of three columns; eight are no tiny dimension, and one is none at all.
+  CHECK(made.Left(made.changes.MergeTinyDimensions()) == made.changes.need_bytes() - 524288 + 1024 * 3 * 4);
+}

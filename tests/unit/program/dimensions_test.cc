@@ -172,6 +172,170 @@ ENTRY %main (table: f32[32000,512], ids: s32[4,128]) -> f32[4,128,512] {
   CHECK(Letters(module, {"table", "ids", "rows"}) == "ab cd cdb");
 }
 
+TEST_CASE("gathers of a part of a row do not keep it", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (table: f32[32000,512], ids: s32[7]) -> f32[7,32] {
+  %table = f32[32000,512]{1,0} parameter(0)
+  %ids = s32[7]{0} parameter(1)
+  ROOT %rows = f32[7,32]{1,0} gather(%table, %ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,32}
+}
+)");
+  CHECK(Letters(module, {"table", "ids", "rows"}) == "ab c cd");
+}
+
+TEST_CASE("scatters write rows by index and keep the rest", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (table: f32[32000,512], ids: s32[4,128,1], rows: f32[4,128,512]) -> f32[32000,512] {
+  %table = f32[32000,512]{1,0} parameter(0)
+  %ids = s32[4,128,1]{2,1,0} parameter(1)
+  %rows = f32[4,128,512]{2,1,0} parameter(2)
+  ROOT %sum = f32[32000,512]{1,0} scatter(%table, %ids, %rows), update_window_dims={2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=2
+}
+)");
+  CHECK(Letters(module, {"table", "ids", "rows", "sum"}) == "ab cd. cdb ab");
+}
+
+TEST_CASE("what keeps most of a dimension is its kin, a piece of it is not", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (a: f32[5,64], b: f32[5,16], c: f32[5,4]) -> f32[5,84] {
+  %a = f32[5,64]{1,0} parameter(0)
+  %b = f32[5,16]{1,0} parameter(1)
+  %c = f32[5,4]{1,0} parameter(2)
+  %eighth = f32[5,8]{1,0} slice(%a), slice={[0:5], [0:8]}
+  %less = f32[5,7]{1,0} slice(%a), slice={[0:5], [0:7]}
+  %one = f32[5,1]{1,0} slice(%a), slice={[0:5], [0:1]}
+  ROOT %all = f32[5,84]{1,0} concatenate(%a, %b, %c), dimensions={1}
+}
+)");
+  CHECK(Letters(module, {"a", "eighth", "less", "one"}) == "ab ab ac a.");
+  CHECK(Letters(module, {"all", "a", "b", "c"}) == "ab ab ab ac");
+}
+
+TEST_CASE("dimensions are turned, widened and taken in steps", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (a: f32[24,16], v: f32[16], i: s32[]) -> f32[16,24] {
+  %a = f32[24,16]{1,0} parameter(0)
+  %v = f32[16]{0} parameter(1)
+  %i = s32[] parameter(2)
+  %wide = f32[9,16]{1,0} broadcast(%v), dimensions={1}
+  %step = f32[1,16]{1,0} dynamic-slice(%a, %i, %i), dynamic_slice_sizes={1,16}
+  %put = f32[24,16]{1,0} dynamic-update-slice(%a, %step, %i, %i)
+  ROOT %turned = f32[16,24]{1,0} transpose(%put), dimensions={1,0}
+}
+)");
+  CHECK(Letters(module, {"v", "wide"}) == "a ba");
+  CHECK(Letters(module, {"a", "step", "put", "turned"}) == "ab .b ab ba");
+}
+
+TEST_CASE("a reduction of several arrays gives one of each", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (x: f32[8,16,32], i: s32[8,16,32]) -> s32[8,32] {
+  %x = f32[8,16,32]{2,1,0} parameter(0)
+  %i = s32[8,16,32]{2,1,0} parameter(1)
+  %low = f32[] constant(0)
+  %none = s32[] constant(0)
+  %both = (f32[8,32]{1,0}, s32[8,32]{1,0}) reduce(%x, %i, %low, %none), dimensions={1}
+  %best = f32[8,32]{1,0} get-tuple-element(%both), index=0
+  ROOT %where = s32[8,32]{1,0} get-tuple-element(%both), index=1
+}
+)");
+  CHECK(Letters(module, {"x", "i", "best", "where"}) == "abc abc ac ac");
+}
+
+TEST_CASE("branches take what they are given and give what comes of it", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+%then (p: f32[8,16]) -> f32[16,8] {
+  %p = f32[8,16]{1,0} parameter(0)
+  ROOT %turned = f32[16,8]{1,0} transpose(%p), dimensions={1,0}
+}
+
+%else (q: f32[16,8]) -> f32[16,8] {
+  %q = f32[16,8]{1,0} parameter(0)
+  ROOT %same = f32[16,8]{1,0} negate(%q)
+}
+
+ENTRY %main (c: pred[], x: f32[8,16], y: f32[16,8]) -> f32[16,8] {
+  %c = pred[] parameter(0)
+  %x = f32[8,16]{1,0} parameter(1)
+  %y = f32[16,8]{1,0} parameter(2)
+  ROOT %r = f32[16,8]{1,0} conditional(%c, %x, %y), true_computation=%then, false_computation=%else
+}
+)");
+  CHECK(Letters(module, {"x", "y", "r"}) == "ab ba ba");
+}
+
+TEST_CASE("what is started gives when it is done what it was started with", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+%turn (p: f32[8,16]) -> f32[16,8] {
+  %p = f32[8,16]{1,0} parameter(0)
+  ROOT %turned = f32[16,8]{1,0} transpose(%p), dimensions={1,0}
+}
+
+ENTRY %main (x: f32[8,16]) -> f32[16,8] {
+  %x = f32[8,16]{1,0} parameter(0)
+  %copying = (f32[8,16]{1,0}, f32[8,16]{1,0}, u32[]) copy-start(%x)
+  %copied = f32[8,16]{1,0} copy-done(%copying)
+  %gathering = (f32[8,16]{1,0}, f32[32,16]{1,0}) all-gather-start(%x), dimensions={0}
+  %gathered = f32[32,16]{1,0} all-gather-done(%gathering)
+  %turning = ((f32[8,16]{1,0}), f32[16,8]{1,0}, u32[]) async-start(%x), calls=%turn
+  ROOT %turned.1 = f32[16,8]{1,0} async-done(%turning)
+}
+)");
+  CHECK(Letters(module, {"x", "copied", "gathered", "turned.1"}) == "ab ab ab ba");
+}
+
+TEST_CASE("a bitcast keeps the order in memory", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (a: f32[8,16], x: f32[2,12,1024], y: f32[4,6,128], z: f32[3,2048]) -> f32[16,8] {
+  %a = f32[8,16]{0,1} parameter(0)
+  %x = f32[2,12,1024]{2,1,0:T(8,128)} parameter(1)
+  %y = f32[4,6,128]{2,1,0:T(8,128)} parameter(2)
+  %z = f32[3,2048]{1,0:T(1,128)} parameter(3)
+  %rows = f32[24,1024]{1,0:T(8,128)} bitcast(%x)
+  %narrow = f32[24,128]{1,0:T(8,128)} bitcast(%y)
+  %long = f32[6144]{0:T(1024)} bitcast(%z)
+  ROOT %turned = f32[16,8]{1,0} bitcast(%a)
+}
+)");
+  CHECK(Letters(module, {"a", "turned"}) == "ab ba");
+  CHECK(Letters(module, {"x", "rows"}) == "abc de");       // a tile of eight rows holds some of each twelve
+  CHECK(Letters(module, {"y", "narrow"}) == "abc (ab)c");  // one tile is as wide as the array
+  CHECK(Letters(module, {"z", "long"}) == "ab (ab)");
+}
+
+TEST_CASE("a batch of products may be the window of a convolution", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+ENTRY %main (x: f32[4,128,64], w: f32[4,64,32]) -> f32[4,128,32] {
+  %x = f32[4,128,64]{2,1,0} parameter(0)
+  %w = f32[4,64,32]{2,1,0} parameter(1)
+  ROOT %y = f32[4,128,32]{2,1,0} convolution(%x, %w), window={size=4}, dim_labels=0bf_0io->0bf
+}
+)");
+  CHECK(Letters(module, {"x", "w", "y"}) == "abc acd abd");
+  const Dimensions dimensions(module);
+  REQUIRE(dimensions.products().size() == 1);
+  const Product& product = dimensions.products()[0];
+  const auto family = [&](const char* name, std::size_t dim) {
+    return dimensions.Family(dimensions.Of(module.Find(name), 0)[dim].front());
+  };
+  const auto is = [&](const std::vector<int>& factors, int wanted) {
+    return factors.size() == 1 && dimensions.Family(dimensions.factors().Expand(factors).front()) == wanted;
+  };
+  CHECK(is(product.batch, family("x", 0)));
+  CHECK(is(product.left, family("x", 1)));
+  CHECK(is(product.contracted, family("x", 2)));
+  CHECK(is(product.right, family("w", 2)));
+}
+
 TEST_CASE("damaged attributes cost only what they say", "[program]") {
   const HloModule module = Read(R"(HloModule m
 

@@ -58,6 +58,12 @@ TEST_CASE("Half the sequence quarters the scores of attention", "[program]") {
   CHECK(Saved(LookAtList(Transformer()), "half_sequence") == (6144 / 4 * 3 + (1536 + 384) / 2) * kMiB);
 }
 
+TEST_CASE("Half of an odd batch is the larger half", "[program]") {
+  const std::vector<Prospect> changes =
+      LookAtList(Listed({Row("f32[8,3,1024,768]{3,2,1,0:T(8,128)}", ListedPart::kStacked)}));
+  CHECK(Saved(changes, "half_batch") == 8 * 3 * kMiB);
+}
+
 TEST_CASE("A batch of two makes two micro-batches", "[program]") {
   const std::vector<Prospect> changes =
       LookAtList(Listed({Row("bf16[4,2,16,8192,8192]{4,3,2,1,0:T(8,128)(2,1)}", ListedPart::kStacked)}));

@@ -170,6 +170,15 @@ TEST_CASE("small values are left out, and the largest are kept", "[program]") {
   CHECK(three.need_bytes == 27 * kMiB + 16384);  // what is not kept still counts
 }
 
+TEST_CASE("an array without elements is there, too", "[program]") {
+  const ModuleMemory memory = ReadWithoutRanges(
+      "BufferAssignment:\nallocation 0: size 0, page 0, parameter 0, shape |f32[0,8]| at ShapeIndex {}:\n"
+      " value: <1 none @0> (size=0,offset=0): f32[0,8]{1,0}\n");
+  REQUIRE(memory.allocations.size() == 1);
+  CHECK(Names(memory.allocations[0]) == Strings{"none"});
+  CHECK(memory.need_bytes == 0);
+}
+
 TEST_CASE("what is kept of many values is limited", "[program]") {
   std::string text = "BufferAssignment:\nallocation 0: size 1000000, page 0, preallocated-temp:\n";
   for (int i = 1; i <= 5000; ++i) {

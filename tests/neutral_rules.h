@@ -8,5 +8,12 @@
 // and examples are as they are.
 const std::string& NeutralRulesFile();
 
+// What it holds.
+const std::string& NeutralRules();
+
+// The JSON of a report without the fingerprint of the rule data, which changes with each edit of a rule and says
+// nothing about a case.
+std::string WithoutFingerprint(const std::string& text);
+
 // The text without the folder of that file, which has another name each time.
 std::string WithoutFolder(const std::string& text);

@@ -73,7 +73,7 @@ void ReplaceFailure(Json* failure) {
   }
 }
 
-std::string NeutralRules() {
+std::string MakeNeutralRules() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/rules")) {
     if (entry.path().extension() == ".json" && entry.path().filename() != "schema.json") files.push_back(entry.path());
@@ -99,6 +99,16 @@ std::string NeutralRules() {
 std::string WithoutFolder(const std::string& text) {
   static const std::regex folder("[^ \"]*/neutral\\.json");
   return std::regex_replace(text, folder, "neutral.json");
+}
+
+std::string WithoutFingerprint(const std::string& text) {
+  static const std::regex rules("\"rules\": \"[0-9a-f]{64}\"");
+  return std::regex_replace(text, rules, "\"rules\": \"…\"");
+}
+
+const std::string& NeutralRules() {
+  static const std::string rules = MakeNeutralRules();
+  return rules;
 }
 
 const std::string& NeutralRulesFile() {

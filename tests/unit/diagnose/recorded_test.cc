@@ -1,0 +1,162 @@
+// The goldens (testdata/README.md) within the process: what is recorded there of each log, dump
+// and pair of runs is what the rooms make of it. tests/golden holds the program itself to them, and them to the right
+// answers.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+#include "cli/diff.h"
+#include "cli/options.h"
+#include "cli/output_files.h"
+#include "diagnose/dump_report.h"
+#include "diagnose/read_input.h"
+#include "neutral_rules.h"
+#include "process.h"
+#include "report/record/diff_json.h"
+#include "report/record/json_printer.h"
+#include "report/report.h"
+#include "rules/rule_set.h"
+
+using namespace whyoom;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const RuleSet& Rules() {
+  static const RuleSet rules = [] {
+    std::vector<Fault> faults;
+    RuleSet loaded = RuleSet::Load({{"neutral.json", NeutralRules()}}, &faults);
+    REQUIRE(faults.empty());
+    return loaded;
+  }();
+  return rules;
+}
+
+const Engine& Neutral() {
+  static const Engine engine(Rules());
+  return engine;
+}
+
+// What is read is named as it lies in the folder of its case.
+class Within {
+ public:
+  explicit Within(const fs::path& folder) { fs::current_path(folder); }
+  ~Within() { fs::current_path(before_); }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  const fs::path before_ = fs::current_path();
+};
+
+std::vector<fs::path> CasesOf(const std::string& kind) {
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / kind))
+    cases.push_back(entry.path());
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+std::string ReportOf(const std::string& log, const std::string& dump_folder) {
+  XlaDump dump;
+  if (fs::exists(dump_folder)) {
+    for (const auto& entry : fs::directory_iterator(dump_folder)) dump.AddFile(entry.path().string(), log.empty());
+  }
+  Readings readings;
+  if (!log.empty()) {
+    readings = ReadInput(Neutral(), {log, ""}, Limits());
+  } else {
+    readings.table.emplace(Rules());
+    const DumpCount count = ReportDumps(dump, Rules(), std::nullopt, &*readings.table, &readings.problems);
+    readings.artifacts += count.modules;
+    readings.bytes += count.bytes;
+  }
+  Report report = MakeReport(Rules().fingerprint(), std::move(readings), dump);
+  report.rule_files = Rules().extra_files();
+  return PrintJson(report);
+}
+
+// Names what differs, which of a whole report nobody would find.
+void CheckRecorded(const std::string& printed) {
+  const json got = json::parse(WithoutFingerprint(WithoutFolder(printed)));
+  const json recorded = json::parse(ReadText("expected.json"));
+  CHECK(json::diff(recorded, got).dump(1) == "[]");
+}
+
+// " left 12" where the remedy has "left_bytes".
+std::string Figure(const json& of, const char* key, const std::string& word) {
+  return of.contains(key) && !of[key].is_null() ? " " + word + " " + of[key].dump() : "";
+}
+
+// What a diagnosis says in figures: what fills the memory, how much room a batch has, what each remedy leaves.
+std::string Figures(const json& diagnosis) {
+  std::string shown = "scenario " + diagnosis.value("scenario", json::object()).value("id", "none") + "\n";
+  for (const json& part : diagnosis.value("memory", json::array()))
+    shown += "  " + part["kind"].get<std::string>() + Figure(part, "bytes", "takes") + "\n";
+  if (diagnosis.contains("room")) shown += "  room " + diagnosis["room"].dump() + "\n";
+  for (const json& remedy : diagnosis["remedies"]) {
+    shown += remedy["rank"].dump() + " " + remedy["id"].get<std::string>() + Figure(remedy, "basis", "by");
+    for (const char* word : {"saves", "left", "spread"})
+      shown += Figure(remedy, (std::string(word) + "_bytes").c_str(), word);
+    for (const char* word : {"enough", "enough_with", "parts", "axis"}) shown += Figure(remedy, word, word);
+    shown += "\n";
+  }
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("of each log what is recorded is told", "[diagnose][whole]") {
+  const std::vector<fs::path> cases = CasesOf("cases");
+  REQUIRE(cases.size() >= 12);
+  for (const fs::path& folder : cases) {
+    INFO(folder);
+    const Within within(folder);
+    CheckRecorded(ReportOf("log", "dump"));
+  }
+}
+
+TEST_CASE("of each dump what is recorded is told", "[diagnose][whole]") {
+  const std::vector<fs::path> cases = CasesOf("programs");
+  REQUIRE(cases.size() >= 2);
+  for (const fs::path& folder : cases) {
+    INFO(folder);
+    const Within within(folder);
+    CheckRecorded(ReportOf("", "dump"));
+  }
+}
+
+TEST_CASE("of each two runs what is recorded is told", "[diagnose][whole]") {
+  const std::vector<fs::path> cases = CasesOf("diffs");
+  REQUIRE(cases.size() >= 10);
+  for (const fs::path& folder : cases) {
+    INFO(folder);
+    const Within within(folder);
+    Options options;
+    options.paths = {"before", "after"};
+    CheckRecorded(PrintDiffJson(MakeDiff(Neutral(), options, OutputFiles(options)), "0.1.0", Rules()));
+  }
+}
+
+// Whether they are right is held by tests/golden/advice_test.cc, against what the compiler made of each remedy: near
+// enough. Here each figure is as it was.
+TEST_CASE("the figures of what was tried with a compiler are told as recorded", "[diagnose][whole]") {
+  std::string figures;
+  for (const fs::path& folder : CasesOf("advice")) {
+    const Within within(folder);
+    figures += "== " + folder.filename().string() + "\n";
+    const json report = json::parse(ReportOf("log", "dump"));
+    for (const json& diagnosis : report["diagnoses"]) figures += Figures(diagnosis);
+  }
+  const std::string recorded = std::string(WHYOOM_SOURCE_DIR) + "/testdata/figures.txt";
+  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(recorded, std::ios::binary) << figures;
+  CHECK(figures == ReadText(recorded));
+}
