@@ -157,10 +157,10 @@ std::optional<AppliedChange> Describe(Difference difference, const RuleSet& rule
   return change;
 }
 
-void SetChanges(const Run& before, const Run& after, const RuleSet& rules, Comparison* comparison) {
-  std::vector<Difference> differences;
+void SetChanges(const Run& before, const Run& after, std::vector<Difference> differences, const RuleSet& rules,
+                Comparison* comparison) {
   // Of two jobs each argument and operation would differ.
-  if (before.written != nullptr && after.written != nullptr &&
+  if (differences.empty() && before.written != nullptr && after.written != nullptr &&
       (comparison->same_job || HaveSameArguments(*before.written, *after.written))) {
     comparison->programs_compared = true;
     differences = FindDifferences(*before.written, *after.written);
@@ -228,6 +228,10 @@ const char* VerdictId(DiffVerdict verdict) {
 }
 
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
+  return Compare(before, after, {}, rules);
+}
+
+Comparison Compare(const Run& before, const Run& after, std::vector<Difference> differences, const RuleSet& rules) {
   Comparison comparison;
   comparison.module_before = before.facts.Text("module");
   comparison.module_after = after.facts.Text("module");
@@ -248,7 +252,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
     matched = MatchRows(before.allocations, after.allocations);
     SetRows(matched, &comparison);
   }
-  SetChanges(before, after, rules, &comparison);
+  SetChanges(before, after, std::move(differences), rules, &comparison);
   const ComparisonScope scope(rules, before, after, comparison, matched);
   comparison.seems = Proved(comparison);
   if (comparison.seems.empty()) comparison.seems = Guessed(rules, scope);

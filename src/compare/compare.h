@@ -104,4 +104,7 @@ struct Comparison {
 // `rules` say which remedy a change is.
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
 
+// The same where it is known already what the programs differ by.
+Comparison Compare(const Run& before, const Run& after, std::vector<Difference> differences, const RuleSet& rules);
+
 }  // namespace whyoom

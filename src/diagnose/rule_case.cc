@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "diagnose/comparison_case.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/readings.h"
 #include "diagnose/situation.h"
@@ -172,6 +173,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
     }
     case Kind::kAffix:
     case Kind::kSituation:
+    case Kind::kComparison:
       break;
   }
   return true;
@@ -180,7 +182,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
 std::string TrySituation(const RuleSet& rules, const Situation& situation) {
   const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
   if (!diagnosis) return "is of no failure that is known";
-  return Difference(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *diagnosis));
+  return WhatDiffers(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *diagnosis));
 }
 
 class Collector {
@@ -188,7 +190,7 @@ class Collector {
   void Add(Kind kind, bool must_match, const char* section, const std::string& id,
            const std::vector<Example>& examples) {
     for (std::size_t i = 0; i < examples.size(); ++i)
-      cases_.push_back({kind, must_match, section, id, static_cast<int>(i) + 1, examples[i], "", {}});
+      cases_.push_back({kind, must_match, section, id, static_cast<int>(i) + 1, examples[i], "", {}, {}});
   }
   void Add(Kind kind, bool must_match, const char* section, const std::string& id,
            const std::vector<std::string>& texts) {
@@ -219,11 +221,23 @@ class Collector {
     one.situation = situation;
     cases_.push_back(std::move(one));
   }
+  void AddComparison(const ComparedRuns& runs) {
+    RuleCase one;
+    one.kind = Kind::kComparison;
+    one.section = "comparisons";
+    one.id = runs.place;
+    one.number = ++comparisons_;
+    one.example.text = runs.place;
+    one.example.why = runs.about;
+    one.runs = runs;
+    cases_.push_back(std::move(one));
+  }
   std::vector<RuleCase> Take() { return std::move(cases_); }
 
  private:
   std::vector<RuleCase> cases_;
   int situations_ = 0;
+  int comparisons_ = 0;
 };
 
 }  // namespace
@@ -266,6 +280,8 @@ const char* RuleCase::KindName() const {
       return "affix";
     case Kind::kSituation:
       return "situation";
+    case Kind::kComparison:
+      return "comparison";
   }
   return "";
 }
@@ -311,11 +327,13 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
   }
   for (const AffixExample& example : rules.affix_examples()) all.AddAffix(example);
   for (const Situation& situation : rules.situations()) all.AddSituation(situation);
+  for (const ComparedRuns& runs : rules.comparisons()) all.AddComparison(runs);
   return all.Take();
 }
 
 std::string Try(const Engine& engine, const RuleCase& one) {
   if (one.kind == Kind::kSituation) return TrySituation(engine.rules(), one.situation);
+  if (one.kind == Kind::kComparison) return TryComparison(engine.rules(), one.runs);
   if (one.kind == Kind::kAffix) return TryAffix(engine, one);
   if (one.kind == Kind::kFailure && one.must_match) return TryFailure(one, Diagnose(engine, one.example.text));
   if (Matches(engine, one) == one.must_match) return {};

@@ -23,7 +23,8 @@ struct RuleCase {
     kUnknownError,
     kErrorLine,
     kAffix,
-    kSituation,  // what is to be concluded of what was read
+    kSituation,   // what is to be concluded of what was read
+    kComparison,  // what is to be said of two runs
   };
   Kind kind = Kind::kFailure;
   bool must_match = true;  // else it must not
@@ -33,6 +34,7 @@ struct RuleCase {
   Example example;
   std::string leaves;  // of an affix; its facts are those of LineFacts
   Situation situation;
+  ComparedRuns runs;
 
   const char* KindName() const;  // "failure", "until"
   // "E1000", "context vllm_config".

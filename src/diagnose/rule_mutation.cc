@@ -19,13 +19,18 @@ using End = TriedMutant::End;
 // Whether a change to an entry of the section can show in a case of the kind at all; most of the time goes into cases.
 bool CanShow(const std::string& section, RuleCase::Kind kind) {
   using Kind = RuleCase::Kind;
+  static const std::set<std::string> kOfRuns = {"traces", "differences", "notes"};
+  if (kind == Kind::kComparison) {
+    static const std::set<std::string> kSaid = {"terms", "row_fields", "wording", "remedies"};
+    return kOfRuns.contains(section) || kSaid.contains(section);
+  }
+  if (kOfRuns.contains(section)) return false;
   if (kind == Kind::kSituation) {
     static const std::set<std::string> kReading = {"affixes",     "json_logs", "quotations", "suspects",
                                                    "error_lines", "contexts",  "frameworks"};
     return !kReading.contains(section);
   }
-  static const std::set<std::string> kAdvice = {"remedies", "thresholds",  "wording", "roles",
-                                                "traces",   "differences", "notes"};
+  static const std::set<std::string> kAdvice = {"remedies", "thresholds", "wording", "roles"};
   if (kAdvice.contains(section)) return false;
   if (section == "terms" || section == "row_fields") return kind == Kind::kFailure;
   switch (kind) {  // of these each is of one section alone
@@ -176,14 +181,20 @@ class Runner {
     return faults.empty() ? End::kSurvived : End::kRefused;
   }
 
-  // Those of the entry itself first: they are the likeliest to notice. Of the others, of a changed pattern, only those
-  // in which it finds something else by itself: to read them all as logs takes most of the time.
+  // Those of the entry itself, or that speak of it, first: they are the likeliest to notice. Of the others, of a
+  // changed pattern, only those in which it finds something else by itself: to read them all as logs takes most of the
+  // time.
   bool SomeExampleFails(const Engine& engine, const RuleMutant& mutant) const {
     const RuleOwner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
     const auto fails = [&](const RuleCase& one) {
       return CanShow(owner.section, one.kind) && !Try(engine, one).empty();
     };
-    const auto is_own = [&](const RuleCase& one) { return one.section == owner.section && one.id == owner.id; };
+    const std::string named = '"' + owner.id + '"';
+    const auto is_own = [&](const RuleCase& one) {
+      if (one.kind == RuleCase::Kind::kSituation)
+        return one.situation.code == owner.id || one.situation.expect.find(named) != std::string::npos;
+      return one.section == owner.section && one.id == owner.id;
+    };
     if (std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) { return is_own(one) && fails(one); }))
       return true;
     std::vector<SyntaxFault> faults;

@@ -27,7 +27,8 @@ std::vector<std::string> RuleTestResult::Failures() const {
     if (tried.complaint.empty()) continue;
     const RuleCase& one = tried.one;
     const std::string why = one.example.why.empty() ? "" : fmt::format(" ({})", one.example.why);
-    const bool says_how = one.kind == RuleCase::Kind::kFailure || one.kind == RuleCase::Kind::kSituation;
+    const bool says_how = one.kind == RuleCase::Kind::kFailure || one.kind == RuleCase::Kind::kSituation ||
+                          one.kind == RuleCase::Kind::kComparison;
     const std::string how = says_how && one.must_match ? " " + tried.complaint : "";
     failures.push_back(
         fmt::format("{}: {}: \"{}\"{}{}", one.Entry(), one.must_match ? "missing" : "noisy", FirstLine(one), how, why));
@@ -60,7 +61,8 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   for (RuleCase& one : cases) {
     std::string complaint = Try(engine, one);
     // Built-in examples are of the built-in data as a whole: where some of it is left out, they may turn out otherwise.
-    if (!complaint.empty() && (one.example.built_in || one.situation.built_in) && !rules.disabled().empty()) {
+    if (!complaint.empty() && (one.example.built_in || one.situation.built_in || one.runs.built_in) &&
+        !rules.disabled().empty()) {
       result.changed.push_back({std::move(one), std::move(complaint)});
       continue;
     }

@@ -22,34 +22,6 @@ std::optional<std::int64_t> Bytes(const Value& value) {
   return number ? std::optional(static_cast<std::int64_t>(std::llround(*number))) : std::nullopt;
 }
 
-Allocation RowOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line) {
-  const auto get = [&](const char* name) {
-    const auto found = fields.find(name);
-    return found == fields.end() ? Value(Unknown{}) : found->second;
-  };
-  const auto text = [&](const char* name) {
-    const Value value = get(name);
-    const std::string* known = AsText(value);
-    return known == nullptr ? std::string() : *known;
-  };
-  Allocation row;
-  row.rank = rank;
-  row.size_bytes = Bytes(get("size_bytes"));
-  row.unpadded_bytes = Bytes(get("unpadded_bytes"));
-  row.padding_bytes = Bytes(get("padding_bytes"));
-  row.padding_factor = AsNumber(get("padding_factor"));
-  row.shape_text = text("shape");
-  row.array = ParseArrayShape(row.shape_text);
-  row.op_name = text("op_name");
-  row.source_file = text("source_file");
-  row.source_line = Bytes(get("source_line"));
-  row.xla_label = text("xla_label");
-  row.kind = text("kind");
-  row.tag = text("tag");
-  row.place.line = line;
-  return row;
-}
-
 Json JsonOf(const Value& value) {
   if (const auto number = AsNumber(value)) return std::round(*number * 1e6) / 1e6;
   if (const auto truth = AsBool(value)) return *truth;
@@ -120,13 +92,41 @@ std::string DifferenceOfAdvice(const Json& expect, const Json& conclusions) {
     const bool is_there = conclusions.contains(id);
     if (expected.is_null() && is_there) return fmt::format("advice: '{}' is told, and is not to be", id);
     if (!expected.is_null() && !is_there) return fmt::format("advice: '{}' is not offered", id);
-    const std::string difference = is_there ? Difference(expected, conclusions.at(id)) : "";
+    const std::string difference = is_there ? WhatDiffers(expected, conclusions.at(id)) : "";
     if (!difference.empty()) return "advice " + id + " " + difference;
   }
   return {};
 }
 
 }  // namespace
+
+Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line) {
+  const auto get = [&](const char* name) {
+    const auto found = fields.find(name);
+    return found == fields.end() ? Value(Unknown{}) : found->second;
+  };
+  const auto text = [&](const char* name) {
+    const Value value = get(name);
+    const std::string* known = AsText(value);
+    return known == nullptr ? std::string() : *known;
+  };
+  Allocation row;
+  row.rank = rank;
+  row.size_bytes = Bytes(get("size_bytes"));
+  row.unpadded_bytes = Bytes(get("unpadded_bytes"));
+  row.padding_bytes = Bytes(get("padding_bytes"));
+  row.padding_factor = AsNumber(get("padding_factor"));
+  row.shape_text = text("shape");
+  row.array = ParseArrayShape(row.shape_text);
+  row.op_name = text("op_name");
+  row.source_file = text("source_file");
+  row.source_line = Bytes(get("source_line"));
+  row.xla_label = text("xla_label");
+  row.kind = text("kind");
+  row.tag = text("tag");
+  row.place.line = line;
+  return row;
+}
 
 Finding FindingOf(const RuleSet& rules, const Situation& situation) {
   Finding finding;
@@ -135,7 +135,7 @@ Finding FindingOf(const RuleSet& rules, const Situation& situation) {
   std::uint64_t line = 0;
   for (const auto& [name, value] : situation.facts) finding.facts.Set(name, value, {++line, 0});
   int rank = 0;
-  for (const auto& fields : situation.rows) finding.allocations.push_back(RowOf(fields, ++rank, ++line));
+  for (const auto& fields : situation.rows) finding.allocations.push_back(AllocationOf(fields, ++rank, ++line));
   return finding;
 }
 
@@ -165,7 +165,7 @@ Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
   return all;
 }
 
-std::string Difference(const Json& expect, const Json& conclusions) {
+std::string WhatDiffers(const Json& expect, const Json& conclusions) {
   for (const auto& [key, expected] : expect.items()) {
     const Json is = conclusions.contains(key) ? conclusions.at(key) : Json();
     if (key == "advice" && expected.is_object() && is.is_object()) {
@@ -174,9 +174,10 @@ std::string Difference(const Json& expect, const Json& conclusions) {
       continue;
     }
     const bool goes_deeper = expected.is_object() && is.is_object() && !expected.contains("text");
-    const std::string difference = goes_deeper ? Difference(expected, is) : "";
+    const std::string difference = goes_deeper ? WhatDiffers(expected, is) : "";
     if (!difference.empty()) return key + " " + difference;
-    if (!goes_deeper && !SameJson(expected, is)) return fmt::format("{} is {}, not {}", key, Shown(is), Shown(expected));
+    if (!goes_deeper && !SameJson(expected, is))
+      return fmt::format("{} is {}, not {}", key, Shown(is), Shown(expected));
   }
   return {};
 }

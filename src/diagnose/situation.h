@@ -28,7 +28,10 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situati
 // cannot be told is null, as is what is not known of a remedy; `facts` are those that follow from what is given.
 nlohmann::json Conclusions(const Situation& situation, const Diagnosis& diagnosis);
 
+// A row of the list of allocations, of its fields by name.
+Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line);
+
 // What of `expect` is not so, as the end of a sentence; empty where all is. What is not named is not looked at.
-std::string Difference(const nlohmann::json& expect, const nlohmann::json& conclusions);
+std::string WhatDiffers(const nlohmann::json& expect, const nlohmann::json& conclusions);
 
 }  // namespace whyoom

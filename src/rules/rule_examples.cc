@@ -33,6 +33,22 @@ std::map<std::string, Value> FactsOf(const RuleNode& node) {
   return facts;
 }
 
+std::string FileAndLine(const RuleNode& node) { return node.file().name + ":" + std::to_string(node.place().line); }
+
+ComparedRuns::OfRun RunOf(const RuleNode& node) {
+  ComparedRuns::OfRun run;
+  run.failed = node["failed"].Bool();
+  run.measured = node["measured"].Bool();
+  run.compiles = node["compiles"].Bool();
+  run.code = node["code"].Text();
+  run.title = node["title"].Text();
+  run.path = node["path"].Text();
+  run.other_failures = static_cast<std::size_t>(std::max(0, node["other_failures"].Int(0)));
+  run.facts = FactsOf(node["facts"]);
+  for (const RuleNode& row : node["rows"].Items()) run.rows.push_back(FactsOf(row));
+  return run;
+}
+
 }  // namespace
 
 std::vector<Example> RuleSetBuilder::AllExamples(const RuleNode& node) {
@@ -134,10 +150,21 @@ void RuleSetBuilder::BuildSituation(const RuleNode& node) {
   for (const RuleNode& row : node["rows"].Items()) situation.rows.push_back(FactsOf(row));
   if (node["expect"].exists()) situation.expect = node["expect"].json().dump();
   for (const RuleNode& id : node["expect"]["remedies"].Items()) remedy_references_.push_back(id);
-  const JsonPlace place = node.place();
-  situation.place = node.file().name + ":" + std::to_string(place.line);
+  situation.place = FileAndLine(node);
   situation.built_in = node.file().built_in;
   set_.situations_.push_back(std::move(situation));
+}
+
+void RuleSetBuilder::BuildComparedRuns(const RuleNode& node) {
+  ComparedRuns runs;
+  runs.about = node["about"].Text();
+  runs.before = RunOf(node["before"]);
+  runs.after = RunOf(node["after"]);
+  for (const RuleNode& difference : node["differences"].Items()) runs.differences.push_back(FactsOf(difference));
+  if (node["expect"].exists()) runs.expect = node["expect"].json().dump();
+  runs.place = FileAndLine(node);
+  runs.built_in = node.file().built_in;
+  set_.comparisons_.push_back(std::move(runs));
 }
 
 // What is given must be something that can be read, and what is expected something that can follow.

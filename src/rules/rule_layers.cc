@@ -78,6 +78,7 @@ void RuleSetBuilder::MergeFile(const LoadedFile& file) {
   for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
   for (const RuleNode& node : root["examples"].Items()) more_examples_.push_back(node);
   for (const RuleNode& node : root["situations"].Items()) situations_.push_back(node);
+  for (const RuleNode& node : root["comparisons"].Items()) comparisons_.push_back(node);
   AddJsonKeys(root["json_logs"]);
   AddRoleWords(root["roles"]);
 }

@@ -102,6 +102,7 @@ void RuleSetBuilder::BuildEntries() {
   BuildEach("affixes", &RuleSetBuilder::BuildAffix);
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
   for (const RuleNode& node : situations_) BuildSituation(node);
+  for (const RuleNode& node : comparisons_) BuildComparedRuns(node);
   BuildComparison();
   BuildWording();
   BuildThresholds();

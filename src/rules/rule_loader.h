@@ -85,6 +85,7 @@ class RuleSetBuilder {
   static std::vector<Example> AllExamples(const RuleNode& node);
   void BuildMoreExamples(const RuleNode& node);
   void BuildSituation(const RuleNode& node);
+  void BuildComparedRuns(const RuleNode& node);
 
   // Sections that are objects, not arrays: their keys are the ids.
   static constexpr const char* kTerms = "terms";
@@ -151,6 +152,7 @@ class RuleSetBuilder {
   std::vector<RuleNode> extensions_;                          // in the order of the files
   std::vector<RuleNode> more_examples_;                       // likewise
   std::vector<RuleNode> situations_;                          // likewise
+  std::vector<RuleNode> comparisons_;                         // likewise
   std::map<std::string, std::vector<std::string>> replaced_;  // by "section/id": places of what stood there before
   std::map<std::string, std::map<std::string, RuleNode>> disabled_;        // by section and id: where that is said
   std::map<std::string, std::map<std::string, RuleNode>> disabled_heads_;  // by code and head

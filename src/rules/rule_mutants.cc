@@ -16,9 +16,9 @@ using Json = nlohmann::json;
 using MutantKind = RuleMutant::Kind;
 
 // What a member of an entry is, by its key; the same word means the same in all sections, but for those below.
-const std::set<std::string_view> kKept = {"$schema",        "situations", "format",  "description", "examples",
-                                          "until_examples", "logs",       "leaves",  "id",          "code",
-                                          "links",          "extends",    "snippets"};
+const std::set<std::string_view> kKept = {"$schema",  "situations",     "comparisons", "format",  "description",
+                                          "examples", "until_examples", "logs",        "leaves",  "id",
+                                          "code",     "links",          "extends",     "snippets"};
 const std::set<std::string_view> kPatterns = {"pattern", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};
@@ -71,7 +71,8 @@ class FileMutator {
       Remove(pointer, "the term " + key);
       return AddAll(MutantKind::kCondition, pointer, MutateExpression(JoinedText(value)));
     }
-    if (is_text && kPatterns.contains(key)) return AddAll(MutantKind::kPattern, pointer, MutatePattern(JoinedText(value)));
+    if (is_text && kPatterns.contains(key))
+      return AddAll(MutantKind::kPattern, pointer, MutatePattern(JoinedText(value)));
     if (is_text && kConditions.contains(key))
       return AddAll(MutantKind::kCondition, pointer, MutateExpression(JoinedText(value)));
     if (is_text && kWords.contains(key)) return Add(MutantKind::kWords, pointer, 0, "other words", "Other words.");
@@ -105,7 +106,8 @@ class FileMutator {
     } else if (value.is_object()) {
       Members(pointer, key, value);
     } else if (value.is_boolean()) {
-      Add(MutantKind::kFlag, pointer, 0, std::string("not ") + (value.get<bool>() ? "true" : "false"), !value.get<bool>());
+      Add(MutantKind::kFlag, pointer, 0, std::string("not ") + (value.get<bool>() ? "true" : "false"),
+          !value.get<bool>());
     } else if (value.is_number()) {
       Number(pointer, key, value);
     } else if (value.is_string()) {

@@ -112,6 +112,30 @@ struct Situation {
   bool built_in = false;                           // it comes with the program
 };
 
+// Two runs as if they had been read, and what is to be said of the change between them.
+struct ComparedRuns {
+  struct OfRun {
+    bool failed = false;
+    bool measured = false;
+    bool compiles = false;
+    std::string code;   // of the failure
+    std::string title;  // of the failure
+    std::string path;
+    std::size_t other_failures = 0;
+    std::map<std::string, Value> facts;
+    std::vector<std::map<std::string, Value>> rows;
+  };
+  std::string about;  // for people
+  OfRun before;
+  OfRun after;
+  // What the programs of two dumps show, as compare/difference.h has it: its own names beside "change", "from", "to",
+  // "arrays" and "undone".
+  std::vector<std::map<std::string, Value>> differences;
+  std::string expect;  // JSON, see diagnose/comparison_case.h
+  std::string place;   // "file:line" of a rule file
+  bool built_in = false;
+};
+
 struct Failure {
   std::string code;
   std::vector<std::string> aliases;
@@ -359,6 +383,7 @@ class RuleSet {
   double Threshold(std::string_view id) const;
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
   const std::vector<Situation>& situations() const { return situations_; }
+  const std::vector<ComparedRuns>& comparisons() const { return comparisons_; }
 
   // For the prefilter: of every head, context and suspect, and of facts that have a long one, long ones in pieces;
   // sorted, each once.
@@ -399,6 +424,7 @@ class RuleSet {
   std::vector<ErrorLine> error_lines_;
   std::vector<AffixExample> affix_examples_;
   std::vector<Situation> situations_;
+  std::vector<ComparedRuns> comparisons_;
   std::vector<RowTest> row_tests_;
   std::vector<std::string> term_names_;
   std::vector<Trace> traces_;

@@ -1,11 +1,14 @@
 #include "rules/source_mutants.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "rules/expression_lexer.h"
@@ -20,6 +23,7 @@ using internal::TokenKind;
 using TreeKind = PatternPiece::Kind;
 
 constexpr std::size_t kShown = 40;
+constexpr std::string_view kNothingLikeIt = "'nothing like it'";
 
 std::string Shown(std::string_view text) {
   std::string shown(text.substr(0, kShown));
@@ -201,7 +205,10 @@ class ExpressionMutator {
          {"known", "not known"}}};
     const Token& token = tokens_[i];
     if (token.kind == TokenKind::kNumber) return Number(i);
-    if (token.kind == TokenKind::kText) return Replace(i, "'nothing like it'");
+    if (token.kind == TokenKind::kText) {
+      if (!IsNoMatchEitherWay(i)) Replace(i, kNothingLikeIt);
+      return;
+    }
     if (token.kind == TokenKind::kOpen || token.kind == TokenKind::kClose || token.kind == TokenKind::kComma) return;
     const bool is_call = i + 1 < tokens_.size() && tokens_[i + 1].kind == TokenKind::kOpen;
     if (token.kind == TokenKind::kName && token.text == "true") return Replace(i, "false");
@@ -215,6 +222,26 @@ class ExpressionMutator {
     for (const auto& [from, to] : kCounterparts) {
       if (token.text == from) return Replace(i, to);
     }
+  }
+
+  // Whether it is '' in `default(x, '') == 'text'`, or such a default in `contains(…, 'text')` or `matches(…, 'text')`,
+  // where what would stand in its place is no more what is looked for than '' is.
+  bool IsNoMatchEitherWay(std::size_t i) const {
+    const auto is = [&](std::size_t at, TokenKind kind) { return at < tokens_.size() && tokens_[at].kind == kind; };
+    const bool is_default = tokens_[i].text.empty() && i >= 4 && is(i - 1, TokenKind::kComma) &&
+                            is(i - 2, TokenKind::kName) && is(i - 3, TokenKind::kOpen) &&
+                            tokens_[i - 4].text == "default" && is(i + 1, TokenKind::kClose) &&
+                            is(i + 3, TokenKind::kText);
+    if (!is_default) return false;
+    const std::string& text = tokens_[i + 3].text;
+    const std::string_view instead = kNothingLikeIt.substr(1, kNothingLikeIt.size() - 2);
+    if (tokens_[i + 2].text == "==" || tokens_[i + 2].text == "!=") return !text.empty() && text != instead;
+    if (i < 6 || !is(i + 2, TokenKind::kComma) || !is(i - 5, TokenKind::kOpen)) return false;
+    const std::string& call = tokens_[i - 6].text;
+    if (call == "contains") return !text.empty() && instead.find(text) == instead.npos;
+    if (call != "matches") return false;
+    const re2::RE2 pattern(text, re2::RE2::Quiet);
+    return pattern.ok() && !re2::RE2::PartialMatch("", pattern) && !re2::RE2::PartialMatch(instead, pattern);
   }
 
   void Number(std::size_t i) {

@@ -533,7 +533,7 @@ bool SituationSearch::Find(const RuleOwner& owner, const std::string& source, co
   }
   for (const Situation& situation : earlier) {
     const std::optional<Diagnosis> diagnosis = Diagnose(mutated, situation);
-    if (!diagnosis || !Difference(Json::parse(situation.expect), Conclusions(situation, *diagnosis)).empty())
+    if (!diagnosis || !WhatDiffers(Json::parse(situation.expect), Conclusions(situation, *diagnosis)).empty())
       return true;
   }
   const RuleText before(rules_, compiled_terms_, source);

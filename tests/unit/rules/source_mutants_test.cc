@@ -79,6 +79,31 @@ TEST_CASE("an expression is changed in each of its parts", "[rules][mutants]") {
   CHECK(MutateExpression("a ? b").empty());
 }
 
+TEST_CASE("a default that matches no more than its mutant does is left as it is", "[rules][mutants]") {
+  const auto changes_default = [](const std::string& source) {
+    const Set sources = Sources(MutateExpression(source));
+    return std::any_of(sources.begin(), sources.end(), [](const std::string& mutant) {
+      return mutant.find("default(a, 'nothing like it')") != std::string::npos;
+    });
+  };
+  CHECK_FALSE(changes_default("default(a, '') == 'temp'"));
+  CHECK_FALSE(changes_default("default(a, '') != 'temp'"));
+  CHECK_FALSE(changes_default("b or contains(default(a, ''), 'copy(')"));
+  CHECK_FALSE(changes_default("matches(default(a, ''), '^(?:debug|io)_callback$')"));
+  CHECK(changes_default("default(a, '') == ''"));
+  CHECK(changes_default("default(a, '') == b"));
+  CHECK(changes_default("default(a, '')"));
+  CHECK(changes_default("default(a, 'temp') == 'temp'"));
+  CHECK(changes_default("contains(default(a, ''), 'like')"));
+  CHECK(changes_default("contains(default(a, ''), b)"));
+  CHECK(changes_default("matches(default(a, ''), '^[^/]*$')"));
+  CHECK(changes_default("matches(default(a, ''), 'thing')"));
+  CHECK(changes_default("contains('temp', default(a, ''))"));
+  // What it is looked for in is another text all the same.
+  CHECK(Sources(MutateExpression("default(a, '') == 'temp'")) ==
+        Set{"default(a, '') != 'temp'", "default(a, '') == 'nothing like it'"});
+}
+
 TEST_CASE("a sentence is changed in its words and holes", "[rules][mutants]") {
   CHECK(Sources(MutateTemplate("Takes {a * 2|size} of {{b}}, {c|percent}.")) ==
         Set{"Other words.", "Takes {a / 2|size} of {{b}}, {c|percent}.", "Takes {a * 3|size} of {{b}}, {c|percent}.",
