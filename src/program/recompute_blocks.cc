@@ -69,16 +69,19 @@ class BlockRecomputer {
   }
 
  private:
-  // The block of whose forward pass an instruction is; -1: of none. `again`: as a part of the backward pass.
-  int BlockOf(int instruction, bool* again) const {
+  struct Place {
+    int block;   // of whose forward pass an instruction is; -1: of none
+    bool again;  // as a part of the backward pass
+  };
+  Place PlaceOf(int instruction) const {
     const auto block = block_of_.find(instruction);
     const std::int64_t position = program_.ScheduledAt(instruction);
     const std::string_view name = program_.module().instructions[static_cast<std::size_t>(instruction)].name;
     const bool computed_again = OriginalName(name) != name;
-    *again = block == block_of_.end() || computed_again
-                 ? position >= blocks_.turn
-                 : position >= blocks_.list[static_cast<std::size_t>(block->second)].backward_begin;
-    return block == block_of_.end() ? -1 : block->second;
+    const bool again = block == block_of_.end() || computed_again
+                           ? position >= blocks_.turn
+                           : position >= blocks_.list[static_cast<std::size_t>(block->second)].backward_begin;
+    return {block == block_of_.end() ? -1 : block->second, again};
   }
 
   void Collect() {
@@ -99,8 +102,7 @@ class BlockRecomputer {
       kept.first = std::min(kept.first, value.first);
       kept.last_of_place = std::max({kept.last_of_place, value.last, last_of_place_[v]});
       kept.dims = SortedDims(program_.ShapeOf(value).dims);
-      bool again = false;
-      kept.block = std::max(kept.block, BlockOf(source, &again));
+      kept.block = std::max(kept.block, PlaceOf(source).block);
     }
     for (auto& [key, kept] : results) {
       for (const std::size_t v : kept.values) FindReaders(values[v].instruction, values[v].leaf, 0, &kept);
@@ -126,8 +128,7 @@ class BlockRecomputer {
 
   void ReadBy(int user, Kept* kept) const {
     const std::int64_t position = program_.ScheduledAt(user);
-    bool again = false;
-    const int block = BlockOf(user, &again);
+    const auto [block, again] = PlaceOf(user);
     if (again || !meaning_.IsForward(user)) {
       if (position < blocks_.turn) return;
       kept->first_backward = std::min(kept->first_backward, position);

@@ -41,6 +41,13 @@ class Case {
       text += " " + step.remedy->id + " " + std::to_string((step.saves_bytes + kGiB / 2) / kGiB);
     return text;
   }
+  // What the program needs where both were made on it.
+  Case& Together(const std::string& one, const std::string& other, double left_gib) {
+    for (Remedy& remedy : remedies_) remedy.change = remedy.id;
+    if (!finding_.prospects) finding_.prospects.emplace();
+    finding_.prospects->pairs.push_back({one, other, static_cast<std::int64_t>(left_gib * static_cast<double>(kGiB))});
+    return *this;
+  }
   Diagnosis& finding() { return finding_; }
 
  private:
@@ -68,6 +75,15 @@ TEST_CASE("only remedies that name each other are added", "[diagnose]") {
 TEST_CASE("a step saves only of what the steps before leave", "[diagnose]") {
   // Added up plainly the two would be enough: 25 of 24. But halving what is left saves half of what is left.
   CHECK(Case().Add("half", 0, 20, {"fifth"}).Add("fifth", 0, 5, {"half"}).Sum() == "short: half 20 fifth 3");
+}
+
+TEST_CASE("what two leave together is taken from the program that was changed by both", "[diagnose]") {
+  const std::vector<std::string> all = {"a", "b", "c"};
+  CHECK(Case().Add("a", 0, 20, all).Add("b", 0, 20, all).Together("a", "b", 12).Sum() == "covered: a 20 b 8");
+  CHECK(Case().Add("a", 0, 20, all).Add("b", 0, 20, all).Together("a", "b", 17).Sum() == "short: a 20 b 3");
+  // The third of what those leave: a fifth of 18.
+  CHECK(Case().Add("a", 0, 20, all).Add("b", 0, 20, all).Add("c", 0, 8, all).Together("a", "b", 18).Sum(40, 10) ==
+        "short: a 20 b 2 c 4");
 }
 
 TEST_CASE("cheap ones together come before a dear one alone, and no step is idle", "[diagnose]") {

@@ -12,6 +12,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "made_program.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -156,4 +157,27 @@ TEST_CASE("an instruction that names an operand many times uses it once", "[prog
     REQUIRE(instruction >= 0);
     CHECK(program.UsersOf(instruction).size() == 1);
   }
+}
+
+TEST_CASE("a batch that is split over devices is as long as its user wrote it", "[program]") {
+  // The weights are split, too, over other devices.
+  const Program program = MakeProgram(
+      R"(ENTRY %main {
+  %w = f32[2048,8192]{1,0} parameter(0), sharding={mesh['data'=4,'model'=2], [{}, {'model'}]}, metadata={op_name="params[\'w\']"}
+  %x = f32[64,2048]{1,0} parameter(1), sharding={mesh['data'=4,'model'=2], [{'data'}, {}]}, metadata={op_name="batch[\'x\']"}
+  ROOT %y = f32[64,8192]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)",
+      "BufferAssignment:\n"
+      "allocation 0: size 67108864, page 0, parameter 0, shape |f32[2048,8192]| at ShapeIndex {}:\n"
+      " value: <1 w @0> (size=67108864,offset=0): f32[2048,8192]{1,0}\n"
+      "allocation 1: size 524288, page 0, parameter 1, shape |f32[64,2048]| at ShapeIndex {}:\n"
+      " value: <2 x @0> (size=524288,offset=0): f32[64,2048]{1,0}\n"
+      "allocation 2: size 2097152, page 0, preallocated-temp:\n"
+      " value: <3 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n",
+      "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
+      "    w{}:0-9\n    x{}:0-9\n    y{}:2-9\n");
+  const Prospects prospects = LookAhead(program, BuiltInRules().role_words(), kLimit);
+  CHECK(prospects.room.batch == 4 * 64);
+  CHECK(prospects.room.batch_devices == 4);
 }
