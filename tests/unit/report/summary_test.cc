@@ -37,7 +37,7 @@ std::string Ids(const std::vector<const Diagnosis*>& findings) {
   return ids;
 }
 
-Timestamp At(std::int64_t seconds) { return {seconds * 1000000, true}; }
+Timestamp AfterSeconds(std::int64_t seconds) { return {seconds * 1000000, true}; }
 
 }  // namespace
 
@@ -117,20 +117,20 @@ TEST_CASE("what recurs is reported more than once or in more than one artifact",
 TEST_CASE("the times are the first and the last of any report", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 1), Reported(failure, "c", 1)});
-  report.findings[0].tally.first_time = At(50);
-  report.findings[0].tally.last_time = At(90);
-  report.findings[1].tally.first_time = At(20);
-  report.findings[1].tally.last_time = At(30);
+  report.findings[0].tally.first_time = AfterSeconds(50);
+  report.findings[0].tally.last_time = AfterSeconds(90);
+  report.findings[1].tally.first_time = AfterSeconds(20);
+  report.findings[1].tally.last_time = AfterSeconds(30);
   const Summary summary = Summarize(report);
-  CHECK(summary.first_time == At(20));
-  CHECK(summary.last_time == At(90));
+  CHECK(summary.first_time == AfterSeconds(20));
+  CHECK(summary.last_time == AfterSeconds(90));
 }
 
 TEST_CASE("a period is told to the second", "[report]") {
   CHECK(PeriodText(Timestamp{1500000, true}, Timestamp{61000000, true}) ==
         "1970-01-01T00:00:01Z to 1970-01-01T00:01:01Z");
   CHECK(PeriodText(Timestamp{1200000, false}, Timestamp{1900000, false}) == "1970-01-01T00:00:01");
-  CHECK(PeriodText(std::nullopt, At(1)).empty());
+  CHECK(PeriodText(std::nullopt, AfterSeconds(1)).empty());
 }
 
 TEST_CASE("the most frequent come first, equal ones by name", "[report]") {
