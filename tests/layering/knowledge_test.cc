@@ -143,7 +143,7 @@ const std::vector<Exception> kProse = {
     {"program/dump_files.h", "what would fit and what each remedy would leave", kOfFiles},
     {"program/dump_files.cc", "the text of its module is not beside it: ", kOfFiles},
     {"program/dump_files.cc", "no live ranges are beside it: ", kOfFiles},
-    {"program/xla_dump.cc", "the log does not say which module", kOfFiles},
+    {"program/xla_dump.cc", "the log does not say which of the modules", kOfFiles},
     {"program/xla_dump.cc", "the XLA dump holds no failed compile", kOfFiles},
     {"program/xla_dump.h", "no buffer assignment is beside it", kOfFiles},
     {"diagnose/rule_case.cc", "is of no failure", kOfExamples},
