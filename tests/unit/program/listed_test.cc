@@ -54,6 +54,24 @@ TEST_CASE("Half the batch halves what was computed for it, and leaves the weight
   CHECK(Saved(changes, "batch_in_steps") == (6144 + 1536 + 384) * kMiB / 4 * 3);
 }
 
+TEST_CASE("Examples and their places may be one dimension", "[program]") {
+  const ListedValue apart = Row("f32[8,16,1024,3072]{3,2,1,0:T(8,128)}", ListedPart::kStacked);
+  const ListedValue one = Row("f32[8,16384,768]{2,1,0:T(8,128)}", ListedPart::kStacked);
+  const ListedValue neither = Row("f32[8,1000,768]{2,1,0:T(8,128)}", ListedPart::kStacked);
+  CHECK(Saved(LookAtList(Listed({apart, one})), "half_batch") == (apart.size + one.size) / 2);
+  CHECK(Saved(LookAtList(Listed({apart, neither})), "half_batch") == apart.size / 2);
+  // Weights that are as long have no examples.
+  const ListedValue weights = Row("bf16[8,16384,768]{2,1,0:T(8,128)(2,1)}", ListedPart::kConverted);
+  CHECK(Saved(LookAtList(Listed({apart, one, weights})), "half_batch") == apart.size / 2);
+}
+
+TEST_CASE("The sequence is what attention's scores have twice, else what follows the batch", "[program]") {
+  const ListedValue scores = Row("f32[8,16,12,512,512]{4,3,2,1,0:T(8,128)}", ListedPart::kStacked);
+  const ListedValue places = Row("f32[8,16,1024,768]{3,2,1,0:T(8,128)}", ListedPart::kStacked);
+  CHECK(Saved(LookAtList(Listed({scores, places})), "half_sequence") == scores.size / 4 * 3);
+  CHECK(Saved(LookAtList(Listed({places})), "half_sequence") == places.size / 2);
+}
+
 TEST_CASE("Half the sequence quarters the scores of attention", "[program]") {
   CHECK(Saved(LookAtList(Transformer()), "half_sequence") == (6144 / 4 * 3 + (1536 + 384) / 2) * kMiB);
 }
@@ -123,6 +141,9 @@ TEST_CASE("Beside narrow values of each example the wide ones are so on purpose"
   const ListedValue narrow = Row("bf16[16,1024,1024]{2,1,0:T(8,128)(2,1)}", ListedPart::kForward);
   CHECK(Saved(LookAtList(Listed({wide})), "bfloat16") == wide.size / 2);
   CHECK(Saved(LookAtList(Listed({wide, narrow})), "bfloat16") == 0);
+  // What no example has is not among them.
+  const ListedValue gradient = Row("f32[4096,1024]{1,0:T(8,128)}", ListedPart::kBackward);
+  CHECK(Saved(LookAtList(Listed({wide, narrow, gradient})), "bfloat16") == gradient.size / 2);
   // What is an argument in another layout was not computed at all.
   ListedValue copied = wide;
   copied.part = ListedPart::kCopied;
