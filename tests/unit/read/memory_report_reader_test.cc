@@ -161,6 +161,10 @@ TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[read]") {
   REQUIRE(read.rows.size() == 3);
   CHECK(read.rows[1].kind == "HLO temp");
   CHECK(read.rows[2].op_name == "jit(f)/cut");
+  const Read cut =
+      ReadReport({"Largest program allocations in hbm:", "1. Size: 1.00G", "Operator: op_name=\"jit(f)/cut\\"});
+  REQUIRE(cut.rows.size() == 1);
+  CHECK(cut.rows[0].op_name == "jit(f)/cut\\");
   CHECK(ReadReport({"Largest program allocations in hbm:"}).Number("listed") == 0);
   CHECK(ReadReport({"Total hbm usage >= 2.00G:"}).facts.Find("listed") == nullptr);
 }
