@@ -160,6 +160,34 @@ ENTRY %main (x0: f32[128,64], w0: f32[24,64,64]) -> f32[24,128,64] {
   CHECK(dimensions.loops()[0].steps == 24);
 }
 
+TEST_CASE("a loop's body is handed what the loop is given, though it hands on something else", "[program]") {
+  const HloModule module = Read(R"(HloModule m
+
+%body (arg: (s32[], f32[8,16])) -> (s32[], f32[8,16]) {
+  %arg = (s32[], f32[8,16]{1,0}) parameter(0)
+  %i = s32[] get-tuple-element(%arg), index=0
+  %x = f32[8,16]{1,0} get-tuple-element(%arg), index=1
+  %y = f32[8,16]{1,0} iota(), iota_dimension=0
+  ROOT %out = (s32[], f32[8,16]{1,0}) tuple(%i, %y)
+}
+
+%cond (arg.1: (s32[], f32[8,16])) -> pred[] {
+  %arg.1 = (s32[], f32[8,16]{1,0}) parameter(0)
+  %z = f32[8,16]{1,0} get-tuple-element(%arg.1), index=1
+  ROOT %go = pred[] constant(true)
+}
+
+ENTRY %main (x0: f32[8,16]) -> f32[8,16] {
+  %x0 = f32[8,16]{1,0} parameter(0)
+  %start = s32[] constant(0)
+  %init = (s32[], f32[8,16]{1,0}) tuple(%start, %x0)
+  %loop = (s32[], f32[8,16]{1,0}) while(%init), condition=%cond, body=%body
+  ROOT %end = f32[8,16]{1,0} get-tuple-element(%loop), index=1
+}
+)");
+  CHECK(Letters(module, {"x0", "x", "y", "z", "end"}) == "ab ab ab ab ab");
+}
+
 TEST_CASE("gathers take rows by index and keep the rest", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
