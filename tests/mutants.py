@@ -9,7 +9,9 @@ a change that makes no difference: tests/same_anyway.json has those, with the re
 per cent of the others are noticed.
 
 It builds a copy of the tree below the build folder, once; then each change costs one file compiled, the tests linked with it, and tests until the
-first fails, those of its own room first. What the build makes of the rules (`cmake/rule_digest.cc`) stays what the unchanged program made.
+first fails: those of its own room, then those from bytes to conclusions (WHOLE), then others that can know of it. What survives is dear, since all
+are asked. What the build makes of the rules (`cmake/rule_digest.cc`) stays what the unchanged program made. A run that is stopped goes on with the
+same --json; --again FILE asks the survivors of such a file once more, after tests were written for them.
 """
 import argparse
 import concurrent.futures
@@ -132,10 +134,10 @@ class Lab:
             desk.mkdir(exist_ok=True)
             self.desks.put(desk)
         tests, known = self.out / "tests" / "whyoom_tests", build / "seconds.json"
-        if known.exists() and known.stat().st_mtime > tests.stat().st_mtime:
-            self.seconds = json.loads(known.read_text())
+        self.seconds = dict.fromkeys([WHOLE, *sorted(self.built)], 600)
+        if known.exists() and known.stat().st_mtime > tests.stat().st_mtime and json.loads(known.read_text()).keys() >= self.seconds.keys():
+            self.seconds = json.loads(known.read_text())  # these tests passed already
             return
-        self.seconds = dict.fromkeys([WHOLE, *sorted({*rooms, *changed})], 600)
         for room in self.seconds:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if not self.passes(tests, room, build):

@@ -126,6 +126,8 @@ TEST_CASE("a suffix tells how often a line stands for others", "[text]") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].text == "boom");
   CHECK(lines[0].repeats == 5);
+  CHECK(lines[0].logged);
+  CHECK_FALSE(NormalizeLine("boom [repeated 5x across cluster]").at(0).logged);  // by whom it was printed is not known
   CHECK(NormalizeLine("boom [repeated 9999999x across cluster]").at(0).repeats == 1000000);
   CHECK(Text("boom [repeated 99999999x across cluster]") == "boom [repeated 99999999x across cluster]");
 }
