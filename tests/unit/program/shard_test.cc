@@ -1,0 +1,59 @@
+// A hand-written layer on more devices.
+#include <string>
+
+#include "catch.h"
+#include "made_program.h"
+
+using namespace whyoom;
+
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+
+// 64 examples of 2048 features, 1024 hidden ones, and 2048 again: x and z of 512 KiB, y of 256 KiB, weights of 8 MiB
+// each. What is split over devices already is a part of the whole here.
+MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_back, const std::string& of_batch) {
+  const auto sharding = [](const std::string& axes) {
+    return axes.empty() ? "" : ", sharding={mesh['data'=2,'model'=2], [" + axes + "]}";
+  };
+  return {"ENTRY %main {\n  %x = f32[64,2048]{1,0} parameter(0)" + sharding(of_batch) +
+              ", metadata={op_name=\"batch['x']\"}\n  %w = f32[2048,1024]{1,0} parameter(1)" + sharding(of_weights) +
+              ", metadata={op_name=\"params['w']\"}\n  %u = f32[1024,2048]{1,0} parameter(2)" +
+              sharding(of_weights_back) + R"(, metadata={op_name="params['u']"}
+  %y = f32[64,1024]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %z = f32[64,2048]{1,0} dot(%y, %u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)",
+          "BufferAssignment:\n"
+          "allocation 0: size 524288, page 0, parameter 0, shape |f32[64,2048]| at ShapeIndex {}:\n"
+          " value: <1 x @0> (size=524288,offset=0): f32[64,2048]{1,0}\n"
+          "allocation 1: size 8388608, page 0, parameter 1, shape |f32[2048,1024]| at ShapeIndex {}:\n"
+          " value: <2 w @0> (size=8388608,offset=0): f32[2048,1024]{1,0}\n"
+          "allocation 2: size 8388608, page 0, parameter 2, shape |f32[1024,2048]| at ShapeIndex {}:\n"
+          " value: <3 u @0> (size=8388608,offset=0): f32[1024,2048]{1,0}\n"
+          "allocation 3: size 786432, page 0, preallocated-temp:\n"
+          " value: <4 y @0> (size=262144,offset=0): f32[64,1024]{1,0}\n"
+          " value: <5 z @0> (size=524288,offset=262144): f32[64,2048]{1,0}\n",
+          "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
+          "    x{}:0-9\n    w{}:0-9\n    u{}:0-9\n    y{}:3-5\n    z{}:4-9\n",
+          ", num_partitions=4"};
+}
+
+}  // namespace
+
+TEST_CASE("where the weights are split, what lies between them is split along the batch", "[program]") {
+  const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "");
+  CHECK(made.Left(made.changes.Shard(4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
+  // More devices for the state: both weights go on being split.
+  CHECK(made.Left(made.changes.MoreDevices(2)) == 8 * kMiB + (512 + 256 + 512) * kKiB);
+}
+
+TEST_CASE("where the batch is split, the weights can be", "[program]") {
+  const MadeProgram made = Layer("", "", "{'data'}, {}");
+  CHECK(made.Left(made.changes.Shard(4)) == 4 * kMiB + (512 + 256 + 512) * kKiB);
+  const std::optional<Variant> variant = made.changes.Shard(4);
+  REQUIRE(variant);
+  CHECK(variant->of_state);
+  CHECK(variant->parts == 4);
+}
