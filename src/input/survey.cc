@@ -26,7 +26,7 @@ struct LineMark {
 
 struct Block {
   std::vector<std::uint64_t> hits;  // ends, ascending
-  std::vector<LineMark> marks;          // one for each mark_bytes, the last one maybe less
+  std::vector<LineMark> marks;      // one for each mark_bytes, the last one maybe less
   std::size_t bytes = 0;            // less than a block only at the end of the file
   bool ready = false;
   std::exception_ptr error;

@@ -10,7 +10,8 @@ constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // what a processor's 
 
 }  // namespace
 
-TextLines::TextLines(ByteSource& source, std::size_t longest) : source_(source), longest_(longest), buffer_(kLineBlock) {}
+TextLines::TextLines(ByteSource& source, std::size_t longest)
+    : source_(source), longest_(longest), buffer_(kLineBlock) {}
 
 bool TextLines::Fill() {
   if (at_end_) return false;

@@ -305,7 +305,8 @@ int HloReader::AddElement(std::string_view name) {
   return Add(std::move(element));
 }
 
-bool HloReader::ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls) {
+bool HloReader::ReadAttributes(std::string_view list, HloInstruction* instruction,
+                               std::vector<std::string_view>* calls) {
   scratch_.clear();
   ListReader parts(list);
   std::string_view part;

@@ -62,8 +62,7 @@ void SetReach(const Head& head, const std::vector<JoinedLines>& joinings, HeadTr
 
 HeadTracer::HeadTracer(const Engine& engine) : engine_(engine) {
   for (const Failure& failure : engine.rules().failures()) {
-    for (const Head& head : failure.heads)
-      entries_.push_back({&failure, &head, head.pattern.Literals(kHeadLiteral)});
+    for (const Head& head : failure.heads) entries_.push_back({&failure, &head, head.pattern.Literals(kHeadLiteral)});
   }
 }
 

@@ -172,8 +172,8 @@ class Maker {
     std::stable_sort(rule.asks.begin(), rule.asks.end(),
                      [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
     const OrderedJson file = {{"$comment", Comment()},
-                       {"format", "whyoom.rules/1"},
-                       {known_ != nullptr ? "extensions" : "failures", OrderedJson::array({std::move(entry)})}};
+                              {"format", "whyoom.rules/1"},
+                              {known_ != nullptr ? "extensions" : "failures", OrderedJson::array({std::move(entry)})}};
     // It is printed: what a message holds that is not seen, or turns what is, stands escaped.
     const std::string in_one_line = file.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     const bool is_plain = Printable(in_one_line) == in_one_line;
@@ -276,8 +276,9 @@ class Maker {
   OrderedJson Examples(const MessageParts::Span& span) const {
     OrderedJson match = {{"text", request_.message}};
     if (!facts_.empty()) match["facts"] = facts_;
-    const OrderedJson near = {{"text", parts_.NearMiss(span)},
-                       {"why", "TODO: put a line of a healthy job here that comes near; this one only ends too early"}};
+    const OrderedJson near = {
+        {"text", parts_.NearMiss(span)},
+        {"why", "TODO: put a line of a healthy job here that comes near; this one only ends too early"}};
     return {{"match", OrderedJson::array({std::move(match)})}, {"no_match", OrderedJson::array({near})}};
   }
 

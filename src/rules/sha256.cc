@@ -63,7 +63,8 @@ std::string Sha256Hex(std::string_view data) {
   tail += '\x80';
   while (tail.size() % kHashBlock != kHashBlock - 8) tail += '\0';
   for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>((bits >> shift) & 0xFF);
-  for (std::size_t at = 0; at < tail.size(); at += kHashBlock) Mix(std::string_view(tail).substr(at, kHashBlock), &state);
+  for (std::size_t at = 0; at < tail.size(); at += kHashBlock)
+    Mix(std::string_view(tail).substr(at, kHashBlock), &state);
   std::string hex;
   for (std::uint32_t word : state) {
     for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[(word >> shift) & 0xF];

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kMostNested = 8;
 
-
 // Length of the quote or list marker at `at` with its blank; 0 if there is none.
 std::size_t MarkerLength(std::string_view text, std::size_t at) {
   const char first = CharAt(text, at);
@@ -75,7 +74,8 @@ std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
   if (at == std::string_view::npos) return at;
   const std::size_t digits = at;
   while (at < digits + 6 && IsDigit(CharAt(text, at))) ++at;
-  const bool escaped = at > digits && CharAt(text, at) == '\\' && (CharAt(text, at + 1) == '.' || CharAt(text, at + 1) == ')');
+  const bool escaped =
+      at > digits && CharAt(text, at) == '\\' && (CharAt(text, at + 1) == '.' || CharAt(text, at + 1) == ')');
   return escaped ? at : std::string_view::npos;
 }
 

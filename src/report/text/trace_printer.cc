@@ -13,9 +13,9 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kNames = 26;        // columns of the heads' names
-constexpr std::size_t kInner = 15;        // of what is said of a pattern that stops
-constexpr std::size_t kLongestLine = 160;    // of a line of the log
+constexpr std::size_t kNames = 26;         // columns of the heads' names
+constexpr std::size_t kInner = 15;         // of what is said of a pattern that stops
+constexpr std::size_t kLongestLine = 160;  // of a line of the log
 constexpr std::size_t kPatternAside = 70;  // of a pattern, at either side of where it stops
 constexpr std::size_t kMostLiterals = 12;
 constexpr std::size_t kMostElsewhere = 6;
