@@ -14,8 +14,10 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 struct {
   std::atomic<std::atomic<bool>*> stop{nullptr};
   std::atomic<int> signal{0};
-  std::atomic<std::int64_t> at{0};  // milliseconds of the monotonic clock, when the first came
+  std::atomic<std::int64_t> at{0};  // when the first came, in milliseconds of the monotonic clock; 0: none came
 } g_interrupt;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+              std::atomic<std::atomic<bool>*>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
 // timeout(1) and others send a signal to a process and right after it to its group: that is one request.
 constexpr std::int64_t kOneRequest = 300;  // milliseconds
@@ -25,19 +27,19 @@ std::int64_t Now() {
   clock_gettime(CLOCK_MONOTONIC, &now);  // may be called by a handler
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
 }
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
-              std::atomic<std::atomic<bool>*>::is_always_lock_free);
 
 std::array<struct sigaction, kSignals.size()> g_before;
 
 void OnSignal(int signal) {
-  int none = 0;
-  if (g_interrupt.signal.compare_exchange_strong(none, signal)) {
-    g_interrupt.at = Now();
+  const std::int64_t now = Now();
+  std::int64_t first = 0;
+  // The two of one request may come to two threads at once, so what tells them apart is one value.
+  if (g_interrupt.at.compare_exchange_strong(first, now)) {
+    g_interrupt.signal = signal;
     if (std::atomic<bool>* stop = g_interrupt.stop) *stop = true;
     return;
   }
-  if (Now() - g_interrupt.at < kOneRequest) return;
+  if (now - first < kOneRequest) return;
   // Whoever asks a second time, by whatever signal, does not want to wait.
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
   raise(signal);  // waits until this function returns
@@ -47,6 +49,7 @@ void OnSignal(int signal) {
 
 Interrupt::Interrupt(std::atomic<bool>* stop) {
   g_interrupt.signal = 0;
+  g_interrupt.at = 0;
   g_interrupt.stop = stop;
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &g_before[i]);
   struct sigaction ours {};

@@ -21,10 +21,10 @@ constexpr std::size_t kShownLine = 400;
 
 // A sighting as far as it tells where it is.
 struct Seen {
-  const Failure* failure;
+  const Failure* failure = nullptr;
   std::string reporter;
-  std::uint64_t line;
-  std::uint64_t last_line;
+  std::uint64_t line = 0;
+  std::uint64_t last_line = 0;
 };
 
 // One artifact as it was read.
