@@ -162,6 +162,8 @@ class Diagnose(unittest.TestCase):
         report = whyoom.diagnose((dump / "log").read_bytes(), xla_dump=dump)
         self.assertEqual(codes(report), ["E1000"])
         self.assertTrue(report["diagnoses"][0]["allocations"])
+        with self.assertRaises(FileNotFoundError):
+            whyoom.diagnose((dump / "log").read_bytes(), xla_dump=dump / "nowhere")
 
 
 class Version(unittest.TestCase):

@@ -114,6 +114,12 @@ class IPython(unittest.TestCase):
             # A terminal shows it as text.
             self.assertIn("5.02 GiB too much", self.ipython(f"%whyoom '{log}'"))
 
+    def test_help_is_how_to_type_it(self):
+        for line in ("%whyoom --help", "%whyoom -h"):
+            said = self.ipython(line)
+            self.assertIn("%whyoom [OPTIONS] PATH        a log, a folder, an archive, an XLA dump", said)
+            self.assertNotIn("Error", said)
+
     def test_what_is_wrong_is_said_in_a_line(self):
         for line, words in (
             ("%whyoom nothing.log", "No such file"),

@@ -67,6 +67,8 @@ def diagnose(
     TypeError where ``log`` is nothing of the above.
     """
     given = to_input(log)
+    if xla_dump is not None:
+        os.stat(xla_dump)  # the program would answer without it, and tell so in a note
     paths = [rules] if isinstance(rules, (str, os.PathLike)) else rules
     rule_arguments = [argument for path in paths for argument in _option("rules", path)]
     arguments = [

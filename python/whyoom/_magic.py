@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import shlex
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="%whyoom", add_help=False)
     parser.add_argument("path", nargs="?", type=Path)
+    parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--xla-dump", type=Path)
     parser.add_argument("--framework")
     parser.add_argument("--hbm")
@@ -69,6 +71,9 @@ def whyoom(line: str, cell: str | None = None) -> Any:
     except ValueError as error:  # an open quote
         raise _usage_error(f"%whyoom: {error}") from None
     path = options.pop("path")
+    if options.pop("help"):
+        print(inspect.getdoc(whyoom))
+        return None
     if cell is not None:
         if path is not None:
             raise _usage_error("%%whyoom runs the cell: a log is read by %whyoom PATH in a line of its own")

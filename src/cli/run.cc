@@ -118,9 +118,13 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
     Readings readings = ReadBatch(engine, rules, options, outputs, interrupt, told, &control, &dump);
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
     dump.StopAt(&control, options.limits);
+    // Of no failure of a log it can say more: then it speaks for itself, as where it is the input.
+    const bool any = readings.table && !readings.table->entries().empty();
+    if (!any && options.shard.Owns(options.xla_dump)) dump.TakeAsInputs();
     AddDumps(rules, limit, dump, &readings);
     if (readings.table) readings.table->SetFramework(framework);
     report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
+    if (options.shard.count > 1) report.shards = {options.shard.Text()};
     report.rule_files = rules.extra_files();
     report.strict = options.strict;
     signal = interrupt.signal();

@@ -6,18 +6,10 @@
 
 #include "input/error.h"
 #include "rules/sha256.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
-namespace {
-
-std::optional<std::uint64_t> Number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
 
 // A digest, not a simple hash: of those, the lowest bits of "rank7/rank7.log" are the same for every rank.
 bool Shard::Owns(const std::string& path) const {
@@ -28,10 +20,12 @@ bool Shard::Owns(const std::string& path) const {
   return hash % count == index;
 }
 
+std::string Shard::Text() const { return fmt::format("{}/{}", index, count); }
+
 Shard ParseShard(std::string_view text) {
   const std::size_t slash = text.find('/');
-  const std::optional<std::uint64_t> index = Number(text.substr(0, slash));
-  const std::optional<std::uint64_t> count = slash == text.npos ? std::nullopt : Number(text.substr(slash + 1));
+  const std::optional<std::uint64_t> index = WholeNumber(text.substr(0, slash));
+  const std::optional<std::uint64_t> count = slash == text.npos ? std::nullopt : WholeNumber(text.substr(slash + 1));
   if (!index || !count || *count == 0)
     throw Error(fmt::format("--shard {}: give I/N, as in 0/16 for the first of 16", Printable(text)));
   if (*index >= *count)

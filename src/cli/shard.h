@@ -16,6 +16,9 @@ struct Shard {
   // Whether the first 8 bytes of the SHA-256 of the path, as it was given or found, leave `index` when divided by
   // `count`.
   bool Owns(const std::string& path) const;
+
+  // "2/16".
+  std::string Text() const;
 };
 
 // Of "2/16". Throws Error that says what is wrong with anything else.

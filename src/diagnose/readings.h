@@ -24,6 +24,7 @@ struct Readings {
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // beyond what a report can hold
   PassedOver passed_over;               // of reports that are merged
+  std::vector<std::string> shards;      // likewise, see Report
   bool retry = false;                   // the system did not let it be read: another time it may be
 
   // Commutative and associative, but for the order of the problems.

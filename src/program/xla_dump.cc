@@ -228,6 +228,11 @@ bool XlaDump::IsDumpFile(const std::string& path) {
   return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
 }
 
+void XlaDump::TakeAsInputs() {
+  for (auto& [stem, module] : modules_) module.is_input = true;
+  has_inputs_ = !modules_.empty();
+}
+
 bool XlaDump::AddFile(const std::string& path, bool is_input) {
   std::error_code error;
   if (!IsDumpFile(path) || !std::filesystem::is_regular_file(path, error)) return false;

@@ -45,6 +45,9 @@ class XlaDump {
   // `is_input`: it is to be reported by itself, and not only to say more about a failure of a log.
   bool AddFile(const std::string& path, bool is_input = false);
 
+  // From now on all files of which note was taken are inputs.
+  void TakeAsInputs();
+
   bool empty() const { return modules_.empty(); }
   bool has_inputs() const { return has_inputs_; }
 

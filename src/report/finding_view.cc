@@ -279,10 +279,14 @@ FindingView ViewOf(const Diagnosis& finding) {
   }
   view.chip = Printable(finding.facts.Text("chip"));
   view.framework = finding.framework;
-  if (const std::uint64_t occurrences = finding.tally.occurrences(); occurrences > 1)
-    view.reporters =
-        fmt::format("reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
+  view.reporters = ReportersText(finding);
   return view;
+}
+
+std::string ReportersText(const Diagnosis& finding) {
+  const std::uint64_t occurrences = finding.tally.occurrences();
+  if (occurrences <= 1) return {};
+  return fmt::format("reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
 }
 
 FailureRow RowOf(const Diagnosis& finding) {

@@ -133,6 +133,9 @@ struct FindingView {
 };
 FindingView ViewOf(const Diagnosis& finding);
 
+// "reported by 12 processes", "reported by about 12000 processes"; empty of one.
+std::string ReportersText(const Diagnosis& finding);
+
 // What a list of many failures says of each.
 struct FailureRow {
   std::string name;       // see ScenarioName

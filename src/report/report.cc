@@ -19,6 +19,7 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
   report.problems = std::move(readings.problems);
   report.problems_left_out = readings.problems_left_out;
   report.passed_over = std::move(readings.passed_over);
+  report.shards = std::move(readings.shards);
   ReportUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
     report.findings = readings.table->Finish(dump, &report.problems);

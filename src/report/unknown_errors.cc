@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 
 #include "report/finding_view.h"
 #include "report/shell_word.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -44,6 +46,31 @@ std::string UnknownErrorText(const Problem& unknown) {
   if (unknown.text.empty()) return Printable(unknown.what);
   const std::string text = Printable(unknown.text);
   return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
+}
+
+std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
+  struct Joined {
+    Problem first;
+    std::uint64_t inputs;
+  };
+  std::vector<Joined> all;
+  std::unordered_map<std::string_view, std::size_t> known;  // by what the line says; what is only counted stays apart
+  for (const Problem* problem : UnknownErrors(report)) {
+    const auto [place, is_new] = known.try_emplace(problem->text, all.size());
+    if (is_new || problem->text.empty()) {
+      all.push_back({*problem, 1});
+      continue;
+    }
+    Joined& same = all[place->second];
+    ++same.inputs;
+    same.first.occurrences = AddBounded(same.first.occurrences, problem->occurrences);
+  }
+  std::vector<UnknownLine> lines;
+  for (const auto& [first, inputs] : all) {
+    const std::string more = inputs == 1 ? "" : " and " + Counted(inputs - 1, "more input", "more inputs");
+    lines.push_back({UnknownErrorPlace(first) + more, UnknownErrorText(first)});
+  }
+  return lines;
 }
 
 std::string RuleCommand(const Problem& unknown) {

@@ -25,6 +25,13 @@ std::string UnknownErrorPlace(const Problem& unknown);
 // What the line says and how often, or how many more there are.
 std::string UnknownErrorText(const Problem& unknown);
 
+// The errors for people: the same line of several inputs is one, whose place is "a.log:41 and 12 more inputs".
+struct UnknownLine {
+  std::string place;
+  std::string text;
+};
+std::vector<UnknownLine> JoinedUnknownErrors(const Report& report);
+
 // "whyoom rules new CODE 'the line'", for a shell; empty where there is no line.
 std::string RuleCommand(const Problem& unknown);
 

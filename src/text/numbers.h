@@ -2,12 +2,22 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 namespace whyoom {
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Of a text that is nothing but digits; nullopt also where 64 bits do not hold it.
+inline std::optional<std::uint64_t> WholeNumber(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 // The sum, or the largest number there is. Of numbers that are not negative.
 template <typename Integer>

@@ -152,6 +152,31 @@ TEST_CASE("merge ends as the diagnosis does", "[cli]") {
   CHECK(RunWhyoom({"merge"}, "").exit_status == 0);
 }
 
+TEST_CASE("a shard that is missing or given twice is told, whoever merged before", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", kFailure);
+  scratch.Write("b.log", Buffer(20));
+  for (const char* shard : {"0", "1", "2"}) {
+    scratch.Write(std::string(shard) + ".nd",
+                  Run(scratch, {"a.log", "b.log", "--shard", shard + std::string("/3")}, "ndjson"));
+  }
+  const auto merged = [&](std::vector<std::string> parts) {
+    parts.insert(parts.begin(), "merge");
+    return Run(scratch, parts, "ndjson");
+  };
+  const std::string whole = Run(scratch, {"a.log", "b.log"}, "ndjson");
+  CHECK(merged({"0.nd", "1.nd", "2.nd"}) == whole);
+  CHECK(merged({"0.nd", "2.nd"}).find("not all 3 shards are there: 1/3") != std::string::npos);
+  CHECK(
+      merged({"2.nd", "0.nd", "1.nd", "0.nd"}).find("shard 0/3 is there more often than 1/3: a part is given twice") !=
+      std::string::npos);
+  CHECK(RunWhyoom({"merge", "0.nd"}, "", scratch.path()).exit_status == 3);
+  scratch.Write("two.nd", merged({"2.nd", "0.nd"}));
+  CHECK(merged({"two.nd", "1.nd"}) == whole);
+  // Two batches of the same number of shards.
+  CHECK(merged({"0.nd", "1.nd", "2.nd", "0.nd", "1.nd", "2.nd"}).find("shard") == std::string::npos);
+}
+
 TEST_CASE("a folder of parts is read without what engines put beside them", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("bad.log", kFailure);

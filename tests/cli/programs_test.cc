@@ -34,6 +34,21 @@ TEST_CASE("the dump of a failed compile is diagnosed by itself", "[cli][programs
   CHECK(found[0]["remedies"][0]["left_bytes"] == with_log[0]["remedies"][0]["left_bytes"]);
 }
 
+TEST_CASE("a dump beside a log without failures speaks for itself", "[cli][programs]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("train.log", "all is well\n");
+  const std::string dump = (Data() / "cases" / "dump-adam-layers" / "dump").string();
+  const json report = Report(RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--format", "json", log}));
+  REQUIRE(report["diagnoses"].size() == 1);
+  CHECK(report["diagnoses"][0]["code"] == "E1000");
+  CHECK(report["summary"]["problems"].empty());
+  // One shard tells it.
+  int told = 0;
+  for (const char* shard : {"0/2", "1/2"})
+    told += RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--shard", shard, log}).exit_status;
+  CHECK(told == 1);
+}
+
 TEST_CASE("what has the name of a dump's file and is none is read like any input", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string log =

@@ -1,5 +1,7 @@
 // An error about memory that no rule knows, in every format, command and exit status.
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -39,6 +41,26 @@ TEST_CASE("an unknown error is shown, and found only where asked", "[cli]") {
   CHECK(RunWhyoom({log, scratch.path() + "/none.log"}).exit_status == 3);
   CHECK(RunWhyoom({"--strict", scratch.Write("well.log", "well\n")}).exit_status == 0);
   CHECK(RunWhyoom({log, scratch.Write("known.log", kKnown)}).exit_status == 1);
+}
+
+TEST_CASE("the same unknown error of many inputs is told once", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path() + "/logs";
+  for (int i = 0; i < 30; ++i) scratch.Write(fmt::format("logs/{:02}.log", i), kText + "\n" + kText + "\n");
+  scratch.Write("logs/99.log", "pool.PoolError: RESOURCE_EXHAUSTED: another line\n");
+  for (const std::string format : {"text", "markdown", "html"}) {
+    CAPTURE(format);
+    const std::string said = RunWhyoom({"--format", format, folder}).out;
+    CHECK(Holds(said, "00.log:1 and 29 more inputs"));
+    CHECK(Holds(said, "(60 times)"));
+    CHECK(Holds(said, "99.log:1"));
+    CHECK(!Holds(said, "01.log"));
+  }
+  scratch.Write("logs/known.log", kKnown + kKnown + kKnown);
+  scratch.Write("logs/other.log",
+                "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 9.00M. That was not "
+                "possible. There are 6.43M free.\n");
+  CHECK(Holds(RunWhyoom({folder, folder + "/none"}).out, "; 1 problem and 31 errors that no rule knows, see the end"));
 }
 
 TEST_CASE("every format tells an unknown error", "[cli]") {

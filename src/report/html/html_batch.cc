@@ -110,7 +110,7 @@ void AddFailure(const Diagnosis& finding, const Anchors& anchors, const std::str
     if (!failure.program.empty()) html->Element("code", Shorten(failure.program, kLongestInput));
   }
   SortedNumber("too much", failure.excess_bytes, failure.excess, html);
-  AddCell("do first", failure.remedy, html);
+  AddCell("first cure", failure.remedy, html);
   SortedNumber("reports", static_cast<double>(finding.tally.occurrences()), failure.processes, html);
   if (const auto& time = finding.tally.first_time) {
     html->Element("td", DateText(*time),
@@ -156,7 +156,7 @@ void AddOverview(const Report& report, const std::string& folder, HtmlWriter* ht
   {
     const auto overview = html->In("div", {{"class", "overview"}});
     AddShares("What failed", summary.by_scenario, true, html);
-    AddShares("What to do first", summary.by_remedy, false, html);
+    AddShares("The first cure", summary.by_remedy, false, html);
     if (summary.by_program.size() > 1) AddShares("Programs", summary.by_program, false, html);
   }
   std::vector<Timestamp> times;
@@ -188,7 +188,7 @@ void AddFailureTable(const std::vector<const Diagnosis*>& findings, const Anchor
         {{"class", "scroll tall"}, {"role", "region"}, {"aria-labelledby", "failures-title"}, {"tabindex", "0"}});
     const auto table = html->In("table", {{"id", "failures"}});
     html->TableHead(
-        {{"failure"}, {"program"}, {"too much", true}, {"do first"}, {"reports", true}, {"first seen"}, {"where"}});
+        {{"failure"}, {"program"}, {"too much", true}, {"first cure"}, {"reports", true}, {"first seen"}, {"where"}});
     html->Line();
     const auto body = html->In("tbody");
     for (std::size_t i = 0; i < std::min(findings.size(), kFailures); ++i)

@@ -49,14 +49,15 @@ void AddUnknownErrors(const Report& report, HtmlWriter* html) {
   html->Heading(2, kUnknownErrors);
   {
     const auto list = html->In("ul");
-    const std::size_t shown = std::min(unknown.size(), kProblems);
+    const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
+    const std::size_t shown = std::min(lines.size(), kProblems);
     for (std::size_t i = 0; i < shown; ++i) {
       const auto item = html->Block("li");
-      html->Element("code", Shorten(UnknownErrorPlace(*unknown[i]), 240));
+      html->Element("code", Shorten(lines[i].place, 240));
       html->Text(": ");
-      html->Element("code", UnknownErrorText(*unknown[i]));
+      html->Element("code", lines[i].text);
     }
-    const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report);
+    const std::uint64_t more = lines.size() - shown + UnknownErrorsLeftOut(report);
     if (more > 0) html->Element("li", fmt::format("and {} more (--format json has them)", more));
   }
   html->Element("p", kMakeARule);

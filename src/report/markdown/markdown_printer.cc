@@ -264,7 +264,7 @@ std::string Overview(const Report& report, const std::vector<const Diagnosis*>& 
       Counted(report.artifacts, "input", "inputs"), Counted(summary.occurrences, "process", "processes"));
   if (const std::string period = PeriodText(summary.first_time, summary.last_time); !period.empty())
     text += ", " + period;
-  text += ".\n" + SharesTable("what", summary.by_scenario, true) + SharesTable("do first", summary.by_remedy, false);
+  text += ".\n" + SharesTable("what", summary.by_scenario, true) + SharesTable("first cure", summary.by_remedy, false);
   if (summary.by_program.size() > 1) text += SharesTable("program", summary.by_program, false);
   return text + "\n" + Names(findings, most_bytes / 4);
 }
@@ -288,11 +288,11 @@ std::string UnknownErrorsText(const Report& report) {
   const std::vector<const Problem*> unknown = UnknownErrors(report);
   if (unknown.empty()) return {};
   std::string text;
-  const std::size_t shown = std::min(unknown.size(), kProblems);
+  const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
+  const std::size_t shown = std::min(lines.size(), kProblems);
   for (std::size_t i = 0; i < shown; ++i)
-    text +=
-        "- " + Code(UnknownErrorPlace(*unknown[i])) + ": " + Code(UnknownErrorText(*unknown[i]), kLongUnknown) + "\n";
-  const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report);
+    text += "- " + Code(lines[i].place) + ": " + Code(lines[i].text, kLongUnknown) + "\n";
+  const std::uint64_t more = lines.size() - shown + UnknownErrorsLeftOut(report);
   if (more > 0) text += fmt::format("- and {} more\n", more);
   text += "\n" + Sentence(kMakeARule) + "\n";
   const std::string command = FirstRuleCommand(unknown);

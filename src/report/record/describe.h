@@ -377,6 +377,7 @@ struct SummaryMerge {
   std::uint64_t programs = 0;
   std::uint64_t programs_left_out = 0;
   PassedOver passed_over = {};
+  std::vector<std::string> shards = {};
 };
 
 void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
@@ -390,6 +391,8 @@ void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   std::vector<std::string> ignored(merge.passed_over.ignored.begin(), merge.passed_over.ignored.end());
   v.Maybe("known", known, {.about = "Ids of the failures that a baseline knows."});
   v.Maybe("ignored", ignored, {.about = "Ids of those that --select and --ignore leave out."});
+  v.Maybe("shards", merge.shards,
+          {.about = "The parts of a batch that it is of (--shard), such as 2/8; absent where it is the whole."});
   if constexpr (std::remove_reference_t<decltype(v)>::kReads)
     merge.passed_over = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
 }

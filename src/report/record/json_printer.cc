@@ -100,7 +100,8 @@ std::string PrintNdjson(const Report& report) {
                               report.reports_left_out,
                               report.programs.size(),
                               report.programs_left_out,
-                              report.passed_over};
+                              report.passed_over,
+                              report.shards};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;
 }

@@ -21,11 +21,33 @@ constexpr const char* kNoRecord = "no record of whyoom --format ndjson";
 // Problems are sorted and bounded from time to time, not for each.
 constexpr std::size_t kProblemsAtOnce = 20000;
 constexpr std::size_t kShownFingerprint = 12;
+constexpr std::uint64_t kShardsShown = 8;
 
 // Empty where there is no such text.
 std::string TextOf(const json& record, const char* key) {
   const auto found = record.find(key);
   return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// The shard I of N in "I/N"; nullopt of anything else.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> ShardOf(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::uint64_t> index = WholeNumber(text.substr(0, slash));
+  const std::optional<std::uint64_t> count = WholeNumber(text.substr(std::min(slash + 1, text.size())));
+  return index && count && *index < *count ? std::optional(std::pair(*index, *count)) : std::nullopt;
+}
+
+// "1/8, 5/8 and 2 more": of `count` shards those that `there` does not hold.
+std::string MissingShards(std::uint64_t count, const std::map<std::uint64_t, std::uint64_t>& there) {
+  std::uint64_t missing = count - there.size();
+  std::string text;
+  std::uint64_t shown = 0;
+  for (std::uint64_t index = 0; shown < std::min(missing, kShardsShown); ++index) {
+    if (there.contains(index)) continue;
+    text += fmt::format("{}{}/{}", text.empty() ? "" : ", ", index, count);
+    ++shown;
+  }
+  return missing > shown ? fmt::format("{} and {} more", text, missing - shown) : text;
 }
 
 }  // namespace
@@ -124,6 +146,10 @@ bool ReportReader::TakeSummary(const json& record, Counts* counts) {
   }
   table_.programs().LeaveOut(merge.programs_left_out);
   readings_.passed_over.Join(merge.passed_over);
+  for (const std::string& text : merge.shards) {
+    if (const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = ShardOf(text))
+      ++shards_[shard->second][shard->first];
+  }
   return true;
 }
 
@@ -144,6 +170,29 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
                      counts.problems > counts.said_problems)) {
     tell("a report holds more records than its summary says: something is in it twice");
   }
+}
+
+// All of a batch, or of several, is the whole: each shard is there as often as the others.
+void ReportReader::TellShards() {
+  for (const auto& [count, there] : shards_) {
+    const auto [least, most] = std::minmax_element(
+        there.begin(), there.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
+    const bool all = there.size() == count;
+    if (all && least->second == most->second) continue;
+    for (const auto& [index, times] : there)
+      readings_.shards.insert(readings_.shards.end(), times, fmt::format("{}/{}", index, count));
+    Problem problem = {"merge", "", "", true};
+    problem.what =
+        all ? fmt::format("shard {}/{} is there more often than {}/{}: a part is given twice, or one of another is not",
+                          most->first, count, least->first, count)
+            : fmt::format("not all {} shards are there: {}", count, MissingShards(count, there));
+    readings_.problems.push_back(std::move(problem));
+  }
+}
+
+Readings ReportReader::Take() {
+  TellShards();
+  return std::move(readings_);
 }
 
 void ReportReader::Tell(const Problem& problem) { readings_.problems.push_back(problem); }

@@ -27,8 +27,9 @@ class ReportReader {
   // Adds a note on a source that could not be read.
   void Tell(const Problem& problem);
 
-  // What all of them came to. Call once, at the end.
-  Readings Take() { return std::move(readings_); }
+  // What all of them came to; shards (--shard) of which some are there and others not, or more often than others, are a
+  // problem. Call once, at the end.
+  Readings Take();
 
  private:
   // Lines with the same fault are told once.
@@ -54,10 +55,12 @@ class ReportReader {
   bool TakeProblem(const nlohmann::json& record, Counts* counts);
   bool TakeSummary(const nlohmann::json& record, Counts* counts);
   void Tell(const std::string& path, const Counts& counts);
+  void TellShards();
 
   const RuleSet& rules_;
   Readings readings_;
-  FindingTable& table_;  // of readings_
+  FindingTable& table_;                                                     // of readings_
+  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> shards_;  // by their number: how often which is there
 };
 
 }  // namespace whyoom

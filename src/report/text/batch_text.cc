@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +11,8 @@
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/text/text_parts.h"
+#include "report/unknown_errors.h"
+#include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -102,6 +105,16 @@ void AddRecurring(const Summary& summary, std::size_t column, Table* table) {
   table->More(summary.recurring.size(), kRecurring);
 }
 
+// "; 2 problems and 14 errors that no rule knows, see the end"; empty where there is neither.
+std::string ProblemsText(const Report& report) {
+  const std::uint64_t unread = AddBounded<std::uint64_t>(UnreadInputs(report).size(), UnreadInputsLeftOut(report));
+  const std::uint64_t unknown = AddBounded<std::uint64_t>(UnknownErrors(report).size(), UnknownErrorsLeftOut(report));
+  std::vector<std::string> parts;
+  if (unread > 0) parts.push_back(Counted(unread, "problem", "problems"));
+  if (unknown > 0) parts.push_back(Counted(unknown, "error that no rule knows", "errors that no rule knows"));
+  return parts.empty() ? "" : fmt::format("; {}, see the end", fmt::join(parts, " and "));
+}
+
 }  // namespace
 
 std::vector<const Diagnosis*> ShownWhole(const Report& report, bool all) {
@@ -119,14 +132,14 @@ void PrintOverview(const Report& report, std::size_t whole, TextPage* page) {
       "{} in {} ({}), reported by {}", Counted(summary.diagnoses, "different failure", "different failures"),
       Counted(report.artifacts, "input", "inputs"), SizeText(static_cast<double>(report.bytes)),
       Counted(summary.occurrences, "process", "processes"));
-  if (summary.problems > 0) head += fmt::format("; {}, see the end", Counted(summary.problems, "problem", "problems"));
+  head += ProblemsText(report);
   page->Paragraph(head, 0, &Style::Strong);
   const std::string period = PeriodText(summary.first_time, summary.last_time);
   if (!period.empty()) page->Line(period);
   Table table(page);
   const std::size_t column = ScenarioColumn(report);
   AddShares("what", summary.by_scenario, kScenarios, column, &table);
-  AddShares("do first", summary.by_remedy, kRemedies, 0, &table);
+  AddShares("first cure", summary.by_remedy, kRemedies, 0, &table);
   if (summary.by_program.size() > 1) AddShares("programs", summary.by_program, kPrograms, 0, &table);
   AddRecurring(summary, column, &table);
   if (whole == report.findings.size()) return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "report/finding_view.h"
@@ -29,6 +30,7 @@ std::string FindingLine(const Diagnosis& finding, const Style& style) {
   const std::optional<Need> need = NeedOf(finding);
   std::vector<std::string> parts = {Printable(ScenarioTitle(finding))};
   if (need) parts.push_back(NeedText(*need));
+  if (std::string reporters = ReportersText(finding); !reporters.empty()) parts.push_back(std::move(reporters));
   if (!finding.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(finding.remedies.front()))));
   return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), Joined(parts));
 }

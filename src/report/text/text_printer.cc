@@ -304,12 +304,13 @@ void ReportPage::PrintUnknownErrors(const Report& report) {
   if (report.findings.empty()) page_.Blank();
   page_.Line(page_.style().Strong(kUnknownErrors));
   page_.Blank();
-  const std::size_t shown = std::min(unknown.size(), kShownUnknown);
+  const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
+  const std::size_t shown = std::min(lines.size(), kShownUnknown);
   for (std::size_t i = 0; i < shown; ++i) {
-    page_.Line(UnknownErrorPlace(*unknown[i]));
-    page_.Paragraph(UnknownErrorText(*unknown[i]), kUnknownColumn);
+    page_.Line(lines[i].place);
+    page_.Paragraph(lines[i].text, kUnknownColumn);
   }
-  PrintLeftOut(unknown.size() - shown + UnknownErrorsLeftOut(report), report);
+  PrintLeftOut(lines.size() - shown + UnknownErrorsLeftOut(report), report);
   page_.Blank();
   page_.Paragraph(kMakeARule);
   page_.Step(0, FirstRuleCommand(unknown));
