@@ -1,6 +1,5 @@
-// Run by the build: writes the source of rules/builtin.h and input/stored_searches.h, from the rule data that is
-// compiled in. What is to be stored is found out by doing what a run does: what it asks for and does not get, a run
-// would have to make.
+// Run by the build: writes the source of rules/builtin.h, from the rule data that is compiled in. What is to be stored
+// is found out by doing what a run does: what it asks for and does not get, a run would have to make.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -10,42 +9,30 @@
 #include <string_view>
 #include <vector>
 
-#include "input/search_database.h"
-#include "input/stored_searches.h"
 #include "read/engine.h"
 #include "rules/builtin.h"
 #include "rules/first_bytes.h"
+#include "rules/packed_texts.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 namespace {
-
-std::vector<std::vector<std::string>>& AskedSearches() {
-  static std::vector<std::vector<std::string>> searches;
-  return searches;
-}
 
 std::vector<std::string>& AskedPatterns() {
   static std::vector<std::string> regexes;
   return regexes;
 }
 
-template <typename One>
-void Remember(const One& one, std::vector<One>* all) {
+void Remember(const std::string& one, std::vector<std::string>* all) {
   if (std::find(all->begin(), all->end(), one) == all->end()) all->push_back(one);
 }
 
 }  // namespace
 
 // What the program has from the file that is written here.
-std::vector<std::string_view> FindStored(const std::vector<std::string>& literals) {
-  if (!literals.empty()) Remember(literals, &AskedSearches());
-  return {};
-}
-
-const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex) {
+std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view regex) {
   Remember(std::string(regex), &AskedPatterns());
-  return nullptr;
+  return std::nullopt;
 }
 
 const RuleDigest& BuiltInDigest() {
@@ -76,6 +63,9 @@ std::string Quoted(std::string_view text) {
 
 void Print(const std::string& line) { std::puts(line.c_str()); }
 
+// The same as a std::string_view, whatever bytes it has.
+std::string ViewOf(std::string_view text) { return "{" + Quoted(text) + ", " + std::to_string(text.size()) + "}"; }
+
 // Lines of a literal each: compilers warn of very long ones.
 void PrintBytes(const std::string& name, std::string_view bytes) {
   constexpr std::size_t kPiece = 4096;
@@ -84,50 +74,19 @@ void PrintBytes(const std::string& name, std::string_view bytes) {
   Print("    ;");
 }
 
-std::string ListOf(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += "\n          " + Quoted(text) + ",";
-  return "{" + list + "}";
-}
-
-// The fastest first. Not for the machine that builds: the same sources are to give the same program.
-std::vector<std::string> MakeSearches(const std::vector<std::string>& literals) {
-  std::vector<std::string> made;
-  for (const auto machine : {SearchDatabase::Machine::kUsual, SearchDatabase::Machine::kAny})
-    made.push_back(SearchDatabase::OfLiterals(literals, machine).Save());
-  return made;
-}
-
-void PrintSearches() {
-  std::string entries;
-  for (const std::vector<std::string>& literals : AskedSearches()) {
-    std::string made;
-    for (const std::string& bytes : MakeSearches(literals)) {
-      const std::string name = "kSearch" + std::to_string(entries.size() + made.size());
-      PrintBytes(name, bytes);
-      made += "{" + name + ", sizeof " + name + " - 1}, ";
-    }
-    entries += "      {" + ListOf(literals) + ", {" + made + "}},\n";
-  }
-  Print("\nstruct Stored {\n  std::vector<std::string_view> literals;\n  std::vector<std::string_view> made;\n};\n");
-  Print("}  // namespace\n");
-  Print("std::vector<std::string_view> FindStored(const std::vector<std::string>& literals) {");
-  Print("  static const std::vector<Stored> all = {\n" + entries + "  };");
-  Print("  for (const Stored& stored : all) {");
-  Print("    if (std::equal(stored.literals.begin(), stored.literals.end(), literals.begin(), literals.end()))");
-  Print("      return stored.made;\n  }\n  return {};\n}\n");
-}
-
 void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns) {
-  Print("const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex) {");
-  Print("  static const std::unordered_map<std::string_view, std::vector<std::string>> literals = {");
-  for (const std::string& regex : AskedPatterns()) {
-    std::string all;
-    for (const std::string& literal : patterns.at(regex)->Literals(kSetLiteral)) all += Quoted(literal) + ", ";
-    Print("      {" + Quoted(regex) + ", {" + all + "}},");
-  }
-  Print("  };\n  const auto found = literals.find(regex);");
-  Print("  return found == literals.end() ? nullptr : &found->second;\n}\n");
+  Print("struct PatternEntry {\n  std::string_view regex;\n  std::string_view literals;\n};");
+  Print("constexpr PatternEntry kPatterns[] = {");
+  std::vector<std::string> regexes = AskedPatterns();
+  std::sort(regexes.begin(), regexes.end());
+  for (const std::string& regex : regexes)
+    Print("    {" + ViewOf(regex) + ", " + ViewOf(PackTexts(patterns.at(regex)->Literals(kSetLiteral))) + "},");
+  Print("};\n\n}  // namespace\n");
+  Print("std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view regex) {");
+  Print("  const auto* const found = std::lower_bound(std::begin(kPatterns), std::end(kPatterns), regex,");
+  Print("      [](const PatternEntry& entry, std::string_view wanted) { return entry.regex < wanted; });");
+  Print("  if (found == std::end(kPatterns) || found->regex != regex) return std::nullopt;");
+  Print("  return UnpackTexts(found->literals);\n}\n");
 }
 
 // Examples are for who tries rules.
@@ -173,7 +132,7 @@ std::string PackedRules(const std::vector<Affix>& affixes) {
 void PrintDigest(const RuleSet& rules) {
   Print("const RuleDigest& BuiltInDigest() {\n  static const RuleDigest digest = {");
   for (const std::vector<std::string>* literals : {&rules.literals(), &rules.sign_literals(), &rules.nearby_literals()})
-    Print("      " + ListOf(*literals) + ",");
+    Print("      UnpackTexts(" + ViewOf(PackTexts(*literals)) + "),");
   Print("      " + Quoted(rules.fingerprint()) + ",\n      {kRules, sizeof kRules - 1},");
   Print("  };\n  return digest;\n}\n\n}  // namespace whyoom");
 }
@@ -187,7 +146,6 @@ int main() {
   if (!faults.empty()) return 1;
   const Engine engine(rules);
   const std::vector<Affix> affixes = WithSigns(rules.affixes());
-  const Normalizer normalizer(affixes, rules.json_keys());  // asks for the search of their literals
   std::map<std::string, const Pattern*> patterns;
   for (const PatternSet* set : engine.PreparedSets()) {
     for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->regex(), pattern);
@@ -195,11 +153,10 @@ int main() {
   Print(
       "#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // what the standard asks of all compilers is less\n");
   Print(
-      "#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <unordered_map>\n\n#include "
-      "\"input/stored_searches.h\"\n");
+      "#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n\n#include "
+      "\"rules/packed_texts.h\"\n");
   Print("namespace whyoom {\nnamespace {\n");
   PrintBytes("kRules", PackedRules(affixes));
-  PrintSearches();
   PrintPatternLiterals(patterns);
   PrintDigest(rules);
   return std::fflush(stdout) == 0 ? 0 : 1;

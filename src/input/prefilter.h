@@ -9,14 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "input/search_database.h"
+#include "input/gram_search.h"
 
 namespace whyoom {
 
 class Prefilter {
  public:
-  // No literal may be empty; with no literals nothing is ever found. What the build stored for them is taken, see
-  // stored_searches.h. Throws Error where the search engine refuses them.
+  // No literal may be empty: throws Error. With no literals nothing is ever found.
   explicit Prefilter(const std::vector<std::string>& literals);
 
   // The offset just past the first literal that ends in `block` at or after `from`; npos if none does.
@@ -34,13 +33,9 @@ class Prefilter {
   // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.
   std::size_t longest() const { return longest_; }
 
-  // Whether the build had made it.
-  bool is_stored() const { return is_stored_; }
-
  private:
-  SearchDatabase database_;
+  GramSearch search_;
   std::size_t longest_ = 0;
-  bool is_stored_ = false;
 };
 
 }  // namespace whyoom

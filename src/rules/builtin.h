@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,8 @@ const RuleDigest& BuiltInDigest();
 inline constexpr const char* kAffixSigns = "signs";
 
 // Of a pattern that is looked for together with others, by what Pattern::regex gives: Pattern::Literals of kSetLiteral.
-// Null where it is none of the built-in ones.
+// Nothing where it is none of the built-in ones.
 constexpr std::size_t kSetLiteral = 4;
-const std::vector<std::string>* BuiltInPatternLiterals(std::string_view regex);
+std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view regex);
 
 }  // namespace whyoom

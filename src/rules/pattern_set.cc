@@ -65,8 +65,8 @@ std::string SeveralWords(const std::string& literal) {
 }  // namespace
 
 std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
-  const std::vector<std::string>* known = BuiltInPatternLiterals(pattern.regex());
-  return known != nullptr ? *known : pattern.Literals(kSetLiteral);
+  std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(pattern.regex());
+  return known ? std::move(*known) : pattern.Literals(kSetLiteral);
 }
 
 // One automaton for all patterns would have more states than memory holds where a text is full of their beginnings, and
@@ -157,8 +157,6 @@ PatternSet::~PatternSet() = default;
 void PatternSet::Prepare() const {
   std::call_once(made_, [this] { words_ = std::make_unique<Words>(patterns_); });
 }
-
-bool PatternSet::is_stored() const { return words_->word_count == 0 || words_->filter->is_stored(); }
 
 std::vector<std::size_t> PatternSet::MayBeIn(std::string_view text) const {
   Prepare();

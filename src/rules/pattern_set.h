@@ -32,9 +32,6 @@ class PatternSet {
   // Makes the set now.
   void Prepare() const;
 
-  // Whether the build had made what the set looks for; of one that is made.
-  bool is_stored() const;
-
  private:
   struct Words;
   std::vector<const Pattern*> patterns_;

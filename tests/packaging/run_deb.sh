@@ -35,7 +35,7 @@ done
 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/cpack" > "$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; fail "cpack"; }
 package=$(ls "$work"/cpack/*.deb)
 echo "deb: $(basename "$package"), $(stat -c %s "$package") bytes"
-dpkg-deb -f "$package" Depends | grep -q libvectorscan || fail "the package does not name the libraries it needs"
+dpkg-deb -f "$package" Depends | grep -q libre2 || fail "the package does not name the libraries it needs"
 if command -v lintian > /dev/null; then
   lintian --allow-root --fail-on error,warning "$package" || fail "lintian"
 else

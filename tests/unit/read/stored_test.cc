@@ -32,19 +32,6 @@ std::vector<std::string> Texts() {
 
 }  // namespace
 
-TEST_CASE("a run with the built-in rules makes none of the searches that it begins with", "[read]") {
-  const RuleSource source;
-  const Engine engine(source);
-  const std::vector<const PatternSet*> sets = engine.PreparedSets();
-  CHECK(sets.size() >= 8);
-  for (const PatternSet* set : sets) {
-    CAPTURE(set->patterns().size());
-    CHECK(set->is_stored());
-  }
-  CHECK(engine.prefilter().is_stored());
-  CHECK(engine.lead().literals->is_stored());
-}
-
 TEST_CASE("the rules of the digest are those of the files", "[read]") {
   const RuleSource source;
   const RuleSet& digested = source.rules();

@@ -123,12 +123,12 @@ TEST_CASE("of what is built in the words were worked out by the build", "[rules]
   for (const Failure& failure : BuiltInRules().failures()) {
     for (const Head& head : failure.heads) {
       INFO(failure.code << " " << head.pattern.source());
-      const std::vector<std::string>* const known = BuiltInPatternLiterals(head.pattern.regex());
-      REQUIRE(known != nullptr);
+      const std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(head.pattern.regex());
+      REQUIRE(known.has_value());
       CHECK(*known == head.pattern.Literals(kSetLiteral));
     }
   }
-  CHECK(BuiltInPatternLiterals("no such pattern") == nullptr);
+  CHECK_FALSE(BuiltInPatternLiterals("no such pattern").has_value());
 }
 
 TEST_CASE("of a pattern's alternatives one is enough, and of each all its words", "[rules]") {

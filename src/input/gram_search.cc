@@ -1,0 +1,254 @@
+#include "input/gram_search.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <tuple>
+
+namespace whyoom {
+namespace {
+
+// Lower and upper case differ in this bit. So do other bytes, which are told apart when they are compared.
+constexpr unsigned kCaseBit = 0x20;
+constexpr std::uint64_t kCaseBits = 0x2020202020202020U;
+constexpr std::size_t kBitsForPiece = 64;  // that a place which does not matter is told by, nearly always
+// Texts of so many bytes or more have eight pieces of 8 bytes and four of 4.
+constexpr std::size_t kLong = 15;
+constexpr std::size_t kMiddle = 7;
+// From so many bytes on they have the latter with pieces that reach out of them by a byte. Since that byte may be any,
+// these are many, and it is done only where the texts are few.
+constexpr std::size_t kSmall = 5;
+constexpr std::ptrdiff_t kFew = 8;
+constexpr std::size_t kMostShort = 4;  // bytes of the piece of all others
+constexpr unsigned kAnyByte = 7;       // see Commonness
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+// How common a byte is in logs, in powers of two: by classes, since of which letters and signs a log is full differs
+// less than in what order.
+const std::array<std::uint8_t, 256>& Commonness() {
+  static const std::array<std::uint8_t, 256> commonness = [] {
+    std::array<std::uint8_t, 256> made = {};
+    const auto set = [&](std::string_view bytes, std::uint8_t value) {
+      for (const char c : bytes) made[static_cast<unsigned char>(c)] = value;
+    };
+    set(" e0", 7);
+    set("taoinsr12345", 6);
+    set("lcdmpu6789.-", 5);
+    set("hfgb_:/,", 4);
+    set("vwyk=[]()", 3);
+    set("x'\"{}\n", 2);
+    set("jqz", 1);
+    return made;
+  }();
+  return commonness;
+}
+
+// Whether `text`, in lower case, stands at `at`, where so many bytes are.
+bool StandsAt(const std::string& text, const char* at) {
+  for (const char c : text) {
+    if (Lower(*at++) != c) return false;
+  }
+  return true;
+}
+
+template <class Gram>
+Gram GramAt(const char* at) {
+  Gram gram = 0;
+  std::memcpy(&gram, at, sizeof gram);
+  return gram | static_cast<Gram>(kCaseBits);
+}
+
+}  // namespace
+
+template <class Gram, std::size_t kStride>
+GramSearch::Table<Gram, kStride>::Table(std::size_t shortest) : width_(std::min(shortest, sizeof(Gram))) {
+  std::array<unsigned char, sizeof(Gram)> ones = {};
+  std::fill_n(ones.begin(), width_, static_cast<unsigned char>(0xFF));
+  std::memcpy(&mask_, ones.data(), sizeof mask_);
+}
+
+template <class Gram, std::size_t kStride>
+std::uint32_t GramSearch::Table<Gram, kStride>::Hash(Gram gram) const {
+  return static_cast<std::uint32_t>(gram * std::uint64_t{0x9E3779B97F4A7C15} >> shift_);
+}
+
+template <class Gram, std::size_t kStride>
+bool GramSearch::Table<Gram, kStride>::MayBe(Gram gram) const {
+  const std::uint32_t hash = Hash(gram);
+  return (bits_[hash / 32] >> hash % 32 & 1U) != 0;
+}
+
+// Where the text stands, one of as many pieces that follow one another begins at a place that is looked at, and only
+// one. The first may begin a byte before the text and the last end a byte behind it.
+template <class Gram, std::size_t kStride>
+void GramSearch::Table<Gram, kStride>::Add(const std::string& text, std::size_t place) {
+  constexpr int kPlaces = static_cast<int>(kStride);
+  const int width = static_cast<int>(width_);
+  const int size = static_cast<int>(text.size());
+  const bool may_reach_out = size < width + kPlaces - 1;
+  const auto weight = [&](int offset) {
+    unsigned power = 0;
+    for (int at = offset; at < offset + width; ++at) {
+      const bool inside = at >= 0 && at < size;
+      power += inside ? Commonness()[static_cast<unsigned char>(text[static_cast<std::size_t>(at)])] : kAnyByte;
+    }
+    return std::uint64_t{1} << power;
+  };
+  int best = may_reach_out ? -1 : 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int from = best; from + kPlaces - 1 + width <= size + (may_reach_out ? 1 : 0); ++from) {
+    std::uint64_t sum = 0;
+    for (int offset = from; offset < from + kPlaces; ++offset) sum += weight(offset);
+    if (sum < least) std::tie(best, least) = std::tuple(from, sum);
+  }
+  for (int offset = best; offset < best + kPlaces; ++offset) AddPiece(text, place, offset);
+}
+
+// A byte outside the text may be any.
+template <class Gram, std::size_t kStride>
+void GramSearch::Table<Gram, kStride>::AddPiece(const std::string& text, std::size_t place, int offset) {
+  const std::size_t inside_from = offset < 0 ? 1 : 0;
+  const std::size_t from = offset < 0 ? 0 : static_cast<std::size_t>(offset);
+  const std::size_t inside = std::min(width_ - inside_from, text.size() - from);
+  std::array<char, sizeof(Gram)> bytes = {};
+  std::memcpy(bytes.data() + inside_from, text.data() + from, inside);
+  const auto add = [&] {
+    pieces_.push_back({GramAt<Gram>(bytes.data()) & mask_, static_cast<std::uint32_t>(place), offset});
+  };
+  if (inside == width_) return add();
+  char& any = inside_from > 0 ? bytes.front() : bytes[inside];
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if ((byte & kCaseBit) == 0) continue;  // as GramAt sees it
+    any = static_cast<char>(byte);
+    add();
+  }
+}
+
+template <class Gram, std::size_t kStride>
+void GramSearch::Table<Gram, kStride>::Index() {
+  std::sort(pieces_.begin(), pieces_.end(), [](const Piece& one, const Piece& other) { return one.gram < other.gram; });
+  const std::size_t bits = std::bit_ceil(pieces_.size() * kBitsForPiece);
+  shift_ = 64U - static_cast<unsigned>(std::countr_zero(bits));
+  bits_.resize(bits / 32);
+  slots_.resize(std::bit_ceil(2 * pieces_.size()));
+  for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
+    const Gram gram = pieces_[first].gram;
+    while (last < pieces_.size() && pieces_[last].gram == gram) ++last;
+    bits_[Hash(gram) / 32] |= 1U << Hash(gram) % 32;
+    std::size_t at = Hash(gram) & (slots_.size() - 1);
+    while (slots_[at].first != slots_[at].last) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = {gram, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
+  }
+}
+
+// Of no pieces where there is none of the gram.
+template <class Gram, std::size_t kStride>
+auto GramSearch::Table<Gram, kStride>::SlotOf(Gram gram) const -> const Slot& {
+  std::size_t at = Hash(gram) & (slots_.size() - 1);
+  while (slots_[at].first != slots_[at].last && slots_[at].gram != gram) at = (at + 1) & (slots_.size() - 1);
+  return slots_[at];
+}
+
+template <class Gram, std::size_t kStride>
+template <class See>
+void GramSearch::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts, std::string_view bytes,
+                                            const See& see) const {
+  std::size_t limit = bytes.size();
+  const auto look = [&](std::size_t at, Gram gram) {
+    const Slot& slot = SlotOf(gram);
+    for (std::uint32_t i = slot.first; i < slot.last; ++i) {
+      const Piece& piece = pieces_[i];
+      const std::string& text = texts[piece.text];
+      const auto begin = static_cast<std::ptrdiff_t>(at) - piece.offset;
+      if (begin < 0 || static_cast<std::size_t>(begin) + text.size() > bytes.size()) continue;
+      if (!StandsAt(text, bytes.data() + begin)) continue;
+      limit = std::min(limit, see(static_cast<std::size_t>(begin) + text.size(), piece.text));
+    }
+  };
+  const char* const data = bytes.data();
+  std::size_t at = 0;
+  // Four places at once, so that there is one jump for all.
+  for (; at + 3 * kStride + sizeof(Gram) <= limit; at += 4 * kStride) {
+    std::array<Gram, 4> grams;
+    unsigned found = 0;
+    for (std::size_t i = 0; i < grams.size(); ++i) {
+      grams[i] = GramAt<Gram>(data + at + i * kStride) & mask_;
+      found |= static_cast<unsigned>(MayBe(grams[i])) << i;
+    }
+    if (found == 0) continue;
+    for (std::size_t i = 0; i < grams.size(); ++i) {
+      if ((found >> i & 1U) != 0) look(at + i * kStride, grams[i]);
+    }
+  }
+  for (; at < limit; at += kStride) {
+    std::array<char, sizeof(Gram)> padded = {};
+    std::memcpy(padded.data(), data + at, std::min(padded.size(), bytes.size() - at));
+    const Gram gram = GramAt<Gram>(padded.data()) & mask_;
+    if (MayBe(gram)) look(at, gram);
+  }
+}
+
+GramSearch::GramSearch(const std::vector<std::string>& texts) {
+  const auto is_small = [](const std::string& text) { return text.size() >= kSmall && text.size() < kMiddle; };
+  const bool few = std::count_if(texts.begin(), texts.end(), is_small) <= kFew;
+  std::array<std::vector<std::size_t>, kMostShort + 1> short_ones;
+  for (const std::string& text : texts) {
+    const std::size_t place = texts_.size();
+    std::string& lowered = texts_.emplace_back(text);
+    std::transform(text.begin(), text.end(), lowered.begin(), Lower);
+    if (text.size() >= kLong) {
+      if (long_.empty()) long_.emplace_back(kLong);
+      long_.front().Add(lowered, place);
+    } else if (text.size() >= kMiddle || (few && is_small(text))) {
+      if (middle_.empty()) middle_.emplace_back(kMiddle);
+      middle_.front().Add(lowered, place);
+    } else {
+      short_ones[std::min(text.size(), kMostShort)].push_back(place);
+    }
+  }
+  for (std::size_t width = 1; width < short_ones.size(); ++width) {
+    if (short_ones[width].empty()) continue;
+    short_.emplace_back(width);
+    for (const std::size_t place : short_ones[width]) short_.back().Add(texts_[place], place);
+  }
+  for (auto& table : long_) table.Index();
+  for (auto& table : middle_) table.Index();
+  for (auto& table : short_) table.Index();
+}
+
+template <class Do>
+void GramSearch::ForEachTable(const Do& todo) const {
+  for (const auto& table : long_) todo(table);
+  for (const auto& table : middle_) todo(table);
+  for (const auto& table : short_) todo(table);
+}
+
+std::size_t GramSearch::FirstEnd(std::string_view bytes, std::size_t after) const {
+  std::size_t first = std::string_view::npos;
+  ForEachTable([&](const auto& table) {
+    // What begins behind the first end ends behind it.
+    table.Scan(texts_, bytes.substr(0, first), [&](std::size_t end, std::size_t) {
+      if (end > after) first = std::min(first, end);
+      return first;
+    });
+  });
+  return first;
+}
+
+void GramSearch::All(std::string_view bytes, std::size_t after, std::vector<Match>* matches) const {
+  const auto known = static_cast<std::ptrdiff_t>(matches->size());
+  ForEachTable([&](const auto& table) {
+    table.Scan(texts_, bytes, [&](std::size_t end, std::size_t text) {
+      if (end > after) matches->push_back({end, text});
+      return std::string_view::npos;
+    });
+  });
+  std::sort(matches->begin() + known, matches->end(), [](const Match& one, const Match& other) {
+    return std::pair(one.end, one.text) < std::pair(other.end, other.text);
+  });
+}
+
+}  // namespace whyoom

@@ -1,0 +1,113 @@
+// What is found among many texts is what a plain search finds, whatever the lengths and wherever they stand.
+#include "input/gram_search.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+
+namespace whyoom {
+namespace {
+
+using Places = std::vector<std::pair<std::size_t, std::size_t>>;  // end and text
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = Lower(c);
+  return text;
+}
+
+Places PlainSearch(const std::vector<std::string>& texts, const std::string& bytes, std::size_t after) {
+  Places found;
+  const std::string lowered = Lower(bytes);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string text = Lower(texts[i]);
+    for (std::size_t at = lowered.find(text); at != std::string::npos; at = lowered.find(text, at + 1)) {
+      if (at + text.size() > after) found.emplace_back(at + text.size(), i);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Places Search(const GramSearch& search, const std::string& bytes, std::size_t after) {
+  std::vector<GramSearch::Match> matches;
+  search.All(bytes, after, &matches);
+  Places found;
+  for (const GramSearch::Match& match : matches) found.emplace_back(match.end, match.text);
+  return found;
+}
+
+std::string Random(std::mt19937& random, std::size_t size, std::size_t letters) {
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i)
+    text += static_cast<char>((random() % 3 == 0 ? 'A' : 'a') + random() % letters);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
+  std::mt19937 random(3);
+  std::size_t found = 0;
+  for (int round = 0; round < 400; ++round) {
+    // Few letters make many matches that overlap; with many of a length pieces that reach out are not made.
+    const std::size_t letters = 2 + random() % 25;
+    const std::size_t longest = 1 + random() % 24;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0, count = 1 + random() % 30; i < count; ++i)
+      texts.push_back(Random(random, 1 + random() % longest, letters));
+    std::string bytes = Random(random, random() % 200, letters);
+    for (std::size_t i = 0, count = random() % 6; i < count; ++i)
+      bytes += texts[random() % texts.size()] + Random(random, random() % 40, letters);
+    const GramSearch search(texts);
+    for (const std::size_t after : {std::size_t{0}, bytes.size() / 3, bytes.size()}) {
+      CAPTURE(texts, bytes, after);
+      const Places plain = PlainSearch(texts, bytes, after);
+      REQUIRE(Search(search, bytes, after) == plain);
+      REQUIRE(search.FirstEnd(bytes, after) == (plain.empty() ? std::string::npos : plain.front().first));
+      found += plain.size();
+    }
+  }
+  CHECK(found > 10000);
+}
+
+TEST_CASE("a text is found at each place of a block, also at its begin and its end", "[input]") {
+  for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 14U, 15U, 16U, 40U}) {
+    const std::string text = std::string(size - 1, 'q') + "z";
+    const GramSearch search({text});
+    for (std::size_t before = 0; before < 40; ++before) {
+      for (std::size_t behind = 0; behind < 40; ++behind) {
+        const std::string bytes = std::string(before, '.') + text + std::string(behind, '.');
+        CAPTURE(size, before, behind);
+        REQUIRE(search.FirstEnd(bytes, 0) == before + size);
+        REQUIRE(Search(search, bytes, 0).size() == 1);
+        REQUIRE(search.FirstEnd(bytes, before + size) == std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("bytes that only look like letters of another case are others", "[input]") {
+  const GramSearch search({"[memory]", "a_b@c{d}", "\x80\xff\x00zz"});
+  CHECK(search.FirstEnd("{MEMORY}", 0) == std::string::npos);
+  CHECK(search.FirstEnd("[MEMORY]", 0) == 8);
+  CHECK(search.FirstEnd("A_B@C{D}", 0) == 8);
+  CHECK(search.FirstEnd("a\x7f"
+                        "b`c[d]",
+                        0) == std::string::npos);
+  CHECK(search.FirstEnd("\xa0\xdf", 0) == std::string::npos);
+}
+
+TEST_CASE("the same text given twice is found as both", "[input]") {
+  const GramSearch search({"out of memory", "OUT OF MEMORY", "memory"});
+  CHECK(Search(search, "Out of Memory", 0) == Places{{13, 0}, {13, 1}, {13, 2}});
+  CHECK(Search(GramSearch(), "anything", 0).empty());
+  CHECK(Search(search, "", 0).empty());
+}
+
+}  // namespace whyoom
