@@ -91,6 +91,17 @@ TEST_CASE("of programs that fit, those that need more than a few per cent of the
   CHECK(shown.find("; program 4; and 3; !") != std::string::npos);
 }
 
+TEST_CASE("what cannot be read beside a program that can is no trouble, and is told where nothing can", "[diagnose]") {
+  Dump dump;
+  dump.Add(Stem(1, "jit_step"), 100 * kGB);
+  const std::string alone = dump.Report(200e9);
+  dump.Write(Stem(2, "jit_cut") + ".after_optimizations-buffer-assignment.txt", "BufferAssign");
+  CHECK(dump.Report(200e9) == alone);
+  Dump cut;
+  cut.Write(Stem(2, "jit_cut") + ".after_optimizations-buffer-assignment.txt", "BufferAssign");
+  CHECK(cut.Report(200e9).starts_with("! "));
+}
+
 TEST_CASE("where one failed, only those that did are told of, each need of a name once, the last dozen", "[diagnose]") {
   Dump dump;
   dump.Add(Stem(1), 5 * kGB);

@@ -194,6 +194,23 @@ TEST_CASE("the short form of a get-tuple-element becomes one", "[program]") {
   CHECK(Names(module, element.operands) == Strings{"arg"});
 }
 
+TEST_CASE("also of a module's first instruction, and of none that is not there", "[program]") {
+  const HloModule module = Read(
+      "ENTRY %e (p: (f32[2], f32[3])) -> f32[2] {\n  %p = (f32[2], f32[3]) parameter(0)\n"
+      "  %far = f32[2] negate(%p#2)\n  ROOT %n = f32[2] negate(%p#0)\n}\n");
+  CHECK(Names(module, Named(module, "n").operands) == Strings{"p#0"});
+  CHECK(Names(module, Named(module, "p#0").operands) == Strings{"p"});
+  CHECK(Named(module, "far").operands.empty());
+}
+
+TEST_CASE("two computations of one name are damage", "[program]") {
+  const std::string one = "%a (p: f32[]) -> f32[] {\n  ROOT %p = f32[] parameter(0)\n}\n";
+  const std::string entry = "ENTRY %e (p: f32[]) -> f32[] {\n  ROOT %q = f32[] parameter(0)\n}\n";
+  CHECK(Read(one + entry).whole);
+  CHECK_FALSE(Read(one + one + entry).whole);
+  CHECK_FALSE(Read(one + entry + entry).whole);
+}
+
 TEST_CASE("frames lead from an instruction to its callers", "[program]") {
   const HloModule module = Read(kModule);
   const SourceFrame& inner = module.frames[static_cast<std::size_t>(Named(module, "while.5").frame)];

@@ -67,6 +67,13 @@ TEST_CASE("a row that is damaged, or refers to none, leaves its place empty", "[
   CHECK(Read(Replaced(13, "1 {file_location_id=1 parent_frame_id=7}")).starts_with("/home/ada/t.py:41 main < 0\n"));
 }
 
+TEST_CASE("whether all rows could be read is told", "[program]") {
+  for (const char* row : {"2 /lib/l.py\"", "2\"/lib/l.py\"", "99999999999 \"/lib/l.py\"", "2"}) {
+    INFO(row);
+    CHECK(Read(Replaced(2, row)).ends_with("?"));
+  }
+}
+
 TEST_CASE("what belongs to no table is told", "[program]") {
   TextArena arena;
   SourceTables tables(arena);

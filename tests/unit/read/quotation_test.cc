@@ -1,6 +1,7 @@
 // Which messages a process printed, and which only stand in source code, comments, documents and conversations.
 #include "read/quotation.h"
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -274,6 +275,19 @@ TEST_CASE("placeholders and search patterns are no figures", "[read]") {
     INFO(text);
     CHECK(Found(text, "") == 0);
   }
+}
+
+TEST_CASE("what begins in machine code is none, whatever follows", "[read]") {
+  const QuotationFinder finder(BuiltInRules());
+  std::deque<Line> lines(2);
+  lines[0].text = lines[1].text = "Ran out of memory";
+  const std::deque<std::string> before;
+  CHECK_FALSE(finder.IsQuoted({before, lines}, 0));
+  lines[0].binary = true;
+  CHECK(finder.IsQuoted({before, lines}, 0));
+  lines[0].binary = false;
+  lines[1].binary = true;
+  CHECK_FALSE(finder.IsQuoted({before, lines}, 0));
 }
 
 }  // namespace

@@ -127,6 +127,25 @@ TEST_CASE("a line of whatever a log holds is shown as text of bounded length", "
   CHECK(problems[0].text.ends_with("…"));
 }
 
+TEST_CASE("so many lines wait to be known, and the first of more is told", "[read]") {
+  SuspectTracker tracker;
+  std::vector<SuspectLine> told;
+  const auto feed = [&](std::uint64_t number) {
+    Line line;
+    line.number = number;
+    line.text = "pool " + std::to_string(number) + " is full";
+    tracker.Feed(line, true, &told);
+  };
+  for (std::uint64_t number = 1; number <= 16; ++number) feed(number);
+  CHECK(told.empty());
+  feed(17);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].line == 1);
+  tracker.Drop(3);
+  tracker.Finish(&told);
+  CHECK(told.size() == 16);
+}
+
 TEST_CASE("a range of time holds for unknown errors, too", "[read]") {
   const std::string log = "2026-03-01T10:00:00Z ERROR pool a is out of memory\n" + Chatter(100) +
                           "2026-03-02T10:00:00Z ERROR pool b is out of memory\n";

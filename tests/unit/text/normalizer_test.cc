@@ -377,5 +377,27 @@ TEST_CASE("a line tells how it was written", "[text]") {
   CHECK(NormalizeLine(report).at(2).Written() == "bx");
 }
 
+// What may go on in bytes that are still to come, see Line::open_end.
+TEST_CASE("a line that nothing ends may go on in its last word", "[text]") {
+  const Normalizer normalizer({}, {});
+  const auto may_go_on = [&](const std::string& text, bool open) {
+    RawLine raw;
+    raw.bytes = text;
+    raw.open_end = open;
+    std::vector<Line> lines;
+    normalizer.Normalize(raw, &lines);
+    return lines.back().open_end;
+  };
+  for (const char* text : {"Used 1", "Used 1.", "Used 16.5", "Used 16.5G", "of program jit_st"}) {
+    INFO(text);
+    CHECK(may_go_on(text, true));
+    CHECK_FALSE(may_go_on(text, false));
+  }
+  for (const char* text : {"", ".", "it failed.", "Used 1 ", "(of 5)", "'f'", "what?", "a;"}) {
+    INFO(text);
+    CHECK_FALSE(may_go_on(text, true));
+  }
+}
+
 }  // namespace
 }  // namespace whyoom
