@@ -130,6 +130,8 @@ def install(
     except WhyoomError as error:
         warnings.warn(f"whyoom: {error}", RuntimeWarning, stacklevel=2)
         return
+    if framework is not None:
+        diagnose("", framework=framework, timeout=timeout)  # raises where there is none of that name
     if _installed is None:
         _installed = _Installed()
         _wrap_hooks(_installed)

@@ -18,9 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFlag = "--xla_dump_to";
 constexpr std::string_view kBlanks = " \t\r\n";
-constexpr const char* kNoDump =
-    "no XLA dump is in it: XLA_FLAGS=--xla_dump_to is read once, when the process begins to use XLA, by the process "
-    "that compiles; a compile that was cached writes nothing";
 // A file server's clock need not be ours.
 constexpr std::time_t kClockSlack = 5;
 constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA reads no more
@@ -85,7 +82,8 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
     outputs.ThrowIfOutput(file->path);
     dump->AddFile(file->path);
   }
-  if (dump->empty() && problems->size() == before) problems->push_back({path, "", kNoDump});
+  if (dump->empty() && problems->size() == before)
+    problems->push_back({path, "", std::string("no XLA dump is in it: ") + kWhyNoDump});
 }
 
 DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr)) {

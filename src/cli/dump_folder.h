@@ -12,6 +12,11 @@
 
 namespace whyoom {
 
+// Why there may be none though it was asked for.
+inline constexpr const char* kWhyNoDump =
+    "XLA_FLAGS=--xla_dump_to is read once, when the process begins to use XLA, by the process that compiles; a compile "
+    "that was cached writes nothing";
+
 // The value of --xla_dump_to in the text of XLA_FLAGS (the last one counts, as for XLA); nothing where it is not there.
 std::optional<std::string> DumpFlag(const std::string& flags);
 

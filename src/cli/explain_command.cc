@@ -52,12 +52,26 @@ Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all
   return {&NamedFramework(rules, asked, true)};
 }
 
+// The first topics whose titles hold a word.
+std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& word) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> found;
+  for (const Topic& topic : Topics(rules)) {
+    if (found.size() < kMost && LowerAscii(topic.title).find(LowerAscii(word)) != std::string::npos)
+      found.push_back(topic.name);
+  }
+  return found;
+}
+
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& topic) {
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);
+  const std::vector<std::string> told = near.empty() ? TopicsWith(rules, topic) : std::vector<std::string>();
+  const std::string meant =
+      near.empty() ? told.empty() ? "" : "; it stands in " + Listing(told) : fmt::format(", did you mean '{}'?", near);
   throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics", Printable(topic),
-                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near))));
+                          Printable(meant)));
 }
 
 // A file that somebody else wrote is not to be lost.

@@ -86,6 +86,8 @@ std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& optio
       options.range.until->zone_known == options.range.since->zone_known &&
       *options.range.until <= *options.range.since)
     return EarlyExit{2, "whyoom: --until is not after --since: nothing lies between them\n"};
+  if (options.follow && !options.xla_dump.empty())
+    return Misused("--follow tells of a job that runs, and --xla-dump of a compile that ended: give one of them");
   const std::size_t forms = app.count("--files-format") + app.count("--null");
   if (forms > 1) return EarlyExit{2, "whyoom: --null is a --files-format: give one of them\n"};
   if (forms == 1 && options.files_from.empty())

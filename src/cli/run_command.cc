@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -107,9 +110,18 @@ class LogReader {
   std::thread thread_;
 };
 
+// Whether a compile failed of which a dump could tell more.
+bool LacksList(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
+    return finding.failure->phase == "compile" && finding.allocations.empty() && !finding.remedies.empty() &&
+           finding.remedies.front().remedy->inquiry;
+  });
+}
+
 void Print(const Options& options, const Report& report, bool line_open) {
   const bool to_file = !options.output.empty();
-  const bool says_nothing = report.findings.empty() && (UnknownErrors(report).empty() || options.quiet);
+  const bool has_notes = !UnknownErrors(report).empty() || !report.passed_over.empty();
+  const bool says_nothing = report.findings.empty() && (!has_notes || options.quiet);
   // Who asked for a file is to find the report of this job there, and none of an earlier one.
   WriteExtraOutputs(report, options);
   if (says_nothing && !to_file) return;
@@ -165,6 +177,8 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       report.rule_files = rules.extra_files();
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
       filter.Apply(&report);
+      if (dump.temporary() && modules.empty() && LacksList(report))
+        report.problems.push_back({"XLA dump", "", std::string("the job wrote none: ") + kWhyNoDump, true});
       Print(options, report, result.line_open);
       told.Sum(report);
       if (options.exit_retry && !options.quiet) SayStatus(result.exit_status, status);
@@ -173,7 +187,8 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
     // The job has run; what it ended with is what counts.
     WriteError(fmt::format("whyoom: {}\n", error.what()));
   }
-  if (options.keep_dump && dump.temporary()) {
+  std::error_code ignored;
+  if (options.keep_dump && dump.temporary() && !std::filesystem::is_empty(dump.path(), ignored)) {
     dump.Keep();
     if (!options.quiet) WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
   }

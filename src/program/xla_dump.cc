@@ -311,7 +311,8 @@ std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWord
   const double need = reading->facts.Number("program_need_bytes").value_or(0);
   if (reading->failed && (!used || AreSameNeed(need, *used))) return reading;
   *problem = {module->paths.buffer_assignment, "",
-              "of another compile than the log's: it takes " + FormatSize(static_cast<std::int64_t>(need))};
+              "of another compile than the log's: it takes " + FormatSize(static_cast<std::int64_t>(need)) +
+                  "; the dump's folder, given by itself, tells of it"};
   return std::nullopt;
 }
 

@@ -173,6 +173,10 @@ TEST_CASE("a shard that is missing or given twice is told, whoever merged before
   CHECK(RunWhyoom({"merge", "0.nd"}, "", scratch.path()).exit_status == 3);
   scratch.Write("two.nd", merged({"2.nd", "0.nd"}));
   CHECK(merged({"two.nd", "1.nd"}) == whole);
+  std::string wrong = ReadText(scratch.path() + "/0.nd");
+  wrong.replace(wrong.find("\"0/3\""), 5, "\"3/3\"");
+  scratch.Write("wrong.nd", wrong);
+  CHECK(RunWhyoom({"merge", "wrong.nd", "1.nd", "2.nd"}, "", scratch.path()).exit_status == 3);
   // Two batches of the same number of shards.
   CHECK(merged({"0.nd", "1.nd", "2.nd", "0.nd", "1.nd", "2.nd"}).find("more often than") == std::string::npos);
 }

@@ -42,11 +42,9 @@ TEST_CASE("a dump beside a log without failures speaks for itself", "[cli][progr
   REQUIRE(report["diagnoses"].size() == 1);
   CHECK(report["diagnoses"][0]["code"] == "E1000");
   CHECK(report["summary"]["problems"].empty());
-  // One shard tells it.
-  int told = 0;
+  // A shard does not know what the others find.
   for (const char* shard : {"0/2", "1/2"})
-    told += RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--shard", shard, log}).exit_status;
-  CHECK(told == 1);
+    CHECK(RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--shard", shard, log}).exit_status == 0);
 }
 
 TEST_CASE("what has the name of a dump's file and is none is read like any input", "[cli][programs]") {

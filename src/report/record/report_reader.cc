@@ -131,7 +131,9 @@ bool ReportReader::TakeSummary(const json& record, Counts* counts) {
   Summary summary;
   SummaryMerge merge;
   DescribeSummary(reader, summary, merge);
-  if (reader.faulty()) return false;
+  const bool known_shards = std::all_of(merge.shards.begin(), merge.shards.end(),
+                                        [](const std::string& text) { return ShardOf(text).has_value(); });
+  if (reader.faulty() || !known_shards) return false;
   ++counts->summaries;
   const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
   counts->said_diagnoses = AddBounded(counts->said_diagnoses, summary.diagnoses);
@@ -147,8 +149,8 @@ bool ReportReader::TakeSummary(const json& record, Counts* counts) {
   table_.programs().LeaveOut(merge.programs_left_out);
   readings_.passed_over.Join(merge.passed_over);
   for (const std::string& text : merge.shards) {
-    if (const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = ShardOf(text))
-      ++shards_[shard->second][shard->first];
+    const std::pair<std::uint64_t, std::uint64_t> shard = *ShardOf(text);
+    ++shards_[shard.second][shard.first];
   }
   return true;
 }
@@ -174,6 +176,7 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
 
 // All of a batch, or of several, is the whole: each shard is there as often as the others.
 void ReportReader::TellShards() {
+  std::size_t told = 0;
   for (const auto& [count, there] : shards_) {
     const auto [least, most] = std::minmax_element(
         there.begin(), there.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
@@ -181,11 +184,13 @@ void ReportReader::TellShards() {
     if (all && least->second == most->second) continue;
     for (const auto& [index, times] : there)
       readings_.shards.insert(readings_.shards.end(), times, fmt::format("{}/{}", index, count));
+    if (told++ >= kShardsShown) continue;
     Problem problem = {"merge", "", "", true};
-    problem.what =
-        all ? fmt::format("shard {}/{} is there more often than {}/{}: a part is given twice, or one of another is not",
-                          most->first, count, least->first, count)
-            : fmt::format("not all {} shards are there: {}", count, MissingShards(count, there));
+    problem.what = all ? fmt::format(
+                             "shard {}/{} is there more often than {}/{}: a part is given twice, and counts "
+                             "twice, or one of another is missing",
+                             most->first, count, least->first, count)
+                       : fmt::format("not all {} shards are there: {}", count, MissingShards(count, there));
     readings_.problems.push_back(std::move(problem));
   }
 }

@@ -313,7 +313,7 @@ void ReportPage::PrintUnknownErrors(const Report& report) {
   PrintLeftOut(lines.size() - shown + UnknownErrorsLeftOut(report), report);
   page_.Blank();
   page_.Paragraph(kMakeARule);
-  page_.Step(0, FirstRuleCommand(unknown));
+  page_.Line("→ " + FirstRuleCommand(unknown));  // not folded: it is to be copied
 }
 
 void ReportPage::PrintReport(const Report& report) {
