@@ -28,6 +28,11 @@ class Script(unittest.TestCase):
         self.assertIn("5.02 GiB too much", diagnosis)
         self.assertNotIn("\x1b", diagnosis)
 
+    def test_a_framework_that_there_is_not_is_told_at_once(self):
+        with self.assertRaisesRegex(whyoom.WhyoomError, "nope"):
+            whyoom.install(framework="nope")
+        whyoom.uninstall()
+
     def test_an_uncaught_error_is_explained_below_its_traceback(self):
         done = script("import whyoom; whyoom.install(); raise RuntimeError(HBM)")
         self.assertEqual(done.returncode, 1)

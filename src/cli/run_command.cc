@@ -120,7 +120,7 @@ bool LacksList(const Report& report) {
 
 void Print(const Options& options, const Report& report, bool line_open) {
   const bool to_file = !options.output.empty();
-  const bool has_notes = !UnknownErrors(report).empty() || !report.passed_over.empty();
+  const bool has_notes = !UnknownErrors(report).empty() || !report.passed_over.known.empty();
   const bool says_nothing = report.findings.empty() && (!has_notes || options.quiet);
   // Who asked for a file is to find the report of this job there, and none of an earlier one.
   WriteExtraOutputs(report, options);

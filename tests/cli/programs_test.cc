@@ -47,6 +47,17 @@ TEST_CASE("a dump beside a log without failures speaks for itself", "[cli][progr
     CHECK(RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--shard", shard, log}).exit_status == 0);
 }
 
+TEST_CASE("a program that did not fail and needs more than there is is not said to fit", "[cli][programs]") {
+  const std::string folder = (Data() / "programs" / "train-step").string();
+  CHECK(RunWhyoom({"--brief", "dump"}, "", folder).out.find(": fits jit_") != std::string::npos);
+  const ScratchFolder scratch;
+  scratch.Write("module_0001.jit_step.cl_7.after_optimizations-buffer-assignment.txt",
+                "BufferAssignment:\nallocation 0: size 20000000000, page 0, preallocated-temp:\n value: <9 a @0> "
+                "(size=20000000000,offset=0): f32[1024]{0:T(1024)}\n");
+  const std::string said = RunWhyoom({"--brief", "--hbm", "v5e", scratch.path()}).out;
+  CHECK(said.find("did not fail: jit_step · 18.63 GiB needed of 15.75 GiB") != std::string::npos);
+}
+
 TEST_CASE("what has the name of a dump's file and is none is read like any input", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string log =

@@ -304,6 +304,42 @@ TEST_CASE("what parts pass over is counted once by the whole, in any order", "[c
   CHECK(RunWhyoom({"merge", "--ignore", "0100", "1.ndjson", "2.ndjson"}, "", scratch.path()).exit_status == 0);
 }
 
+TEST_CASE("a job that wrote no XLA dump is told so, and one that a baseline knows is counted", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string line =
+      "echo 'jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory in memory "
+      "space "
+      "hbm. Used 18.20G of 15.75G hbm. Exceeded hbm capacity by 2.45G.'; exit 1";
+  const ProcessResult run = RunWhyoom({"run", "--keep-dump", "--", "sh", "-c", line}, "", scratch.path());
+  CHECK(Holds(run.err, "warning: XLA dump: the job wrote none"));
+  CHECK(!Holds(run.err, "the XLA dump is in"));
+  // Of an error that lists its allocations a dump is not needed.
+  const std::string listed = "cat '" + CaseLog("compile-padded-points") + "'; exit 1";
+  CHECK(!Holds(RunWhyoom({"run", "--", "sh", "-c", listed}, "", scratch.path()).err, "the job wrote none"));
+  const std::string log = scratch.Write("job.log", run.out);
+  RunWhyoom({"--write-baseline", "known.json", log}, "", scratch.path());
+  const ProcessResult known =
+      RunWhyoom({"run", "--baseline", "known.json", "--", "sh", "-c", line}, "", scratch.path());
+  CHECK(Holds(known.err, "Found, but not shown: 1 failure of the baseline."));
+  CHECK(!Holds(known.err, "the job wrote none"));
+}
+
+TEST_CASE("a command behind an option is told apart from a file", "[cli]") {
+  const ScratchFolder scratch;
+  const ProcessResult run = RunWhyoom({"-v", "run", "--", "true"}, "", scratch.path());
+  CHECK(run.exit_status == 2);
+  CHECK(Holds(run.err, "run is a command, which stands first"));
+  scratch.Write("run", "all is well\n");
+  CHECK(RunWhyoom({"-v", "run"}, "", scratch.path()).exit_status == 0);
+  CHECK(RunWhyoom({"--follow", "--xla-dump", ".", "run"}, "", scratch.path()).exit_status == 2);
+}
+
+TEST_CASE("explain knows words that stand in titles", "[cli]") {
+  const std::string said = RunWhyoom({"explain", "vmem"}).err;
+  CHECK(Holds(said, "it stands in E1001, "));
+  CHECK(Holds(said, "tpu.vmem"));
+}
+
 TEST_CASE("a job keeps its exit status, whatever is chosen of what is found", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = CaseLog("compile-padded-points");
