@@ -251,4 +251,14 @@ void GramSearch::All(std::string_view bytes, std::size_t after, std::vector<Matc
   });
 }
 
+void GramSearch::Mark(std::string_view bytes, std::vector<bool>* is_there, std::vector<std::size_t>* found) const {
+  ForEachTable([&](const auto& table) {
+    table.Scan(texts_, bytes, [&](std::size_t, std::size_t text) {
+      if (!(*is_there)[text]) found->push_back(text);
+      (*is_there)[text] = true;
+      return std::string_view::npos;
+    });
+  });
+}
+
 }  // namespace whyoom

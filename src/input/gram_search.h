@@ -36,6 +36,10 @@ class GramSearch {
   // Appends all matches that end behind `after`, in order of their ends, equal ones of their texts.
   void All(std::string_view bytes, std::size_t after, std::vector<Match>* matches) const;
 
+  // Sets for each text that is there its place in `is_there`, which has one for each, and appends that place to `found`
+  // the first time.
+  void Mark(std::string_view bytes, std::vector<bool>* is_there, std::vector<std::size_t>* found) const;
+
  private:
   // Texts of similar lengths. `Gram` holds a piece, kStride is from one place that is looked at to the next.
   template <class Gram, std::size_t kStride>

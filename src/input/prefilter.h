@@ -30,6 +30,12 @@ class Prefilter {
   // Appends to `hits` every literal that ends at or after `from`, in order of their ends.
   void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const;
 
+  // Which literals are in `text`: sets the place of each in `is_there`, which has one for each, and appends it to
+  // `found`.
+  void Mark(std::string_view text, std::vector<bool>* is_there, std::vector<std::size_t>* found) const {
+    search_.Mark(text, is_there, found);
+  }
+
   // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.
   std::size_t longest() const { return longest_; }
 

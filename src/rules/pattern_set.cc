@@ -96,16 +96,11 @@ struct PatternSet::Words {
 
   // The places of the patterns that may be in `text`, ascending.
   std::vector<std::size_t> Candidates(std::string_view text) const {
-    std::vector<Prefilter::Hit> hits;
-    filter->FindAll(text, 0, &hits);
-    std::vector<std::size_t> found = always;
-    if (hits.empty()) return found;
     std::vector<bool> is_there(word_count);
     std::vector<std::size_t> seen;
-    for (const Prefilter::Hit& hit : hits) {
-      if (!is_there[hit.literal]) seen.push_back(hit.literal);
-      is_there[hit.literal] = true;
-    }
+    filter->Mark(text, &is_there, &seen);
+    std::vector<std::size_t> found = always;
+    if (seen.empty()) return found;
     std::string lowered;
     const auto is_met = [&](const Need& need) {
       if (!std::all_of(need.words.begin(), need.words.end(), [&](std::size_t word) { return is_there[word]; }))

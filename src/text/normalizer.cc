@@ -214,9 +214,8 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
 // By number of a sign's literal whether it is in the text.
 std::vector<bool> Normalizer::Patterns::SignsIn(std::string_view text) const {
   std::vector<bool> is_there(sign_count);
-  std::vector<Prefilter::Hit> hits;
-  signs->FindAll(text, 0, &hits);
-  for (const Prefilter::Hit& hit : hits) is_there[hit.literal] = true;
+  std::vector<std::size_t> found;
+  signs->Mark(text, &is_there, &found);
   return is_there;
 }
 

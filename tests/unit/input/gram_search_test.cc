@@ -72,6 +72,13 @@ TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
       REQUIRE(search.FirstEnd(bytes, after) == (plain.empty() ? std::string::npos : plain.front().first));
       found += plain.size();
     }
+    std::vector<bool> is_there(texts.size());
+    std::vector<std::size_t> marked;
+    search.Mark(bytes, &is_there, &marked);
+    std::vector<bool> plainly(texts.size());
+    for (const auto& [end, text] : PlainSearch(texts, bytes, 0)) plainly[text] = true;
+    REQUIRE(is_there == plainly);
+    REQUIRE(marked.size() == static_cast<std::size_t>(std::count(plainly.begin(), plainly.end(), true)));
   }
   CHECK(found > 10000);
 }
