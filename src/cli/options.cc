@@ -133,6 +133,17 @@ std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
   return Misused(fmt::format("'{}' is neither a file nor a command, {}", Printable(word), meant));
 }
 
+// The first input where it can only be a command behind options, which would be read as a file.
+std::optional<EarlyExit> MisplacedCommand(const std::vector<std::string>& paths) {
+  std::error_code error;
+  if (paths.empty() || *FindCommand(paths[0]).name == '\0' || std::filesystem::exists(paths[0], error))
+    return std::nullopt;
+  return Misused(
+      fmt::format("{} is a command, which stands first: whyoom {} [OPTIONS] ...; a file of this name is not "
+                  "there",
+                  paths[0], paths[0]));
+}
+
 // Of a command that has commands of its own: none of them is named.
 std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = app.get_subcommands({});
@@ -169,7 +180,9 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
     return misspelt;
   std::optional<EarlyExit> early = Parse(built, rest);
   if (!early) early = CheckForms(*options);
-  return early || named ? early : CheckTogether(*built.app, *options);
+  if (early || named) return early;
+  early = MisplacedCommand(options->paths);
+  return early ? early : CheckTogether(*built.app, *options);
 }
 
 }  // namespace whyoom

@@ -10,14 +10,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <iterator>
 #include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/diff.h"
 #include "cli/dump_folder.h"
@@ -98,18 +96,7 @@ void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const
   readings->bytes += count.bytes;
 }
 
-// A command behind an option would be read as a file; one that is not there is none.
-void ThrowIfCommand(const std::vector<std::string>& paths) {
-  std::error_code error;
-  if (paths.empty() || *FindCommand(paths[0]).name == '\0' || std::filesystem::exists(paths[0], error)) return;
-  throw Error(
-      fmt::format("{} is a command, which stands first: whyoom {} [OPTIONS] ...; or, if it is a file, that is "
-                  "not there",
-                  paths[0], paths[0]));
-}
-
 int RunDiagnose(Options options, const OutputFiles& outputs) {
-  ThrowIfCommand(options.paths);
   SetDefaultPaths(&options);
   const std::optional<RuleSet> given = LoadExtraRules(options);
   const RuleSource rules = given ? RuleSource(*given) : RuleSource();

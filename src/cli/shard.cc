@@ -23,15 +23,14 @@ bool Shard::Owns(const std::string& path) const {
 std::string Shard::Text() const { return fmt::format("{}/{}", index, count); }
 
 Shard ParseShard(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  const std::optional<std::uint64_t> index = WholeNumber(text.substr(0, slash));
-  const std::optional<std::uint64_t> count = slash == text.npos ? std::nullopt : WholeNumber(text.substr(slash + 1));
-  if (!index || !count || *count == 0)
+  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = TwoWholeNumbers(text);
+  if (!shard || shard->second == 0)
     throw Error(fmt::format("--shard {}: give I/N, as in 0/16 for the first of 16", Printable(text)));
-  if (*index >= *count)
+  const auto& [index, count] = *shard;
+  if (index >= count)
     throw Error(fmt::format("--shard {}: of {} shards the last is {}/{}; they are counted from 0", Printable(text),
-                            *count, *count - 1, *count));
-  return {*index, *count};
+                            count, count - 1, count));
+  return {index, count};
 }
 
 }  // namespace whyoom

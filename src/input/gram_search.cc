@@ -200,11 +200,11 @@ GramSearch::GramSearch(const std::vector<std::string>& texts) {
     std::string& lowered = texts_.emplace_back(text);
     std::transform(text.begin(), text.end(), lowered.begin(), Lower);
     if (text.size() >= kLong) {
-      if (long_.empty()) long_.emplace_back(kLong);
-      long_.front().Add(lowered, place);
+      if (!long_) long_.emplace(kLong);
+      long_->Add(lowered, place);
     } else if (text.size() >= kMiddle || (few && is_small(text))) {
-      if (middle_.empty()) middle_.emplace_back(kMiddle);
-      middle_.front().Add(lowered, place);
+      if (!middle_) middle_.emplace(kMiddle);
+      middle_->Add(lowered, place);
     } else {
       short_ones[std::min(text.size(), kMostShort)].push_back(place);
     }
@@ -214,15 +214,15 @@ GramSearch::GramSearch(const std::vector<std::string>& texts) {
     short_.emplace_back(width);
     for (const std::size_t place : short_ones[width]) short_.back().Add(texts_[place], place);
   }
-  for (auto& table : long_) table.Index();
-  for (auto& table : middle_) table.Index();
+  if (long_) long_->Index();
+  if (middle_) middle_->Index();
   for (auto& table : short_) table.Index();
 }
 
 template <class Do>
 void GramSearch::ForEachTable(const Do& todo) const {
-  for (const auto& table : long_) todo(table);
-  for (const auto& table : middle_) todo(table);
+  if (long_) todo(*long_);
+  if (middle_) todo(*middle_);
   for (const auto& table : short_) todo(table);
 }
 
@@ -247,7 +247,7 @@ void GramSearch::All(std::string_view bytes, std::size_t after, std::vector<Matc
     });
   });
   std::sort(matches->begin() + known, matches->end(), [](const Match& one, const Match& other) {
-    return std::pair(one.end, one.text) < std::pair(other.end, other.text);
+    return std::pair(one.end, one.literal) < std::pair(other.end, other.literal);
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,8 @@ namespace whyoom {
 class GramSearch {
  public:
   struct Match {
-    std::size_t end;   // just past it
-    std::size_t text;  // its place among the texts
+    std::size_t end;      // just past it
+    std::size_t literal;  // its place among the texts
   };
 
   GramSearch() = default;  // of nothing: finds nothing
@@ -87,8 +88,8 @@ class GramSearch {
   void ForEachTable(const Do& todo) const;
 
   std::vector<std::string> texts_;  // in lower case
-  std::vector<Table<std::uint64_t, 8>> long_;
-  std::vector<Table<std::uint32_t, 4>> middle_;
+  std::optional<Table<std::uint64_t, 8>> long_;
+  std::optional<Table<std::uint32_t, 4>> middle_;
   std::vector<Table<std::uint32_t, 1>> short_;
 };
 

@@ -23,9 +23,9 @@ std::size_t Prefilter::FindEnd(std::string_view block, std::size_t from) const {
 void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const {
   if (longest_ == 0 || from >= block.size()) return;
   const std::size_t begin = from - std::min(from, longest_ - 1);
-  std::vector<GramSearch::Match> matches;
-  search_.All(block.substr(begin), from - begin, &matches);
-  for (const GramSearch::Match& match : matches) hits->push_back({begin + match.end, match.text});
+  const auto known = static_cast<std::ptrdiff_t>(hits->size());
+  search_.All(block.substr(begin), from - begin, hits);
+  for (auto hit = hits->begin() + known; hit != hits->end(); ++hit) hit->end += begin;
 }
 
 }  // namespace whyoom

@@ -23,10 +23,7 @@ class Prefilter {
   // end found finds the next one. Any number of threads may search at once.
   std::size_t FindEnd(std::string_view block, std::size_t from) const;
 
-  struct Hit {
-    std::size_t end;      // just past it
-    std::size_t literal;  // its place among the literals
-  };
+  using Hit = GramSearch::Match;
   // Appends to `hits` every literal that ends at or after `from`, in order of their ends.
   void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const;
 

@@ -73,8 +73,9 @@ std::string CutText(std::string_view text) {
   return CutBytes(printable, kLongestText);
 }
 
-// What makes two texts the same error: neither the figures in it nor the classes of exceptions that carry it.
-std::string KeyOf(std::string_view text) {
+}  // namespace
+
+std::string ErrorKey(std::string_view text) {
   static const re2::RE2 classes(R"(^(?:[\w.]+(?:Error|Exception|Exhausted): )+)");
   static const re2::RE2 figures(R"((?:0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*))");
   std::string key(text);
@@ -82,8 +83,6 @@ std::string KeyOf(std::string_view text) {
   re2::RE2::GlobalReplace(&key, figures, "#");
   return key;
 }
-
-}  // namespace
 
 SuspectFinder::SuspectFinder(const RuleSet& rules) : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)) {}
 
@@ -178,7 +177,7 @@ void SuspectTracker::Finish(std::vector<SuspectLine>* told) {
 }
 
 void SuspectTable::Add(const SuspectLine& suspect) {
-  const std::string key = KeyOf(suspect.text);
+  const std::string key = ErrorKey(suspect.text);
   if (suspect.known) {
     if (known_.size() < kMostKnown) known_.insert(key);
     return;

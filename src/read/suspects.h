@@ -34,6 +34,10 @@ struct SuspectLine {
   bool known = false;             // it belongs to a failure that is known
 };
 
+// What two texts have in common that are the same error: neither the figures in it nor the classes of exceptions that
+// carry it count.
+std::string ErrorKey(std::string_view text);
+
 class SuspectFinder {
  public:
   // Borrows the rules.

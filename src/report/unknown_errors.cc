@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "read/suspects.h"
 #include "report/finding_view.h"
 #include "report/shell_word.h"
 #include "text/numbers.h"
@@ -21,17 +22,6 @@ std::vector<const Problem*> ProblemsThat(const Report& report, bool are_unknown_
     if (problem.is_unknown_error() == are_unknown_errors) problems.push_back(&problem);
   }
   return problems;
-}
-
-// The same error with other figures is the same.
-std::string WithoutFigures(const std::string& text) {
-  std::string without;
-  for (const char c : text) {
-    const bool goes_on = !without.empty() && without.back() == '#';
-    if (!IsDigit(c)) without += c;
-    if (IsDigit(c) && !goes_on) without += '#';
-  }
-  return without;
 }
 
 }  // namespace
@@ -68,7 +58,7 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
   std::vector<Joined> all;
   std::unordered_map<std::string, std::size_t> known;  // by what the line says; what is only counted stays apart
   for (const Problem* problem : UnknownErrors(report)) {
-    const auto [place, is_new] = known.try_emplace(WithoutFigures(problem->text), all.size());
+    const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), all.size());
     if (is_new || problem->text.empty()) {
       all.push_back({*problem, 1});
       continue;

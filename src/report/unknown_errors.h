@@ -25,8 +25,8 @@ std::string UnknownErrorPlace(const Problem& unknown);
 // What the line says and how often, or how many more there are.
 std::string UnknownErrorText(const Problem& unknown);
 
-// The errors for people: the same line of several inputs, but for figures, is one, whose place is "a.log:41 and 12 more
-// inputs".
+// The errors for people: the same error of several inputs (read/suspects.h) is one, whose place is "a.log:41 and 12
+// more inputs".
 struct UnknownLine {
   std::string place;
   std::string text;

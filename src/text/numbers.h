@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace whyoom {
 
@@ -17,6 +18,15 @@ inline std::optional<std::uint64_t> WholeNumber(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+// Of "2/8"; nullopt where one of them is none.
+inline std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoWholeNumbers(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::optional<std::uint64_t> first = WholeNumber(text.substr(0, slash));
+  const std::optional<std::uint64_t> second = WholeNumber(text.substr(slash + 1));
+  return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
 }
 
 // The sum, or the largest number there is. Of numbers that are not negative.

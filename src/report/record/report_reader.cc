@@ -31,10 +31,8 @@ std::string TextOf(const json& record, const char* key) {
 
 // The shard I of N in "I/N"; nullopt of anything else.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> ShardOf(std::string_view text) {
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  const std::optional<std::uint64_t> index = WholeNumber(text.substr(0, slash));
-  const std::optional<std::uint64_t> count = WholeNumber(text.substr(std::min(slash + 1, text.size())));
-  return index && count && *index < *count ? std::optional(std::pair(*index, *count)) : std::nullopt;
+  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = TwoWholeNumbers(text);
+  return shard && shard->first < shard->second ? shard : std::nullopt;
 }
 
 // "1/8, 5/8 and 2 more": of `count` shards those that `there` does not hold.

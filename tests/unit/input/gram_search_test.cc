@@ -38,7 +38,7 @@ Places Search(const GramSearch& search, const std::string& bytes, std::size_t af
   std::vector<GramSearch::Match> matches;
   search.All(bytes, after, &matches);
   Places found;
-  for (const GramSearch::Match& match : matches) found.emplace_back(match.end, match.text);
+  for (const GramSearch::Match& match : matches) found.emplace_back(match.end, match.literal);
   return found;
 }
 
