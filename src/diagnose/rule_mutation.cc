@@ -1,15 +1,17 @@
 #include "diagnose/rule_mutation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <random>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "diagnose/rule_case.h"
 #include "rules/rule_loader.h"
+#include "rules/sha256.h"
 
 namespace whyoom {
 namespace {
@@ -78,6 +80,12 @@ std::string Cleaned(const Engine& engine, const std::string& text) {
   return cleaned;
 }
 
+// Of the pointer, the part that says which entry it is: "/remedies/3" of "/remedies/3/evidence/0".
+std::size_t EntryLength(const std::string& pointer) {
+  const std::size_t slash = pointer.find('/', 1);
+  return slash == pointer.npos ? pointer.size() : std::min(pointer.find('/', slash + 1), pointer.size());
+}
+
 class Runner {
  public:
   Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples,
@@ -141,11 +149,24 @@ class Runner {
     for (RuleMutant& mutant : MutateRules(files_)) {
       if (IsWanted(mutant)) chosen.push_back({std::move(mutant), End::kSurvived});
     }
-    if (!options_.sample || *options_.sample >= chosen.size()) return chosen;
-    std::mt19937_64 random(options_.seed);
-    std::shuffle(chosen.begin(), chosen.end(), random);
-    chosen.resize(*options_.sample);
+    if (options_.sample && *options_.sample < chosen.size()) Draw(*options_.sample, &chosen);
     return chosen;
+  }
+
+  // Those of the least digests, so that a change to the rules leaves the rest of a sample as it was.
+  void Draw(std::size_t count, std::vector<TriedMutant>* chosen) const {
+    std::vector<std::pair<std::string, std::size_t>> by_digest;
+    for (const auto& [mutant, end] : *chosen) {
+      const RuleOwner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
+      const std::string within = mutant.pointer.substr(EntryLength(mutant.pointer));
+      by_digest.emplace_back(Sha256Hex(fmt::format("{} {} {} {} {} {} {}", options_.seed, files_[mutant.file].name,
+                                                   owner.section, owner.id, within, mutant.at, mutant.what)),
+                             by_digest.size());
+    }
+    std::partial_sort(by_digest.begin(), by_digest.begin() + static_cast<std::ptrdiff_t>(count), by_digest.end());
+    std::vector<TriedMutant> drawn;
+    for (std::size_t i = 0; i < count; ++i) drawn.push_back(std::move((*chosen)[by_digest[i].second]));
+    *chosen = std::move(drawn);
   }
 
   bool IsWanted(const RuleMutant& mutant) const {
@@ -234,7 +255,7 @@ RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file) {
   const std::size_t slash = pointer.find('/', 1);
   RuleOwner owner{pointer.substr(1, slash == pointer.npos ? pointer.npos : slash - 1), ""};
   if (slash == pointer.npos) return owner;
-  const std::string place = pointer.substr(0, pointer.find('/', slash + 1));
+  const std::string place = pointer.substr(0, EntryLength(pointer));
   const nlohmann::json& entry = file.at(nlohmann::json::json_pointer(place));
   owner.id = place.substr(slash + 1);
   if (!entry.is_object()) return owner;

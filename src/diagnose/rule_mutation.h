@@ -38,7 +38,7 @@ RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file);
 
 struct MutationOptions {
   std::size_t jobs = 1;
-  std::optional<std::size_t> sample;  // only so many, drawn by chance
+  std::optional<std::size_t> sample;  // only so many, drawn by chance: by a digest of each and of the seed
   std::uint64_t seed = 1;
   std::string only;  // part of the name of a file, of an entry or of a kind; empty: all
   // Asked of each mutant that nothing noticed whether it does, all the same; from any thread. May be empty.

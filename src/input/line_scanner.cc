@@ -190,15 +190,15 @@ bool LineScanner::State::FindSurveyed() {
   return true;
 }
 
-// Where the first opener ends that leads on to what is given from `all_from` on, see Limits::close_bytes; `all_from`
-// where there is none.
+// Where the first opener ends that leads on to what is given from `all_from` on, see Limits::close_bytes, or lies in
+// it; hit_end where there is none.
 std::uint64_t LineScanner::State::FirstOpener(std::uint64_t reach, std::uint64_t all_from) const {
-  std::uint64_t first = all_from;
+  std::uint64_t first = hit_end;
   for (auto hit = leads.rbegin(); hit != leads.rend(); ++hit) {
     if (hit->literal >= lead.openers) continue;
     const std::uint64_t last_byte = reach + hit->end - 1;
-    if (last_byte + close < first) break;
-    first = std::min(first, last_byte);
+    if (last_byte + close < std::min(first, all_from)) break;
+    first = last_byte;
   }
   return first;
 }
@@ -224,7 +224,7 @@ void LineScanner::State::PlanWindows() {
   const std::uint64_t first_opener = FirstOpener(reach, all_from);
   // A gap within a traceback would cut it in two.
   const bool opened = first_opener < all_from;
-  const bool goes_on = opened && given_end == reach && first_opener <= reach + close;
+  const bool goes_on = first_opener < hit_end && given_end == reach && first_opener <= reach + close;
   if (goes_on) all_from = reach;
   Cursor cursor = next;
   for (const Prefilter::Hit& hit : leads) {

@@ -61,7 +61,7 @@ class LineScanner {
   //   step 7 …
   //   12:00:01 ERROR failed:            and the line before the first opener: a logger stamps it for what follows
   //   Traceback (most recent …):     2. all lines from the first opener that leads on, or, where lines given before
-  //     File "train.py", line 3         reach into this and lead on, all that follow
+  //     File "train.py", line 3         reach into this and an opener is near to them, all that follow
   //   saving … (a few lines)         3. all whole lines within close_bytes before the hit
   //   RESOURCE_EXHAUSTED: Ran out    4. the line that holds the hit
   //

@@ -1,6 +1,7 @@
 // Proposes examples for what `whyoom rules mutate` finds that nothing would notice:
 //
-//   whyoom_more_examples [--only TEXT] [--kind pattern|other] [--sample N] [--tries N] [--log FILE]... > proposals.json
+//   whyoom_more_examples [--only TEXT] [--kind pattern|other] [--sample N] [--seed N] [--tries N] [--log FILE]... >
+//   proposals.json
 //
 // What comes out says what the rules do today. Read it before it becomes an example: what is wrong there is a fault of
 // the rules that was found. --log: findings of these logs are material, too.
@@ -38,6 +39,10 @@ int main(int count, char** arguments) {
   std::size_t per_code = 400;
   std::string kind;  // "pattern": these alone; "other": all others
   std::vector<std::string> logs;
+  if (count % 2 == 0) {
+    std::cerr << "each option takes a value; they stand at the top of main.cc\n";
+    return 2;
+  }
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string name = arguments[i];
     const std::string value = arguments[i + 1];

@@ -173,12 +173,12 @@ struct Reference {
     want_from(close_from);
     const auto is = [&](const char* lead, std::size_t end) { return log.compare(end - 2, 2, lead) == 0; };
     // From the back, opener by opener, as long as each is near to what follows.
-    std::size_t first = close_from;
+    std::size_t first = hit;
     for (std::size_t end = hit; end >= reach + 2; --end) {
-      if (is("op", end) && end - 1 < first && end - 1 + close >= first) first = end - 1;
+      if (is("op", end) && end - 1 + close >= std::min(first, close_from)) first = end - 1;
     }
     const bool opened = first < close_from;
-    if (opened && touches && first <= reach + close) return want_from(reach);
+    if (first < hit && touches && first <= reach + close) return want_from(reach);
     for (std::size_t end = reach + 2; end <= hit; ++end) {
       if (!is("op", end) && !is("gn", end)) continue;
       const std::size_t piece = PieceOf(end - 1);

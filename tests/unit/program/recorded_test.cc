@@ -157,6 +157,53 @@ std::string ChangesText(const Program& program, const Meaning& meaning) {
   return text;
 }
 
+// The parameters of the entry numbered from the last to the first, so that none is where it was: "parameter(0)" of the
+// modules, "(0, {}, may-alias)" of their heads, "parameter 0, shape" of the assignment.
+std::string Renumbered(std::string text) {
+  const std::size_t entry = text.starts_with("HloModule") ? text.find("\nENTRY ") : 0;
+  const std::string_view called = entry == 0 ? " parameter " : " parameter(";
+  std::vector<std::size_t> at;  // of the figures
+  int most = -1;
+  const auto figure = [&](std::size_t begin) { return std::atoi(text.c_str() + begin); };
+  for (std::size_t i = text.find(called, std::min(entry, text.size())); i != text.npos; i = text.find(called, i + 1)) {
+    at.push_back(i + called.size());
+    most = std::max(most, figure(at.back()));
+  }
+  const std::size_t head = text.starts_with("HloModule") ? text.find('\n') : 0;
+  for (const std::string_view name : {"input_output_alias={", "buffer_donor={"}) {
+    const std::size_t begin = text.find(name);
+    if (begin >= head) continue;
+    for (std::size_t i = text.find('(', begin); i < text.find(" }", begin); i = text.find('(', i + 1))
+      at.push_back(i + 1);
+  }
+  std::sort(at.rbegin(), at.rend());  // from the end, so that places stay
+  for (const std::size_t i : at)
+    text.replace(i, text.find_first_not_of("0123456789", i) - i, std::to_string(most - figure(i)));
+  return text;
+}
+
+// Without the names that people gave: op_name="jit(step)/mlp/dot_general".
+std::string WithoutNames(std::string text) {
+  const std::string_view name = "op_name=\"";
+  for (std::size_t i = text.find(name); i != text.npos; i = text.find(name, i)) {
+    std::size_t end = i + name.size();
+    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+    text.erase(i, end + 1 - i);
+  }
+  return text;
+}
+
+// The files as the change makes them, in the folder.
+DumpPaths Changed(const DumpPaths& paths, std::string (*change)(std::string), const ScratchFolder& folder) {
+  DumpPaths changed;
+  for (const auto path : {&DumpPaths::buffer_assignment, &DumpPaths::live_range, &DumpPaths::intermediate,
+                          &DumpPaths::optimized, &DumpPaths::before}) {
+    if (!(paths.*path).empty())
+      changed.*path = folder.Write(fs::path(paths.*path).filename().string(), change(ReadText(paths.*path)));
+  }
+  return changed;
+}
+
 std::string TextOf(const DumpPaths& paths) {
   DumpFiles files = ReadDumpFiles(paths, {std::int64_t{32} << 10, 400000}, kLimit, true, Stop());
   std::string text = fmt::format("  usable {}, failed {}, whole {}, text {}\n", files.usable, files.failed, files.whole,
@@ -188,8 +235,14 @@ TEST_CASE("what is worked out of each dump is as recorded", "[program]") {
     }
     std::sort(folders.begin(), folders.end());
     for (const fs::path& folder : folders) {
-      for (const auto& [name, paths] : ModulesIn(folder / "dump"))
-        text += fmt::format("== {}/{} {}\n", kind, folder.filename().string(), name) + TextOf(paths);
+      for (const auto& [name, paths] : ModulesIn(folder / "dump")) {
+        const ScratchFolder scratch;
+        const std::string of = fmt::format("{}/{} {}", kind, folder.filename().string(), name);
+        text += fmt::format("== {}\n", of) + TextOf(paths);
+        text +=
+            fmt::format("== {}, parameters the other way round\n", of) + TextOf(Changed(paths, Renumbered, scratch));
+        text += fmt::format("== {}, without names\n", of) + TextOf(Changed(paths, WithoutNames, scratch));
+      }
     }
   }
   const std::string recorded = (root / "program.txt").string();
