@@ -123,17 +123,22 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
       Add(match, &line->examples);
       Add(no_match, &line->no_match);
     });
-  } else if (section == "affixes") {
-    found = add(&set_.affixes_, by_id, [&](Affix* affix) {
+  } else if (section == "affixes" || section == "json_logs") {
+    const auto add_lines = [&](const std::string& of_id) {
       const std::vector<RuleNode> items = node["match"].Items();
       for (std::size_t i = 0; i < items.size(); ++i)
-        set_.affix_examples_.push_back({affix->id, match[i].text, items[i]["leaves"].Text(), match[i].facts});
-      for (const Example& example : no_match) set_.affix_examples_.push_back({affix->id, example.text, example.text});
-    });
+        set_.affix_examples_.push_back({of_id, match[i].text, items[i]["leaves"].Text(), match[i].facts});
+      for (const Example& example : no_match) set_.affix_examples_.push_back({of_id, example.text, example.text});
+    };
+    std::vector<std::string> keys = {"text", "reporter", "time"};
+    found = section == "affixes" ? add(&set_.affixes_, by_id, [&](Affix* affix) { add_lines(affix->id); })
+                                 : add(
+                                       &keys, [](const std::string& key) { return key; },
+                                       [&](std::string* key) { add_lines("json_logs/" + *key); });
   } else {
     node["of"].Report(
-        "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, error_lines "
-        "and affixes only",
+        "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, "
+        "error_lines, affixes and json_logs only",
         "write contexts/ID");
     return;
   }
