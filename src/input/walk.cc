@@ -45,7 +45,9 @@ std::optional<Artifact> Walk::Next(std::vector<Problem>* problems) {
       file = Named(paths_[next_path_++], problems);
     } else if (Folder& folder = folders_.back(); folder.next == folder.entries.size()) {
       folders_.pop_back();
+      if (folders_.empty() && is_empty_) Report(root_, "there is no file in it", problems);
     } else {
+      is_empty_ = is_empty_ && folder.entries[folder.next].second == Kind::kFolder;
       const auto& [name, kind] = folder.entries[folder.next++];
       const fs::path path = folder.path / name;
       if (kind == Kind::kFile) {
@@ -66,6 +68,7 @@ std::optional<Artifact> Walk::Named(const std::string& name, std::vector<Problem
   const fs::file_status status = fs::status(name, error);
   if (fs::is_directory(status)) {
     root_ = name;
+    is_empty_ = true;
     Open(name, problems);
     return std::nullopt;
   }
@@ -89,6 +92,7 @@ void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {
     entry.increment(error);
   }
   if (error) Report(folder, "cannot list it: " + error.message(), problems);
+  is_empty_ = is_empty_ && !error;
   std::sort(opened.entries.begin(), opened.entries.end());
   folders_.push_back(std::move(opened));
 }

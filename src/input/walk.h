@@ -13,7 +13,8 @@ namespace whyoom {
 
 // Each file at or below each path: paths in the order given, the entries of a folder sorted by name (bytes). "-" is
 // standard input. Symbolic links to files are followed, links to folders only where named on the command line (a link
-// inside a tree could loop). Anything that is no readable file or folder is a problem, never skipped in silence;
+// inside a tree could loop). Anything that is no readable file or folder is a problem, never skipped in silence, and so
+// is a folder of the command line without a file: a job that wrote its logs elsewhere has not run well for that;
 // devices, sockets and FIFOs found *inside* a folder count as such, a FIFO or device named by the user is read.
 class Walk {
  public:
@@ -37,6 +38,7 @@ class Walk {
   std::vector<std::string> paths_;
   std::size_t next_path_ = 0;
   std::filesystem::path root_;   // of the tree at hand, as it was named
+  bool is_empty_ = false;        // nothing but folders was met in it
   std::vector<Folder> folders_;  // from there to where the walk is
 };
 

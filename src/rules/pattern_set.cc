@@ -16,16 +16,16 @@ namespace {
 // Shorter words are everywhere.
 constexpr std::size_t kShortestWord = 3;
 
-// The words of a literal. Blanks of a pattern stand for any blanks and line breaks, so it is only the words between
-// them that stand in a text as they stand in the literal.
-std::vector<std::string> WordsOf(const std::string& literal) {
-  std::vector<std::string> words;
+// Blanks of a pattern stand for any blanks and line breaks, so it is only the words between them that stand in a text
+// as they stand in the literal.
+std::string LongestWord(const std::string& literal) {
+  std::string longest;
   for (std::size_t begin = 0; begin < literal.size();) {
     const std::size_t end = std::min(literal.find(' ', begin), literal.size());
-    if (end - begin >= kShortestWord) words.push_back(literal.substr(begin, end - begin));
+    if (end - begin > longest.size()) longest = literal.substr(begin, end - begin);
     begin = end + 1;
   }
-  return words;
+  return longest;
 }
 
 // Where in `text` the words of a literal end that begin at `at`, any white space for each blank between them; npos
@@ -70,7 +70,7 @@ std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
 }
 
 // One automaton for all patterns would have more states than memory holds where a text is full of their beginnings, and
-// be made anew at each character. So it is asked first whose words are there: that are few, whatever the text.
+// be made anew at each character. So it is asked first whose longest words are there: that are few, whatever the text.
 struct PatternSet::Words {
   explicit Words(const std::vector<const Pattern*>& patterns) {
     std::map<std::string, std::size_t> places;
@@ -80,38 +80,24 @@ struct PatternSet::Words {
     std::vector<std::string> words(places.size());
     for (const auto& [word, place] : places) words[place] = word;
     filter = std::make_unique<Prefilter>(words);
-    word_count = words.size();
-    with_word.resize(words.size());
-    for (std::size_t i = 0; i < needs.size(); ++i) {
-      const auto longest =
-          std::max_element(needs[i].words.begin(), needs[i].words.end(),
-                           [&](std::size_t one, std::size_t other) { return words[one].size() < words[other].size(); });
-      if (longest == needs[i].words.end()) {
-        always.push_back(needs[i].pattern);
-      } else {
-        with_word[*longest].push_back(i);
-      }
-    }
   }
 
   // The places of the patterns that may be in `text`, ascending.
   std::vector<std::size_t> Candidates(std::string_view text) const {
-    std::vector<bool> is_there(word_count);
+    std::vector<bool> is_there(with_word.size());
     std::vector<std::size_t> seen;
     filter->Mark(text, &is_there, &seen);
     std::vector<std::size_t> found = always;
     if (seen.empty()) return found;
     std::string lowered;
     const auto is_met = [&](const Need& need) {
-      if (!std::all_of(need.words.begin(), need.words.end(), [&](std::size_t word) { return is_there[word]; }))
-        return false;
       if (need.several_words.empty()) return true;
       if (lowered.empty()) lowered = LowerAscii(text);
       return HoldsWords(lowered, need.several_words);
     };
     for (const std::size_t word : seen) {
-      for (const std::size_t number : with_word[word]) {
-        if (is_met(needs[number])) found.push_back(needs[number].pattern);
+      for (const Need& need : with_word[word]) {
+        if (is_met(need)) found.push_back(need.pattern);
       }
     }
     std::sort(found.begin(), found.end());
@@ -120,29 +106,26 @@ struct PatternSet::Words {
   }
 
   void Add(std::size_t pattern, const std::vector<std::string>& literals, std::map<std::string, std::size_t>* places) {
-    std::vector<Need> added;
-    for (const std::string& literal : literals) {
-      Need need{pattern, {}, SeveralWords(literal)};
-      for (std::string& word : WordsOf(literal))
-        need.words.push_back(places->emplace(std::move(word), places->size()).first->second);
-      added.push_back(std::move(need));
+    std::vector<std::string> longest;
+    for (const std::string& literal : literals) longest.push_back(LongestWord(literal));
+    const bool any = std::any_of(longest.begin(), longest.end(),
+                                 [](const std::string& word) { return word.size() < kShortestWord; });
+    if (any || literals.empty()) return always.push_back(pattern);
+    for (std::size_t i = 0; i < literals.size(); ++i) {
+      const std::size_t place = places->emplace(std::move(longest[i]), places->size()).first->second;
+      with_word.resize(places->size());
+      with_word[place].push_back({pattern, SeveralWords(literals[i])});
     }
-    const bool any = std::any_of(added.begin(), added.end(), [](const Need& need) { return need.words.empty(); });
-    if (any || added.empty()) added = {{pattern, {}, {}}};
-    needs.insert(needs.end(), added.begin(), added.end());
   }
 
-  // All these words stand in a text that holds the pattern by one of its literals; none: they say nothing.
+  // What of a literal is looked at where its longest word is there.
   struct Need {
     std::size_t pattern = 0;
-    std::vector<std::size_t> words;
-    std::string several_words;  // in which order they do; empty where it is one
+    std::string several_words;  // that follow one another; empty where it is one
   };
-  std::vector<Need> needs;
-  std::vector<std::vector<std::size_t>> with_word;  // by word: the needs whose longest word it is
-  std::vector<std::size_t> always;                  // patterns that words say nothing of, ascending
+  std::vector<std::vector<Need>> with_word;  // by word: of the literals whose longest it is
+  std::vector<std::size_t> always;           // patterns that words say nothing of, ascending
   std::unique_ptr<Prefilter> filter;
-  std::size_t word_count = 0;
 };
 
 PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::move(patterns)) {}

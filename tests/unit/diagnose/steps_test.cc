@@ -67,6 +67,9 @@ TEST_CASE("a step that the log's release does not have says so, behind the other
         Texts{"Set --old_flag=1.", "Wait.", "Type jax.new_call(). (jax.new_call needs jax 0.7.0, not 0.6.2)"});
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}})) ==
         Texts{"Type jax.new_call().", "Wait.", "Set --old_flag=1. (old_flag was in libtpu 0.0.20, not 0.0.24)"});
+  // The release that it came with has it, and the last one that had it still does.
+  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.19"}})) ==
+        Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
   // What is not known, or is no version, says nothing.
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");

@@ -56,6 +56,19 @@ TEST_CASE("what is no file or folder is told", "[input]") {
   CHECK(missing.starts_with("logs/a\ngone: "));
 }
 
+TEST_CASE("a folder without a file is told, one within another is not", "[input]") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() + "/logs/empty");
+  fs::create_directories(scratch.path() + "/none/empty/emptier");
+  fs::create_directories(scratch.path() + "/pipes");
+  scratch.Write("logs/a", "x");
+  REQUIRE(mkfifo((scratch.path() + "/pipes/pipe").c_str(), 0600) == 0);
+  CHECK(Files(scratch, {"logs", "none", "logs/empty"}) ==
+        "logs/a\nnone: there is no file in it\nlogs/empty: there is no file in it\n");
+  CHECK(Files(scratch, {"pipes"}) == "pipes/pipe: it is neither a file nor a folder\n");
+  CHECK(Files(scratch, {"none", "logs"}) == "logs/a\nnone: there is no file in it\n");
+}
+
 TEST_CASE("links to files are followed, links to folders only where they are named", "[input]") {
   const ScratchFolder scratch;
   fs::create_directories(scratch.path() + "/logs/run");

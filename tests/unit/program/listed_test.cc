@@ -115,6 +115,14 @@ TEST_CASE("A loop of many steps goes through a sequence, one of few through laye
   CHECK_FALSE(halved("f32[48,128,1024]{2,1,0:T(8,128)}"));
 }
 
+TEST_CASE("What is as long as no batch is are places", "[program]") {
+  const auto halved = [](std::string_view shape) {
+    return Find(LookAtList(Listed({Row(shape, ListedPart::kStacked)})), "half_batch") != nullptr;
+  };
+  CHECK(halved("f32[8,131072,64]{2,1,0:T(8,128)}"));
+  CHECK_FALSE(halved("f32[8,131073,64]{2,1,0:T(8,128)}"));
+}
+
 TEST_CASE("Gradients of weights have no batch", "[program]") {
   const std::vector<Prospect> changes =
       LookAtList(Listed({Row("f32[40064,2048]{1,0:T(8,128)}", ListedPart::kBackward)}));

@@ -1,5 +1,7 @@
 #include "read/time_filter.h"
 
+#include <algorithm>
+
 #include "catch.h"
 
 namespace whyoom {
@@ -68,6 +70,28 @@ TEST_CASE("what cannot be compared with the range is kept and counted", "[read]"
   CHECK(note.empty());
   // Outside by one bound is outside, whatever the other one says.
   CHECK(Kept("2026-11-20T12:00:00Z", "2026-11-20T08:00:00", {local}, &note).empty());
+}
+
+TEST_CASE("programs that were stated outside the range are left out", "[read]") {
+  const auto kept = [](const std::string& since, const std::string& until) {
+    ProgramTable programs;
+    for (const char* time : {"2026-11-20T10:00:00Z", "2026-11-20T12:00:00Z"}) {
+      CompiledProgram program;
+      program.basis = "log";
+      program.facts.Set("module", std::string(time), {});
+      program.first_time = program.last_time = ParseTimestamp(time);
+      Identify(&program);
+      programs.Add(std::move(program));
+    }
+    TimeFilter({ParseTimestamp(since), ParseTimestamp(until)}).Apply(&programs);
+    std::vector<std::string> names;
+    for (const CompiledProgram& program : programs.Take()) names.push_back(program.facts.Text("module"));
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  CHECK(kept("", "") == Times{"2026-11-20T10:00:00Z", "2026-11-20T12:00:00Z"});
+  CHECK(kept("2026-11-20T11:00:00Z", "") == Times{"2026-11-20T12:00:00Z"});
+  CHECK(kept("", "2026-11-20T11:00:00Z") == Times{"2026-11-20T10:00:00Z"});
 }
 
 }  // namespace
