@@ -22,9 +22,7 @@ constexpr std::size_t kMiddle = 7;
 constexpr std::size_t kSmall = 5;
 constexpr std::ptrdiff_t kFew = 8;
 constexpr std::size_t kMostShort = 4;  // bytes of the piece of all others
-constexpr std::size_t kFewShort =
-    16;                           // texts of a byte less that are looked for with these, not in a search of their own
-constexpr unsigned kAnyByte = 7;  // see Commonness
+constexpr unsigned kAnyByte = 7;       // see Commonness
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
@@ -99,8 +97,7 @@ void GramSearch::Table<Gram, kStride>::Add(const std::string& text, std::size_t 
     }
     return std::uint64_t{1} << power;
   };
-  // Where each place is looked at it is the first byte's, and nothing stands before the first of all.
-  int best = may_reach_out && kPlaces > 1 ? -1 : 0;
+  int best = may_reach_out ? -1 : 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int from = best; from + kPlaces - 1 + width <= size + (may_reach_out ? 1 : 0); ++from) {
     std::uint64_t sum = 0;
@@ -211,11 +208,6 @@ GramSearch::GramSearch(const std::vector<std::string>& texts) {
     } else {
       short_ones[std::min(text.size(), kMostShort)].push_back(place);
     }
-  }
-  if (std::vector<std::size_t>& shorter = short_ones[kMostShort - 1];
-      shorter.size() <= kFewShort && !short_ones[kMostShort].empty()) {
-    short_ones[kMostShort].insert(short_ones[kMostShort].end(), shorter.begin(), shorter.end());
-    shorter.clear();
   }
   for (std::size_t width = 1; width < short_ones.size(); ++width) {
     if (short_ones[width].empty()) continue;

@@ -85,6 +85,13 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
     return false;
   };
   const auto by_id = [](const auto& entry) { return entry.id; };
+  // What lines leave when their affixes or records are taken off.
+  const auto add_lines = [&](const std::string& of_id) {
+    const std::vector<RuleNode> items = node["match"].Items();
+    for (std::size_t i = 0; i < items.size(); ++i)
+      set_.affix_examples_.push_back({of_id, match[i].text, items[i]["leaves"].Text(), match[i].facts});
+    for (const Example& example : no_match) set_.affix_examples_.push_back({of_id, example.text, example.text});
+  };
   bool found = false;
   if (section == "failures") {
     found = add(
@@ -123,18 +130,12 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
       Add(match, &line->examples);
       Add(no_match, &line->no_match);
     });
-  } else if (section == "affixes" || section == "json_logs") {
-    const auto add_lines = [&](const std::string& of_id) {
-      const std::vector<RuleNode> items = node["match"].Items();
-      for (std::size_t i = 0; i < items.size(); ++i)
-        set_.affix_examples_.push_back({of_id, match[i].text, items[i]["leaves"].Text(), match[i].facts});
-      for (const Example& example : no_match) set_.affix_examples_.push_back({of_id, example.text, example.text});
-    };
-    std::vector<std::string> keys = {"text", "reporter", "time"};
-    found = section == "affixes" ? add(&set_.affixes_, by_id, [&](Affix* affix) { add_lines(affix->id); })
-                                 : add(
-                                       &keys, [](const std::string& key) { return key; },
-                                       [&](std::string* key) { add_lines("json_logs/" + *key); });
+  } else if (section == "affixes") {
+    found = add(&set_.affixes_, by_id, [&](const Affix* affix) { add_lines(affix->id); });
+  } else if (section == "json_logs") {
+    static const std::vector<std::string> kKeys = {"text", "reporter", "time"};
+    found = add(
+        &kKeys, [](const std::string& key) { return key; }, [&](const std::string*) { add_lines(of); });
   } else {
     node["of"].Report(
         "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, "

@@ -8,9 +8,7 @@
 //                  writes them anew
 // The right answer is checked against the output on its own, so that blessing a wrong one fails.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -19,6 +17,7 @@
 #include "catch.h"
 #include "neutral_rules.h"
 #include "process.h"
+#include "recorded.h"
 
 namespace {
 
@@ -32,10 +31,7 @@ std::string Stated(const std::string& source, const std::string& name) {
 }
 
 void CheckAgainst(const fs::path& expected, const std::string& printed) {
-  const std::string got = WithoutFolder(printed);
-  INFO(expected);
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(expected, std::ios::binary) << got;
-  CHECK(got == ReadText(expected.string()));
+  CheckRecorded(expected.string(), WithoutFolder(printed));
 }
 
 std::string Seems(const json& diff) {

@@ -11,9 +11,7 @@
 // The right answer is checked against the output on its own, so that blessing a wrong one fails. How whole pages read
 // in the words of the rule data is in testdata/pages.txt, and nowhere else.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -22,6 +20,7 @@
 #include "catch.h"
 #include "neutral_rules.h"
 #include "process.h"
+#include "recorded.h"
 
 namespace {
 
@@ -50,10 +49,7 @@ std::string WithoutRules(const std::string& text) {
 }
 
 void CheckAgainst(const fs::path& expected, const std::string& printed) {
-  const std::string got = WithoutFolder(printed);
-  INFO(expected);
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(expected, std::ios::binary) << got;
-  CHECK(got == ReadText(expected.string()));
+  CheckRecorded(expected.string(), WithoutFolder(printed));
 }
 
 void CheckPrograms(const std::string& source, const json& report) {

@@ -1,10 +1,10 @@
 // The goldens (testdata/README.md) within the process: what is recorded there of each log, dump
 // and pair of runs is what the rooms make of it. tests/golden holds the program itself to them, and them to the right
 // answers.
+#include "recorded.h"
+
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -156,7 +156,5 @@ TEST_CASE("the figures of what was tried with a compiler are told as recorded", 
     const json report = json::parse(ReportOf("log", "dump"));
     for (const json& diagnosis : report["diagnoses"]) figures += Figures(diagnosis);
   }
-  const std::string recorded = std::string(WHYOOM_SOURCE_DIR) + "/testdata/figures.txt";
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(recorded, std::ios::binary) << figures;
-  CHECK(figures == ReadText(recorded));
+  CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/testdata/figures.txt", figures);
 }

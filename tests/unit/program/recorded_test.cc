@@ -3,13 +3,14 @@
 // compiler made of it; here all of it is as it was, also where no report shows it. To record it anew after a change:
 //
 //     WHYOOM_BLESS=1 build/release/tests/whyoom_tests "[program]" && git diff testdata/program.txt
+#include "recorded.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -245,7 +246,5 @@ TEST_CASE("what is worked out of each dump is as recorded", "[program]") {
       }
     }
   }
-  const std::string recorded = (root / "program.txt").string();
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
-  CHECK(text == ReadText(recorded));
+  CheckRecorded((root / "program.txt").string(), text);
 }

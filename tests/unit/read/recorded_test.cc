@@ -3,13 +3,13 @@
 // the goldens; here all of it is as it was, also where no report shows it. To record it anew after a change:
 //
 //     WHYOOM_BLESS=1 build/release/tests/whyoom_tests "[recorded]" && git diff testdata/reading.txt
+#include "recorded.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <utility>
@@ -212,7 +212,5 @@ TEST_CASE("what is read of each log in each disguise is as recorded", "[read][re
     for (const Disguise& disguise : Disguises())
       text += fmt::format("{}:{}\n", disguise.name, ReadingText(engine, disguise.wear(log), 4099));
   }
-  const std::string recorded = std::string(WHYOOM_SOURCE_DIR) + "/testdata/reading.txt";
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
-  CHECK(text == ReadText(recorded));
+  CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/testdata/reading.txt", text);
 }
