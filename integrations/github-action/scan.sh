@@ -58,13 +58,21 @@ options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --so
 status=0
 if [ -n "$INPUT_RUN" ]; then
   "$whyoom" run "${options[@]}" -- bash --noprofile --norc -eo pipefail -c "$INPUT_RUN" || status=$?
-  # After a success whyoom says nothing. To code scanning an empty report says that what it knew of is gone.
-  [ -e "$sarif" ] || "$whyoom" --format sarif --output "$sarif" --files-from /dev/null
 else
   "$whyoom" "${options[@]}" -- "${paths[@]}" || status=$?
 fi
 
-found=$(grep -c '^{"type":"diagnosis"' "$records" || true)
+# Where whyoom itself could not run (an option that there is not, say) nothing is known; of a job that failed with the
+# same status there are records.
+ran=true
+[ "$status" != 2 ] || [ -s "$records" ] || ran=false
+found=
+[ "$ran" = false ] || found=$(grep -c '^{"type":"diagnosis"' "$records" || true)
+[ "$ran" = true ] || printf '::error title=whyoom::whyoom could not run, see above; in the input args each line is one word\n'
+# After a success whyoom says nothing. To code scanning an empty report says that what it knew of is gone.
+if [ "$ran" = true ] && [ -n "$INPUT_RUN" ] && [ ! -e "$sarif" ]; then
+  "$whyoom" --format sarif --output "$sarif" --files-from /dev/null
+fi
 [ -e "$sarif" ] || sarif=
 printf '%s=%s\n' found "$found" exit-status "$status" sarif "$sarif" >>"$GITHUB_OUTPUT"
 if [ -z "$INPUT_RUN" ] && [ "$INPUT_FAIL" != true ] && { [ "$status" = 1 ] || [ "$status" = 3 ]; }; then status=0; fi

@@ -35,6 +35,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="%whyoom", add_help=False)
     parser.add_argument("path", nargs="?", type=Path)
+    parser.add_argument("more", nargs="*", type=Path)
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--xla-dump", type=Path)
     parser.add_argument("--framework")
@@ -71,6 +72,8 @@ def whyoom(line: str, cell: str | None = None) -> Any:
     except ValueError as error:  # an open quote
         raise _usage_error(f"%whyoom: {error}") from None
     path = options.pop("path")
+    if options.pop("more"):
+        raise _usage_error("%whyoom takes one path: a folder for several logs, or !whyoom a.log b.log")
     if options.pop("help"):
         print(inspect.getdoc(whyoom))
         return None

@@ -37,7 +37,8 @@ class Record(Dict[str, Any]):
                 return self[name]
             if name in self._fields():
                 return None
-            raise AttributeError(f"a {type(self).__name__} has no field {name!r}")
+            known = ", ".join(sorted(self._fields()))
+            raise AttributeError(f"a {type(self).__name__} has no field {name!r}; it has {known}")
 
     @classmethod
     def _fields(cls) -> Iterator[str]:

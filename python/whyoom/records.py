@@ -333,7 +333,7 @@ class Recurring(Record):
 class Summary(Record):
     __slots__ = ()
     _records = {"recurring": Recurring}
-    _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share}
+    _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share, "by_inquiry": Share}
     artifacts: int
     bytes: int
     # Different failures.
@@ -346,6 +346,8 @@ class Summary(Record):
     programs_left_out: Optional[int]
     # By the first remedy that is a cure.
     by_remedy: Dict[str, Share]
+    # By what finds out more, of the failures whose first remedy is that: to be done before any cure.
+    by_inquiry: Optional[Dict[str, Share]]
     # The failures of more than one process or input that were reported most often.
     recurring: List[Recurring]
     first_time: Optional[str]

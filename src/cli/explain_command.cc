@@ -63,7 +63,9 @@ std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& wor
   return found;
 }
 
-std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& topic) {
+std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
+  // "E1000.?", as reports name what is open.
+  const std::string topic = given.ends_with(".?") ? given.substr(0, given.size() - 2) : given;
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);

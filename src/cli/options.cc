@@ -36,7 +36,11 @@ EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
   }
-  const std::string meant = DidYouMean(name, known);
+  std::string meant = DidYouMean(name, known);
+  const std::string command = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  const bool at_top = app.get_parent() == nullptr;
+  if (at_top && !command.empty() && *FindCommand(command).name != '\0')
+    meant = "did you mean 'whyoom " + command + "'?";
   return Misused(fmt::format("{}: there is no such option{}", Printable(name), meant.empty() ? "" : ", " + meant));
 }
 

@@ -61,6 +61,13 @@ void ReportFilter::TakeOut(Report* report) const {
 void ReportFilter::Apply(Report* report) const {
   TakeOut(report);
   if (options_.write_baseline.empty()) return;
+  // What was not read may hold what an older baseline knows.
+  std::error_code error;
+  if (!UnreadInputs(*report).empty() && fs::exists(options_.write_baseline, error)) {
+    report->problems.push_back(
+        {options_.write_baseline, "", "the baseline stays as it was, since not all inputs could be read", true});
+    return;
+  }
   Baseline all = known_;
   for (const Diagnosis& finding : report->findings) AddKnown(finding, &all);
   WriteFile(PrintBaseline(all), options_.write_baseline);

@@ -87,6 +87,15 @@ std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
   return limit;
 }
 
+// Names of a list may lie on other machines, too.
+void SayWhatReads(std::vector<Problem>* problems) {
+  for (Problem& problem : *problems) {
+    const std::optional<std::string> command = problem.line > 0 ? std::nullopt : ReadCommand(problem.path);
+    if (command && problem.member.empty())
+      problem.what = "whyoom reads no network; this does: " + *command + " | whyoom";
+  }
+}
+
 // The dumps among the inputs, which speak for themselves.
 void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings) {
   if (!dump.has_inputs()) return;
@@ -117,6 +126,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
     const Interrupt interrupt(&control.stop);
     Readings readings = ReadBatch(engine, rules, options, outputs, interrupt, told, &control, &dump);
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
+    SayWhatReads(&readings.problems);
     dump.StopAt(&control, options.limits);
     // Of no failure of a log it can say more: then it speaks for itself, as where it is the input. One shard does not
     // know that.
@@ -124,6 +134,7 @@ int RunDiagnose(Options options, const OutputFiles& outputs) {
     if (!any && options.shard.count <= 1) dump.TakeAsInputs();
     AddDumps(rules, limit, dump, &readings);
     if (readings.table) readings.table->SetFramework(framework);
+    if (readings.table && !options.xla_dump.empty() && dump.empty()) readings.table->SetNoDump();
     report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
     if (options.shard.count > 1) report.shards = {options.shard.Text()};
     report.rule_files = rules.extra_files();

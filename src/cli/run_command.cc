@@ -173,6 +173,7 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       modules.StopAt(&control, options.limits);
       Readings readings = log.Take();
       if (readings.table) readings.table->SetFramework(framework);
+      if (readings.table && !dump.path().empty() && modules.empty()) readings.table->SetNoDump();
       Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
       report.rule_files = rules.extra_files();
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;

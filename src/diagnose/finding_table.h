@@ -33,6 +33,8 @@ class FindingTable {
 
   // Whose steps the remedies show, whatever the log shows; empty: the log's. Of findings that are not concluded yet.
   void SetFramework(const std::string& id) { framework_ = id; }
+  // An XLA dump was asked for, and there is none: what is concluded then has the fact no_dump.
+  void SetNoDump() { no_dump_ = true; }
 
   // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
   void Add(Entry entry);
@@ -71,6 +73,7 @@ class FindingTable {
   std::map<std::string, std::uint64_t> left_out_;
   ProgramTable programs_;
   std::string framework_;  // empty: what the artifacts and dumps show
+  bool no_dump_ = false;
 };
 
 // What is known of an entry without its verdict.

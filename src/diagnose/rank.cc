@@ -212,7 +212,8 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     ranked.section = use.section;
     SetSafety(scope, &ranked);
     ranked.why = Reasons(remedy->evidence, scope);
-    ranked.how = StepsFor(rules, *remedy, diagnosis->framework, RemedyScope(scope, made), lacked);
+    const Prospect* figures = made != nullptr ? made : FindListed(listed, *remedy);
+    ranked.how = StepsFor(rules, *remedy, diagnosis->framework, RemedyScope(scope, figures), lacked);
     if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
     Estimate(*diagnosis, scope, listed, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});

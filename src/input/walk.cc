@@ -12,11 +12,17 @@ void Report(const fs::path& path, const std::string& what, std::vector<Problem>*
   problems->push_back({path.string(), "", what});
 }
 
+// A name of so many words is none.
+bool LooksLikeMessage(const std::string& name) { return std::count(name.begin(), name.end(), ' ') >= 4; }
+
 std::optional<Artifact> File(const fs::path& path, const fs::file_status& status, bool readable_kind,
                              const std::error_code& error, std::vector<Problem>* problems) {
   if (!fs::exists(status)) {
     const bool silent = !error || error == std::errc::no_such_file_or_directory;
-    Report(path, silent ? "there is no such file or folder" : "cannot look at it: " + error.message(), problems);
+    const std::string what = LooksLikeMessage(path.native())
+                                 ? "there is no such file or folder; a message is read from a pipe: echo '…' | whyoom"
+                                 : "there is no such file or folder";
+    Report(path, silent ? what : "cannot look at it: " + error.message(), problems);
   } else if (!readable_kind) {
     Report(path, "it is neither a file nor a folder", problems);
   } else {

@@ -144,9 +144,11 @@ class RowReader {
     parts = std::min(parts, batch_);
     Prospect made = Made([&](const ListedValue& value) {
       Dims dims = value.shape.dims;
+      // Examples against examples have it twice; where there is more, a dimension of the same length is another.
+      const bool twice = dims.size() == 2;
       bool found = false;
       for (std::int64_t& length : dims) {
-        if (length != batch_) continue;
+        if (length != batch_ || (found && !twice)) continue;
         length = Shorter(length, parts);
         found = true;
       }
@@ -163,13 +165,15 @@ class RowReader {
 
   std::optional<Prospect> HalveSequence() const {
     if (sequence_ == 0) return std::nullopt;
-    return Made([&](const ListedValue& value) {
+    Prospect made = Made([&](const ListedValue& value) {
       Dims dims = value.shape.dims;
       for (std::size_t i = of_steps_ ? 0 : First(value); i < dims.size(); ++i) {
         if (dims[i] == sequence_) dims[i] = Shorter(dims[i], 2);
       }
       return BytesWithDims(value.shape, value.size, dims);
     });
+    made.parts = 2;
+    return made;
   }
 
   bool HasBatch(const ListedValue& value) const {

@@ -96,6 +96,7 @@ void LineReader::FeedLines(const RawLine* raw) {
     reporter->session.Feed(std::move(line), &sightings_, is_suspect);
     DropQuoted(reporter);
     reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
+    Weigh(reporter);
     const bool is_active = reporter->session.active();
     pending_.insert(reporter);
     if (is_active) active_.insert(reporter);
@@ -164,21 +165,42 @@ bool LineReader::MakeRoom() {
     return false;
   }
   const std::size_t before = sightings_.size();
-  oldest.session.Flush(&sightings_);
-  DropQuoted(&oldest);
-  oldest.suspects.SeeKnown(oldest.session.known_lines(), &suspects_);
-  oldest.suspects.Finish(&suspects_);
+  Close(&oldest);
   const bool cut =
       std::any_of(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(),
                   [](const Sighting& sighting) { return !sighting.failure->reader.empty() && sighting.rows.empty(); });
   if (cut)
     problem_ =
         "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
-  active_.erase(&oldest);
-  pending_.erase(&oldest);
+  return true;
+}
+
+// The one that printed longest ago.
+void LineReader::Close(Reporter* oldest) {
+  oldest->session.Flush(&sightings_);
+  DropQuoted(oldest);
+  oldest->suspects.SeeKnown(oldest->session.known_lines(), &suspects_);
+  oldest->suspects.Finish(&suspects_);
+  held_ -= oldest->held;
+  active_.erase(oldest);
+  pending_.erase(oldest);
   reporters_.erase(recent_.front());
   recent_.pop_front();
-  return true;
+}
+
+// Where all reporters hold on to too much, those that printed longest ago are closed, whatever they are in the midst
+// of.
+void LineReader::Weigh(Reporter* reporter) {
+  held_ -= reporter->held;
+  reporter->held = reporter->session.held_bytes();
+  held_ += reporter->held;
+  while (held_ > most_held_ && reporters_.size() > 1) {
+    Reporter* oldest = &reporters_.at(recent_.front());
+    if (oldest == reporter) return;
+    if (oldest->session.active())
+      problem_ = "reports of more hosts or processes are open at once than memory is meant for; some may be cut";
+    Close(oldest);
+  }
 }
 
 void LineReader::FinishSuspects() {

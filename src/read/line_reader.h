@@ -28,8 +28,13 @@ namespace whyoom {
 
 class LineReader {
  public:
-  // Borrows the engine.
-  explicit LineReader(const Engine& engine) : engine_(engine) {}
+  // About how many bytes of lines and rows all reporters together hold on to, of what is not complete yet.
+  static constexpr std::size_t kMostHeld = std::size_t{96} << 20;
+
+  // Borrows the engine. Beyond `most_held` the reporters that printed longest ago are closed, whatever they are in the
+  // midst of, and problem() says so.
+  explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld)
+      : engine_(engine), most_held_(most_held) {}
 
   void Feed(const RawLine& raw);
 
@@ -84,6 +89,7 @@ class LineReader {
     std::list<std::string>::iterator place;  // in recent_
     std::uint64_t last_fed = 0;
     Stamp stamp;
+    std::size_t held = 0;  // of held_
   };
 
   void Read(const RawLine& raw);
@@ -96,8 +102,11 @@ class LineReader {
   void SetTime(Reporter* reporter, Line* line);
   Reporter* FindReporter(const std::string& name);
   bool MakeRoom();
+  void Close(Reporter* oldest);
+  void Weigh(Reporter* reporter);
 
   const Engine& engine_;
+  const std::size_t most_held_;
   RecordJoiner records_;
   Unfinished unfinished_;
   std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
@@ -113,6 +122,7 @@ class LineReader {
   Stamp stamp_;                                // the last one of all
   std::uint64_t gaps_ = 0;                     // in what was fed
   std::uint64_t fed_ = 0;
+  std::size_t held_ = 0;  // bytes of lines and rows that all reporters hold on to
   std::uint64_t lines_since_activity_ = 0;
   std::uint64_t heard_since_activity_ = 0;  // reporters
   std::string problem_;

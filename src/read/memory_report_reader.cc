@@ -266,6 +266,7 @@ Allocation& MemoryReportReader::Row() {
   if (!row_open_ || rows_.empty()) {
     rows_.emplace_back();
     rows_.back().place = place_;
+    held_ += sizeof(Allocation);
     row_open_ = true;
   }
   return rows_.back();
@@ -280,6 +281,7 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   }
   if (rows_.empty()) return;
   Allocation& row = Row();
+  held_ += value.size();
   if (label == "Operator") {
     row.op_name = Quoted(value, "op_name");
     if (row.op_name.empty() && value.find("op_name=") == value.npos) row.op_name = value;

@@ -34,7 +34,8 @@ class MemoryReportReader {
 
   // Nothing more is to be expected: a second report began (that line was not taken), or too much else came.
   bool done() const { return done_; }
-  std::uint64_t last_line() const { return last_line_; }  // of the log that held part of the report
+  std::size_t held_bytes() const { return held_ + value_.size(); }  // about how much memory the rows take
+  std::uint64_t last_line() const { return last_line_; }            // of the log that held part of the report
 
   // What was read; rows in the order of the list, ranked by it. Call once, at the end.
   void Finish(Evidence* facts, std::vector<Allocation>* rows);
@@ -69,6 +70,7 @@ class MemoryReportReader {
   bool row_open_ = false;
   Evidence facts_;
   std::vector<Allocation> rows_;
+  std::size_t held_ = 0;  // of them
 };
 
 }  // namespace whyoom

@@ -294,6 +294,16 @@ void Session::Complete(OpenSighting& open, std::vector<Sighting>* done) {
   done->push_back(std::move(open.sighting));
 }
 
+std::size_t Session::held_bytes() const {
+  constexpr std::size_t kEmpty = 8192;  // of its deques above all
+  std::size_t bytes = kEmpty + bytes_ahead_ + before_.size() * QuotationFinder::kLineBytes;
+  for (const OpenSighting& open : open_) {
+    bytes += sizeof(open) + open.sighting.message.size();
+    if (open.reader != nullptr) bytes += open.reader->held_bytes();
+  }
+  return bytes;
+}
+
 bool Session::in_report() const {
   return std::any_of(open_.begin(), open_.end(),
                      [](const OpenSighting& open) { return open.reader != nullptr && !open.reader->done(); });

@@ -61,6 +61,9 @@ class Session {
   // How many of the lines that were processed belonged to sightings, those absorbed by others included.
   std::uint64_t known_lines() const { return known_lines_; }
 
+  // About how much memory it takes with its lines and rows.
+  std::size_t held_bytes() const;
+
   // Whether a report is being read or expected.
   bool in_report() const;
 

@@ -93,7 +93,12 @@ std::string SpreadText(const RankedRemedy& ranked) {
 
 std::string SavesText(const RankedRemedy& ranked) {
   if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
-  return (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
+  std::string text = (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
+  const std::string& in_parts = ranked.remedy->in_parts;
+  const std::size_t hole = in_parts.find(kPartsHole);
+  if (ranked.parts == 0 || hole == std::string::npos) return text;
+  return text + " " +
+         std::string(in_parts).replace(hole, std::string_view(kPartsHole).size(), fmt::format("{}", ranked.parts));
 }
 
 std::string EnoughText(const RankedRemedy& ranked) {
@@ -195,6 +200,8 @@ std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding, bool small) {
     });
     if (same != groups.end()) {
       ++same->count;
+      same->of_more =
+          same->of_more || row.source_file != same->first->source_file || row.source_line != same->first->source_line;
     } else if (groups.size() < kMaxGroups) {
       groups.push_back({&row, shape, 1});
     }
@@ -264,6 +271,14 @@ std::string ExplainCommand(const Diagnosis& finding) {
     command += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
   }
   return command;
+}
+
+std::string StepsForText(const Diagnosis& finding) {
+  const Framework* usual = finding.rules == nullptr ? nullptr : finding.rules->default_framework();
+  const bool differ = std::any_of(finding.remedies.begin(), finding.remedies.end(),
+                                  [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
+  if (!finding.framework.empty() || usual == nullptr || !differ) return {};
+  return "The log shows no framework: steps are for " + usual->name + ", --framework NAME gives others.";
 }
 
 FindingView ViewOf(const Diagnosis& finding) {

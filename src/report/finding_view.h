@@ -55,6 +55,9 @@ std::string EffectText(const RankedRemedy& ranked);
 // The same in a report, where another remedy goes by its number: "enough together with remedy 5".
 std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding);
 
+// For which framework the steps are, where the log shows none and others have steps of their own. Empty else.
+std::string StepsForText(const Diagnosis& finding);
+
 // Whether the same job can succeed when it is started again, and why: "Starting the same job again will fail the same
 // way. …". Empty where nothing is known.
 std::string RetryText(const Retry& retry);
@@ -80,6 +83,7 @@ struct AllocationGroup {
   const Allocation* first;  // borrowed from the finding
   std::string shape;        // without layout, as the log has it
   std::size_t count;
+  bool of_more = false;  // not all of them are from the source line of the first
 };
 
 // The largest first. Rows below a mebibyte, but where `small` are wanted, and of more different ones than a compiler

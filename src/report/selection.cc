@@ -12,10 +12,17 @@
 namespace whyoom {
 namespace {
 
+constexpr const char* kOpen = ".?";  // behind a code: of an open scenario
+
 std::string LowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+std::string WithoutBlanksAround(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
 // By which a failure goes.
@@ -30,13 +37,16 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
   for (const Failure& failure : rules.failures()) {
     for (const std::string& name : NamesOf(failure)) {
       known.push_back(name);
+      if (!failure.scenarios.empty()) known.push_back(name + kOpen);
       for (const Scenario& scenario : failure.scenarios) known.push_back(name + "." + scenario.id);
     }
   }
   return known;
 }
 
-bool IsGlob(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
+bool IsGlob(std::string_view text) {
+  return !text.ends_with(kOpen) && text.find_first_of("*?") != std::string_view::npos;
+}
 
 bool Matches(std::string_view name, bool exact, std::string_view known) {
   if (IsGlob(name)) return MatchesGlob(name, known);
@@ -71,7 +81,8 @@ bool MatchesGlob(std::string_view pattern, std::string_view text) {
 
 Selection::Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules) {
   const std::vector<std::string> known = KnownNames(rules);
-  for (const std::string& name : names) {
+  for (const std::string& given : names) {
+    const std::string name = WithoutBlanksAround(given);  // "E1000, 0100"
     const std::string lower = LowerCase(name);
     const bool exact =
         std::any_of(known.begin(), known.end(), [&](const std::string& each) { return LowerCase(each) == lower; });
@@ -100,7 +111,18 @@ bool Selection::MeetsScenario(const Failure& failure, const Scenario* scenario) 
   });
 }
 
+// "E1000.?" of a finding whose scenario is open.
+bool Selection::IsOpenOf(const Diagnosis& finding) const {
+  const std::vector<std::string> codes = NamesOf(*finding.failure);
+  return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&
+         std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
+           const std::string open = LowerCase(code) + kOpen;
+           return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
+         });
+}
+
 bool Selection::Holds(const Diagnosis& finding) const {
+  if (IsOpenOf(finding)) return true;
   if (MeetsScenario(*finding.failure, finding.scenario)) return true;
   return !finding.candidates.empty() &&
          std::all_of(finding.candidates.begin(), finding.candidates.end(),
@@ -108,7 +130,7 @@ bool Selection::Holds(const Diagnosis& finding) const {
 }
 
 bool Selection::MayHold(const Diagnosis& finding) const {
-  return MeetsScenario(*finding.failure, finding.scenario) ||
+  return IsOpenOf(finding) || MeetsScenario(*finding.failure, finding.scenario) ||
          std::any_of(finding.candidates.begin(), finding.candidates.end(),
                      [&](const Scenario* candidate) { return MeetsScenario(*finding.failure, candidate); });
 }

@@ -16,8 +16,9 @@ class Selection {
   Selection() = default;
 
   // Each of `names` is a code or alias ("E1000", "E0100"), with a scenario ("E1000.3"), which means what lies below it,
-  // too ("E1000.1" also "E1000.1.sparsecore"); what is none of these is a pattern with * and ?, or the begin of names.
-  // Letter case does not matter. Throws Error, which begins with `option`, where one names nothing that the rules know.
+  // too ("E1000.1" also "E1000.1.sparsecore"), or with ".?": where the log leaves the scenario open, as reports name
+  // it; what is none of these is a pattern with * and ?, or the begin of names. Letter case does not matter. Throws
+  // Error, which begins with `option`, where one names nothing that the rules know.
   Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules);
 
   bool empty() const { return names_.empty(); }
@@ -34,6 +35,7 @@ class Selection {
     bool exact = false;  // a name that the rules know, so that it is no begin of another
   };
   bool Meets(const std::string& known) const;
+  bool IsOpenOf(const Diagnosis& finding) const;
   bool MeetsScenario(const Failure& failure, const Scenario* scenario) const;
 
   std::vector<Name> names_;

@@ -41,6 +41,8 @@ Summary Summarize(const Report& report) {
     if (const std::string program = ProgramOf(finding); !program.empty())
       Count(program, "", occurrences, &summary.by_program);
     if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, remedy->title, occurrences, &summary.by_remedy);
+    const Remedy* first = finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
+    if (first != nullptr && first->inquiry) Count(first->id, first->title, occurrences, &summary.by_inquiry);
     times.AddTime(finding.tally.first_time);
     times.AddTime(finding.tally.last_time);
     if (occurrences > 1 || finding.tally.artifacts > 1) summary.recurring.push_back(&finding);

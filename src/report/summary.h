@@ -31,6 +31,7 @@ struct Summary {
   std::map<std::string, Share> by_program;   // of the failures that name one
   std::uint64_t programs_left_out = 0;       // of by_program
   std::map<std::string, Share> by_remedy;    // id of the first that is a cure; where none is, the first
+  std::map<std::string, Share> by_inquiry;   // id of the remedy that ranks first, where it finds out more
   // Failures that were reported more than once or in more than one artifact, the most frequent first, equal
   // ones in the order of the report.
   std::vector<const Diagnosis*> recurring;

@@ -88,8 +88,12 @@ std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
   return first == unknown.end() ? std::string() : RuleCommand(**first);
 }
 
+bool NothingRead(const Report& report) {
+  return !report.problems.empty() && (report.artifacts == 0 || (report.bytes == 0 && !UnreadInputs(report).empty()));
+}
+
 std::string NothingFoundText(const Report& report) {
-  if (report.artifacts == 0 && !report.problems.empty()) return "Nothing could be read";
+  if (NothingRead(report)) return "Nothing could be read";
   const bool all_known = UnknownErrors(report).empty();
   const std::string none = report.passed_over.empty() ? "No out-of-memory error" : "No other out-of-memory error";
   return none + (all_known ? " found" : " found that a rule knows");

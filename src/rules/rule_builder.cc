@@ -228,6 +228,9 @@ void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
   remedy.note = node["note"].Text();
   AddAdvice(node, &remedy);
   remedy.change = node["change"].Text();
+  remedy.in_parts = node["in_parts"].Text();
+  if (!remedy.in_parts.empty() && remedy.in_parts.find(kPartsHole) == std::string::npos)
+    node["in_parts"].Report(std::string("it says nowhere how many: ") + kPartsHole);
   remedy.spread_percent = node["spread_percent"].Int(0);
   remedy.when = UseOptionalExpression("", node["when"], false);
   remedy.saves = UseOptionalExpression("", node["saves"], false);
@@ -402,6 +405,7 @@ void RuleSetBuilder::BuildFramework(const RuleNode& node) {
   Framework framework;
   framework.id = node["id"].Text();
   framework.name = node["name"].exists() ? node["name"].Text() : framework.id;
+  for (const RuleNode& alias : node["aliases"].Items()) framework.aliases.push_back(alias.Text());
   framework.priority = node["priority"].Int(0);
   for (const RuleNode& item : node["signs"].Items()) {
     framework.signs.push_back(item.AsPattern());

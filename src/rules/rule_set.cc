@@ -181,7 +181,9 @@ const Framework* RuleSet::FindFramework(std::string_view id_or_name) const {
   const std::string wanted = LettersAndDigits(id_or_name);
   if (wanted.empty()) return nullptr;
   const auto found = std::find_if(frameworks_.begin(), frameworks_.end(), [&](const Framework& one) {
-    return LettersAndDigits(one.id) == wanted || LettersAndDigits(one.name) == wanted;
+    return LettersAndDigits(one.id) == wanted || LettersAndDigits(one.name) == wanted ||
+           std::any_of(one.aliases.begin(), one.aliases.end(),
+                       [&](const std::string& alias) { return LettersAndDigits(alias) == wanted; });
   });
   return found != frameworks_.end() ? &*found : nullptr;
 }

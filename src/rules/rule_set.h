@@ -177,6 +177,9 @@ struct Snippet {
   std::string after;
 };
 
+// In `in_parts` of a remedy: how many.
+inline constexpr const char* kPartsHole = "{parts}";
+
 struct Remedy {
   std::string id;
   std::string title;                     // imperative, short
@@ -194,6 +197,7 @@ struct Remedy {
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // the first that holds: not offered, for that reason
   std::string change;               // what it is on a compiled program, see program/prospect.h; empty: nothing known
+  std::string in_parts;             // "over {parts} devices": what the parts are that the figures are for
   int spread_percent = 0;           // how far off three of four outcomes have been at most, of what the change saves
   std::optional<Expression> saves;  // bytes, as far as a list of allocations tells
   std::vector<std::string> with;    // remedies worth combining it with
@@ -243,8 +247,9 @@ struct Context {
 
 struct Framework {
   std::string id;
-  std::string name;  // as people write it: "PyTorch/XLA"; the id where the rule data does not say
-  int priority = 0;  // the highest that is seen wins: MaxText is JAX too
+  std::string name;                  // as people write it: "PyTorch/XLA"; the id where the rule data does not say
+  std::vector<std::string> aliases;  // what else people call it
+  int priority = 0;                  // the highest that is seen wins: MaxText is JAX too
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that show a sign of it
   std::vector<std::string> no_match;  // and such that do not
@@ -360,7 +365,8 @@ class RuleSet {
   const JsonLogKeys& json_keys() const { return json_keys_; }
   const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
   const Framework* default_framework() const;  // whose steps are for those without; null where there is none
-  // By id or name; upper and lower case, blanks and punctuation do not matter. Null where there is no such framework.
+  // By id, name or alias; upper and lower case, blanks and punctuation do not matter. Null where there is no such
+  // framework.
   const Framework* FindFramework(std::string_view id_or_name) const;
   const std::vector<Chip>& chips() const { return chips_; }
   const std::vector<NameVersions>& name_versions() const { return name_versions_; }  // in order of name

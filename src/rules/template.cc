@@ -113,6 +113,33 @@ std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<S
   return format;
 }
 
+// What a log says in so many words is no name, and might be taken for the sentence's own: it stands in quotes.
+std::string QuotedIfSentence(const std::string& text) {
+  constexpr int kMostBlanks = 5;       // of a name
+  constexpr int kMostOfSentences = 2;  // of one beside ". " or ": "
+  const auto blanks = std::count(text.begin(), text.end(), ' ');
+  const bool is_two = text.find(". ") != std::string::npos || text.find(": ") != std::string::npos;
+  return blanks <= (is_two ? kMostOfSentences : kMostBlanks) ? text : "“" + text + "”";
+}
+
+// The texts of `scope` as they stand in a sentence.
+class QuotingScope : public Scope {
+ public:
+  explicit QuotingScope(const Scope& scope) : scope_(scope) {}
+
+  Value Get(std::string_view name) const override { return Quoted(scope_.Get(name)); }
+  std::size_t row_count() const override { return scope_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return Quoted(scope_.GetInRow(row, name)); }
+
+ private:
+  static Value Quoted(Value value) {
+    if (const std::string* text = AsText(value)) return QuotedIfSentence(*text);
+    return value;
+  }
+
+  const Scope& scope_;
+};
+
 }  // namespace
 
 Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
@@ -154,7 +181,8 @@ std::optional<std::string> Template::Fill(const Scope& scope) const { return Fil
 
 std::optional<std::string> Template::FillInRow(const Scope& scope, std::size_t row) const { return Fill(scope, &row); }
 
-std::optional<std::string> Template::Fill(const Scope& scope, const std::size_t* row) const {
+std::optional<std::string> Template::Fill(const Scope& of_log, const std::size_t* row) const {
+  const QuotingScope scope(of_log);
   std::string text;
   for (const Piece& piece : pieces_) {
     if (!piece.is_hole) {

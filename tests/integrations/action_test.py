@@ -194,6 +194,18 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.runner.result, {"found": "0", "exit-status": "0", "sarif": "whyoom.sarif"})
         self.assertEqual(self.sarif()["runs"][0]["results"], [])
 
+    def test_where_whyoom_could_not_run_nothing_is_said_to_be_found_or_not(self):
+        self.put("train.log", ADAM)
+        for inputs in ({"run": "cat train.log; exit 1"}, {"paths": "train.log"}):
+            with self.subTest(inputs):
+                self.assertEqual(self.run_action(args="--ignore\nE1O02", upload_sarif="true", **inputs), 2)
+                self.assertEqual(self.runner.result, {"found": "", "exit-status": "2", "sarif": ""})
+                self.assertIn("each line is one word", self.runner.of("error")[0][2])
+                self.assertEqual(self.runner.used, [])
+        # A job's own status of 2 is no such case.
+        self.assertEqual(self.run_action(run="cat train.log; exit 2"), 2)
+        self.assertEqual(self.runner.result, {"found": "1", "exit-status": "2", "sarif": "whyoom.sarif"})
+
     def test_a_sarif_that_is_something_else_is_left_alone(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="train.log", sarif="train.log"), 2)

@@ -145,7 +145,7 @@ std::string Inert(const std::string& text) {
 std::string PrintGithub(const Report& report, const std::string& source_root) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
   std::string text = FindingCommands(report, source_root) + UnknownErrorCommands(report) + ProblemCommands(report);
-  const bool none_read = report.artifacts == 0 && !report.problems.empty();
+  const bool none_read = NothingRead(report);
   if (report.findings.empty() && !none_read)
     text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});
   if (const std::string passed_over = PassedOverText(report); !passed_over.empty())

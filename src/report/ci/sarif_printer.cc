@@ -393,7 +393,7 @@ Json SarifRun::Make() {
   Json driver = {{"name", "whyoom"}, {"version", report_.version}, {"rules", rules_.Take()}};
   driver["properties"] = {{"rulesFingerprint", report_.rules_fingerprint}};
   if (!report_.rule_files.empty()) driver["properties"]["ruleFiles"] = RuleFilesTold(report_.rule_files);
-  const bool nothing_read = report_.artifacts == 0 && !report_.problems.empty();
+  const bool nothing_read = NothingRead(report_);
   Json invocation = {{"executionSuccessful", !nothing_read}};
   if (!notifications_.empty()) invocation["toolExecutionNotifications"] = std::move(notifications_);
   Json run = {{"tool", {{"driver", std::move(driver)}}}};

@@ -156,6 +156,7 @@ void AddOverview(const Report& report, const std::string& folder, HtmlWriter* ht
   {
     const auto overview = html->In("div", {{"class", "overview"}});
     AddShares("What failed", summary.by_scenario, true, html);
+    AddShares("First find out more", summary.by_inquiry, false, html);
     AddShares("The first cure", summary.by_remedy, false, html);
     if (summary.by_program.size() > 1) AddShares("Programs", summary.by_program, false, html);
   }

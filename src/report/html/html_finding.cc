@@ -208,6 +208,8 @@ void FindingHtml::AddOtherRemedies(std::size_t from) {
 void FindingHtml::AddRemedies() {
   if (finding_.remedies.empty()) return;
   html_.Heading(layout_.level + 1, "What to do");
+  if (const std::string steps_for = StepsForText(finding_); !steps_for.empty())
+    html_.Element("p", steps_for, {{"class", "faint"}});
   if (finding_.budget && !IsOneRemedy(*finding_.budget))
     html_.Element("p", BudgetText(*finding_.budget), {{"class", "sum"}});
   const std::size_t whole = std::min(finding_.remedies.size(), layout_.whole_remedies);

@@ -127,6 +127,7 @@ std::string RemedyLine(const RankedRemedy& ranked, const Diagnosis& finding) {
 std::string Remedies(const Diagnosis& finding) {
   if (finding.remedies.empty()) return {};
   std::string text = "\n**What to do**\n\n";
+  if (const std::string steps_for = StepsForText(finding); !steps_for.empty()) text += Sentence(steps_for) + "\n\n";
   for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
     const RankedRemedy& ranked = finding.remedies[i];
     text += RemedyLine(ranked, finding);
@@ -264,7 +265,9 @@ std::string Overview(const Report& report, const std::vector<const Diagnosis*>& 
       Counted(report.artifacts, "input", "inputs"), Counted(summary.occurrences, "process", "processes"));
   if (const std::string period = PeriodText(summary.first_time, summary.last_time); !period.empty())
     text += ", " + period;
-  text += ".\n" + SharesTable("what", summary.by_scenario, true) + SharesTable("first cure", summary.by_remedy, false);
+  text += ".\n" + SharesTable("what", summary.by_scenario, true) +
+          SharesTable("first find out more", summary.by_inquiry, false) +
+          SharesTable("first cure", summary.by_remedy, false);
   if (summary.by_program.size() > 1) text += SharesTable("program", summary.by_program, false);
   return text + "\n" + Names(findings, most_bytes / 4);
 }
@@ -300,7 +303,7 @@ std::string UnknownErrorsText(const Report& report) {
 }
 
 std::string NothingFound(const Report& report) {
-  const bool none_read = report.artifacts == 0 && !report.problems.empty();
+  const bool none_read = NothingRead(report);
   const std::size_t unread = UnreadInputs(report).size();
   const std::string verdict = NothingFoundText(report) + (none_read || unread == 0 ? "" : " in what could be read");
   std::string text = fmt::format("### {}\n\nIn {} ({}).\n", verdict, Counted(report.artifacts, "input", "inputs"),

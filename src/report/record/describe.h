@@ -362,6 +362,8 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_program", summary.by_program);
   v.Maybe("programs_left_out", summary.programs_left_out);
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is a cure."});
+  v.Maybe("by_inquiry", summary.by_inquiry,
+          {.about = "By what finds out more, of the failures whose first remedy is that: to be done before any cure."});
   v.Need("recurring", recurring,
          {.about = "The failures of more than one process or input that were reported most often."});
   v.Maybe("first_time", summary.first_time);

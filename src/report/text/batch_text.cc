@@ -139,6 +139,7 @@ void PrintOverview(const Report& report, std::size_t whole, TextPage* page) {
   Table table(page);
   const std::size_t column = ScenarioColumn(report);
   AddShares("what", summary.by_scenario, kScenarios, column, &table);
+  AddShares("first find out more", summary.by_inquiry, kRemedies, 0, &table);
   AddShares("first cure", summary.by_remedy, kRemedies, 0, &table);
   if (summary.by_program.size() > 1) AddShares("programs", summary.by_program, kPrograms, 0, &table);
   AddRecurring(summary, column, &table);

@@ -139,6 +139,7 @@ void ReportPage::PrintWhy(const Diagnosis& finding) {
 std::string Describe(const AllocationGroup& group, std::size_t columns) {
   const Allocation& row = *group.first;
   std::string from = SourceText(row);
+  if (!from.empty() && group.of_more) from += " and others";
   if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
   std::string shape = Printable(group.shape);
   if (shape.empty()) shape = from.empty() ? "the log does not say of what shape" : std::exchange(from, "");
@@ -195,7 +196,9 @@ void ReportPage::PrintRemedy(const RankedRemedy& ranked, const Diagnosis& findin
 void ReportPage::PrintRemedies(const Diagnosis& finding) {
   if (finding.remedies.empty()) return;
   page_.Blank();
-  page_.Line(page_.style().Label("do"));
+  const std::string steps_for = StepsForText(finding);
+  if (steps_for.empty()) page_.Line(page_.style().Label("do"));
+  if (!steps_for.empty()) page_.Beside("do", steps_for);
   for (std::size_t i = 0; i < std::min(finding.remedies.size(), Most(kFullRemedies)); ++i) {
     if (i > 0) page_.Blank();
     PrintRemedy(finding.remedies[i], finding);
@@ -266,7 +269,7 @@ void ReportPage::PrintPrograms(const Report& report) {
 void ReportPage::PrintClosing(const Report& report) {
   if (!notes_) return;
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
-  if (report.artifacts == 0 && !report.problems.empty()) {
+  if (NothingRead(report)) {
     page_.Line(NothingFoundText(report) + ".");
   } else if (report.findings.empty()) {
     page_.Line(
