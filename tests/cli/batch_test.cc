@@ -17,7 +17,7 @@
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Failure(int megabytes) {
   return "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(megabytes) +
@@ -65,8 +65,6 @@ bool HasScript() {
   WARN("there is no script(1): terminals are not tested");
   return false;
 }
-
-}  // namespace
 
 TEST_CASE("a batch gives the same bytes whatever -j and however it is named", "[cli]") {
   const ScratchFolder scratch;
@@ -274,3 +272,5 @@ TEST_CASE("a progress bar leaves nothing behind", "[cli]") {
   CHECK(json::parse(ReadText(scratch.path() + "/report"))["summary"]["artifacts"] == 51);
   CHECK(in_terminal("--progress never").empty());
 }
+
+}  // namespace TEST_FILE

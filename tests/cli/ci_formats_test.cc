@@ -14,7 +14,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -103,8 +103,6 @@ void CheckGithub(const Outputs& outputs) {
   CHECK_FALSE(runner.stopped());
 }
 
-}  // namespace
-
 TEST_CASE("the report of every log is valid in every format for CI servers", "[cli]") {
   const ScratchFolder scratch;
   for (const std::vector<std::string>& inputs : InputSets(scratch)) {
@@ -158,3 +156,5 @@ TEST_CASE("--step-summary appends to the file that GitHub names, and says where 
   CHECK(unnamed.exit_status == 2);
   CHECK(unnamed.err.find("GITHUB_STEP_SUMMARY") != std::string::npos);
 }
+
+}  // namespace TEST_FILE

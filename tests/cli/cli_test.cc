@@ -10,7 +10,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 const std::string kFailure =
     "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There "
@@ -19,8 +19,6 @@ const std::string kFailure =
 std::string CaseLog(const std::string& name) {
   return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log";
 }
-
-}  // namespace
 
 TEST_CASE("the exit status says what happened", "[cli]") {
   const ScratchFolder scratch;
@@ -346,3 +344,5 @@ TEST_CASE("a range of time leaves out what is known to lie outside", "[cli]") {
   CHECK(refused.exit_status == 2);
   CHECK(refused.err.find("'yesterday' is no time") != std::string::npos);
 }
+
+}  // namespace TEST_FILE

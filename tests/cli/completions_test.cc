@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 using Names = std::set<std::string>;
 
@@ -94,8 +94,6 @@ Names InManual(const std::string& page, const std::vector<std::string>& command)
     names.insert(std::regex_replace((*match)[1].str(), hyphen, "-"));
   return names;
 }
-
-}  // namespace
 
 TEST_CASE("completions and the manual page hold the options of --help, and no others", "[cli]") {
   const std::string page = RunWhyoom({"man"}).out;
@@ -208,3 +206,5 @@ TEST_CASE("the manual page is ASCII, and no line of text is taken for a request"
     CHECK(std::regex_match(line, request));
   }
 }
+
+}  // namespace TEST_FILE

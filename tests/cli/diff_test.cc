@@ -10,7 +10,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Pair(const std::string& name) { return std::string(WHYOOM_SOURCE_DIR) + "/testdata/diffs/" + name; }
 
@@ -39,8 +39,6 @@ void WriteDump(const ScratchFolder& scratch, const std::string& folder, const st
           "  %fusion.1 = f32[1]{0} fusion(%state), kind=kLoop, metadata={op_name=\"jit(step)/jvp(layer)/mul\"}\n}\n");
   scratch.Write(stem + "before_optimizations.txt", "Ran out of memory in memory space hbm. Used 9.00G of 1.00G hbm.\n");
 }
-
-}  // namespace
 
 TEST_CASE("diff: the exit status says whether the later run fails", "[cli]") {
   const ScratchFolder scratch;
@@ -169,3 +167,5 @@ TEST_CASE("diff: a log and the dump of the compile that fitted", "[cli]") {
   CHECK(diff["after"]["over_bytes"] == (std::int64_t{5} << 30) - 16911433728);
   CHECK(diff["seems"][0]["ids"][0] == "donate_buffers");
 }
+
+}  // namespace TEST_FILE

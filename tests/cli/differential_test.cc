@@ -16,7 +16,7 @@
 #include "report/record/json_printer.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 const std::vector<std::string>& CaseLogs() {
   static const std::vector<std::string> logs = [] {
@@ -173,5 +173,5 @@ TEST_CASE("what is passed over changes no report", "[cli]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

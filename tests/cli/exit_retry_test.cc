@@ -9,7 +9,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [
   {"code": "my.never", "title": "never", "category": "c", "phase": "run", "heads": ["our pool is far too small"],
@@ -43,8 +43,6 @@ class Runner {
 const std::string kNever = "echo our pool is far too small >&2; ";
 const std::string kMaybe = "echo our pool is used by others; ";
 const std::string kUnknown = "echo our pool is gone for now; ";
-
-}  // namespace
 
 TEST_CASE("run --exit-retry tells a scheduler not to try again", "[cli]") {
   const Runner runner;
@@ -108,3 +106,5 @@ TEST_CASE("the answer is in a report, in what is merged of reports and in what a
     CHECK(retry_of(RunWhyoom(
               {"--rules", runner.rules(), "--resume", scratch.path() + "/state", "--format", "json", log})) == "never");
 }
+
+}  // namespace TEST_FILE

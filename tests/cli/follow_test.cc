@@ -13,7 +13,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -129,4 +129,4 @@ TEST_CASE("a folder cannot be followed", "[cli]") {
   CHECK(result.err.find("a folder cannot be followed") != std::string::npos);
 }
 
-}  // namespace
+}  // namespace TEST_FILE

@@ -13,7 +13,7 @@
 #include "cli/choices.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 using namespace std::chrono_literals;
 
@@ -26,8 +26,6 @@ std::string Replace(std::string text, const std::string& from, const std::string
 }
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE("a named pipe that stays silent keeps nobody from stopping", "[cli]") {
   const ScratchFolder scratch;
@@ -170,3 +168,5 @@ TEST_CASE("what could not be read is no all-clear in any format", "[cli]") {
     CHECK_FALSE(Holds(result.out, "### No out-of-memory"));
   }
 }
+
+}  // namespace TEST_FILE

@@ -11,7 +11,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -54,8 +54,6 @@ std::string Run(const ScratchFolder& scratch, std::vector<std::string> arguments
   CHECK(result.err.empty());
   return result.out;
 }
-
-}  // namespace
 
 TEST_CASE("merged parts are the whole, byte for byte, in any order and grouping", "[cli]") {
   const ScratchFolder scratch;
@@ -207,3 +205,5 @@ TEST_CASE("a format that does not exist is named with those that do", "[cli]") {
             .err.find("no such format, did you mean 'json'?; text or json") != std::string::npos);
   CHECK(RunWhyoom({"x.log", "--color", "2"}).exit_status == 2);
 }
+
+}  // namespace TEST_FILE

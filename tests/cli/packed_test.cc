@@ -13,7 +13,7 @@ using nlohmann::json;
 using whyoom::Archive;
 using whyoom::Compress;
 
-namespace {
+namespace TEST_FILE {
 
 const std::string kFailure =
     "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There "
@@ -24,8 +24,6 @@ json Report(const std::vector<std::string>& arguments, const std::string& input 
   all.insert(all.end(), arguments.begin(), arguments.end());
   return json::parse(RunWhyoom(all, input).out);
 }
-
-}  // namespace
 
 TEST_CASE("a packed log has the diagnosis of the log", "[cli]") {
   const ScratchFolder scratch;
@@ -121,3 +119,5 @@ TEST_CASE("in UTF-16 a place is one of the raw bytes", "[cli]") {
   REQUIRE(marked.size() == 1);
   CHECK(marked[0]["where"]["offset"] == 3);
 }
+
+}  // namespace TEST_FILE

@@ -10,15 +10,13 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
 fs::path Data() { return fs::path(WHYOOM_SOURCE_DIR) / "testdata"; }
 
 json Report(const ProcessResult& result) { return json::parse(result.out); }
-
-}  // namespace
 
 TEST_CASE("the dump of a failed compile is diagnosed by itself", "[cli][programs]") {
   const std::string folder = (Data() / "cases" / "dump-adam-layers").string();
@@ -150,3 +148,5 @@ TEST_CASE("a batch that goes on another time finds the same programs", "[cli][pr
   CHECK(Report(first)["programs"].size() == 3);
   CHECK(RunWhyoom(command, "", scratch.path()).out == first.out);
 }
+
+}  // namespace TEST_FILE

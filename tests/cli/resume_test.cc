@@ -19,7 +19,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Failure(int megabytes) {
   return "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(megabytes) +
@@ -51,8 +51,6 @@ Batch Run(const ScratchFolder& scratch, std::vector<std::string> arguments, cons
   batch.progress = json::parse(last == std::string::npos ? err : err.substr(last + 1), nullptr, false);
   return batch;
 }
-
-}  // namespace
 
 TEST_CASE("a batch with a state gives the same bytes, and reads nothing twice", "[cli]") {
   const ScratchFolder scratch;
@@ -327,3 +325,5 @@ TEST_CASE("two at once do not share a state", "[cli]") {
   CHECK(both.err.find("another whyoom uses it") != std::string::npos);
   CHECK_FALSE(ReadText(scratch.path() + "/first").empty());
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -58,8 +58,6 @@ std::string TitleIn(const ProcessResult& result) {
   const json report = json::parse(result.out);
   return report["diagnoses"].empty() ? "" : report["diagnoses"][0]["title"].get<std::string>();
 }
-
-}  // namespace
 
 TEST_CASE("rules of a project are used in all of its folders, and told", "[cli]") {
   const Project project;
@@ -206,3 +204,5 @@ TEST_CASE("whatever is wrong with a rule file ends with 2", "[cli]") {
     CHECK(Holds(result.out + result.err, "^\n"));
   }
 }
+
+}  // namespace TEST_FILE

@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 // A context that the cases use, with an example that sees its pattern and not what the figure is called.
 std::string File(const std::string& facts) {
@@ -12,8 +12,6 @@ std::string File(const std::string& facts) {
     "examples": {"match": [{"text": "pool size: 4 chips")" +
          facts + R"(}], "no_match": [{"text": "pool size: many chips", "why": "no figure"}]}}]})";
 }
-
-}  // namespace
 
 TEST_CASE("a change that no example shows is unnoticed, also beside logs that have nothing of it", "[cli]") {
   const ScratchFolder scratch;
@@ -52,3 +50,5 @@ TEST_CASE("a change of the rules that changes what is said of two runs is notice
   CHECK(unnoticed(scratch.path() + "/healthy") > 0);
   CHECK(unnoticed(scratch.path() + "/pair") < unnoticed(scratch.path() + "/healthy"));
 }
+
+}  // namespace TEST_FILE

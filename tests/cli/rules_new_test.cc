@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -40,8 +40,6 @@ std::vector<std::string> ExampleOf(const ProcessResult& result) {
   const json& entry = file.contains("failures") ? file["failures"][0] : file["extensions"][0];
   return entry["examples"]["match"][0]["text"].get<std::vector<std::string>>();
 }
-
-}  // namespace
 
 TEST_CASE("a rule made from a line of a log passes check and test as it is", "[cli][slow]") {
   const ScratchFolder scratch;
@@ -143,3 +141,5 @@ TEST_CASE("a rule made of a message with unseen characters shows them escaped", 
   CHECK(made.out.find("\u202e") == std::string::npos);
   CHECK(ExampleOf(made) == std::vector<std::string>{"OtherError: out of memory \u202e in pool qz"});
 }
+
+}  // namespace TEST_FILE

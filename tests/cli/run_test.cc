@@ -20,7 +20,7 @@
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-namespace {
+namespace TEST_FILE {
 
 const std::string kPointsLog = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-padded-points/log";
 const std::string kPrintLog = "cat '" + kPointsLog + "' >&2; exit 1";
@@ -75,8 +75,6 @@ int ExitStatus(pid_t child, rusage* used = nullptr) {
   REQUIRE(wait4(child, &status, 0, used == nullptr ? &ignored : used) == child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
-
-}  // namespace
 
 TEST_CASE("run keeps the exit status", "[cli]") {
   CHECK(RunShell("exit 0").exit_status == 0);
@@ -286,6 +284,18 @@ TEST_CASE("run uses the dump, and removes only its own", "[cli]") {
   CHECK_FALSE(fs::is_empty(folder));
 }
 
+TEST_CASE("run does not advise to be run where the job wrote no dump", "[cli]") {
+  const std::string job =
+      "cat '" + std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-short-message/log' >&2; exit 1";
+  const ProcessResult result = RunShell(job, {}, "", {"XLA_FLAGS="});
+  CHECK(result.err.find("This run wrote no dump") != std::string::npos);
+  CHECK(result.err.find("Start it as whyoom run") == std::string::npos);
+  const ScratchFolder scratch;
+  const ProcessResult named = RunWhyoom(
+      {"--xla-dump", scratch.path(), std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-short-message/log"});
+  CHECK(named.out.find("This run wrote no dump") != std::string::npos);
+}
+
 TEST_CASE("run leaves a terminal a terminal", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
@@ -422,3 +432,5 @@ TEST_CASE("memory does not grow with the log", "[cli]") {
   CHECK(large < small + 32 * 1024);
   CHECK(one_line < small + 32 * 1024);
 }
+
+}  // namespace TEST_FILE

@@ -11,7 +11,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -82,8 +82,6 @@ std::vector<std::string> Inputs(const ScratchFolder& scratch) {
   return inputs;
 }
 
-}  // namespace
-
 TEST_CASE("every output is valid by the published schema, which describes every field", "[cli]") {
   const ScratchFolder scratch;
   std::vector<std::string> arguments = Inputs(scratch);
@@ -139,3 +137,5 @@ TEST_CASE("what a comparison prints is valid by its published schema", "[cli]") 
   }
   CHECK(checked > 5);
 }
+
+}  // namespace TEST_FILE

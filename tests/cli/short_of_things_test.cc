@@ -7,7 +7,7 @@
 #include "input/archive/lockdown.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 std::string Log() { return ReadText(WHYOOM_SOURCE_DIR "/testdata/cases/compile-padded-points/log"); }
 
@@ -22,8 +22,6 @@ std::string WithoutRe2(std::string text) {
   while (text.starts_with("./re2/")) text.erase(0, text.find('\n') + 1);
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
   if (whyoom::kSanitized) return;
@@ -77,3 +75,5 @@ TEST_CASE("a rule file without end is refused", "[cli]") {
   CHECK(run.exit_status == 2);
   CHECK(Holds(run.err, "the file is larger than 4 MiB"));
 }
+
+}  // namespace TEST_FILE

@@ -8,7 +8,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 const std::string kMissed =
     "step 1\nRESOURCE_EXHAUSTED: Ran out of memory in memory spase hbm. Used 20.00G of 15.75G hbm. Exceeded hbm "
@@ -19,8 +19,6 @@ std::string CaseLog(const std::string& name) {
 }
 
 JsonSchema Schema() { return JsonSchema(json::parse(ReadText(WHYOOM_SOURCE_DIR "/docs/trace.schema.json"))); }
-
-}  // namespace
 
 TEST_CASE("a line that is missed by a character is traced to it", "[cli]") {
   const ScratchFolder scratch;
@@ -109,3 +107,5 @@ TEST_CASE("a trace in text keeps to its width and gives a terminal no commands",
       RunWhyoom({"rules", "trace"}, "\x1b[2JRan out of memory in memory space \x1b]0;x\x07hbn\n").out;
   CHECK(hostile.find('\x1b') == std::string::npos);
 }
+
+}  // namespace TEST_FILE

@@ -11,7 +11,7 @@
 
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 const std::string kText = "pool.PoolError: RESOURCE_EXHAUSTED: it's full, no room for 1.5GiB";
 const std::string kCommand =
@@ -24,8 +24,6 @@ const std::string kKnown =
 json Parsed(const ProcessResult& result) { return json::parse(result.out); }
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE("an unknown error is shown, and found only where asked", "[cli]") {
   const ScratchFolder scratch;
@@ -142,3 +140,5 @@ TEST_CASE("whyoom run and diff tell an unknown error and end as ever", "[cli]") 
   const ProcessResult diff = RunWhyoom({"diff", scratch.Write("known.log", kKnown), log});
   CHECK(diff.exit_status == 0);
 }
+
+}  // namespace TEST_FILE

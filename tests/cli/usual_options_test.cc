@@ -10,7 +10,7 @@
 #include "json_schema.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -33,8 +33,6 @@ std::size_t WidestOf(const std::string& text) {
   }
   return widest;
 }
-
-}  // namespace
 
 TEST_CASE("what is misspelt is answered with what was meant", "[cli]") {
   const ScratchFolder scratch;
@@ -355,3 +353,48 @@ TEST_CASE("a job keeps its exit status, whatever is chosen of what is found", "[
   CHECK(Holds(brief.err, ": E1000.2 "));
   CHECK(RunWhyoom({"run", "--select", "E9", "--", "true"}, "", scratch.path()).exit_status == 2);
 }
+
+TEST_CASE("a baseline stays as it was where an input cannot be read", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", ReadText(CaseLog("buffer-fragmented")));
+  CHECK(RunWhyoom({"--write-baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 0);
+  const std::string known = ReadText(scratch.path() + "/known.json");
+  const ProcessResult gone = RunWhyoom({"--write-baseline", "known.json", "none.log"}, "", scratch.path());
+  CHECK(gone.exit_status == 3);
+  CHECK(Holds(gone.out + gone.err, "the baseline stays as it was"));
+  CHECK(ReadText(scratch.path() + "/known.json") == known);
+  // The first one is made of what can be read.
+  CHECK(RunWhyoom({"--write-baseline", "new.json", "a.log", "none.log"}, "", scratch.path()).exit_status == 3);
+  CHECK(ReadText(scratch.path() + "/new.json") == known);
+}
+
+TEST_CASE("of inputs of which nothing can be read nothing is said to be found or not", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log.gz", "no gzip at all");
+  for (const char* format : {"text", "markdown", "github"}) {
+    INFO(format);
+    const ProcessResult result = RunWhyoom({"--format", format, "a.log.gz", "none.log"}, "", scratch.path());
+    CHECK(result.exit_status == 3);
+    if (result.out.find("0 B") == std::string::npos) CHECK_FALSE(Holds(result.out, "No out-of-memory error found in"));
+  }
+}
+
+TEST_CASE("names on other machines and messages in place of names are answered with what reads them", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("list", "s3://bucket/train.log\n");
+  CHECK(
+      Holds(RunWhyoom({"--files-from", "list"}, "", scratch.path()).out, "aws s3 cp s3://bucket/train.log - | whyoom"));
+  const std::string message = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.";
+  CHECK(Holds(RunWhyoom({message}, "", scratch.path()).out, "a message is read from a pipe"));
+  CHECK(Holds(RunWhyoom({"--run", "--", "true"}, "", scratch.path()).err, "did you mean 'whyoom run'?"));
+}
+
+TEST_CASE("failures without a time are told, and are no input that could not be read", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("a.log", ReadText(CaseLog("buffer-fragmented")));
+  const ProcessResult result = RunWhyoom({"--since", "2020-01-01T00:00:00Z", "a.log"}, "", scratch.path());
+  CHECK(result.exit_status == 1);
+  CHECK(Holds(result.out, "no time that can be compared with it"));
+}
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 std::vector<std::string> VersionLines() {
   const ProcessResult result = RunWhyoom({"--version"});
@@ -22,8 +22,6 @@ std::vector<std::string> VersionLines() {
 }
 
 bool Matches(const std::string& text, const char* pattern) { return std::regex_match(text, std::regex(pattern)); }
-
-}  // namespace
 
 TEST_CASE("--version says what was built from what", "[cli]") {
   const std::vector<std::string> lines = VersionLines();
@@ -49,3 +47,5 @@ TEST_CASE("--version says what was built from what", "[cli]") {
   for (const char* name : {"re2 ", "isa-l ", "zstd ", "liblzma ", "bzip2 ", "lz4 ", "libarchive ", "sqlite "})
     CHECK(libraries.find(name) != std::string::npos);
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "process.h"
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -46,8 +46,6 @@ std::vector<fs::path> Cases() {
   std::sort(cases.begin(), cases.end());
   return cases;
 }
-
-}  // namespace
 
 TEST_CASE("what is advised first makes the program fit", "[golden]") {
   for (const fs::path& folder : Cases()) {
@@ -93,3 +91,5 @@ TEST_CASE("what is said to be enough was enough, and what is said to save was sa
     }
   }
 }
+
+}  // namespace TEST_FILE

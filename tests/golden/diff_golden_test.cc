@@ -19,7 +19,7 @@
 #include "process.h"
 #include "recorded.h"
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -50,8 +50,6 @@ std::string Changes(const json& diff) {
   }
   return list;
 }
-
-}  // namespace
 
 TEST_CASE("two runs are compared rightly", "[golden]") {
   std::vector<fs::path> cases;
@@ -89,3 +87,5 @@ TEST_CASE("two runs are compared rightly", "[golden]") {
     }
   }
 }
+
+}  // namespace TEST_FILE

@@ -22,7 +22,7 @@
 #include "process.h"
 #include "recorded.h"
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -109,8 +109,6 @@ void CheckFolder(const fs::path& folder, std::vector<std::string> arguments) {
   CheckAgainst(folder / "expected.json", WithoutFingerprint(data.out));
 }
 
-}  // namespace
-
 TEST_CASE("real logs give the right answers", "[golden]") {
   const std::vector<fs::path> cases = FoldersOf("cases");
   REQUIRE(cases.size() >= 12);
@@ -142,3 +140,5 @@ TEST_CASE("whole pages read as they did", "[golden]") {
     pages += "== " + std::string(name) + "\n\n" + RunWhyoom({"diff", "before", "after"}, "", diffs / name).out + "\n";
   CheckAgainst(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "pages.txt", pages);
 }
+
+}  // namespace TEST_FILE

@@ -16,7 +16,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -181,8 +181,6 @@ std::vector<std::string> Prose(const std::string& file, const std::string& code)
   return found;
 }
 
-}  // namespace
-
 TEST_CASE("no string of the program is a remedy, a framework, a chip or a failure", "[layering]") {
   const std::set<std::string> ids = IdsOfKnowledge();
   REQUIRE(ids.size() > 60);
@@ -223,3 +221,5 @@ TEST_CASE("the check for knowledge sees what it must", "[layering]") {
   CHECK(Prose("a.cc", "throw Error(\"it holds no dump\"); why = \"it is too large\";").size() == 1);
   CHECK(Prose("a.cc", "RE2 re(R\"(^\\s*the whole of a line)\"); f(\"two words\");").empty());
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 #include "catch.h"
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -60,8 +60,6 @@ std::vector<std::string> Violations(const std::string& room, const std::string& 
   return violations;
 }
 
-}  // namespace
-
 TEST_CASE("includes point one way and only cli touches the process", "[layering][slow]") {
   const std::vector<fs::path> sources = Sources();
   REQUIRE(sources.size() > 20);
@@ -83,3 +81,5 @@ TEST_CASE("the layering check itself sees what it must", "[layering]") {
         std::vector<std::string>{"compare includes diagnose"});
   CHECK(Violations("read", "#include \"read/session.h\"\n").empty());
 }
+
+}  // namespace TEST_FILE

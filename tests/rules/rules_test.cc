@@ -25,7 +25,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const RuleSet& BuiltIn() {
   static const RuleSet rules = [] {
@@ -77,8 +77,6 @@ class EmptyScope : public Scope {
  public:
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
-
-}  // namespace
 
 TEST_CASE("the fields of a row that rules may name are those there are, and the README lists them", "[rules]") {
   std::vector<std::string> given = {"same_size_count"};
@@ -289,3 +287,5 @@ TEST_CASE("no flag is named that does not exist without saying so", "[rules]") {
     CHECK(steps.find("LIBTPU_INIT_ARGS=--xla_dump_to") == std::string::npos);
   }
 }
+
+}  // namespace TEST_FILE

@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -34,8 +34,6 @@ bool Fails(const std::vector<Diagnosis>& findings, int exit_status = 1, std::siz
   printed.Add(Lines(lines), kBegin);
   return FailsAgain(MadeReport(findings), exit_status, printed, kBegin);
 }
-
-}  // namespace
 
 TEST_CASE("a job fails again where all that was found says so", "[cli]") {
   const Failure failure = MadeFailure();
@@ -142,3 +140,5 @@ TEST_CASE("lines are counted by when they were printed, in bounded space", "[cli
   CHECK(printed.CountLongBefore(end + minutes{5}) == 2 * 3300);
   CHECK(printed.CountLongBefore(end + minutes{11}) == 7200);
 }
+
+}  // namespace TEST_FILE

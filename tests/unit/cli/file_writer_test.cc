@@ -14,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::set<std::string> NamesIn(const std::string& folder) {
   std::set<std::string> names;
@@ -27,8 +27,6 @@ ino_t FileOf(const std::string& path) {
   REQUIRE(stat(path.c_str(), &status) == 0);
   return status.st_ino;
 }
-
-}  // namespace
 
 TEST_CASE("a file is replaced as a whole, and nothing is left beside it", "[cli]") {
   const ScratchFolder scratch;
@@ -104,3 +102,5 @@ TEST_CASE("what is appended stands behind what is there", "[cli]") {
   AppendToFile("b", scratch.path() + "/summary");
   CHECK(ReadText(scratch.path() + "/summary") == "ab");
 }
+
+}  // namespace TEST_FILE

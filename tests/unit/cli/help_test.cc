@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -30,8 +30,6 @@ void ForEach(auto use) {
     for (const CLI::App* sub : built.app->get_subcommands({})) use(*sub, std::string());
   }
 }
-
-}  // namespace
 
 TEST_CASE("short help fits a screen of 80 by 24", "[cli]") {
   ForEach([](const CLI::App& app, const std::string& trailer) {
@@ -85,3 +83,5 @@ TEST_CASE("short help of whyoom leads with what is typed most", "[cli]") {
   CHECK(lines[0].find("whyoom run -- ") == 2);
   CHECK(lines[5].empty());
 }
+
+}  // namespace TEST_FILE

@@ -13,7 +13,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // What is wrong with the options; empty where nothing is.
 std::string FaultOf(const Options& options) {
@@ -24,8 +24,6 @@ std::string FaultOf(const Options& options) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST_CASE("a report that would be written over what is read", "[cli]") {
   const ScratchFolder scratch;
@@ -136,3 +134,5 @@ TEST_CASE("what tells whether a file is still the one that was read", "[cli]") {
     CHECK_FALSE(StampOf(other).regular);
   }
 }
+
+}  // namespace TEST_FILE

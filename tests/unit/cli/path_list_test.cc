@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 using Names = std::vector<std::string>;
 
@@ -26,8 +26,6 @@ Listed Read(const std::string& text, PathListForm form, std::size_t chunk = std:
   for (const Problem& problem : problems) listed.problems.push_back(problem.what);
   return listed;
 }
-
-}  // namespace
 
 TEST_CASE("a list of lines", "[cli]") {
   const std::string text =
@@ -70,3 +68,5 @@ TEST_CASE("a list must exist", "[cli]") {
   PathList list("gone", OpenFile("/no/such/list"), PathListForm::kLines);
   CHECK_THROWS_AS(list.Next(&problems), Error);
 }
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Answer(Command command, const std::vector<std::string>& paths) {
   Options options;
@@ -24,8 +24,6 @@ std::string Answer(Command command, const std::vector<std::string>& paths) {
 }
 
 bool Ends(const std::string& text, const std::string& end) { return text.ends_with(end); }
-
-}  // namespace
 
 TEST_CASE("a name of another machine has a command that reads it", "[cli]") {
   CHECK(ReadCommand("gs://b/train.log") == "gcloud storage cat gs://b/train.log");
@@ -52,3 +50,5 @@ TEST_CASE("the command that is told ends in what was typed", "[cli]") {
   CHECK(Answer(Command::kDiagnose, {"train.log", "-"}).empty());
   CHECK(Answer(Command::kDiagnose, {"gs://\x1b[2J"}).find('\x1b') == std::string::npos);
 }
+
+}  // namespace TEST_FILE

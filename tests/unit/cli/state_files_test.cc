@@ -20,7 +20,7 @@ using namespace whyoom;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr uid_t kNobody = 65534;
 
@@ -51,8 +51,6 @@ struct Shared {
 
   ProcessResult Run() const { return RunWhyoom({"--resume", state, log}); }
 };
-
-}  // namespace
 
 TEST_CASE("the file that a foreign journal names stays", "[cli]") {
   const Shared shared;
@@ -155,3 +153,5 @@ TEST_CASE("names that SQLite takes for something else are files", "[cli]") {
     CHECK(fs::file_size(scratch.path() + "/" + name) > 0);
   }
 }
+
+}  // namespace TEST_FILE

@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // "op shape size" of a row.
 std::string Show(const Allocation* row) {
@@ -35,8 +35,6 @@ std::string Match(const std::vector<Allocation>& before, const std::vector<Alloc
 Allocation Row(const std::string& op, const std::string& shape, std::int64_t size = 100) {
   return MakeRow(shape, size, op);
 }
-
-}  // namespace
 
 TEST_CASE("rows of one op name and shape are the same, those of the same size first", "[compare]") {
   CHECK(Match({Row("a", "f32[2]")}, {Row("a", "f32[2]")}) == "a f32[2] 100 = a f32[2] 100\n");
@@ -101,3 +99,5 @@ TEST_CASE("checkpointing wraps names without changing what they name", "[compare
   CHECK(Match({Row("f/a/mul", "f32[2]")}, {Row("f/checkpoint/rematted_computation/a/mul", "f32[2]", 7)}) ==
         "f/a/mul f32[2] 100 = f/checkpoint/rematted_computation/a/mul f32[2] 7\n");
 }
+
+}  // namespace TEST_FILE

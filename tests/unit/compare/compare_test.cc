@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
@@ -62,8 +62,6 @@ std::vector<Allocation> Layers(const std::string& shape, double gib, const std::
 }
 
 const std::string kLayer = "f32[64,1024,4096]{2,1,0:T(8,128)}";
-
-}  // namespace
 
 TEST_CASE("the verdict of a comparison", "[compare]") {
   const auto verdict = [](const Run& before, const Run& after) { return Compare(before, after).verdict; };
@@ -255,3 +253,5 @@ TEST_CASE("one dimension that changed in several arrays", "[compare]") {
   CHECK(Compare(MakeRun(20, {MakeRow("", "f32[64,8192]{1,0}", 4)}), MakeRun(18, {MakeRow("", "f32[48,8192]{1,0}", 3)}))
             .changes.empty());
 }
+
+}  // namespace TEST_FILE

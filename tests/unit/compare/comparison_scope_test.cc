@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Run MakeRun(const std::string& path, bool failed, std::vector<Allocation> rows = {}) {
   Run run;
@@ -49,8 +49,6 @@ struct Two {
   Comparison comparison;
   MatchedRows matched;
 };
-
-}  // namespace
 
 TEST_CASE("facts of each run have its name before them", "[compare]") {
   const Two two({}, {});
@@ -163,3 +161,5 @@ TEST_CASE("a difference is asked by its names", "[compare]") {
   CHECK(Show(scope.Get("params")) == "unknown");
   CHECK(scope.row_count() == 0);
 }
+
+}  // namespace TEST_FILE

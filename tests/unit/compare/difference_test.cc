@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -44,8 +44,6 @@ const std::string kLayer =
     "  %w.1 = f32[2048,8192]{1,0} parameter(1), metadata={op_name=\"params[\\'w\\']\"}\n"
     "  ROOT %dot.1 = f32[64,1024,8192]{2,1,0} dot(%x.1, %w.1), lhs_contracting_dims={2}, rhs_contracting_dims={0}, "
     "metadata={op_name=\"jit(step)/jvp(mlp)/dot_general\"}\n";
-
-}  // namespace
 
 TEST_CASE("nothing is named where nothing was changed", "[compare][diff]") {
   CHECK(Found(Module("", kLayer), Module("", kLayer)).empty());
@@ -106,3 +104,5 @@ TEST_CASE("labels that are numbers now", "[compare][diff]") {
   };
   CHECK(Found(module(one_hot), module("")) == "labels_as_numbers");
 }
+
+}  // namespace TEST_FILE

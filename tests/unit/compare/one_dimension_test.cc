@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::vector<Allocation> ListOf(const std::vector<std::string>& shapes, std::int64_t size = 100) {
   std::vector<Allocation> rows;
@@ -34,8 +34,6 @@ std::string Said(const Difference& difference, const std::string& name) {
   const auto found = difference.facts.find(name);
   return found == difference.facts.end() ? "none" : Show(found->second);
 }
-
-}  // namespace
 
 TEST_CASE("a length that became another one in several arrays is found", "[compare]") {
   CHECK(Find({"f32[64,1024]", "f32[64,128,8]"}, {"f32[32,1024]", "f32[32,128,8]"}) == "64 to 32 in 2");
@@ -97,3 +95,5 @@ TEST_CASE("a dimension leads where it is the first of each array", "[compare]") 
   CHECK(found->arrays == 2);
   CHECK(Said(*found, "leads") == "false");
 }
+
+}  // namespace TEST_FILE

@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Run Make(const std::vector<std::pair<std::string, double>>& facts) {
   Run run;
@@ -30,8 +30,6 @@ std::string PaddingOf(const Run& before, const Run& after) {
   const auto show = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : "?"; };
   return show(total.before) + " > " + show(total.after);
 }
-
-}  // namespace
 
 TEST_CASE("facts in bytes, as far as they are what they say", "[compare]") {
   const Run run = Make({{"need_bytes", 7.0}, {"huge", 1e19}, {"negative", -7.0}});
@@ -80,3 +78,5 @@ TEST_CASE("how a row is shown", "[compare]") {
   row.source_line = 17;
   CHECK(SourceOf(row) == "t.py:17");
 }
+
+}  // namespace TEST_FILE

@@ -14,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A sighting of T1 in a line, with what it says.
 Sighting See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>& facts,
@@ -57,8 +57,6 @@ std::string ShowAll(const std::vector<Diagnosis>& findings) {
 using Facts = std::vector<std::pair<std::string, Value>>;
 const Facts kSeven = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}};
 const Facts kNine = {{"used_bytes", 9.0}, {"limit_bytes", 5.0}};
-
-}  // namespace
 
 TEST_CASE("reports of the same identity are one failure, others are not", "[diagnose]") {
   CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, kSeven)})) ==
@@ -188,3 +186,5 @@ TEST_CASE("beyond a thousand different failures only reports are counted", "[dia
   FindingTable table = found.Take();
   CHECK(table.left_out().at("T1") == 3);
 }
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
@@ -54,8 +54,6 @@ class Case {
   std::list<Remedy> remedies_;
   Diagnosis finding_;
 };
-
-}  // namespace
 
 TEST_CASE("one remedy that is enough, the least dear", "[diagnose]") {
   CHECK(Case().Add("dear", 4, 30).Add("cheap", 1, 25).Add("little", 0, 5).Sum() == "covered: cheap 25");
@@ -108,3 +106,5 @@ TEST_CASE("without an excess there is no budget, and what finds out more saves n
   inquiry.finding().remedies[0].remedy = &remedy;
   CHECK(inquiry.Sum() == "short:");
 }
+
+}  // namespace TEST_FILE

@@ -8,7 +8,7 @@
 #include "diagnose/rule_test.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // Two runs of which the second shares more, and a remedy that leaves such a trace.
 std::string RunsFile(const std::string& expect, const std::string& differences = "") {
@@ -29,8 +29,6 @@ std::vector<std::string> RunsFailures(const std::string& expect, const std::stri
 }
 
 using Complaints = std::vector<std::string>;
-
-}  // namespace
 
 TEST_CASE("a comparison holds where all that it expects is so", "[diagnose][comparisons]") {
   CHECK(RunsFailures(R"({"verdict": "still_over", "says": "still fails, but 1.00 GiB less is needed",
@@ -59,5 +57,7 @@ TEST_CASE("of a comparison, what two programs differ by is given", "[diagnose][c
           half) == Complaints{""});
   CHECK(RunsFailures(R"({"changes": []})", half).front().starts_with("changes is [{"));
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const char* const kRules = R"({"format": "whyoom.rules/1",
 "failures": [{
@@ -84,8 +84,6 @@ std::vector<std::string> Ids(const Diagnosis& finding) {
   return ids;
 }
 
-}  // namespace
-
 TEST_CASE("derived facts follow from known ones only", "[diagnose]") {
   CHECK(MakeDiagnosis(300, 100).facts.Get("excess_bytes") == Value(200.0));
   CHECK(MakeDiagnosis(300, 100).facts.Get("twice_bytes") == Value(400.0));
@@ -143,3 +141,5 @@ TEST_CASE("what cannot help is not offered, and the reason is kept", "[diagnose]
 TEST_CASE("where the scenario is not known, finding it out comes first", "[diagnose]") {
   CHECK(Ids(MakeDiagnosis(300, 100)) == std::vector<std::string>{"look", "no_evidence"});
 }
+
+}  // namespace TEST_FILE

@@ -13,7 +13,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A dump of modules that take so many bytes.
 class Dump {
@@ -63,8 +63,6 @@ std::string Stem(int number, const std::string& name = "jit_step") {
 }
 
 constexpr std::int64_t kGB = 1'000'000'000;
-
-}  // namespace
 
 TEST_CASE("a limit is a size or the name of a chip", "[diagnose]") {
   CHECK(ParseLimit("15.75G", BuiltInRules()) == 16911433728.0);
@@ -119,3 +117,5 @@ TEST_CASE("where one failed, only those that did are told of, each need of a nam
   CHECK(shown.find("E1000 21 of 10; ") == std::string::npos);
   CHECK(shown.find("! earlier failures of this module are left out; ") != std::string::npos);
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Finding Make(std::vector<Allocation> rows = {}) {
   Finding finding;
@@ -39,8 +39,6 @@ Allocation Op(const std::string& op_name, const std::string& file, std::int64_t 
   row.source_file = file;
   return row;
 }
-
-}  // namespace
 
 TEST_CASE("facts, and what is known of the finding itself", "[diagnose]") {
   Finding finding = Make();
@@ -122,3 +120,5 @@ TEST_CASE("where a library made an array, the user's line of another one in its 
   CHECK(Rows(Make({Op("a/b/dot", library, 2), Op("a/b/add", users)}), "source_file") ==
         "'" + library + "' '" + users + "'");
 }
+
+}  // namespace TEST_FILE

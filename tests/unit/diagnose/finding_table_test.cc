@@ -13,7 +13,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_bytes = 0) {
   Finding finding;
@@ -72,8 +72,6 @@ void CheckAnyGrouping(std::vector<Finding> findings) {
     CHECK(Finish(std::move(parts[0])) == expected);
   }
 }
-
-}  // namespace
 
 TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
   std::vector<Finding> findings;
@@ -172,3 +170,5 @@ TEST_CASE("what follows from a failure elsewhere comes behind it, else the place
   CHECK(found[2].where.artifact.path == "log-00009");
   CHECK(found[3].failure->code == "0100");
 }
+
+}  // namespace TEST_FILE

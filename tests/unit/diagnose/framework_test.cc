@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // The steps of a remedy as one text; "not offered: why" or "not known" where it is not offered.
 std::string How(const Diagnosis& finding, const std::string& remedy) {
@@ -74,8 +74,6 @@ std::string LoadFailure(const std::string& program) {
          "reserved, and 1.75G "
          "reservable.\n";
 }
-
-}  // namespace
 
 TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
   const Diagnosis finding = Diagnose(
@@ -367,3 +365,5 @@ TEST_CASE("the share of memory of a serving engine is advice for serving only", 
       kShort);
   CHECK(Holds(How(finding, "serving_memory"), "--gpu-memory-utilization is 0.93: try 0.83."));
 }
+
+}  // namespace TEST_FILE

@@ -14,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // So many activations of 4 GiB of the 40 GiB needed.
 std::string Report(int rows) {
@@ -58,8 +58,6 @@ XlaDump DumpWith(const ScratchFolder& scratch, const std::string& size, const st
                                  "iota(), iota_dimension=0, metadata={op_name=\"jit(step)/a\" stack_frame_id=1}\n}\n"));
   return dump;
 }
-
-}  // namespace
 
 TEST_CASE("a list of less than half of the need gives no verdict of not enough", "[diagnose]") {
   const Diagnosis part = Diagnose(Report(2));
@@ -119,3 +117,5 @@ TEST_CASE("the framework stands in the dump's files", "[diagnose]") {
     CHECK(Diagnose(log, DumpWith(scratch, "17179869184", file)).framework == framework);
   }
 }
+
+}  // namespace TEST_FILE

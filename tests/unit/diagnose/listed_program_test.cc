@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string PartName(ListedPart part) {
   switch (part) {
@@ -53,8 +53,6 @@ std::string PartOf(const std::string& op_name, const std::string& label, const s
   return PartName(listed.values[0].part);
 }
 
-}  // namespace
-
 TEST_CASE("a row's part in the program is told by its operation", "[diagnose]") {
   CHECK(PartOf("", "", "parameter") == "argument");
   CHECK(PartOf("batch", "") == "argument");
@@ -83,3 +81,5 @@ TEST_CASE("values are the rows with one array of a known size, largest first", "
   CHECK(listed.arguments_bytes == 500);
   CHECK(listed.fragmentation_bytes == 0);
 }
+
+}  // namespace TEST_FILE

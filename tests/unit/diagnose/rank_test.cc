@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // Remedies by letter. `cost` and more of each; h, b and d are changes of a program, l is estimated from facts.
 const RuleSet& Rules() {
@@ -105,8 +105,6 @@ const RankedRemedy& Of(const Diagnosis& diagnosis, const std::string& id) {
   return diagnosis.remedies.front();
 }
 
-}  // namespace
-
 TEST_CASE("what was worked out on the program counts, with its spread", "[diagnose]") {
   CHECK(Ranked(Case().Change("half_batch", 450)) == "h 450, 550 ±40 program enough; b; d; l; i");
   CHECK(Ranked(Case().Change("half_batch", 450, 20)) == "h 450, 550 ±60 program enough maybe; b; d; l; i");
@@ -185,3 +183,5 @@ TEST_CASE("what is done, for this framework and with what it was worked out on",
   CHECK(Of(one.diagnosis, "l").safety == "risky");
   CHECK(Of(one.diagnosis, "l").safe_why == "Free.");
 }
+
+}  // namespace TEST_FILE

@@ -13,7 +13,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const std::string kFails = "test program main takes 3B\nTest compile: used 7B of 5B\n";
 
@@ -33,8 +33,6 @@ std::string ShowAll(Readings readings) {
                          program.where.artifact.path);
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("an artifact's findings and programs have its name", "[diagnose]") {
   CHECK(ShowAll(Read(kFails)) == "T1 x1 in job.log; program 6 x1 in job.log; ");
@@ -87,3 +85,5 @@ TEST_CASE("a time that cannot be compared with the range is told", "[diagnose]")
   CHECK(readings.unknown_times == 1);
   CHECK(readings.table);
 }
+
+}  // namespace TEST_FILE

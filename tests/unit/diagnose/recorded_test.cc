@@ -25,7 +25,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -112,8 +112,6 @@ std::string Figures(const json& diagnosis) {
   return shown;
 }
 
-}  // namespace
-
 TEST_CASE("of each log what is recorded is told", "[diagnose][whole]") {
   const std::vector<fs::path> cases = CasesOf("cases");
   REQUIRE(cases.size() >= 12);
@@ -156,5 +154,7 @@ TEST_CASE("the figures of what was tried with a compiler are told as recorded", 
     const json report = json::parse(ReportOf("log", "dump"));
     for (const json& diagnosis : report["diagnoses"]) figures += Figures(diagnosis);
   }
-  CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/testdata/figures.txt", figures);
+  ::CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/testdata/figures.txt", figures);
 }
+
+}  // namespace TEST_FILE

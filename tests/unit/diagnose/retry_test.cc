@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // Two scenarios, told apart by a fact that may be absent. Each may have an answer of its own.
 Retry RetryOfLog(const std::string& of_failure, const std::string& of_first, const std::string& of_second,
@@ -44,8 +44,6 @@ std::string Show(const Retry& retry) {
   return answer + ": " + retry.why;
 }
 
-}  // namespace
-
 TEST_CASE("the scenario's answer counts, else the failure's, else none is known", "[diagnose]") {
   CHECK(Show(RetryOfLog("never: F.", "maybe: S.", "", 200)) == "maybe: S.");
   CHECK(Show(RetryOfLog("never: F.", "maybe: S.", "", 50)) == "never: F.");
@@ -71,3 +69,5 @@ TEST_CASE("where they differ it is the failure's answer, but no never", "[diagno
   CHECK(Show(RetryOfLog("", "maybe: A.", "never: B.", std::nullopt)) == "unknown: ");
   CHECK(Show(RetryOfLog("", "never: A.", "", std::nullopt)) == "unknown: ");
 }
+
+}  // namespace TEST_FILE

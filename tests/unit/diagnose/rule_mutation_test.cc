@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using End = TriedMutant::End;
 
@@ -36,8 +36,6 @@ std::vector<std::string> Survivors(const std::vector<TriedMutant>& tried) {
 
 const std::string kOne = R"({"text": "the pool is full: wanted 12.50G", "facts": {"need_bytes": 13421772800}})";
 const std::string kOther = R"({"text": "the pool is full: needs 1G"})";
-
-}  // namespace
 
 TEST_CASE("what no example tries survives", "[diagnose][mutants]") {
   const std::vector<std::string> survivors = Survivors(Try(kOne));
@@ -93,5 +91,7 @@ TEST_CASE("a change that the loader refuses is noticed", "[diagnose][mutants]") 
   REQUIRE(gone != tried.end());
   CHECK(gone->end == End::kRefused);
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

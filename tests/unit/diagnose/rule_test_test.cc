@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // Of failures T1 and T2 alone, with the examples of T1 and what else is in the file.
 RuleTestResult Test(const std::string& match, const std::string& no_match = "", const std::string& more = "") {
@@ -35,8 +35,6 @@ std::string Complaints(const RuleTestResult& result) {
 }
 
 const std::string kGood = R"({"text": "test failure one of 7B"})";
-
-}  // namespace
 
 TEST_CASE("examples that do what is said are counted", "[diagnose]") {
   const RuleTestResult result =
@@ -106,3 +104,5 @@ TEST_CASE("examples of contexts, frameworks, quotations and affixes", "[diagnose
             R"("affixes": [{"id": "a", "place": "prefix", "pattern": "<<\\d+>> ", "examples": ["<<3>> x", "<<4>> x"],
     "leaves": ["x", "y"]}])") == "affix a: missing: \"<<4>> x\"\n");
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 #include "diagnose/rule_test.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Json = nlohmann::json;
 
@@ -39,8 +39,6 @@ std::string File(const std::string& facts, const std::string& expect, const std:
 std::vector<std::string> Failures(const std::string& file) { return TestRules(RulesWith(file)).Failures(); }
 
 const std::string kFacts = R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})";
-
-}  // namespace
 
 TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situations]") {
   CHECK(Failures(File(kFacts, R"({"scenario": "big", "facts": {"excess_bytes": 5368709120}, "retry": "unknown",
@@ -148,5 +146,7 @@ TEST_CASE("what no example shows is told", "[diagnose][situations]") {
             "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example has it said"});
   CHECK(untried("{}", R"(, "rows": [{"size_bytes": "3.00G"}])").size() == 1);
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

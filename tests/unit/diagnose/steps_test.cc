@@ -12,7 +12,7 @@ using namespace whyoom;
 using Texts = std::vector<std::string>;
 using Facts = std::map<std::string, Value, std::less<>>;
 
-namespace {
+namespace TEST_FILE {
 
 class FactScope : public Scope {
  public:
@@ -49,8 +49,6 @@ Texts StepsOf(const RuleSet& rules, const Remedy& remedy, const std::string& fra
   return StepsFor(rules, remedy, framework, scope, LackedNames(rules, scope));
 }
 
-}  // namespace
-
 TEST_CASE("steps are the framework's, filled, and the default one's where it has none", "[diagnose]") {
   const RuleSet rules = Rules();
   const Remedy& remedy = *rules.FindRemedy("host");
@@ -74,3 +72,5 @@ TEST_CASE("a step that the log's release does not have says so, behind the other
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const RuleSet& Rules() {
   static const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1",
@@ -83,8 +83,6 @@ const RemedyTrace& RemedyOf(const FindingTrace& finding, const std::string& id) 
 
 using Outcome = HeadTrace::Outcome;
 using Fate = TracedHead::Fate;
-
-}  // namespace
 
 TEST_CASE("a head that is missed by one character is told to the column", "[diagnose]") {
   const LogTrace trace = TraceOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n", 2);
@@ -231,3 +229,5 @@ TEST_CASE("what decides between two remedies is what they are sorted by", "[diag
   other.finds_out = true;
   CHECK(SortKey(other) < SortKey(one));
 }
+
+}  // namespace TEST_FILE

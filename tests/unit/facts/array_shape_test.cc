@@ -6,7 +6,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
@@ -15,7 +15,6 @@ std::int64_t Padded(const std::string& text) {
   REQUIRE(shape);
   return PaddedBytes(*shape).value();
 }
-}  // namespace
 
 TEST_CASE("a shape is read with its layout", "[facts]") {
   const auto shape = ParseArrayShape(" f32[11999232,4,2]{1,2,0:T(2,128)}");
@@ -99,3 +98,5 @@ TEST_CASE("a layout with a tile of nothing is none", "[facts]") {
     CHECK(shape->layout.empty());
   }
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr const char* kStatement =
     "CompiledMemoryStats(generated_code_size_in_bytes=4096, argument_size_in_bytes=1073741824, "
@@ -41,8 +41,6 @@ CompiledProgram Made(double need, const std::string& path) {
   Identify(&program);
   return program;
 }
-
-}  // namespace
 
 TEST_CASE("a log states what its programs take", "[facts][statement]") {
   std::size_t failures = 1;
@@ -116,3 +114,5 @@ TEST_CASE("tables of programs join in any order to the same", "[facts]") {
   }
   CHECK(NumberOf(a.front(), "need_bytes") == 1119);
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 class FactScope : public Scope {
  public:
@@ -51,8 +51,6 @@ Evidence Read(const std::vector<std::pair<std::string, double>>& facts) {
 
 std::string Follows(const Evidence& read) { return ShowWithLines(Derive(Formulas(), FactScope(read))); }
 
-}  // namespace
-
 TEST_CASE("each formula sees what was read and what follows before it", "[facts]") {
   CHECK(Follows(Read({{"a", 1}, {"b", 2}})) == "a=101@0 after=101@0 need_bytes=30@0 sum=3@0");
   CHECK(Follows(Read({{"a", 4}, {"b", 2}})) == "a=104@0 after=104@0 large=6@0 need_bytes=60@0 sum=6@0");
@@ -70,3 +68,5 @@ TEST_CASE("what follows is added to what was read", "[facts]") {
   AddDerived(Formulas(), FactScope(read), &facts);
   CHECK(ShowWithLines(facts) == "a=101@0 after=101@0 b=2@7 need_bytes=30@0 sum=3@0");
 }
+
+}  // namespace TEST_FILE

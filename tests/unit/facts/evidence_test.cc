@@ -9,15 +9,13 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Evidence Facts(const std::vector<std::pair<std::string, Value>>& facts) {
   Evidence evidence;
   for (const auto& [name, value] : facts) evidence.Set(name, value, {});
   return evidence;
 }
-
-}  // namespace
 
 TEST_CASE("the first word on a fact counts, unless it is to be replaced", "[facts]") {
   Evidence facts;
@@ -76,3 +74,5 @@ TEST_CASE("temporaries alone are counted where they are over the limit and all e
   CHECK_FALSE(CountsTemporariesOnly(Facts({{"hlo_temp_bytes", 6.0}, {"arguments_bytes", 0.0}, {"output_bytes", 0.0}})));
   CHECK_FALSE(CountsTemporariesOnly(Facts({{"limit_bytes", 5.0}, {"arguments_bytes", 0.0}, {"output_bytes", 0.0}})));
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Allocation Op(const std::string& op_name, const std::string& file = "", std::int64_t line = 0) {
   Allocation row;
@@ -28,8 +28,6 @@ std::string Fields(const Allocation& row, const std::vector<std::string>& names)
   for (const std::string& name : names) shown += (shown.empty() ? "" : " ") + Show(RowField(BuiltInRules(), row, name));
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("figures of a row are as printed, and no padding printed is none", "[facts]") {
   Allocation row;
@@ -100,3 +98,5 @@ TEST_CASE("a name that is no field gives nothing; fields of one row are listed",
   CHECK(std::find(names.begin(), names.end(), "longest_dim") != names.end());
   CHECK(std::find(names.begin(), names.end(), "same_size_count") == names.end());
 }
+
+}  // namespace TEST_FILE

@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Allocation Row(const std::string& op_name, const std::string& label = "", const std::string& shape = "f32[2,3]{1,0}") {
   return MakeRow(shape, std::nullopt, op_name, label);
@@ -16,8 +16,6 @@ Allocation Row(const std::string& op_name, const std::string& label = "", const 
 
 std::string NameOf(const std::string& op_name) { return ShortName(Row(op_name)); }
 std::string NameOfLabel(const std::string& label) { return ShortName(Row("", label)); }
-
-}  // namespace
 
 TEST_CASE("an operation is known by the last parts of its name", "[facts]") {
   CHECK(NameOf("jit(step)/jit(main)/transpose(jvp(loss))/mul") == "loss/mul");
@@ -84,3 +82,5 @@ TEST_CASE("name and shape together, or the one that there is", "[facts]") {
   CHECK(CalledName(Row("", "", "(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
   CHECK(CalledName(Row("", "", "")).empty());
 }
+
+}  // namespace TEST_FILE

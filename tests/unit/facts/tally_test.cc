@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Host(int i) { return "host-" + std::to_string(i); }
 
@@ -21,8 +21,6 @@ NameSample Sample(int begin, int end) {
 }
 
 Where Place(int i) { return {{"log-" + std::to_string(i % 97), ""}, 1, 1, static_cast<std::uint64_t>(i)}; }
-
-}  // namespace
 
 TEST_CASE("names are counted exactly up to a thousand, each once", "[facts]") {
   NameSample sample = Sample(0, 1024);
@@ -153,3 +151,5 @@ TEST_CASE("the first and the last time of all", "[facts]") {
   CHECK(one.first_time == Timestamp{1000, true});
   CHECK(one.last_time == Timestamp{3000, true});
 }
+
+}  // namespace TEST_FILE

@@ -24,7 +24,7 @@
 #include "packed.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using archive_channel::Message;
 using archive_channel::Record;
@@ -102,8 +102,6 @@ std::size_t Put(Shared& shared, std::size_t at, Record record, const std::string
   std::memcpy(shared.outputs[0].data() + at + sizeof(record), bytes.data(), bytes.size());
   return at + sizeof(record) + bytes.size();
 }
-
-}  // namespace
 
 TEST_CASE("a process that reads archives has nothing else", "[input]") {
   setenv("WHYOOM_TEST_SECRET", "secret", 1);
@@ -361,5 +359,7 @@ TEST_CASE("whatever bytes a process writes, a run comes to its end", "[input]") 
     CHECK(hostile.Read().size() < 10'000);
   }
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Content(ArchiveReader* reader, std::size_t capacity) {
   std::string text;
@@ -42,8 +42,6 @@ std::string Members(const std::string& bytes, Packing packing, bool skip = false
 }
 
 const std::vector<PackedFile> kFiles = {{"a", "first"}, {"b/", ""}, {"b/c", "second"}};
-
-}  // namespace
 
 TEST_CASE("members with their content, whether it is read or not", "[input]") {
   CHECK(Members(Archive("ustar", kFiles), Packing::kTar) == "a: first; b/ -; b/c: second; ");
@@ -98,3 +96,5 @@ TEST_CASE("what is encrypted is told", "[input]") {
   CHECK(Members(Archive("zip", {{"a", "secret"}}, "zip:encryption=zipcrypt"), Packing::kZip)
             .starts_with("a !it is encrypted; "));
 }
+
+}  // namespace TEST_FILE

@@ -13,7 +13,7 @@
 #include "input/walk.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -123,5 +123,5 @@ TEST_CASE("what a walk cannot hand on it tells", "[input]") {
   CHECK(WalkAll(scratch, {job + "/pipe"}).artifacts == std::vector<std::string>{"job/pipe"});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 #include "packed.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Numbers(std::uint32_t from, std::uint32_t to) {
   std::string text;
@@ -167,5 +167,5 @@ TEST_CASE("a million problems do not fill the report", "[input]") {
   CHECK(read.problems.back() == ": 150 more problems are not listed");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

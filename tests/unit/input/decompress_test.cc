@@ -14,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
 
@@ -68,8 +68,6 @@ class Failing : public ByteSource {
   std::string bytes_;
   bool failed_ = false;
 };
-
-}  // namespace
 
 TEST_CASE("what was packed comes back, in pieces of any size", "[input]") {
   const std::string log = Log();
@@ -181,3 +179,5 @@ TEST_CASE("how much memory would be needed is rounded up to whole mebibytes", "[
   CHECK(TooMuchMemory("zstd", 0, 128 * kMiB) ==
         "unpacking its zstd data needs memory, more than 128 MiB (--max-memory); it was not read");
 }
+
+}  // namespace TEST_FILE

@@ -15,7 +15,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 using State = FollowSource::State;
 
@@ -27,8 +27,6 @@ std::string Next(FollowSource* source) {
 void Append(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::app) << text; }
 
 constexpr std::chrono::milliseconds kAtOnce(0);
-
-}  // namespace
 
 TEST_CASE("what is written later is read later", "[input]") {
   const ScratchFolder scratch;
@@ -128,3 +126,5 @@ TEST_CASE("a file that never came is told", "[input]") {
   CHECK(Next(&source).empty());
   CHECK(source.problem() == "it never was there");
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Places = std::vector<std::pair<std::size_t, std::size_t>>;  // end and text
 
@@ -48,8 +48,6 @@ std::string Random(std::mt19937& random, std::size_t size, std::size_t letters) 
     text += static_cast<char>((random() % 3 == 0 ? 'A' : 'a') + random() % letters);
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
   std::mt19937 random(3);
@@ -116,5 +114,7 @@ TEST_CASE("the same text given twice is found as both", "[input]") {
   CHECK(Search(GramSearch(), "anything", 0).empty());
   CHECK(Search(search, "", 0).empty());
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

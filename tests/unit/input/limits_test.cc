@@ -14,7 +14,7 @@
 #include "packed.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 const std::string kTooManyBytes = "stopped after 1000 bytes unpacked (--max-bytes); what follows was not read";
 
@@ -290,5 +290,5 @@ TEST_CASE("a 7z that is no file of its own is told, and what lies beside it is r
   CHECK(read.problems == std::vector<std::string>{"a.7z: " + told});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

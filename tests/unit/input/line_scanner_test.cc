@@ -16,7 +16,7 @@
 #include "input/survey.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 struct Given {
   std::uint64_t number;
@@ -427,5 +427,5 @@ TEST_CASE("a huge line without a line feed is passed over", "[input][slow]") {
   CHECK(scanner.bytes_read() == std::uint64_t{300} << 20);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 #include "process.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 const std::vector<std::string> kFilters = {"gzip", "zstd", "xz", "bzip2", "lz4"};
 const std::vector<std::string> kFormats = {"ustar", "v7tar", "gnutar", "pax", "zip", "7zip", "newc", "odc", "bin"};
@@ -155,5 +155,5 @@ TEST_CASE("plain bytes are given as they are", "[input]") {
         std::vector<std::string>{": cannot open it: No such file or directory"});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 #include "packed.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 Packing Of(const std::string& bytes) { return PackingOf(std::string_view(bytes).substr(0, kPackingBytes)); }
 
@@ -88,8 +88,7 @@ TEST_CASE("peeking changes nothing", "[input]") {
   }
 }
 
-}  // namespace
-}  // namespace whyoom
+}  // namespace TEST_FILE
 
 TEST_CASE("whyoom's own reports are told by their begin", "[input]") {
   for (const char* report :
@@ -104,3 +103,5 @@ TEST_CASE("whyoom's own reports are told by their begin", "[input]") {
   CHECK_FALSE(whyoom::IsOwnReport("{\"name\": \"whyoom\", \"message\": \"RESOURCE_EXHAUSTED: no room\"}"));
   CHECK_FALSE(whyoom::IsOwnReport("the file says \"schema\": \"whyoom.report/1\""));
 }
+
+}  // namespace whyoom

@@ -8,7 +8,7 @@
 #include "input/error.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -86,5 +86,5 @@ TEST_CASE("many literals, as rule data gives them", "[input]") {
   CHECK(prefilter.FindEnd(block, 100000 + 19) == block.size());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // So many bytes at a depth, after `packed` of what lies on disk: how many came, and why no more.
 std::string Unpack(const Limits& limits, std::size_t packed, std::size_t unpacked, int depth = 1,
@@ -39,8 +39,6 @@ Limits Suspicious(std::uint64_t bytes, std::uint64_t ratio) {
 const std::string kRatio10 =
     " stopped, since what was unpacked is more than 10 times what is packed (--max-bytes lifts this); what follows was "
     "not read";
-
-}  // namespace
 
 TEST_CASE("so many bytes come out of unpacking, and what ends there has met no limit", "[input]") {
   const std::string stopped = " stopped after 20 bytes unpacked (--max-bytes); what follows was not read";
@@ -100,3 +98,5 @@ TEST_CASE("sizes in whole units", "[input]") {
   CHECK(WholeSize(std::uint64_t{1} << 40) == "1 TiB");
   CHECK(WholeSize(std::uint64_t{15} << 60) == "15 EiB");
 }
+
+}  // namespace TEST_FILE

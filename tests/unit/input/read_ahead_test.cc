@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // Gives `size` bytes that depend on where they lie, then fails in one of two ways.
 class CountingSource : public ByteSource {
@@ -67,5 +67,5 @@ TEST_CASE("what is thrown on the thread arrives at the reader", "[input]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

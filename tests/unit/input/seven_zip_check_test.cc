@@ -14,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
 
@@ -33,8 +33,6 @@ std::string OfHeader(const std::string& header) {
 }
 
 std::string Packed() { return Archive("7zip", {{"a.log", "text\n"}, {"b/", ""}, {"b/c.log", "more\n"}}); }
-
-}  // namespace
 
 TEST_CASE("a 7z that asks for little is read", "[input]") {
   CHECK(WhyNot(Packed()).empty());
@@ -93,3 +91,5 @@ TEST_CASE("any byte of a 7z may be wrong", "[input]") {
     }
   }
 }
+
+}  // namespace TEST_FILE

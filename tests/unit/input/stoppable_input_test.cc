@@ -16,7 +16,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A named pipe in a folder of its own.
 struct NamedPipe {
@@ -30,8 +30,6 @@ struct NamedPipe {
 void Write(int descriptor, const std::string& text) {
   CHECK(write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
-
-}  // namespace
 
 TEST_CASE("a regular file waits for nobody, and is read to its end", "[input]") {
   const ScratchFolder scratch;
@@ -140,3 +138,5 @@ TEST_CASE("standard input may wait, whatever it is", "[input]") {
   CHECK(OpenStoppable("-", control, {}, &may_wait) != nullptr);
   CHECK(may_wait);
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr Survey::Limits kSmall = {64, 16, 4};
 
@@ -34,8 +34,6 @@ std::string Hits(Survey* survey, std::uint64_t from = 0) {
   while (survey->NextHit(from, &from)) shown += std::to_string(from) + " ";
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("what cannot be read leads the reader there", "[input]") {
   const Prefilter prefilter({"needle"});
@@ -126,3 +124,5 @@ TEST_CASE("within a long line a cursor is at or before the piece that the hit is
   CHECK(before(205, 120) == 112);  // its second piece at 123
   CHECK(before(50, 100) == 48);
 }
+
+}  // namespace TEST_FILE

@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // The lines in brackets.
 std::string Lines(const std::string& text, std::size_t chunk = std::string::npos,
@@ -19,8 +19,6 @@ std::string Lines(const std::string& text, std::size_t chunk = std::string::npos
   while (lines.Next(&line)) shown += "<" + std::string(line) + ">";
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("each line comes without its end, whatever the pieces", "[input]") {
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{2}, std::size_t{5}, std::string::npos}) {
@@ -44,3 +42,5 @@ TEST_CASE("of a line that is too long only the beginning is given", "[input]") {
   CHECK((Lines(large + large + large + large + "\ny\n") ==
          "<" + (large + large + large + large).substr(0, 1 << 20) + "><y>"));
 }
+
+}  // namespace TEST_FILE

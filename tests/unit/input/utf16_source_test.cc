@@ -7,7 +7,7 @@
 #include "packed.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Bytes(const std::u16string& text, ByteOrder order) {
   std::string bytes;
@@ -92,5 +92,5 @@ TEST_CASE("half a pair and half a unit lose nothing else", "[input]") {
   CHECK(cut->problem() == "its UTF-16 text ends in the middle of a character");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -32,8 +32,6 @@ std::string Files(const ScratchFolder& scratch, std::vector<std::string> names) 
   for (const Problem& problem : problems) shown += relative(problem.path) + ": " + problem.what + "\n";
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("files below folders come sorted by name, paths in the order given", "[input]") {
   const ScratchFolder scratch;
@@ -85,3 +83,5 @@ TEST_CASE("links to files are followed, links to folders only where they are nam
   fs::create_symlink("nowhere", scratch.path() + "/logs/broken");
   CHECK(Files(scratch, {"logs"}).find("logs/broken: ") != std::string::npos);
 }
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const std::vector<PackedFile> kFiles = {
     {"a.txt", "fine\n"}, {"d/", ""}, {"b.log", std::string(3000, 'b')}, {"c.txt", "x"}};
@@ -33,8 +33,6 @@ std::size_t MemberAt(const std::string& zip, int number) {
   while (number-- > 0) at = zip.find("PK\x03\x04", at + 1);
   return at;
 }
-
-}  // namespace
 
 TEST_CASE("a zip that is whole, in pieces of any size", "[input]") {
   for (const std::string options : {"", "zip:compression=store", "zip:zip64"}) {
@@ -120,3 +118,5 @@ TEST_CASE("the list alone", "[input]") {
   unfound.SeeList(std::string("PK\x05\x06", 4) + std::string(18, '\0'));
   CHECK_FALSE(unfound.Disagreement().empty());
 }
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 RoleWords Words() {
   RoleWords words;
@@ -48,8 +48,6 @@ std::string Place(const Program& program, const std::string& name, std::size_t d
   if (!place) return "nowhere";
   return place->array + " " + std::to_string(place->number) + " " + std::to_string(place->length) + " " + place->name;
 }
-
-}  // namespace
 
 TEST_CASE("a dimension is found in the argument that has it", "[program]") {
   const Program program = Layer(kInput);
@@ -91,3 +89,5 @@ TEST_CASE("the length is that on all devices together", "[program]") {
   CHECK(Place(program, "x", 0) == "batch['x'] 0 256 batch");
   CHECK(Place(program, "x", 1) == "batch['x'] 1 2048 ");
 }
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A training step whose operations are added one after another, each on an array of 4 MiB.
 class Step {
@@ -56,8 +56,6 @@ std::string Show(const Program& program, const Blocks& blocks) {
 }
 
 Blocks Find(const Program& program) { return FindBlocks(program, Meaning(program, RoleWords())); }
-
-}  // namespace
 
 TEST_CASE("layers are those that the framework numbered", "[program]") {
   Step step;
@@ -134,3 +132,5 @@ TEST_CASE("copies and views lead back to what they are made of", "[program]") {
   CHECK_FALSE(Copies(program, at("n"), at("b")));
   CHECK_FALSE(Copies(program, at("c"), at("n")));
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
@@ -53,8 +53,6 @@ struct Layer {
 };
 
 constexpr std::int64_t kNeed = 68 * kMiB + 512 * kKiB;
-
-}  // namespace
 
 TEST_CASE("a program that is left as it is needs what it needed", "[program]") {
   const Layer layer;
@@ -198,3 +196,5 @@ TEST_CASE("a tiny dimension that is merged with another is not padded", "[progra
   // Of three columns; eight are no tiny dimension, and one is none at all.
   CHECK(made.Left(made.changes.MergeTinyDimensions()) == made.changes.need_bytes() - 524288 + 1024 * 3 * 4);
 }
+
+}  // namespace TEST_FILE

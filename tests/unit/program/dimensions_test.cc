@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 HloModule Read(const std::string& text) { return ReadHlo(*OpenMemory(text)); }
 
@@ -50,8 +50,6 @@ std::string Letters(const HloModule& module, const std::vector<std::string>& nam
   }
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("a dot hands on batch and free dimensions and joins what it sums over", "[program]") {
   const HloModule module = Read(R"(HloModule m
@@ -473,3 +471,5 @@ TEST_CASE("loops that go through the same computations again and again are given
   const HloModule module = Read(text + "}\n");
   CHECK_FALSE(Dimensions(module).whole());
 }
+
+}  // namespace TEST_FILE

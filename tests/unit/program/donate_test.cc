@@ -6,7 +6,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
@@ -31,8 +31,6 @@ MadeProgram Step(const std::string& body, const std::string& values, const std::
 const std::string kOutput =
     "allocation 2: size 4194304, page 0, output shape is |f32[1024,1024]|, maybe-live-out:\n"
     " value: <3 new @0> (size=4194304,offset=0): f32[1024,1024]{1,0}\n";
-
-}  // namespace
 
 TEST_CASE("an output takes over an argument that nothing reads any more", "[program]") {
   const MadeProgram step = Step("  ROOT %new = f32[1024,1024]{1,0} add(%state, %grad)\n", kOutput, "    new{}:3-9\n");
@@ -69,3 +67,5 @@ TEST_CASE("arguments of another shape, or that are shared already, cannot be tak
            "    new{}:3-9\n");
   CHECK(other.Left(other.changes.Donate()) == 12 * kMiB);
 }
+
+}  // namespace TEST_FILE

@@ -15,7 +15,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr double kChip = 15.75 * (1 << 30);
@@ -80,8 +80,6 @@ Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
   told.programs = table.programs().Take();
   return told;
 }
-
-}  // namespace
 
 TEST_CASE("whole files are worked with and nothing is noted", "[program][dump]") {
   for (const Files& files : {Fitting(), Failing()}) {
@@ -305,3 +303,5 @@ TEST_CASE("a program as it was written is only taken from its own compile", "[pr
     CHECK(problem.what.empty() == is_own);
   }
 }
+
+}  // namespace TEST_FILE

@@ -6,15 +6,13 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::vector<std::int64_t> SizesOf(const Factors& factors, const std::vector<int>& row) {
   std::vector<std::int64_t> sizes;
   for (const int factor : factors.Expand(row)) sizes.push_back(factors.size(factor));
   return sizes;
 }
-
-}  // namespace
 
 TEST_CASE("equal dimensions become one, and a dimension of 1 is none", "[program]") {
   Factors factors;
@@ -90,3 +88,5 @@ TEST_CASE("rows of many parts are brought together in one go", "[program]") {
   CHECK(factors.Expand(joined) == factors.Expand(other));
   CHECK(factors.steps() - before <= 2 * 30 * kDimensions + 1);
 }
+
+}  // namespace TEST_FILE

@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // "name | shape | opcode | operands | attributes" with what else is known, or "none".
 std::string Split(const std::string& line) {
@@ -49,8 +49,6 @@ std::string Attribute(const std::string& text) {
   CHECK(part.text == text);
   return std::string(part.key) + "|" + std::string(part.value);
 }
-
-}  // namespace
 
 TEST_CASE("an instruction in its parts", "[program]") {
   CHECK(Split("  %add.1 = f32[8]{0} add(%x, %y), dimensions={0}") ==
@@ -161,3 +159,5 @@ TEST_CASE("attributes whose values are computations", "[program]") {
     CHECK_FALSE(CallsComputations(key));
   }
 }
+
+}  // namespace TEST_FILE

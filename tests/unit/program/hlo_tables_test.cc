@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A module of computations of one instruction each, which calls those that are listed.
 HloModule Calling(const std::vector<std::vector<int>>& calls) {
@@ -33,8 +33,6 @@ std::vector<std::vector<int>> CallsOf(const HloModule& module) {
 }
 
 using Calls = std::vector<std::vector<int>>;
-
-}  // namespace
 
 TEST_CASE("a text is kept once, however often it comes", "[program]") {
   TextArena arena;
@@ -194,3 +192,5 @@ TEST_CASE("calls may be very many deep", "[program]") {
   CHECK_FALSE(RemoveCycles(&module));
   CHECK(RemoveCycles(&module));
 }
+
+}  // namespace TEST_FILE

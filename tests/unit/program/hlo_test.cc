@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const char* const kModule =
     R"(HloModule jit_step, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }, entry_computation_layout={(f32[8,16]{1,0:T(8,128)}, /*index=1*/s32[])->f32[8]{0}}, num_partitions=4
@@ -117,8 +117,6 @@ void CheckSound(const HloModule& module) {
   }
   CHECK(sound);
 }
-
-}  // namespace
 
 TEST_CASE("a module is read as a graph", "[program]") {
   const HloModule module = Read(kModule);
@@ -368,3 +366,5 @@ TEST_CASE("attributes and lists of integers", "[program]") {
   CHECK(Integers("{}").empty());
   CHECK(Integers("99999999999999999999").empty());
 }
+
+}  // namespace TEST_FILE

@@ -8,7 +8,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
@@ -164,5 +164,5 @@ TEST_CASE("A list with sizes beyond all bounds is worked through", "[program]") 
   for (const Prospect& made : LookAtList(listed)) CHECK(made.left_bytes >= 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

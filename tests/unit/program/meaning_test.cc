@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 RoleWords Words() {
   RoleWords words;
@@ -83,8 +83,6 @@ ValueKind KindOf(const Program& program, const Meaning& meaning, const std::stri
   REQUIRE(program.ValuesOf(instruction).size() == 1);
   return meaning.KindOf(static_cast<std::size_t>(program.ValuesOf(instruction)[0]));
 }
-
-}  // namespace
 
 TEST_CASE("a dimension holds families that stand in it side by side, in their order", "[program]") {
   CHECK(HoldsWhole({1}, {1}));
@@ -193,3 +191,5 @@ TEST_CASE("a program of nothing means nothing", "[program]") {
   CHECK_FALSE(meaning.vocabulary());
   CHECK_FALSE(meaning.has_attention());
 }
+
+}  // namespace TEST_FILE

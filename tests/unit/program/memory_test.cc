@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
@@ -105,8 +105,6 @@ std::int64_t SlowPeak(const MemoryAllocation& allocation, std::int64_t moments, 
   }
   return peak;
 }
-
-}  // namespace
 
 TEST_CASE("a buffer assignment is read: HBM only, by kind", "[program]") {
   const ModuleMemory memory = Read(kAssignment, kRanges);
@@ -307,3 +305,5 @@ TEST_CASE("a timeline holds the fullest moment of each part of the schedule", "[
   memory.schedule_length = 0;
   CHECK(TimelineOf(memory).empty());  // without live ranges
 }
+
+}  // namespace TEST_FILE

@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // At an offset, of a size, from a moment to another.
 Buffer At(std::int64_t offset, std::int64_t size, std::int64_t first, std::int64_t last, int allocation = 0) {
@@ -35,8 +35,6 @@ std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> b
   for (const int buffer : live) shown += " " + std::to_string(buffer);
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("what is live at one time is added, what is not is not", "[program]") {
   CHECK(Most({}) == "0:");
@@ -86,3 +84,5 @@ TEST_CASE("too many members are not gone through", "[program]") {
   CHECK_FALSE(occupancy.whole());
   CHECK(occupancy.Most({10, 6, 7}, {}, nullptr) == 0);
 }
+
+}  // namespace TEST_FILE

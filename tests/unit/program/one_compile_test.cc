@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 HloModule Module(const std::string& body, const std::string& head = "") {
   return ReadHlo(*OpenMemory("HloModule m" + head + "\n\nENTRY %main {\n" + body + "}\n"));
@@ -44,8 +44,6 @@ std::vector<MemoryValue> OneWrongOf(std::size_t count) {
   values[0].name = "z";
   return values;
 }
-
-}  // namespace
 
 TEST_CASE("every value is an instruction of the module, of the same shape", "[program]") {
   CHECK(Agrees("a", "", "f32[8,16]{1,0:T(8,128)}"));
@@ -153,3 +151,5 @@ TEST_CASE("the assignment's arguments are the parameters of the module", "[progr
   CHECK(agrees(-1, "", "f32[2]"));
   CHECK(agrees(0, "", "not a shape"));
 }
+
+}  // namespace TEST_FILE

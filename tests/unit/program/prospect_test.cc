@@ -17,7 +17,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -40,8 +40,6 @@ std::unique_ptr<Program> Load(const std::string& name) {
   return std::make_unique<Program>(ReadHlo(*optimized), before ? ReadHlo(*before) : HloModule(),
                                    ReadMemory(*assignment, ranges.get()));
 }
-
-}  // namespace
 
 TEST_CASE("laid out as it is, a program needs what the compiler said", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
@@ -181,3 +179,5 @@ TEST_CASE("a batch that is split over devices is as long as its user wrote it", 
   CHECK(prospects.room.batch == 4 * 64);
   CHECK(prospects.room.batch_devices == 4);
 }
+
+}  // namespace TEST_FILE

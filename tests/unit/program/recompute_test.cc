@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
@@ -108,8 +108,6 @@ const char* const kRanges =
     "    w0{}:0-99\n    x0{}:0-99\n    m0{}:0-99\n    loop{2}:5-60\n    loop{3}:5-60\n    h{}:20-30\n    y{}:25-32\n   "
     " bh{}:45-50\n";
 
-}  // namespace
-
 TEST_CASE("of what a loop keeps for the backward pass the layers' inputs stay, and one layer comes back", "[program]") {
   const MadeProgram made(kModule, kAssignment, kRanges);
   REQUIRE(made.meaning.trains());
@@ -121,3 +119,5 @@ TEST_CASE("of what a loop keeps for the backward pass the layers' inputs stay, a
   constexpr std::int64_t kIdle = 384 * kKiB;
   CHECK(made.Left(made.changes.Recompute()) == kArguments + kIdle + 3 * kMiB + 512 * kKiB + 128 * kKiB);
 }
+
+}  // namespace TEST_FILE

@@ -26,7 +26,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -224,8 +224,6 @@ std::string TextOf(const DumpPaths& paths) {
          ChangesText(program, meaning);
 }
 
-}  // namespace
-
 TEST_CASE("what is worked out of each dump is as recorded", "[program]") {
   const fs::path root = fs::path(WHYOOM_SOURCE_DIR) / "testdata";
   std::string text;
@@ -248,3 +246,5 @@ TEST_CASE("what is worked out of each dump is as recorded", "[program]") {
   }
   CheckRecorded((root / "program.txt").string(), text);
 }
+
+}  // namespace TEST_FILE

@@ -6,7 +6,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
@@ -40,8 +40,6 @@ MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_b
           ", num_partitions=4"};
 }
 
-}  // namespace
-
 TEST_CASE("where the weights are split, what lies between them is split along the batch", "[program]") {
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "");
   CHECK(made.Left(made.changes.Shard(4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
@@ -57,3 +55,5 @@ TEST_CASE("where the batch is split, the weights can be", "[program]") {
   CHECK(variant->of_state);
   CHECK(variant->parts == 4);
 }
+
+}  // namespace TEST_FILE

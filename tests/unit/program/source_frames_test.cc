@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const std::vector<std::string> kTables = {
     "FileNames",
@@ -50,8 +50,6 @@ std::vector<std::string> Replaced(std::size_t at, const std::string& line) {
   return lines;
 }
 
-}  // namespace
-
 TEST_CASE("frames with file, line, function and caller", "[program]") {
   CHECK(Read(kTables) == "/home/ada/t.py:41 main < 0\n/lib/l.py:251 call < 1\n");
   CHECK(Read({}).empty());
@@ -82,3 +80,5 @@ TEST_CASE("what belongs to no table is told", "[program]") {
   CHECK_FALSE(tables.Read("ENTRY %main {"));
   CHECK(tables.Read("FileNames"));
 }
+
+}  // namespace TEST_FILE

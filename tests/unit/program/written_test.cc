@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 using Dims = std::vector<std::int64_t>;
 
@@ -68,8 +68,6 @@ ENTRY %main {
   ROOT %loop1 = (s32[], f32[1024,1024]) while(%t), condition=%less3, body=%outer
 }
 )";
-
-}  // namespace
 
 TEST_CASE("dimensions in order of size", "[program]") {
   CHECK(Sorted({}).empty());
@@ -173,3 +171,5 @@ TEST_CASE("scores of attention are those that a softmax follows", "[program]") {
   CHECK(of("exponential") == std::set<Dims>{{4, 8, 256, 512}});
   CHECK(of("negate").empty());
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
@@ -59,8 +59,6 @@ MemoryAllocation Temporaries(bool with_ranges) {
   const auto ranges = OpenMemory(kRanges);
   return ReadMemory(*source, with_ranges ? ranges.get() : nullptr, {kMiB, 1000}).allocations.at(3);
 }
-
-}  // namespace
 
 TEST_CASE("what is live at the peak comes once for each place in memory", "[program]") {
   // early (12 MiB) lives alone; late and the loop's value, 8 MiB each, live together, and fusion.7 is in the loop's
@@ -180,3 +178,5 @@ TEST_CASE("names of dump files", "[program]") {
   CHECK(XlaDump::IsDumpFile("module_0012.jit_step.cl_1.before_optimizations.txt"));
   CHECK_FALSE(XlaDump::IsDumpFile("train.log"));
 }
+
+}  // namespace TEST_FILE

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::uint64_t kEnd = 1000000;  // an offset behind all lines
 
@@ -56,8 +56,6 @@ std::string Found(const std::vector<std::string>& texts) {
     shown += found.context->id + ":" + std::to_string(found.match.begin) + " ";
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("contexts are found where they begin in the first line", "[read]") {
   CHECK(Found({"at test step 3, test mesh of 8"}) == "test_mesh:16 test_step:3 ");
@@ -119,3 +117,5 @@ TEST_CASE("the place in the log decides which is last, not who came last", "[rea
   said.AddTo(*TestEngine().rules().FindFailure("T1"), kEnd, &facts);
   CHECK(ShowWithLines(facts) == "test_step=4@2");
 }
+
+}  // namespace TEST_FILE

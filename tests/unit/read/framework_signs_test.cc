@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Framework Make(const std::string& id, const std::vector<std::string>& signs) {
   Framework framework;
@@ -27,8 +27,6 @@ const std::vector<Framework>& Frameworks() {
                                                     Make("other", {"other"}), Make("base", {"\\bbase\\b"})};
   return frameworks;
 }
-
-}  // namespace
 
 TEST_CASE("the framework of the highest priority that is seen counts", "[read]") {
   const FrameworkSigns signs(Frameworks());
@@ -55,3 +53,5 @@ TEST_CASE("source files of a program may show more than the log", "[read]") {
   CHECK(FrameworkOf(Frameworks(), {"/x/a.py"}, "").empty());
   CHECK(FrameworkOf(Frameworks(), {}, "base") == "base");
 }
+
+}  // namespace TEST_FILE

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string ShowAll(const std::vector<Sighting>& sightings) {
   std::string shown;
@@ -45,6 +46,7 @@ class Reading {
     raw.after_gap = true;
     lines_.Feed(raw);
   }
+  explicit Reading(std::size_t most_held = LineReader::kMostHeld) : lines_(TestEngine(), most_held) {}
   LineReader& lines() { return lines_; }
   std::string Take() { return ShowAll(lines_.TakeSightings()); }
   std::string Finish() {
@@ -53,7 +55,7 @@ class Reading {
   }
 
  private:
-  LineReader lines_{TestEngine()};
+  LineReader lines_;
   std::uint64_t number_ = 0;
   std::uint64_t offset_ = 0;
 };
@@ -63,8 +65,6 @@ std::string Read(const std::vector<std::string>& texts) {
   reading.Feed(texts);
   return reading.Finish();
 }
-
-}  // namespace
 
 TEST_CASE("what reporters print in turn is put together for each", "[read]") {
   CHECK(
@@ -107,6 +107,36 @@ TEST_CASE("where lines are passed over, what all reporters began ends", "[read]"
   CHECK(reading.Take() ==
         "T2 1-1 [rank0] module='f'\n"
         "T2 2-2 [rank1] module='g'\n");
+}
+
+TEST_CASE("reports that are open at once take no more memory than they may", "[read]") {
+  const auto report = [](Reading* reading) {
+    std::vector<std::string> lines;
+    for (int line = 0; line < 3; ++line) {
+      for (int host = 0; host < 64; ++host) {
+        const std::string who = fmt::format("[rank{}]: ", host);
+        if (line == 0) lines.push_back(who + "TESTCOMPILEOOM");
+        if (line == 1) lines.push_back(who + "Total hbm usage >= 8.00G:");
+        if (line == 2) lines.push_back(who + "    program         8.00G");
+      }
+    }
+    reading->Feed(lines);
+  };
+  Reading roomy;
+  report(&roomy);
+  CHECK(roomy.lines().problem().empty());
+  const std::string all = roomy.Finish();
+  CHECK(std::count(all.begin(), all.end(), '\n') == 64);
+  CHECK(all.find("program_bytes") != std::string::npos);
+
+  constexpr std::size_t kOfSome = std::size_t{200} << 10;  // 64 hold on to more
+  Reading narrow(kOfSome);
+  report(&narrow);
+  CHECK(narrow.lines().problem() ==
+        "reports of more hosts or processes are open at once than memory is meant for; some may be cut");
+  const std::string cut = narrow.Finish();
+  CHECK(std::count(cut.begin(), cut.end(), '\n') == 64);  // none is lost
+  CHECK(cut != all);
 }
 
 TEST_CASE("what is said in pauses is not lost", "[read]") {
@@ -200,3 +230,5 @@ TEST_CASE("a failure has the last stamp of its reporter", "[read]") {
   // Another host's clock says nothing of this one's.
   CHECK(times({"2026-11-20T12:00:00Z host-1: step 3", "host-2: TESTCOMPILEOOM"}) == "none ");
 }
+
+}  // namespace TEST_FILE

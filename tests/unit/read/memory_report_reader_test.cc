@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 struct Read {
   Evidence facts;
@@ -92,8 +92,6 @@ void CheckReport(const Read& read) {
   CHECK(read.rows[1].kind == "scoped");
   CHECK_FALSE(read.rows[1].array);
 }
-
-}  // namespace
 
 TEST_CASE("a whole report is read", "[read]") {
   const Read read = ReadReport(kReport);
@@ -257,3 +255,5 @@ TEST_CASE("the buffers that a compiler for GPUs lists are rows", "[read]") {
   CHECK(read.rows[1].shape_text == "f32[128]");
   CHECK(read.rows[1].kind == "parameter");
 }
+
+}  // namespace TEST_FILE

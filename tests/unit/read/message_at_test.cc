@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // "2: a | b": where the message begins, and its lines.
 std::string At(const std::string& log, std::uint64_t first, std::uint64_t last = 0) {
@@ -28,8 +28,6 @@ const std::string kLog =
     "done\n"
     "\n"
     "the end\n";
-
-}  // namespace
 
 TEST_CASE("a message goes on while its lines are open or indented", "[read]") {
   CHECK(At(kLog, 1) == "1: starting");
@@ -88,3 +86,5 @@ TEST_CASE("a message is bounded in lines and in bytes", "[read]") {
       std::string(6000, 'x') + " PoolError: it is " + std::string(3000, 'y') + " " + std::string(3000, 'z') + "\n", 1);
   CHECK(shown == "1: PoolError: it is " + std::string(3000, 'y'));
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Joined(const std::vector<std::string>& texts, JoinedLines::Joint joint = JoinedLines::Joint::kBlank,
                    std::size_t count = 12) {
@@ -45,8 +45,6 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
         fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.failure->code, head.match.begin, head.match.end);
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("lines are joined as one text", "[read]") {
   CHECK(Joined({"one", "two"}) == "one two");
@@ -179,3 +177,5 @@ TEST_CASE("a quotation leaves out a long lead, and is bounded", "[read]") {
   const std::string shown = ReadFirst({"TESTCOMPILEOOM " + std::string(2000, 'x') + " Exceeded by 2B"});
   CHECK(shown.find("| TESTCOMPILEOOM " + std::string(1185, 'x') + " |") != std::string::npos);
 }
+
+}  // namespace TEST_FILE

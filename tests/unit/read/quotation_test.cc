@@ -11,7 +11,7 @@
 #include "read/engine.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // The last "@" of each text stands for one of these.
 const std::vector<std::string> kMessages = {
@@ -290,5 +290,5 @@ TEST_CASE("what begins in machine code is none, whatever follows", "[read]") {
   CHECK_FALSE(finder.IsQuoted({before, lines}, 0));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -25,7 +25,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
@@ -202,8 +202,6 @@ std::vector<std::pair<std::string, std::string>> Logs() {
   return logs;
 }
 
-}  // namespace
-
 TEST_CASE("what is read of each log in each disguise is as recorded", "[read][recorded]") {
   const Engine engine(BuiltInRules());
   std::string text;
@@ -214,3 +212,5 @@ TEST_CASE("what is read of each log in each disguise is as recorded", "[read][re
   }
   CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/testdata/reading.txt", text);
 }
+
+}  // namespace TEST_FILE

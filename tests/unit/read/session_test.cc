@@ -12,10 +12,10 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // "T1 1-3 used_bytes=7@1; 2 rows | message" of a sighting.
-std::string Show(const Sighting& sighting) {
+std::string ShowSighting(const Sighting& sighting) {
   return fmt::format("{}{} {}-{} {}{} | {}", sighting.failure->code, sighting.fragment ? " fragment" : "",
                      sighting.head.line, sighting.last_line, ShowWithLines(sighting.facts),
                      sighting.rows.empty() ? "" : fmt::format("; {} rows", sighting.rows.size()), sighting.message);
@@ -34,7 +34,7 @@ std::string Read(const std::vector<std::string>& texts) {
   for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
   read.session.Flush(&read.done);
   std::string shown;
-  for (const Sighting& sighting : read.done) shown += Show(sighting) + "\n";
+  for (const Sighting& sighting : read.done) shown += ShowSighting(sighting) + "\n";
   return shown;
 }
 
@@ -81,8 +81,6 @@ std::vector<std::string> Join(std::vector<std::string> lines, const std::vector<
   lines.insert(lines.end(), more.begin(), more.end());
   return lines;
 }
-
-}  // namespace
 
 TEST_CASE("a message is one sighting, with its facts and their lines", "[read]") {
   CHECK(Read({"step 1", "Test compile: used 7B of 5B. Exceeded by 2B.", "step 2"}) ==
@@ -387,3 +385,5 @@ TEST_CASE("a value that the end of the log may have cut is not known", "[read]")
   CHECK(Read({"test step 12$", "Test compile: used 7B of 5B"}) ==
         "T1 2-2 limit_bytes=5@2 test_step=12@1 used_bytes=7@2 | Test compile: used 7B of 5B\n");
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::optional<CompiledProgram> Read(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
@@ -37,8 +37,6 @@ std::string Show(ProgramTable table) {
                          program.first_time ? "" : "?");
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("a statement is read with what follows from it and where it stands", "[read]") {
   const std::optional<CompiledProgram> program = Read({"now test program f takes", "3B"});
@@ -113,3 +111,5 @@ TEST_CASE("when a repetition was is not known", "[read]") {
   statements.Count(TextOf(1));
   CHECK(Show(statements.Take()) == "number1 x2?");
 }
+
+}  // namespace TEST_FILE

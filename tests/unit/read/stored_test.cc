@@ -10,7 +10,7 @@
 #include "rules/rule_source.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // Texts of the rules' own examples.
 std::vector<std::string> Texts() {
@@ -29,8 +29,6 @@ std::vector<std::string> Texts() {
   }
   return texts;
 }
-
-}  // namespace
 
 TEST_CASE("the rules of the digest are those of the files", "[read]") {
   const RuleSource source;
@@ -118,5 +116,7 @@ TEST_CASE("no pattern that is in a text is passed over by its set", "[read][slow
   }
   CHECK(found > 1000);
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

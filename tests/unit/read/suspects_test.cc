@@ -11,7 +11,7 @@
 #include "read/engine.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 const std::string kUnknown = "pool.PoolError: RESOURCE_EXHAUSTED: pool 3 has no room for 1.5GiB";
 const std::string kKnown =
@@ -157,5 +157,5 @@ TEST_CASE("a range of time holds for unknown errors, too", "[read]") {
   CHECK(problems[0].line == 102);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

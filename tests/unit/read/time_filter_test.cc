@@ -5,7 +5,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // The bound as it is understood at noon of 2026-11-20.
 std::string Bound(std::string_view text) {
@@ -94,5 +94,5 @@ TEST_CASE("programs that were stated outside the range are left out", "[read]") 
   CHECK(kept("", "2026-11-20T11:00:00Z") == Times{"2026-11-20T10:00:00Z"});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // "train.py:41 at 7" (the line of the frame), or "none".
 std::string CallAfter(const std::vector<std::string>& lines) {
@@ -22,8 +22,6 @@ std::string CallAfter(const std::vector<std::string>& lines) {
   const std::optional<UserCall> call = traceback.user_call();
   return call ? call->source + " at " + std::to_string(call->place.line) : "none";
 }
-
-}  // namespace
 
 TEST_CASE("the innermost frame outside libraries is the user's", "[read]") {
   const std::vector<std::string> lines = {
@@ -104,3 +102,5 @@ TEST_CASE("behind another logger's line a status alone is another message, a cla
   CHECK(call("jaxlib.XlaRuntimeError: RESOURCE_EXHAUSTED: no room", false) == "convert.py:488");
   CHECK(call("RESOURCE_EXHAUSTED: no room", true) == "convert.py:488");
 }
+
+}  // namespace TEST_FILE

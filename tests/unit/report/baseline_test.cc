@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string FaultOf(const std::string& text) {
   try {
@@ -20,8 +20,6 @@ std::string FaultOf(const std::string& text) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST_CASE("a baseline is read back as it was written", "[report]") {
   const Failure failure = MadeFailure();
@@ -55,3 +53,5 @@ TEST_CASE("what is no baseline is not taken for one", "[report]") {
     CHECK(FaultOf(wrong).find("--baseline known.json: ") == 0);
   }
 }
+
+}  // namespace TEST_FILE

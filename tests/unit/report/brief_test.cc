@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::vector<std::string> Paragraphs(const std::string& text) {
   std::vector<std::string> paragraphs;
@@ -22,8 +22,6 @@ std::vector<std::string> Paragraphs(const std::string& text) {
   paragraphs.push_back(text.substr(begin));
   return paragraphs;
 }
-
-}  // namespace
 
 TEST_CASE("a place in brief is the artifact and the line", "[report]") {
   CHECK(BriefPlace({{"train.log", ""}, 41, 50, 7}) == "train.log:41");
@@ -123,3 +121,5 @@ TEST_CASE("a brief is printable and at most 4000 bytes, whatever the log holds",
   holds(text);
   CHECK(text.find("Reported at ") != std::string::npos);  // no paragraph takes the room of the place
 }
+
+}  // namespace TEST_FILE

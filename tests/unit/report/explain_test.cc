@@ -15,7 +15,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -240,5 +240,5 @@ TEST_CASE("no text of a rule file reaches a terminal or becomes markup", "[repor
   CHECK(PrintExplanationMarkdown(rules, *found, {}).find("\n<script") == std::string::npos);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

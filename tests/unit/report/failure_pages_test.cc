@@ -16,7 +16,7 @@
 #include "report/markdown/markdown_text.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -223,5 +223,5 @@ TEST_CASE("no id leads out of the folder, and no two to one page", "[report]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

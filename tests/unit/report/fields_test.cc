@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 enum class Way { kHere, kThere };
 
@@ -119,5 +119,5 @@ TEST_CASE("times come back, also those before 1970", "[report]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

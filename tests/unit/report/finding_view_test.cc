@@ -9,7 +9,7 @@
 #include "unit/report/made_report.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 TEST_CASE("a finding is called the same wherever it is shown", "[report]") {
   const Failure failure = MadeFailure();
@@ -129,5 +129,5 @@ TEST_CASE("a row of a list says what is over as far as the log tells", "[report]
   CHECK(RowOf(finding).processes == "~1");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

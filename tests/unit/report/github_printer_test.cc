@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::vector<RunnerCommand> CommandsOf(const Report& report, const std::string& source_root = "") {
   const std::string printed = PrintGithub(report, source_root);
@@ -34,8 +34,6 @@ std::size_t CountOf(const std::vector<RunnerCommand>& commands, const std::strin
   for (const RunnerCommand& command : commands) count += command.name == name ? 1 : 0;
   return count;
 }
-
-}  // namespace
 
 TEST_CASE("the model of the runner obeys what a log must not print", "[report]") {
   CHECK(NamesOf(RunnerModel().Read("a ::error::x\n  ::error::x\nb ##[Set-Env name=A]c\n::nothing::\n")) ==
@@ -145,3 +143,5 @@ TEST_CASE("nothing found is a notice; nothing read is told beside it", "[report]
   commands = CommandsOf(report);
   CHECK(NamesOf(commands) == std::vector<std::string>{"warning", "notice", "group", "endgroup"});
 }
+
+}  // namespace TEST_FILE

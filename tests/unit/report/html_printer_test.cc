@@ -18,7 +18,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const std::set<std::string> kElements = {
     "a",       "article", "body",   "button", "caption",    "code",   "dd",      "defs", "details",
@@ -69,8 +69,6 @@ std::string FaultOf(std::string page) {
   }
   return open.empty() ? "" : "not closed: " + open.back();
 }
-
-}  // namespace
 
 TEST_CASE("a page is well-formed whatever its log holds", "[report][slow]") {
   const Failure failure = HostileFailure();
@@ -224,3 +222,5 @@ TEST_CASE("the folder that all paths have in common is said once", "[report]") {
   CHECK(BelowFolder("logs/run1/a.log:7", "logs/") == "run1/a.log:7");
   CHECK(BelowFolder("other/a.log:7", "logs/") == "other/a.log:7");
 }
+
+}  // namespace TEST_FILE

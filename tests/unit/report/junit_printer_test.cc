@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string ValidJunit(const Report& report) {
   const std::string printed = PrintJunit(report);
@@ -20,8 +20,6 @@ std::string ValidJunit(const Report& report) {
 }
 
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE("a diagnosis is a failed test with the report as text", "[report]") {
   const Failure failure = MadeFailure();
@@ -87,3 +85,5 @@ TEST_CASE("of very many failures only the first are shown whole", "[report]") {
   CHECK_FALSE(Has(last, "▲"));
   CHECK(Has(last, "3.00 GiB needed"));
 }
+
+}  // namespace TEST_FILE

@@ -12,7 +12,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::size_t RunAt(const std::string& text, std::size_t at) {
   std::size_t end = at;
@@ -82,8 +82,6 @@ void CheckHarmless(const std::string& markdown) {
     at = end == std::string::npos ? rest.size() : end + 1;
   }
 }
-
-}  // namespace
 
 TEST_CASE("a name as code ends where it is to end", "[report]") {
   CHECK(MarkdownCode("f32[2]{0}") == "`f32[2]{0}`");
@@ -201,3 +199,5 @@ TEST_CASE("a report without findings is one sentence", "[report]") {
   CHECK(PrintMarkdown(report).find("<summary>1 problem with the input</summary>\n\n- `gone.log`: no such file\n") !=
         std::string::npos);
 }
+
+}  // namespace TEST_FILE

@@ -14,7 +14,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
@@ -51,8 +51,6 @@ void CheckWidth(const std::string& page, std::size_t width) {
 }
 
 bool Holds(const std::string& page, const std::string& text) { return page.find(text) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE("what fills the memory has names and shares of the whole", "[report]") {
   const std::vector<MemoryShare> shares = SharesOf(MadeProspects("decoder/mlp"));
@@ -154,3 +152,5 @@ TEST_CASE("a program is read back as it was printed", "[report][ndjson]") {
   damaged["basis"] = "rumour";
   CHECK(!FromRecord<CompiledProgram>(damaged));
 }
+
+}  // namespace TEST_FILE

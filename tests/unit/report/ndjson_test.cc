@@ -21,7 +21,7 @@
 using namespace whyoom;
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 Report Finish(Readings readings) {
   Report report = MakeReport(BuiltInRules().fingerprint(), std::move(readings), XlaDump());
@@ -81,8 +81,6 @@ std::string LongReport(int rows, const std::string& name) {
   }
   return log;
 }
-
-}  // namespace
 
 TEST_CASE("base64 as in RFC 4648, and nothing else", "[report]") {
   const std::vector<std::pair<std::string, std::string>> known = {
@@ -286,3 +284,5 @@ TEST_CASE("of very many problems a report holds the first ones and counts the ot
   CHECK(PrintNdjson(Merge(parts)) == expected);
   CHECK(PrintNdjson(Merge({PrintNdjson(Merge({parts[2], parts[0]})), parts[1]})) == expected);
 }
+
+}  // namespace TEST_FILE

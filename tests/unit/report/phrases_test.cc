@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // Names in brackets.
 std::string Marked(const std::string& sentence) {
@@ -15,8 +15,6 @@ std::string Marked(const std::string& sentence) {
   for (const Phrase& phrase : PhrasesOf(sentence)) text += phrase.is_name ? "⟦" + phrase.text + "⟧" : phrase.text;
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("words stay words, and names in a sentence are told apart", "[report]") {
   CHECK(Marked("takes 10.38 GiB, 66 % of the limit (line 55).") == "takes 10.38 GiB, 66 % of the limit (line 55).");
@@ -106,3 +104,5 @@ TEST_CASE("phrases leave nothing of a sentence out", "[report]") {
     CHECK(joined == WithoutMarks(Printable(text)));
   }
 }
+
+}  // namespace TEST_FILE

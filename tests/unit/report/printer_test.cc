@@ -9,7 +9,7 @@
 using namespace whyoom;
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 const char* const kHostile = "a\x1b[2Jb\x07\xc2\x9b\xe2\x80\xae\xff\nc";
 
@@ -57,8 +57,6 @@ bool IsClean(const std::string& text) {
   return text.find("\xc2\x9b") == std::string::npos && text.find("\xe2\x80\xae") == std::string::npos &&
          text.find('\x7f') == std::string::npos;
 }
-
-}  // namespace
 
 TEST_CASE("JSON holds what is known, and nothing of what is not", "[report]") {
   const Failure failure = MakeFailure();
@@ -113,3 +111,5 @@ TEST_CASE("nothing found is said, as is what could not be read", "[report]") {
         "No out-of-memory error found in 2 inputs (2.0 KiB).\nwarning: gone.log: no such file\n");
   CHECK(json::parse(PrintJson(report))["diagnoses"].empty());
 }
+
+}  // namespace TEST_FILE

@@ -19,7 +19,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -125,5 +125,5 @@ TEST_CASE("explain says it of a failure, and of a scenario that has an answer of
   CHECK_FALSE(Holds(explained("E1000"), "again"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

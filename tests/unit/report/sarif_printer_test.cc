@@ -16,7 +16,7 @@
 using namespace whyoom;
 using nlohmann::json;
 
-namespace {
+namespace TEST_FILE {
 
 // The only run of a report, which is checked to be valid.
 json RunOf(const Report& report, const std::string& source_root = "") {
@@ -35,8 +35,6 @@ json PhysicalLocation(const std::string& uri, int line, bool below_root) {
 }
 
 const json& Notifications(const json& run) { return run["invocations"][0]["toolExecutionNotifications"]; }
-
-}  // namespace
 
 TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
   const Failure failure = MadeFailure();
@@ -262,3 +260,5 @@ TEST_CASE("SARIF of text that does not pack is no larger than code scanning take
   CHECK(std::stoul(packed.out) > 1'000'000);  // it is noise indeed
   CHECK(std::stoul(packed.out) < 10'000'000);
 }
+
+}  // namespace TEST_FILE

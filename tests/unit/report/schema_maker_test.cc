@@ -14,7 +14,7 @@
 #include "report/record/describe_trace.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 struct Sample {
   std::int64_t signed_number = 0;
@@ -175,5 +175,5 @@ TEST_CASE("the published schemas are made of the descriptions", "[report]") {
   CheckPublished("trace.schema.json", TraceSchema());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A diagnosis of the built-in rules; `scenario` empty: the log leaves it open between all of them.
 Diagnosis Made(const std::string& code, const std::string& scenario = "") {
@@ -38,8 +38,6 @@ std::string FaultOf(const std::string& name) {
   return "";
 }
 
-}  // namespace
-
 TEST_CASE("a pattern stands for what its characters say", "[report]") {
   CHECK(MatchesGlob("tpu.*", "tpu.vmem"));
   CHECK(MatchesGlob("*", ""));
@@ -56,11 +54,11 @@ TEST_CASE("a pattern stands for what its characters say", "[report]") {
 
 TEST_CASE("failures are named by code, alias, scenario, begin and pattern", "[report]") {
   const Diagnosis huge = Made("E1000", "2");
-  for (const char* name : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.2", "E10", "E*", "*.2", "E1000.?"}) {
+  for (const char* name : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.2", "E10", "E*", "*.2", "E?000.?*"}) {
     INFO(name);
     CHECK(Holds({name}, huge));
   }
-  for (const char* name : {"E1000.3", "0100", "tpu.*", "E1001"}) {
+  for (const char* name : {"E1000.3", "0100", "tpu.*", "E1001", "E1000.?"}) {
     INFO(name);
     CHECK_FALSE(Holds({name}, huge));
   }
@@ -92,7 +90,13 @@ TEST_CASE("a failure whose scenario is open may be any that the log leaves open"
   CHECK_FALSE(second.Holds(open));
   CHECK(Holds({"E1000.2", "E1000.3"}, open));
   CHECK_FALSE(Selection("--select", {"E1000.1"}, BuiltInRules()).MayHold(open));
+  // As reports name it.
+  CHECK(Holds({"E1000.?"}, open));
+  CHECK(Holds({"e1000.?"}, open));
+  CHECK_FALSE(Holds({"E1001.?"}, open));
 }
+
+TEST_CASE("blanks round a name do not count", "[report]") { CHECK(Holds({"E1000 ", " 0100"}, Made("E1000", "2"))); }
 
 TEST_CASE("a name of no failure is answered with the nearest one", "[report]") {
   CHECK(FaultOf("E1O00") ==
@@ -103,3 +107,5 @@ TEST_CASE("a name of no failure is answered with the nearest one", "[report]") {
   CHECK_FALSE(FaultOf("").empty());
   CHECK_FALSE(FaultOf("zzz*").empty());
 }
+
+}  // namespace TEST_FILE

@@ -6,7 +6,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 TEST_CASE("a shell takes a word as it was meant", "[report]") {
   CHECK(ShellWord("rules/ours-2.json") == "rules/ours-2.json");
@@ -23,5 +23,5 @@ TEST_CASE("what cannot be shown is an escape", "[report]") {
   CHECK(ShellWord("two\nlines") == "$'two\\x0alines'");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -10,7 +10,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // "path:line", or "nowhere".
 std::string Source(const Diagnosis& finding) {
@@ -22,8 +22,6 @@ void SetCall(const std::string& path, const std::string& call, Diagnosis* findin
   finding->facts.Set("user_source_path", path, {3, 0});
   finding->facts.Set("user_source", call, {3, 0});
 }
-
-}  // namespace
 
 TEST_CASE("the line that makes the largest allocation is the user's", "[report]") {
   const Failure failure = MadeFailure();
@@ -102,3 +100,5 @@ TEST_CASE("what lies elsewhere, climbs out or is no file is not named", "[report
   }
   CHECK_FALSE(RelativeTo("", "/home/ada/train.py"));
 }
+
+}  // namespace TEST_FILE

@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // A finding that so many processes reported, in one artifact.
 Diagnosis Reported(const Failure& failure, const std::string& id, int processes) {
@@ -38,8 +38,6 @@ std::string Ids(const std::vector<const Diagnosis*>& findings) {
 }
 
 Timestamp AfterSeconds(std::int64_t seconds) { return {seconds * 1000000, true}; }
-
-}  // namespace
 
 TEST_CASE("a report of nothing comes to nothing", "[report]") {
   const Report report;
@@ -181,3 +179,5 @@ TEST_CASE("one failure is no batch, a hundred are", "[report]") {
   CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1000)})));  // of one failure, however often
   CHECK(IsBatch(MadeReport(std::vector<Diagnosis>(100, Reported(failure, "a", 1)))));
 }
+
+}  // namespace TEST_FILE

@@ -17,7 +17,7 @@
 #include "report/text/text_printer.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 FindingTable TableOf(const std::string& log, const std::string& path) {
   static const Engine engine(BuiltInRules());
@@ -119,5 +119,5 @@ TEST_CASE("nothing is believed of a damaged table", "[report]") {
   CHECK_FALSE(ReadTable(wrong, BuiltInRules()));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -11,7 +11,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 TextPage Page(std::size_t width = 40) { return TextPage({width, false}); }
 
@@ -24,8 +24,6 @@ std::size_t Widest(const std::string& page) {
 }
 
 const char* const kLong = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
-
-}  // namespace
 
 TEST_CASE("without colour a style is the text itself", "[report]") {
   const Style plain(false);
@@ -157,3 +155,5 @@ TEST_CASE("items are joined with dots between them", "[report]") {
   CHECK(Joined({"a"}) == "a");
   CHECK(Joined({"a", "b", "c"}) == "a · b · c");
 }
+
+}  // namespace TEST_FILE

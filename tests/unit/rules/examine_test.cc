@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 class TableScope : public Scope {
  public:
@@ -111,5 +111,5 @@ TEST_CASE("an examination comes to what the expression comes to", "[rules]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -10,7 +10,7 @@
 using namespace whyoom;
 using namespace whyoom::internal;
 
-namespace {
+namespace TEST_FILE {
 
 // "name a@0, operator <@2, number 5@4", then what is wrong.
 std::string Tokens(const std::string& source) {
@@ -35,8 +35,6 @@ std::string Tokens(const std::string& source) {
   for (const SyntaxFault& fault : faults) shown += fmt::format("! {}: {} ({})", fault.at, fault.what, fault.hint);
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("names, words, texts and operators", "[rules]") {
   CHECK(Tokens("a.b_1 and not or").starts_with("name a.b_1@0, word and@6, word not@10, word or@14"));
@@ -74,3 +72,5 @@ TEST_CASE("what no expression has ends the tokens, with what would be right", "[
   CHECK(Tokens("1" + std::string(400, '0')) == "! 0: the number is too large ()");
   CHECK(Tokens("1" + std::string(300, '0') + "EiB") == "! 0: the number is too large ()");
 }
+
+}  // namespace TEST_FILE

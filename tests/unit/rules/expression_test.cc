@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Row = std::map<std::string, Value, std::less<>>;
 
@@ -287,5 +287,5 @@ TEST_CASE("expressions: nesting and length are bounded", "[rules]") {
   CHECK(Evaluate(chain, Report()) == "15001");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

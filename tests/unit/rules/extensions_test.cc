@@ -7,7 +7,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 RuleFile File(const std::string& extensions) {
   return {"ours.json", R"({"format": "whyoom.rules/1", "extensions": [)" + extensions + "]}"};
@@ -80,5 +80,5 @@ TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
         std::string::npos);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Ascii(std::string_view pattern) {
   const ByteSet bytes = FirstBytes(pattern);
@@ -17,8 +17,6 @@ std::string Ascii(std::string_view pattern) {
   }
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("the first character of each alternative counts, and those behind what may be missing", "[rules]") {
   CHECK(Ascii("pod/") == "Pp");
@@ -46,5 +44,7 @@ TEST_CASE("a character outside of ASCII may begin with any byte outside", "[rule
   CHECK_FALSE(FirstBytes("\\d").test(0xC3));
   CHECK_FALSE(FirstBytes("[a-f]").test(0xC3));
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

@@ -6,19 +6,19 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 TEST_CASE("a framework is found by its id or its name, however it is written", "[rules]") {
   const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "frameworks": [
-    {"id": "our_torch", "name": "Our Torch/TPU", "signs": ["our torch"], "examples": ["our torch"]},
+    {"id": "our_torch", "name": "Our Torch/TPU", "aliases": ["flames"], "signs": ["our torch"], "examples": ["our torch"]},
     {"id": "plain", "signs": ["plainly"], "examples": ["plainly"]}]})");
-  for (const char* written : {"our_torch", "OUR_TORCH", "our-torch", "Our Torch/TPU", "our torch/tpu"}) {
+  for (const char* written : {"our_torch", "OUR_TORCH", "our-torch", "Our Torch/TPU", "our torch/tpu", "Flames"}) {
     INFO(written);
     REQUIRE(rules.FindFramework(written) != nullptr);
     CHECK(rules.FindFramework(written)->id == "our_torch");
   }
   CHECK(rules.FindFramework("plain")->name == "plain");
-  for (const char* written : {"our", "torch", "", "/", "all"}) CHECK(rules.FindFramework(written) == nullptr);
+  for (const char* written : {"our", "tpu", "", "/", "all"}) CHECK(rules.FindFramework(written) == nullptr);
 }
 
 TEST_CASE("one framework's steps are for those without", "[rules]") {
@@ -38,5 +38,5 @@ TEST_CASE("rules know which files somebody asked for", "[rules]") {
   CHECK(BuiltInRules().given().empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

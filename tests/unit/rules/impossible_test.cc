@@ -7,7 +7,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string PlaceIn(const std::string& pattern) {
   const std::optional<SyntaxFault> fault = ImpossiblePart(pattern);
@@ -53,5 +53,5 @@ TEST_CASE("a pattern that is cut anywhere ends the search", "[rules]") {
   SUCCEED();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

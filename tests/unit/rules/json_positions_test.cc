@@ -5,7 +5,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Show(JsonPlace place) { return std::to_string(place.line) + ":" + std::to_string(place.column); }
 
@@ -136,5 +136,5 @@ TEST_CASE("json: every beginning of a text is a fault, not a crash", "[rules]") 
   CHECK(JsonDocument::Parse(text).faults().empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -10,7 +10,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 RuleFile File(const std::string& name, const std::string& sections, int layer = 1) {
   RuleFile file;
@@ -121,5 +121,5 @@ TEST_CASE("the list says where entries are from and what became of them", "[rule
   CHECK(find("failures", code).place.starts_with("rules/"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 struct Said {
   std::string faults;
@@ -181,5 +181,5 @@ TEST_CASE("a caret stands below its place, whatever the line", "[rules]") {
   CHECK(fault.Caret() == "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

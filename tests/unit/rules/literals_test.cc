@@ -12,7 +12,7 @@
 #include "rules/rule_set.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // Whole literals, their beginnings and ends, in any case, close together: half a hit meets the next one.
 std::string RandomText(const std::vector<std::string>& literals, std::mt19937* random) {
@@ -69,5 +69,5 @@ TEST_CASE("the prefilter finds the rules' literals wherever a plain search does"
   CHECK(found > 1000);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

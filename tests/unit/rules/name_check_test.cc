@@ -8,7 +8,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Texts = std::vector<std::string>;
 
@@ -50,8 +50,6 @@ class Check {
   LoadedFile file_;
   FaultSink sink_;
 };
-
-}  // namespace
 
 TEST_CASE("where nothing is used nothing is wrong", "[rules]") {
   Check check("{}");
@@ -161,5 +159,7 @@ TEST_CASE("of a failure that is not known in full nothing is said", "[rules]") {
   REQUIRE(said.size() == 1);
   CHECK(said[0].ends_with("unknown name 'unknown_two'"));
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

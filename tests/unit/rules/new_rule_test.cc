@@ -13,7 +13,7 @@
 #include "rules/rule_set.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -148,5 +148,5 @@ TEST_CASE("a new rule needs a message with words", "[rules]") {
   CHECK_THROWS_AS(RuleText({"''\"\\ $^*"}), Error);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

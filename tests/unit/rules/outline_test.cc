@@ -5,7 +5,7 @@
 #include "rules/expression.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Outline(const std::string& source) {
   std::vector<SyntaxFault> faults;
@@ -34,5 +34,5 @@ TEST_CASE("texts of the rule data stand as they are", "[rules]") {
   CHECK(Outline("{unknown}") == "‹›");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -6,7 +6,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // "covered text|what the pattern wants"; with "…" where that may stand anywhere behind, and "|again" where its end
 // matches again.
@@ -58,5 +58,5 @@ TEST_CASE("a pattern that did not compile reaches nowhere", "[rules]") {
   CHECK_FALSE(FindReach(Pattern(), "a").has_value());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -11,7 +11,7 @@
 #include "rules/builtin.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Places = std::vector<std::size_t>;
 
@@ -42,8 +42,6 @@ class Made {
   std::vector<Pattern> patterns_;
   std::unique_ptr<PatternSet> set_;
 };
-
-}  // namespace
 
 TEST_CASE("a set without patterns finds none", "[rules]") {
   const PatternSet none({});
@@ -140,5 +138,7 @@ TEST_CASE("of a pattern's alternatives one is enough, and of each all its words"
   }
   CHECK(set.In("took  every\npage of the card") == Places{0});
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

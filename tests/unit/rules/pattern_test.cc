@@ -8,7 +8,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 Pattern Compile(const std::string& source) {
   std::vector<SyntaxFault> faults;
@@ -183,5 +183,5 @@ TEST_CASE("patterns: each match holds one of the literals", "[rules]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 #include "rules/schema_check.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -95,5 +95,5 @@ TEST_CASE("examples in the schema are allowed by it, and a file may name it", "[
   CHECK(SchemaCheck(RuleSet::SchemaText()).Run(json::parse(named)).empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Rules(const std::string& of_failure, const std::string& of_scenario) {
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "T1", "title": "t", "category": "c", "phase": "run")" +
@@ -38,5 +38,5 @@ TEST_CASE("rules: what is wrong with retry is said", "[rules]") {
   CHECK(LoadFaults(Rules("", R"(, "retry": {"answer": "unknown", "why": "Nothing tells."})")) == "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

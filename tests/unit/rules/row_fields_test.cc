@@ -7,7 +7,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string File(const std::string& fields) {
   return R"({"format": "whyoom.rules/1", "row_fields": {)" + fields + "}}";
@@ -60,5 +60,5 @@ TEST_CASE("fields of a row: what is wrong with them", "[rules]") {
         "user.json:1:40: 'replicated' is a field already (give the term another name)\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

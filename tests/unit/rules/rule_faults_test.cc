@@ -6,7 +6,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // The build adds this key to the data that it packs; of a file it is a fault like any other.
 TEST_CASE("rule faults: what only packed data has is no key of a file, and is not read", "[rules]") {
@@ -203,5 +203,5 @@ TEST_CASE("rule faults: a rule file cut anywhere, or with any byte changed, is n
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

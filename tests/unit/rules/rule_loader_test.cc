@@ -9,7 +9,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 RuleSet Base() {
   RuleSet set;
@@ -159,5 +159,5 @@ TEST_CASE("rules: reading files", "[rules]") {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

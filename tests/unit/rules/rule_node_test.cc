@@ -9,7 +9,7 @@
 #include "show.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // A file with its faults.
 struct File {
@@ -37,8 +37,6 @@ using Texts = std::vector<std::string>;
 struct Nothing : Scope {
   Value Get(std::string_view) const override { return Unknown{}; }
 };
-
-}  // namespace
 
 TEST_CASE("what is not there reads as empty, without a fault", "[rules]") {
   File file("{\"a\": 1}");
@@ -209,5 +207,7 @@ TEST_CASE("what a reader could not see is a fault, but not in a file that is tru
   CHECK(trusted.root()["title"].Text() == "a\x1b[2Jb");
   CHECK(trusted.Faults().empty());
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

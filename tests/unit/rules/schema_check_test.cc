@@ -9,7 +9,7 @@
 #include "rules/rule_set.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using nlohmann::json;
 
@@ -51,5 +51,5 @@ TEST_CASE("schema: each keyword is checked, at any depth", "[rules]") {
         "/x/1: expected a text, found a number\n/x/2: expected a text, found an array\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

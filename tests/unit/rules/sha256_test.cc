@@ -3,7 +3,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // The vectors of FIPS 180-4's examples, and lengths round the ends of a block.
 TEST_CASE("sha256: vectors", "[rules]") {
@@ -20,5 +20,5 @@ TEST_CASE("sha256: padding", "[rules]") {
   CHECK(Sha256Hex(std::string(64, 'a')) == "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

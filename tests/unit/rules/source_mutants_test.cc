@@ -13,7 +13,7 @@
 #include "rules/pattern_tree.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::set<std::string> Sources(const std::vector<SourceMutant>& mutants) {
   std::set<std::string> sources;
@@ -22,8 +22,6 @@ std::set<std::string> Sources(const std::vector<SourceMutant>& mutants) {
 }
 
 using Set = std::set<std::string>;
-
-}  // namespace
 
 TEST_CASE("a pattern is changed in each of its parts", "[rules][mutants]") {
   CHECK(Sources(MutatePattern("abc")) == Set{"aqc"});
@@ -116,5 +114,7 @@ TEST_CASE("a sentence is changed in its words and holes", "[rules][mutants]") {
   CHECK(std::none_of(quoted.begin(), quoted.end(),
                      [](const std::string& one) { return one.find("'}times") != one.npos; }));
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

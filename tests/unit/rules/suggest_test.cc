@@ -7,11 +7,9 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const std::vector<std::string> kNames = {"used_bytes", "limit_bytes", "code", "node", "id"};
-
-}  // namespace
 
 TEST_CASE("the nearest name, if it is near enough to be meant", "[rules]") {
   CHECK(Nearest("used_bites", kNames) == "used_bytes");
@@ -47,3 +45,5 @@ TEST_CASE("how it is said", "[rules]") {
   CHECK(Listing({"a"}) == "a");
   CHECK(Listing({}).empty());
 }
+
+}  // namespace TEST_FILE

@@ -6,7 +6,7 @@
 #include "rules/expression.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 class FactScope : public Scope {
  public:
@@ -98,5 +98,5 @@ TEST_CASE("templates: faults say where", "[rules]") {
         "30: unexpected '&' (write 'and')\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

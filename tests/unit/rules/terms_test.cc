@@ -6,7 +6,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // Two rows, of 6 and 1 byte.
 class Rows : public Scope {
@@ -183,5 +183,5 @@ TEST_CASE("rules: a line may stand in pieces", "[rules]") {
  "used_byts"]]}})") == "user.json:2:3: unknown name 'used_byts' (did you mean 'used_bytes'?)\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 std::string Section(const std::string& text) { return R"({"format": "whyoom.rules/1",)" + text + "}"; }
 
@@ -88,5 +88,5 @@ TEST_CASE("wording and thresholds: what nothing asks for is a fault", "[rules]")
         "user.json:2:16: nothing asks for 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include "text/cleaning.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using std::string_literals::operator""s;
 
@@ -44,5 +44,5 @@ TEST_CASE("texts with a few odd bytes were", "[text]") {
   CHECK_FALSE(IsBinary("step 3: " + Wide(kMessage)));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // The text without controls; what had none says so.
 std::string Strip(const std::string& text) {
@@ -28,8 +28,6 @@ std::string Split(const std::string& text, std::size_t most = 100) {
   }
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("escape sequences of terminals are taken out", "[text]") {
   CHECK(Strip("a\x1b[31mred\x1b[0m b") == "ared b");
@@ -139,3 +137,5 @@ TEST_CASE("the last of the lines asked for holds the rest", "[text]") {
   CHECK(Split("a\nb\nc", 2) == "a@0|b\nc@2");
   CHECK(Split("a\nb\nc", 1) == "a\nb\nc@0");
 }
+
+}  // namespace TEST_FILE

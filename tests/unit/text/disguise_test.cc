@@ -12,7 +12,7 @@
 #include "unit/text/rule_affixes.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -291,5 +291,5 @@ TEST_CASE("the way back survives every prefix", "[text]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // What an escape means, with its length: "3 é".
 std::string Meaning(const std::string& text, std::size_t at = 0) {
@@ -30,8 +30,6 @@ std::string Cut(const std::string& text, std::size_t most = 100) {
   }
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("what an escape means", "[text]") {
   CHECK(Meaning("\\n") == "2 \n");
@@ -131,3 +129,5 @@ TEST_CASE("beyond so many parts, breaks become blanks", "[text]") {
   CHECK(Cut("a\\nb\\nc", 2) == "a@0|b c@3");
   CHECK(Cut("a\\nb\\nc", 1) == "a b c@0");
 }
+
+}  // namespace TEST_FILE

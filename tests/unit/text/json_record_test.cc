@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 const JsonLogKeys kKeys = {{"/message", "/payload/text", "/msg"}, {"/host", "/labels/pod"}, {"/time", "/ts"}};
 
@@ -40,8 +40,6 @@ std::string Elements(const std::string& line) {
     shown += "<" + element.text + "@" + std::to_string(element.segments.front().raw_at) + ">";
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("the text of a record, who wrote it and when", "[text]") {
   CHECK(Read(R"({"message": "one"})") == "one@13");
@@ -125,3 +123,5 @@ TEST_CASE("what is no pointer is refused", "[text]") {
   CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), Error);
   CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is no JSON pointer");
 }
+
+}  // namespace TEST_FILE

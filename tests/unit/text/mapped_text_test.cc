@@ -6,7 +6,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 // Each character with the place of the raw byte behind it: "a0b1".
 std::string Show(const MappedText& text) {
@@ -18,8 +18,6 @@ std::string Show(const MappedText& text) {
     shown += text.text.substr(at, 1) + std::to_string(line.RawOffset(at));
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("raw bytes become valid text", "[text]") {
   CHECK(Show(MapRaw("abc")) == "a0b1c2");
@@ -63,3 +61,5 @@ TEST_CASE("a part of a changed text still knows", "[text]") {
   CHECK(Show(Slice(changed, 2, 5)) == "667788");
   CHECK(Slice(changed, 2, 2).text.empty());
 }
+
+}  // namespace TEST_FILE

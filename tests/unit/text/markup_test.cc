@@ -6,7 +6,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 std::string Markdown(const std::string& text) {
   MappedText mapped = MapRaw(text);
@@ -21,8 +21,6 @@ std::string Html(const std::string& text) {
   CHECK(changed == (mapped.text != text));
   return mapped.text;
 }
-
-}  // namespace
 
 TEST_CASE("leading marks of quotes, lists and headings", "[text]") {
   CHECK(Markdown("> one") == "one");
@@ -104,3 +102,5 @@ TEST_CASE("what is left of markup knows where it stood", "[text]") {
   CHECK(raw(html, 1) == 1);
   CHECK(raw(html, 2) == 5);
 }
+
+}  // namespace TEST_FILE

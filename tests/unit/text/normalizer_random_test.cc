@@ -7,7 +7,7 @@
 #include "unit/text/rule_affixes.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // Pieces of every disguise, so that they meet in ways that no one thought of.
 const std::vector<std::string>& Scraps() {
@@ -123,5 +123,5 @@ TEST_CASE("whatever comes in, lines are clean and lead back to it", "[text][slow
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

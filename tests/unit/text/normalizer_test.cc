@@ -7,7 +7,7 @@
 #include "unit/text/rule_affixes.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -399,5 +399,5 @@ TEST_CASE("a line that nothing ends may go on in its last word", "[text]") {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

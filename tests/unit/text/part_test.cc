@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-namespace {
+namespace TEST_FILE {
 
 Part Piece(const std::string& text, bool goes_on, const std::string& reporter = "a", std::uint64_t offset = 0) {
   Part part;
@@ -33,8 +33,6 @@ std::string Join(Unfinished* unfinished, Part part) {
   CHECK_FALSE(part.goes_on);
   return "alone: " + part.text.text;
 }
-
-}  // namespace
 
 TEST_CASE("pieces are joined until one does not go on", "[text]") {
   Unfinished unfinished;
@@ -111,3 +109,5 @@ TEST_CASE("what waits for too long, or at the end, is given as it is", "[text]")
   unfinished.CountLine();
   CHECK_FALSE(unfinished.TakeOverdue(false));
 }
+
+}  // namespace TEST_FILE

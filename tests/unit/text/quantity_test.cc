@@ -5,7 +5,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 constexpr std::int64_t kK = 1024;
 constexpr std::int64_t kM = kK * 1024;
@@ -90,8 +90,6 @@ TEST_CASE("a written size is read back to its digits", "[text]") {
   }
 }
 
-}  // namespace
-
 TEST_CASE("a size with its unit is over, one without may go on", "[text]") {
   for (const char* text : {"15.75G", "used 2.43G", "12 bytes", "1.5 GiB", "64K", "7B"}) {
     INFO(text);
@@ -102,5 +100,7 @@ TEST_CASE("a size with its unit is over, one without may go on", "[text]") {
     CHECK_FALSE(EndsInUnit(text));
   }
 }
+
+}  // namespace TEST_FILE
 
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 #include "text/part.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -108,5 +108,5 @@ TEST_CASE("a line that never ends is not kept for ever", "[text]") {
   CHECK(waiting <= 1025);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

@@ -3,7 +3,7 @@
 #include "catch.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 // What is understood of a stamp.
 std::string Read(std::string_view text) {
@@ -100,5 +100,5 @@ TEST_CASE("what a stamp leaves open is what is nearest to another one", "[text]"
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom

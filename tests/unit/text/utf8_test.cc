@@ -7,7 +7,7 @@
 #include "text/line.h"
 
 namespace whyoom {
-namespace {
+namespace TEST_FILE {
 
 const std::string kBad = "\xEF\xBF\xBD";
 
@@ -104,5 +104,5 @@ TEST_CASE("a position in a line leads back to its raw byte", "[text]") {
   CHECK(line.RawOffset(9) == 143);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace whyoom
