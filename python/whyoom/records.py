@@ -362,8 +362,8 @@ class Problem(Record):
     member: Optional[str]
     member_bytes: Optional[str]
     what: str
-    # unknown_error: a line tells of an error about memory that no rule knows. Absent: the input could not be read
-    # whole, or a limit was met.
+    # unknown_error: a line tells of an error about memory that no rule knows; note: all was read, and something is to
+    # be said of it. Absent: the input could not be read whole, or a limit was met.
     kind: Optional[str]
     # The first one of an unknown error; absent where more of them are counted.
     line: Optional[int]

@@ -82,7 +82,9 @@ bool ReportFilter::Fails(const Report& report) const {
 
 int ReportFilter::ExitStatus(const Report& report) const {
   if (options_.exit_zero) return kNothing;
-  if (!UnreadInputs(report).empty()) return kNotAllRead;
+  const std::vector<const Problem*> unread = UnreadInputs(report);
+  if (std::any_of(unread.begin(), unread.end(), [](const Problem* each) { return each->kind != Problem::kNote; }))
+    return kNotAllRead;
   return Fails(report) ? kFound : kNothing;
 }
 

@@ -20,6 +20,9 @@ struct Problem {
   bool of_report = false;  // not of an input: a limit of the report, or what follows from a finding
   std::string kind = {};   // empty: not read whole, or a limit
 
+  // All was read; only something is to be said of it.
+  static constexpr const char* kNote = "note";
+
   // An error that no rule knows, see UnknownError in input/problems.h.
   static constexpr const char* kUnknownError = "unknown_error";
   std::uint64_t line = 0;         // of the first one; 0: of several, which are only counted

@@ -80,7 +80,7 @@ void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
                        fmt::format("{} of failures {} no time that can be compared with it; {} kept",
                                    reports == 1 ? "1 report" : fmt::format("{} reports", reports),
                                    reports == 1 ? "carries" : "carry", reports == 1 ? "it is" : "they are"),
-                       true});
+                       true, Problem::kNote});
 }
 
 }  // namespace whyoom

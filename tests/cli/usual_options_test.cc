@@ -370,20 +370,20 @@ TEST_CASE("a baseline stays as it was where an input cannot be read", "[cli]") {
 
 TEST_CASE("of inputs of which nothing can be read nothing is said to be found or not", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("a.log.gz", "no gzip at all");
+  scratch.Write("a.log.gz", std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10));
   for (const char* format : {"text", "markdown", "github"}) {
     INFO(format);
-    const ProcessResult result = RunWhyoom({"--format", format, "a.log.gz", "none.log"}, "", scratch.path());
+    const ProcessResult result = RunWhyoom({"--format", format, "a.log.gz"}, "", scratch.path());
     CHECK(result.exit_status == 3);
-    if (result.out.find("0 B") == std::string::npos) CHECK_FALSE(Holds(result.out, "No out-of-memory error found in"));
+    CHECK_FALSE(Holds(result.out, "No out-of-memory error found in"));
   }
 }
 
 TEST_CASE("names on other machines and messages in place of names are answered with what reads them", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("list", "s3://bucket/train.log\n");
-  CHECK(
-      Holds(RunWhyoom({"--files-from", "list"}, "", scratch.path()).out, "aws s3 cp s3://bucket/train.log - | whyoom"));
+  CHECK(Holds(RunWhyoom({"--files-from", "list"}, "", scratch.path()).out,
+              "whyoom reads no network; this does: aws s3 cp"));
   const std::string message = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.";
   CHECK(Holds(RunWhyoom({message}, "", scratch.path()).out, "a message is read from a pipe"));
   CHECK(Holds(RunWhyoom({"--run", "--", "true"}, "", scratch.path()).err, "did you mean 'whyoom run'?"));

@@ -12,10 +12,9 @@ void Describe(auto& v, RecordOf<Problem> auto& problem) {
   v.NeedName("path", problem.path);
   v.MaybeName("member", problem.member);
   v.Need("what", problem.what);
-  v.Maybe(
-      "kind", problem.kind,
-      {.about = "unknown_error: a line tells of an error about memory that no rule knows. Absent: the input could not "
-                "be read whole, or a limit was met."});
+  v.Maybe("kind", problem.kind,
+          {.about = "unknown_error: a line tells of an error about memory that no rule knows; note: all was read, and "
+                    "something is to be said of it. Absent: the input could not be read whole, or a limit was met."});
   v.Maybe("line", problem.line, {.about = "The first one of an unknown error; absent where more of them are counted."});
   v.Maybe("text", problem.text, {.about = "What it says, cut where it is long."});
   v.Maybe("occurrences", problem.occurrences, {.about = "How often it was printed, figures aside."});
