@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/explanation.h"
+#include "report/finding_view.h"
 #include "report/html/site.h"
 #include "report/markdown/explain_markdown.h"
 #include "report/markdown/failure_pages.h"
@@ -65,7 +66,7 @@ std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& wor
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
   // "E1000.?", as reports name what is open.
-  const std::string topic = given.ends_with(".?") ? given.substr(0, given.size() - 2) : given;
+  const std::string topic = given.ends_with(kOpenScenario) ? given.substr(0, given.rfind(kOpenScenario)) : given;
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);

@@ -63,7 +63,7 @@ void ReportFilter::Apply(Report* report) const {
   if (options_.write_baseline.empty()) return;
   // What was not read may hold what an older baseline knows.
   std::error_code error;
-  if (!UnreadInputs(*report).empty() && fs::exists(options_.write_baseline, error)) {
+  if (!AllRead(*report) && fs::exists(options_.write_baseline, error)) {
     report->problems.push_back(
         {options_.write_baseline, "", "the baseline stays as it was, since not all inputs could be read", true});
     return;
@@ -82,9 +82,7 @@ bool ReportFilter::Fails(const Report& report) const {
 
 int ReportFilter::ExitStatus(const Report& report) const {
   if (options_.exit_zero) return kNothing;
-  const std::vector<const Problem*> unread = UnreadInputs(report);
-  if (std::any_of(unread.begin(), unread.end(), [](const Problem* each) { return each->kind != Problem::kNote; }))
-    return kNotAllRead;
+  if (!AllRead(report)) return kNotAllRead;
   return Fails(report) ? kFound : kNothing;
 }
 

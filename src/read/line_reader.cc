@@ -165,7 +165,7 @@ bool LineReader::MakeRoom() {
     return false;
   }
   const std::size_t before = sightings_.size();
-  Close(&oldest);
+  CloseOldest();
   const bool cut =
       std::any_of(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(),
                   [](const Sighting& sighting) { return !sighting.failure->reader.empty() && sighting.rows.empty(); });
@@ -175,8 +175,9 @@ bool LineReader::MakeRoom() {
   return true;
 }
 
-// The one that printed longest ago.
-void LineReader::Close(Reporter* oldest) {
+// The one that printed longest ago, and at once.
+void LineReader::CloseOldest() {
+  Reporter* oldest = &reporters_.at(recent_.front());
   oldest->session.Flush(&sightings_);
   DropQuoted(oldest);
   oldest->suspects.SeeKnown(oldest->session.known_lines(), &suspects_);
@@ -199,7 +200,7 @@ void LineReader::Weigh(Reporter* reporter) {
     if (oldest == reporter) return;
     if (oldest->session.active())
       problem_ = "reports of more hosts or processes are open at once than memory is meant for; some may be cut";
-    Close(oldest);
+    CloseOldest();
   }
 }
 

@@ -102,7 +102,7 @@ class LineReader {
   void SetTime(Reporter* reporter, Line* line);
   Reporter* FindReporter(const std::string& name);
   bool MakeRoom();
-  void Close(Reporter* oldest);
+  void CloseOldest();
   void Weigh(Reporter* reporter);
 
   const Engine& engine_;

@@ -233,7 +233,7 @@ std::string RuleId(const Diagnosis& finding) {
 
 std::string ScenarioName(const Diagnosis& finding) {
   const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
-  return open ? finding.failure->code + ".?" : RuleId(finding);
+  return open ? finding.failure->code + kOpenScenario : RuleId(finding);
 }
 
 std::string ScenarioTitle(const Diagnosis& finding) {

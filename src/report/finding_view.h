@@ -100,6 +100,9 @@ std::vector<std::string> AlsoTexts(const Diagnosis& finding);
 // `whyoom explain`.
 std::string RuleId(const Diagnosis& finding);
 
+// Behind a code: of a scenario that the log leaves open.
+inline constexpr const char* kOpenScenario = ".?";
+
 // The same for an overview: "E1000.?" where the log cannot tell.
 std::string ScenarioName(const Diagnosis& finding);
 

@@ -6,13 +6,12 @@
 #include <cctype>
 
 #include "input/error.h"
+#include "report/finding_view.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
-
-constexpr const char* kOpen = ".?";  // behind a code: of an open scenario
 
 std::string LowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -37,7 +36,7 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
   for (const Failure& failure : rules.failures()) {
     for (const std::string& name : NamesOf(failure)) {
       known.push_back(name);
-      if (!failure.scenarios.empty()) known.push_back(name + kOpen);
+      if (!failure.scenarios.empty()) known.push_back(name + kOpenScenario);
       for (const Scenario& scenario : failure.scenarios) known.push_back(name + "." + scenario.id);
     }
   }
@@ -45,7 +44,7 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
 }
 
 bool IsGlob(std::string_view text) {
-  return !text.ends_with(kOpen) && text.find_first_of("*?") != std::string_view::npos;
+  return !text.ends_with(kOpenScenario) && text.find_first_of("*?") != std::string_view::npos;
 }
 
 bool Matches(std::string_view name, bool exact, std::string_view known) {
@@ -116,7 +115,7 @@ bool Selection::IsOpenOf(const Diagnosis& finding) const {
   const std::vector<std::string> codes = NamesOf(*finding.failure);
   return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&
          std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
-           const std::string open = LowerCase(code) + kOpen;
+           const std::string open = LowerCase(code) + kOpenScenario;
            return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
          });
 }

@@ -88,8 +88,13 @@ std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
   return first == unknown.end() ? std::string() : RuleCommand(**first);
 }
 
+bool AllRead(const Report& report) {
+  const std::vector<const Problem*> unread = UnreadInputs(report);
+  return std::all_of(unread.begin(), unread.end(), [](const Problem* each) { return each->kind == Problem::kNote; });
+}
+
 bool NothingRead(const Report& report) {
-  return !report.problems.empty() && (report.artifacts == 0 || (report.bytes == 0 && !UnreadInputs(report).empty()));
+  return !report.problems.empty() && (report.artifacts == 0 || (report.bytes == 0 && !AllRead(report)));
 }
 
 std::string NothingFoundText(const Report& report) {

@@ -47,6 +47,9 @@ std::uint64_t UnreadInputsLeftOut(const Report& report);
 // What is said first where no failure was found: whether anything was read, and whether an error is unknown.
 std::string NothingFoundText(const Report& report);
 
+// Whether every input was read whole, and no limit was met.
+bool AllRead(const Report& report);
+
 // Whether of all inputs nothing could be read, so that nothing is known of them.
 bool NothingRead(const Report& report);
 
