@@ -10,10 +10,7 @@
 namespace whyoom {
 namespace {
 
-// Lower and upper case differ in this bit. So do other bytes, which are told apart when they are compared.
-constexpr unsigned kCaseBit = 0x20;
-constexpr std::uint64_t kCaseBits = 0x2020202020202020U;
-constexpr std::size_t kBitsForPiece = 64;  // that a place which does not matter is told by, nearly always
+constexpr unsigned kCaseBit = kCaseBits & 0xFF;
 // Texts of so many bytes or more have eight pieces of 8 bytes and four of 4.
 constexpr std::size_t kLong = 15;
 constexpr std::size_t kMiddle = 7;
@@ -46,6 +43,13 @@ const std::array<std::uint8_t, 256>& Commonness() {
   return commonness;
 }
 
+// As lower case sees them.
+std::uint64_t EightAt(const char* at) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  return bytes | kCaseBits;
+}
+
 // Whether `text`, in lower case, stands at `at`, where so many bytes are.
 bool StandsAt(const std::string& text, const char* at) {
   for (const char c : text) {
@@ -54,32 +58,11 @@ bool StandsAt(const std::string& text, const char* at) {
   return true;
 }
 
-template <class Gram>
-Gram GramAt(const char* at) {
-  Gram gram = 0;
-  std::memcpy(&gram, at, sizeof gram);
-  return gram | static_cast<Gram>(kCaseBits);
-}
-
 }  // namespace
 
 template <class Gram, std::size_t kStride>
-GramSearch::Table<Gram, kStride>::Table(std::size_t shortest) : width_(std::min(shortest, sizeof(Gram))) {
-  std::array<unsigned char, sizeof(Gram)> ones = {};
-  std::fill_n(ones.begin(), width_, static_cast<unsigned char>(0xFF));
-  std::memcpy(&mask_, ones.data(), sizeof mask_);
-}
-
-template <class Gram, std::size_t kStride>
-std::uint32_t GramSearch::Table<Gram, kStride>::Hash(Gram gram) const {
-  return static_cast<std::uint32_t>(gram * std::uint64_t{0x9E3779B97F4A7C15} >> shift_);
-}
-
-template <class Gram, std::size_t kStride>
-bool GramSearch::Table<Gram, kStride>::MayBe(Gram gram) const {
-  const std::uint32_t hash = Hash(gram);
-  return (bits_[hash / 32] >> hash % 32 & 1U) != 0;
-}
+GramSearch::Table<Gram, kStride>::Table(std::size_t shortest)
+    : width_(std::min(shortest, sizeof(Gram))), bits_(width_, 0) {}
 
 // Where the text stands, one of as many pieces that follow one another begins at a place that is looked at, and only
 // one. The first may begin a byte before the text and the last end a byte behind it.
@@ -115,13 +98,11 @@ void GramSearch::Table<Gram, kStride>::AddPiece(const std::string& text, std::si
   const std::size_t inside = std::min(width_ - inside_from, text.size() - from);
   std::array<char, sizeof(Gram)> bytes = {};
   std::memcpy(bytes.data() + inside_from, text.data() + from, inside);
-  const auto add = [&] {
-    pieces_.push_back({GramAt<Gram>(bytes.data()) & mask_, static_cast<std::uint32_t>(place), offset});
-  };
+  const auto add = [&] { pieces_.push_back({bits_.At(bytes.data()), static_cast<std::uint32_t>(place), offset}); };
   if (inside == width_) return add();
   char& any = inside_from > 0 ? bytes.front() : bytes[inside];
   for (unsigned byte = 0; byte < 256; ++byte) {
-    if ((byte & kCaseBit) == 0) continue;  // as GramAt sees it
+    if ((byte & kCaseBit) == 0) continue;  // as GramBits sees it
     any = static_cast<char>(byte);
     add();
   }
@@ -130,15 +111,14 @@ void GramSearch::Table<Gram, kStride>::AddPiece(const std::string& text, std::si
 template <class Gram, std::size_t kStride>
 void GramSearch::Table<Gram, kStride>::Index() {
   std::sort(pieces_.begin(), pieces_.end(), [](const Piece& one, const Piece& other) { return one.gram < other.gram; });
-  const std::size_t bits = std::bit_ceil(pieces_.size() * kBitsForPiece);
-  shift_ = 64U - static_cast<unsigned>(std::countr_zero(bits));
-  bits_.resize(bits / 32);
+  bits_ = GramBits<Gram, kStride>(width_, pieces_.size());
   slots_.resize(std::bit_ceil(2 * pieces_.size()));
+  slot_shift_ = 32U - static_cast<unsigned>(std::countr_zero(slots_.size()));
   for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
     const Gram gram = pieces_[first].gram;
     while (last < pieces_.size() && pieces_[last].gram == gram) ++last;
-    bits_[Hash(gram) / 32] |= 1U << Hash(gram) % 32;
-    std::size_t at = Hash(gram) & (slots_.size() - 1);
+    bits_.Set(gram);
+    std::size_t at = SlotIndex(gram);
     while (slots_[at].first != slots_[at].last) at = (at + 1) & (slots_.size() - 1);
     slots_[at] = {gram, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
   }
@@ -147,7 +127,7 @@ void GramSearch::Table<Gram, kStride>::Index() {
 // Of no pieces where there is none of the gram.
 template <class Gram, std::size_t kStride>
 auto GramSearch::Table<Gram, kStride>::SlotOf(Gram gram) const -> const Slot& {
-  std::size_t at = Hash(gram) & (slots_.size() - 1);
+  std::size_t at = SlotIndex(gram);
   while (slots_[at].first != slots_[at].last && slots_[at].gram != gram) at = (at + 1) & (slots_.size() - 1);
   return slots_[at];
 }
@@ -161,33 +141,27 @@ void GramSearch::Table<Gram, kStride>::Scan(const std::vector<std::string>& text
     const Slot& slot = SlotOf(gram);
     for (std::uint32_t i = slot.first; i < slot.last; ++i) {
       const Piece& piece = pieces_[i];
-      const std::string& text = texts[piece.text];
       const auto begin = static_cast<std::ptrdiff_t>(at) - piece.offset;
-      if (begin < 0 || static_cast<std::size_t>(begin) + text.size() > bytes.size()) continue;
-      if (!StandsAt(text, bytes.data() + begin)) continue;
-      limit = std::min(limit, see(static_cast<std::size_t>(begin) + text.size(), piece.text));
+      if (begin < 0 || static_cast<std::size_t>(begin) + piece.size > bytes.size()) continue;
+      if (piece.size >= sizeof piece.other && EightAt(bytes.data() + at + piece.other_at) != piece.other) continue;
+      if (!StandsAt(texts[piece.text], bytes.data() + begin)) continue;
+      limit = std::min(limit, see(static_cast<std::size_t>(begin) + piece.size, piece.text));
     }
   };
   const char* const data = bytes.data();
   std::size_t at = 0;
-  // Four places at once, so that there is one jump for all.
-  for (; at + 3 * kStride + sizeof(Gram) <= limit; at += 4 * kStride) {
-    std::array<Gram, 4> grams;
-    unsigned found = 0;
-    for (std::size_t i = 0; i < grams.size(); ++i) {
-      grams[i] = GramAt<Gram>(data + at + i * kStride) & mask_;
-      found |= static_cast<unsigned>(MayBe(grams[i])) << i;
+  for (unsigned found = bits_.Next(data, limit, &at); found != 0; found = bits_.Next(data, limit, &at)) {
+    for (; found != 0; found &= found - 1) {
+      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(found)) * kStride;
+      look(place, bits_.At(data + place));
     }
-    if (found == 0) continue;
-    for (std::size_t i = 0; i < grams.size(); ++i) {
-      if ((found >> i & 1U) != 0) look(at + i * kStride, grams[i]);
-    }
+    at += GramBits<Gram, kStride>::kPlaces * kStride;
   }
   for (; at < limit; at += kStride) {
     std::array<char, sizeof(Gram)> padded = {};
     std::memcpy(padded.data(), data + at, std::min(padded.size(), bytes.size() - at));
-    const Gram gram = GramAt<Gram>(padded.data()) & mask_;
-    if (MayBe(gram)) look(at, gram);
+    const Gram gram = bits_.At(padded.data());
+    if (bits_.MayBe(gram)) look(at, gram);
   }
 }
 

@@ -1,13 +1,13 @@
 // Looks for many texts at once, at the speed of memory. Of a text of 15 bytes or more, the eight pieces of 8 bytes are
 // known that begin at eight bytes one after the other: wherever the text stands, one of them, and only one, begins at a
-// multiple of eight bytes from where the search began. So no other places are looked at. A table of bits tells nearly
-// all of them from those that matter, and what is left is compared whole. Of shorter texts the same is done with four
+// multiple of eight bytes from where the search began. So no other places are looked at. Bits tell nearly all of them
+// from those that matter, eight at once (input/gram_bits.h), and what is left is compared whole. Of shorter texts the same is done with four
 // pieces of 4 bytes, and for those of fewer than 7 bytes each byte is looked at, unless they are few.
 //
 // The pieces are chosen where a text has bytes that are rare in logs, so that the words that all of them are full of
 // ("memory", "allocate") cost little.
 //
-// A general engine for literals (Vectorscan 5.4.9) takes 1.8 times as long for the rules' 455, over logs of jobs.
+// A general engine for literals (Vectorscan 5.4.9) takes some three times as long for the rules' 455, over logs of jobs.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "input/gram_bits.h"
 
 namespace whyoom {
 
@@ -61,9 +63,14 @@ class GramSearch {
 
    private:
     struct Piece {
-      Gram gram;
-      std::uint32_t text;
-      std::int32_t offset;  // in the text; -1: before its first byte, whatever that byte is
+      Gram gram = 0;
+      std::uint32_t text = 0;
+      std::int32_t offset = 0;  // in the text; -1: before its first byte, whatever that byte is
+      std::uint32_t size = 0;   // of the text
+      // Eight bytes of the text at its other end, in lower case, and where they begin, from the piece on; a text of
+      // fewer bytes has none. Nearly all that begins like the piece and is no text shows here.
+      std::uint64_t other = 0;
+      std::int32_t other_at = 0;
     };
     // The pieces of equal bytes; first == last: none.
     struct Slot {
@@ -71,16 +78,14 @@ class GramSearch {
       std::uint32_t first = 0;
       std::uint32_t last = 0;
     };
-    std::uint32_t Hash(Gram gram) const;
-    bool MayBe(Gram gram) const;
     void AddPiece(const std::string& text, std::size_t place, int offset);
     const Slot& SlotOf(Gram gram) const;
+    std::size_t SlotIndex(Gram gram) const { return bits_.Mix(gram) >> slot_shift_; }
 
     const std::size_t width_;  // of a piece, in bytes
-    Gram mask_ = 0;            // of these
-    unsigned shift_ = 0;
-    std::vector<std::uint32_t> bits_;  // by Hash: whether there is such a piece
+    GramBits<Gram, kStride> bits_;
     std::vector<Slot> slots_;
+    unsigned slot_shift_ = 0;
     std::vector<Piece> pieces_;
   };
 
