@@ -11,8 +11,8 @@
 
 #include "read/engine.h"
 #include "rules/builtin.h"
-#include "rules/first_bytes.h"
 #include "rules/packed_texts.h"
+#include "rules/pattern_bytes.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -94,10 +94,18 @@ void DropExamples(nlohmann::json* entry) {
   for (const char* key : {"examples", "leaves", "no_match", "logs"}) entry->erase(key);
 }
 
+std::vector<std::string> Packed(const std::vector<ByteSet>& sets) {
+  std::vector<std::string> packed;
+  for (const ByteSet& set : sets) packed.push_back(PackBytes(set));
+  return packed;
+}
+
 std::vector<Affix> WithSigns(std::vector<Affix> affixes) {
   for (Affix& affix : affixes) {
     std::vector<SyntaxFault> faults;
-    affix.signs = {FirstBytes(affix.pattern), Pattern::Compile(affix.pattern, &faults).Literals(kAffixLiteral)};
+    const bool is_prefix = affix.place == Affix::Place::kPrefix;
+    affix.signs = {is_prefix ? LeadingBytes(affix.pattern, kSignBytes) : TrailingBytes(affix.pattern, kSignBytes),
+                   Pattern::Compile(affix.pattern, &faults).Literals(kAffixLiteral)};
   }
   return affixes;
 }
@@ -105,12 +113,19 @@ std::vector<Affix> WithSigns(std::vector<Affix> affixes) {
 void AddSigns(const std::vector<Affix>& affixes, nlohmann::json* entry) {
   for (const Affix& affix : affixes) {
     if (affix.id != entry->at("id")) continue;
-    (*entry)[kAffixSigns] = {{"first_bytes", affix.signs->first_bytes.to_string()},
-                             {"literals", affix.signs->literals}};
+    (*entry)[kAffixSigns] = {{"bytes", Packed(affix.signs->bytes)}, {"literals", affix.signs->literals}};
   }
 }
 
-std::string PackedRules(const std::vector<Affix>& affixes) {
+void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
+  for (const Quotation& quotation : quotations) {
+    if (quotation.id != entry->at("id") || quotation.source_line) continue;
+    (*entry)[kQuotationNeeds] = {{"before", Packed(NeededInLastLine(quotation.pattern.source()))},
+                                 {"from_head", Packed(NeededInFirstLine(quotation.after.source()))}};
+  }
+}
+
+std::string PackedRules(const std::vector<Affix>& affixes, const std::vector<Quotation>& quotations) {
   nlohmann::json files = nlohmann::json::object();
   for (const RuleFile& file : RuleSet::BuiltIn()) {
     nlohmann::json data = nlohmann::json::parse(file.text);
@@ -122,6 +137,9 @@ std::string PackedRules(const std::vector<Affix>& affixes) {
     }
     if (data.contains("affixes")) {
       for (nlohmann::json& entry : data["affixes"]) AddSigns(affixes, &entry);
+    }
+    if (data.contains("quotations")) {
+      for (nlohmann::json& entry : data["quotations"]) AddNeeds(quotations, &entry);
     }
     files[file.name] = std::move(data);
   }
@@ -156,7 +174,7 @@ int main() {
       "#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n\n#include "
       "\"rules/packed_texts.h\"\n");
   Print("namespace whyoom {\nnamespace {\n");
-  PrintBytes("kRules", PackedRules(affixes));
+  PrintBytes("kRules", PackedRules(affixes, rules.quotations()));
   PrintPatternLiterals(patterns);
   PrintDigest(rules);
   return std::fflush(stdout) == 0 ? 0 : 1;

@@ -98,7 +98,20 @@ void GramSearch::Table<Gram, kStride>::AddPiece(const std::string& text, std::si
   const std::size_t inside = std::min(width_ - inside_from, text.size() - from);
   std::array<char, sizeof(Gram)> bytes = {};
   std::memcpy(bytes.data() + inside_from, text.data() + from, inside);
-  const auto add = [&] { pieces_.push_back({bits_.At(bytes.data()), static_cast<std::uint32_t>(place), offset}); };
+  Piece piece;
+  piece.text = static_cast<std::uint32_t>(place);
+  piece.offset = offset;
+  piece.size = static_cast<std::uint32_t>(text.size());
+  if (text.size() >= sizeof piece.other) {
+    const bool in_second_half = 2 * from + width_ > text.size();
+    const std::size_t other = in_second_half ? 0 : text.size() - sizeof piece.other;
+    piece.other = EightAt(text.data() + other);
+    piece.other_at = static_cast<std::int32_t>(other) - offset;
+  }
+  const auto add = [&] {
+    piece.gram = bits_.At(bytes.data());
+    pieces_.push_back(piece);
+  };
   if (inside == width_) return add();
   char& any = inside_from > 0 ? bytes.front() : bytes[inside];
   for (unsigned byte = 0; byte < 256; ++byte) {

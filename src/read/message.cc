@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "text/byte_class.h"
 #include "text/quantity.h"
 
 namespace whyoom {
@@ -20,6 +21,11 @@ bool IsNewMessage(std::string_view text) {
   static const re2::RE2 boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
+  // Most lines are none of these, which two looks tell sooner.
+  const std::size_t first = text.find_first_not_of(" \t\n\f\r");
+  if (first == std::string_view::npos) return false;
+  const bool may_be_frame = text[first] == 'T' || text[first] == 'D' || text[first] == 'F';
+  if (!may_be_frame && text.find(": ", first) == std::string_view::npos) return false;
   return re2::RE2::PartialMatch(text, boundary);
 }
 
@@ -51,17 +57,25 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
     const std::size_t begin = i == 0 ? from : 0;
     const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
     const bool goes_on = i == 0 && line.text.size() > begin + kStep;
-    for (std::size_t column = begin; column < end; ++column) {
-      if (goes_on && column == begin + kStep) first_line_end_ = text_.size();
-      const char c = line.text[column];
-      if (!IsBlank(c)) {
-        text_ += c;
-      } else if (!text_.empty() && text_.back() != ' ') {
-        text_ += ' ';
-      }
+    if (goes_on) {
+      AppendCollapsed(std::string_view(line.text).substr(begin, kStep));
+      first_line_end_ = text_.size();
     }
+    const std::size_t rest = goes_on ? begin + kStep : begin;
+    AppendCollapsed(std::string_view(line.text).substr(rest, end - std::min(rest, end)));
     if (i == 0 && !goes_on) first_line_end_ = text_.size();
     if (end < line.text.size()) break;
+  }
+}
+
+void JoinedLines::AppendCollapsed(std::string_view text) {
+  static constexpr ByteClass kBlanks(" \t");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t blank = kBlanks.FindIn(text, at);
+    text_.append(text, at, blank - at);
+    if (blank == text.size()) break;
+    if (!text_.empty() && text_.back() != ' ') text_ += ' ';
+    at = blank + 1;
   }
 }
 

@@ -46,6 +46,12 @@ std::string TextFrom(const Surroundings& around, std::size_t at) {
   return text;
 }
 
+ByteSet BytesIn(std::string_view text) {
+  ByteSet bytes;
+  for (const char c : text) bytes.set(static_cast<unsigned char>(c));
+  return bytes;
+}
+
 std::size_t Indent(std::string_view line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
 
 bool IsFence(std::string_view line) {
@@ -103,8 +109,11 @@ const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std:
   if (likely.empty()) return nullptr;
   const std::string from_head = TextFrom(around, at);
   const std::vector<std::size_t> likely_after = afters_.MayBeIn(from_head);
+  const ByteSet bytes_before = BytesIn(std::string_view(before).substr(before.rfind('\n') + 1));
+  const ByteSet bytes_from_head = BytesIn(std::string_view(from_head).substr(0, from_head.find('\n')));
   const auto quoting = std::find_if(likely.begin(), likely.end(), [&](std::size_t i) {
     const Quotation& quotation = *quotations_[i];
+    if (!quotation.MayMatch(bytes_before, bytes_from_head)) return false;
     if (quotation.after.ok() && !std::binary_search(likely_after.begin(), likely_after.end(), i)) return false;
     return quotation.Matches(before, from_head) && (!quotation.in_source || AmongSource(around));
   });

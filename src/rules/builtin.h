@@ -28,9 +28,13 @@ struct RuleDigest {
 };
 const RuleDigest& BuiltInDigest();
 
-// What the data of the digest has beside the files': of an affix, an object with "first_bytes", a text of 256 bits, the
-// last byte first, and "literals", see Affix::Signs.
+// What the data of the digest has beside the files': of an affix, an object with "bytes" and "literals", see
+// Affix::Signs, and of a quotation, one with "before" and "from_head", see Quotation::Needed. Sets of bytes are as
+// PackBytes gives them.
 inline constexpr const char* kAffixSigns = "signs";
+inline constexpr const char* kQuotationNeeds = "needed";
+// Of how many bytes at their place the signs of an affix tell.
+inline constexpr std::size_t kSignBytes = 12;
 
 // Of a pattern that is looked for together with others, by what Pattern::regex gives: Pattern::Literals of kSetLiteral.
 // Nothing where it is none of the built-in ones.

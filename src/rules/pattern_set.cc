@@ -8,58 +8,37 @@
 
 #include "input/prefilter.h"
 #include "rules/builtin.h"
-#include "text/utf8.h"
+#include "text/byte_class.h"
 
 namespace whyoom {
 namespace {
 
-// Shorter words are everywhere.
-constexpr std::size_t kShortestWord = 3;
+// Shorter ones are everywhere.
+constexpr std::size_t kShortestWords = 3;
 
-// Blanks of a pattern stand for any blanks and line breaks, so it is only the words between them that stand in a text
-// as they stand in the literal.
-std::string LongestWord(const std::string& literal) {
-  std::string longest;
-  for (std::size_t begin = 0; begin < literal.size();) {
-    const std::size_t end = std::min(literal.find(' ', begin), literal.size());
-    if (end - begin > longest.size()) longest = literal.substr(begin, end - begin);
-    begin = end + 1;
+// Blanks of a pattern stand for any white space, so both a text and what is looked for in it have one blank in its
+// place.
+std::string Collapsed(std::string_view text) {
+  static constexpr ByteClass kWhite(" \t\n\f\r");
+  std::string collapsed;
+  collapsed.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t white = kWhite.FindIn(text, at);
+    collapsed.append(text, at, white - at);
+    if (white == text.size()) break;
+    collapsed += ' ';
+    at = white + 1;
+    while (at < text.size() && kWhite.Has(text[at])) ++at;
   }
-  return longest;
+  return collapsed;
 }
 
-// Where in `text` the words of a literal end that begin at `at`, any white space for each blank between them; npos
-// where they do not stand there.
-std::size_t EndOfWords(std::string_view text, std::size_t at, std::string_view words) {
-  constexpr std::string_view kWhite = " \t\n\f\r";
-  while (true) {
-    const std::string_view word = words.substr(0, words.find(' '));
-    if (text.substr(at, word.size()) != word) return std::string_view::npos;
-    at += word.size();
-    words.remove_prefix(word.size());
-    if (words.empty()) return at;
-    const std::size_t behind = text.find_first_not_of(kWhite, at);
-    if (behind == at || behind == std::string_view::npos) return std::string_view::npos;
-    at = behind;
-    words.remove_prefix(words.find_first_not_of(' '));
-  }
-}
-
-// Whether words of lower case stand one behind the other in a text of lower case.
-bool HoldsWords(std::string_view lowered, std::string_view words) {
-  const std::string_view first = words.substr(0, words.find(' '));
-  for (std::size_t at = lowered.find(first); at != std::string_view::npos; at = lowered.find(first, at + 1)) {
-    if (EndOfWords(lowered, at, words) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-// A literal without the blanks at its ends, where it has several words; else nothing.
-std::string SeveralWords(const std::string& literal) {
-  const std::size_t first = literal.find_first_not_of(' ');
-  if (first == std::string::npos) return {};
-  std::string words = literal.substr(first, literal.find_last_not_of(' ') + 1 - first);
-  return words.find(' ') == std::string::npos ? std::string() : words;
+// What of a literal is in each text that holds it, however its blanks stand there.
+std::string WordsOf(const std::string& literal) {
+  std::string words = Collapsed(literal);
+  if (words.starts_with(' ')) words.erase(0, 1);
+  if (words.ends_with(' ')) words.pop_back();
+  return words;
 }
 
 }  // namespace
@@ -70,7 +49,7 @@ std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
 }
 
 // One automaton for all patterns would have more states than memory holds where a text is full of their beginnings, and
-// be made anew at each character. So it is asked first whose longest words are there: that are few, whatever the text.
+// be made anew at each character. So it is asked first whose literals are there: that are few, whatever the text.
 struct PatternSet::Words {
   explicit Words(const std::vector<const Pattern*>& patterns) {
     std::map<std::string, std::size_t> places;
@@ -84,47 +63,32 @@ struct PatternSet::Words {
 
   // The places of the patterns that may be in `text`, ascending.
   std::vector<std::size_t> Candidates(std::string_view text) const {
-    std::vector<bool> is_there(with_word.size());
+    std::vector<bool> is_there(with_words.size());
     std::vector<std::size_t> seen;
-    filter->Mark(text, &is_there, &seen);
+    filter->Mark(Collapsed(text), &is_there, &seen);
     std::vector<std::size_t> found = always;
     if (seen.empty()) return found;
-    std::string lowered;
-    const auto is_met = [&](const Need& need) {
-      if (need.several_words.empty()) return true;
-      if (lowered.empty()) lowered = LowerAscii(text);
-      return HoldsWords(lowered, need.several_words);
-    };
-    for (const std::size_t word : seen) {
-      for (const Need& need : with_word[word]) {
-        if (is_met(need)) found.push_back(need.pattern);
-      }
-    }
+    for (const std::size_t place : seen) found.insert(found.end(), with_words[place].begin(), with_words[place].end());
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 
   void Add(std::size_t pattern, const std::vector<std::string>& literals, std::map<std::string, std::size_t>* places) {
-    std::vector<std::string> longest;
-    for (const std::string& literal : literals) longest.push_back(LongestWord(literal));
-    const bool any = std::any_of(longest.begin(), longest.end(),
-                                 [](const std::string& word) { return word.size() < kShortestWord; });
-    if (any || literals.empty()) return always.push_back(pattern);
-    for (std::size_t i = 0; i < literals.size(); ++i) {
-      const std::size_t place = places->emplace(std::move(longest[i]), places->size()).first->second;
-      with_word.resize(places->size());
-      with_word[place].push_back({pattern, SeveralWords(literals[i])});
+    std::vector<std::string> all;
+    for (const std::string& literal : literals) all.push_back(WordsOf(literal));
+    const bool short_one =
+        std::any_of(all.begin(), all.end(), [](const std::string& words) { return words.size() < kShortestWords; });
+    if (short_one || literals.empty()) return always.push_back(pattern);
+    for (std::string& words : all) {
+      const std::size_t place = places->emplace(std::move(words), places->size()).first->second;
+      with_words.resize(places->size());
+      with_words[place].push_back(pattern);
     }
   }
 
-  // What of a literal is looked at where its longest word is there.
-  struct Need {
-    std::size_t pattern = 0;
-    std::string several_words;  // that follow one another; empty where it is one
-  };
-  std::vector<std::vector<Need>> with_word;  // by word: of the literals whose longest it is
-  std::vector<std::size_t> always;           // patterns that words say nothing of, ascending
+  std::vector<std::vector<std::size_t>> with_words;  // by the words of literals: the patterns that have one of them
+  std::vector<std::size_t> always;                   // patterns that literals say nothing of, ascending
   std::unique_ptr<Prefilter> filter;
 };
 

@@ -7,6 +7,7 @@
 
 #include "rules/builtin.h"
 #include "rules/names.h"
+#include "rules/pattern_bytes.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
@@ -46,6 +47,12 @@ std::optional<double> SizeOf(const RuleNode& node) {
   if (!size && !node.Text().empty())
     node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
   return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
+}
+
+std::vector<ByteSet> UnpackAll(const RuleNode& node) {
+  std::vector<ByteSet> sets;
+  for (const std::string& packed : node.Words()) sets.push_back(UnpackBytes(packed));
+  return sets;
 }
 
 void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen,
@@ -449,6 +456,8 @@ void RuleSetBuilder::BuildQuotation(const RuleNode& node) {
   if (node["unless_after"].exists()) quotation.unless_after = node["unless_after"].AsPattern();
   quotation.in_source = node["in_source"].Bool();
   quotation.source_line = node["source_line"].Bool();
+  if (digest_ != nullptr)
+    quotation.needed = {UnpackAll(node[kQuotationNeeds]["before"]), UnpackAll(node[kQuotationNeeds]["from_head"])};
   for (const RuleNode& item : node["examples"].Items()) quotation.examples.push_back(item.Lines());
   for (const RuleNode& item : node["logs"].Items()) quotation.logs.push_back(item.Lines());
   set_.quotations_.push_back(std::move(quotation));
@@ -479,8 +488,7 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   affix.id = node["id"].Text();
   affix.place = node["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
   affix.pattern = node["pattern"].Text();
-  if (digest_ != nullptr)
-    affix.signs = {std::bitset<256>(node[kAffixSigns]["first_bytes"].Text()), node[kAffixSigns]["literals"].Words()};
+  if (digest_ != nullptr) affix.signs = {UnpackAll(node[kAffixSigns]["bytes"]), node[kAffixSigns]["literals"].Words()};
   if (!node.file().trusted) {
     re2::RE2::Options options;
     options.set_log_errors(false);

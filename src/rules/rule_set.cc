@@ -217,6 +217,13 @@ bool Quotation::Matches(std::string_view before, std::string_view from_head) con
          !(unless_after.ok() && unless_after.Find(from_head, 0, &match));
 }
 
+bool Quotation::MayMatch(const ByteSet& before, const ByteSet& from_head) const {
+  const auto has_each = [](const std::vector<ByteSet>& sets, const ByteSet& bytes) {
+    return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
+  };
+  return has_each(needed.before, before) && has_each(needed.from_head, from_head);
+}
+
 bool Quotation::MatchesExample(std::string_view example) const {
   constexpr std::string_view kHead = "<head>";
   const std::size_t head = example.find(kHead);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "text/byte_class.h"
 #include "text/cleaning.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
@@ -137,12 +138,13 @@ bool StripControls(MappedText* line) {
 }
 
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
+  static constexpr ByteClass kBreaks("\r\n");
   std::vector<MappedText> lines;
   Rewriter rewriter(text);
   std::size_t begin = 0;
   while (lines.size() + 1 < most) {
-    const std::size_t end = text.text.find_first_of("\r\n", begin);
-    if (end == std::string::npos) break;
+    const std::size_t end = kBreaks.FindIn(text.text, begin);
+    if (end == text.text.size()) break;
     std::size_t next = text.text.find_first_not_of('\r', end);  // the carriage returns before a line feed belong to it
     if (next == std::string::npos) next = text.text.size();
     const bool feed = next < text.text.size() && text.text[next] == '\n';

@@ -77,6 +77,10 @@ MappedText MapRaw(std::string_view bytes) {
   Rewriter rewriter(raw);
   std::size_t kept = 0;
   for (std::size_t at = 0; at < bytes.size();) {
+    if (static_cast<unsigned char>(bytes[at]) < 0x80) {
+      ++at;
+      continue;
+    }
     const CodePoint point = DecodeUtf8(bytes, at);
     if (!point.valid) {
       rewriter.Keep(kept, at);

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <utility>
 
+#include "text/byte_class.h"
 #include "text/cleaning.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
@@ -115,7 +116,8 @@ bool StripMarkdown(MappedText* line, MappedText* before) {
     kept = at = backslash + 1;
     changed = true;
   }
-  while ((at = text.find_first_of("`\\*", at)) != std::string_view::npos) {
+  static constexpr ByteClass kMarks("`\\*");
+  while ((at = kMarks.FindIn(text, at)) < text.size()) {
     const std::size_t drop = MarkLength(text, at);
     if (drop > 0) {
       rewriter.Keep(kept, at);

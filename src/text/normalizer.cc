@@ -107,14 +107,19 @@ struct Normalizer::Patterns {
     // Numbers its signs' literals; those of all are counted once.
     void NumberLiterals(std::map<std::string, std::size_t>* numbers);
 
-    // Whether one can be in a text, a prefix at its begin, for all that the signs say: by whether each literal is
-    // there.
+    // Whether one can be in a text, by whether each literal is there.
     bool MayBeIn(const std::vector<bool>& is_there) const {
       return literals_.empty() ||
              std::any_of(literals_.begin(), literals_.end(), [&](std::size_t literal) { return is_there[literal]; });
     }
-    bool MayBeginWith(char first) const {
-      return !signs_ || signs_->first_bytes.test(static_cast<unsigned char>(first));
+    // The same by the text's bytes from its begin on, of a suffix from its end on.
+    template <class Byte>
+    bool MayStandAt(Byte byte, Byte end) const {
+      if (!signs_) return true;
+      for (auto set = signs_->bytes.begin(); set != signs_->bytes.end() && byte != end; ++set, ++byte) {
+        if (!set->test(static_cast<unsigned char>(*byte))) return false;
+      }
+      return true;
     }
 
    private:
@@ -137,7 +142,7 @@ struct Normalizer::Patterns {
   std::size_t StripPrefix(std::string_view text, Part* part) const;
   std::size_t StripSuffix(std::string_view text, Part* part) const;
   void Note(const Pattern& pattern, std::string_view text, Part* part) const;
-  std::vector<bool> SignsIn(std::string_view text) const;
+  bool MayBeIn(const Pattern& pattern, std::string_view text, std::optional<std::vector<bool>>* is_there) const;
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
@@ -211,12 +216,16 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
   }
 }
 
-// By number of a sign's literal whether it is in the text.
-std::vector<bool> Normalizer::Patterns::SignsIn(std::string_view text) const {
-  std::vector<bool> is_there(sign_count);
-  std::vector<std::size_t> found;
-  signs->Mark(text, &is_there, &found);
-  return is_there;
+// Whether one of the literals of its signs is in the text. `is_there` is by their number, and made for the first
+// pattern that asks.
+bool Normalizer::Patterns::MayBeIn(const Pattern& pattern, std::string_view text,
+                                   std::optional<std::vector<bool>>* is_there) const {
+  if (!*is_there) {
+    is_there->emplace(sign_count);
+    std::vector<std::size_t> found;
+    signs->Mark(text, &**is_there, &found);
+  }
+  return pattern.MayBeIn(**is_there);
 }
 
 // Length of the longest prefix of `text`; 0 if it has none. The longest, because one logger's line may
@@ -224,11 +233,11 @@ std::vector<bool> Normalizer::Patterns::SignsIn(std::string_view text) const {
 std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part) const {
   const std::string_view head = text.substr(0, kAffixBytes);
   if (head.empty()) return 0;
-  const std::vector<bool> is_there = SignsIn(head);
+  std::optional<std::vector<bool>> is_there;
   const Pattern* best = nullptr;
   std::size_t longest = 0;
   for (const Pattern& pattern : prefixes) {
-    if (!pattern.MayBeginWith(head.front()) || !pattern.MayBeIn(is_there)) continue;
+    if (!pattern.MayStandAt(head.begin(), head.end()) || !MayBeIn(pattern, head, &is_there)) continue;
     // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
     re2::StringPiece whole;
     if (pattern.re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
@@ -243,11 +252,11 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
 // Length of a suffix of `text`; 0 if it has none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
-  const std::vector<bool> is_there = SignsIn(tail);
+  std::optional<std::vector<bool>> is_there;
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.MayBeIn(is_there) && pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) &&
-        !whole.empty()) {
+    if (pattern.MayStandAt(tail.rbegin(), tail.rend()) && MayBeIn(pattern, tail, &is_there) &&
+        pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
     }
@@ -318,7 +327,8 @@ void Normalizer::Patterns::Clean(Part part, int rounds, Cleaned* cleaned) const 
     }
     changed = StripMarks(&part) || changed;
     // A decoded quote must not end a text that stands in quotes itself, unless all quotes are encoded.
-    const bool quotes = part.text.text.find_first_of("'\"") != std::string::npos;
+    const std::string& text = part.text.text;
+    const bool quotes = text.find('\'') != std::string::npos || text.find('"') != std::string::npos;
     if (!quotes) changed = DecodeHtml(&part.text) || changed;
     std::vector<MappedText> cut;
     if (CutEscapedBreaks(part.text, cleaned->Budget(), &cut)) {

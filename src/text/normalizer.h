@@ -25,7 +25,8 @@ struct Affix {
   std::string pattern;
   // What was worked out of the pattern, so that a line can be seen to have none without it. Absent: nobody has.
   struct Signs {
-    std::bitset<256> first_bytes;       // of a prefix: the bytes that it can begin with
+    // What a prefix's first bytes can be, one after the other, or a suffix's last ones, the very last first.
+    std::vector<std::bitset<256>> bytes;
     std::vector<std::string> literals;  // in lower case; each affix holds one of them, in any case; none: nothing known
   };
   std::optional<Signs> signs = {};
