@@ -127,6 +127,9 @@ HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
     : prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
   for (const Failure& failure : rules.failures()) {
     for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
+    std::vector<const Pattern*> facts;
+    for (const Pattern& pattern : failure.facts) facts.push_back(&pattern);
+    facts_.try_emplace(&failure, std::move(facts));
   }
 }
 
@@ -205,12 +208,13 @@ struct ReadFact {
 };
 
 // What `patterns` say in `text` from `from` on, by fact.
-std::map<std::string, ReadFact> ReadFacts(const std::vector<Pattern>& patterns, std::string_view text, std::size_t from,
+std::map<std::string, ReadFact> ReadFacts(const PatternSet& patterns, std::string_view text, std::size_t from,
                                           std::size_t* end) {
   std::map<std::string, ReadFact> facts;
-  for (const Pattern& pattern : patterns) {
+  if (from > text.size()) return facts;
+  for (const std::size_t i : patterns.MayBeIn(text.substr(from))) {
     PatternMatch match;
-    if (!pattern.Find(text, from, &match)) continue;
+    if (!patterns.patterns()[i]->Find(text, from, &match)) continue;
     *end = std::max(*end, match.end);
     for (Capture& capture : match.captures) {
       constexpr std::string_view kMarks = "'\"`()[]{};,";
@@ -246,15 +250,16 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
-                 Evidence* facts, std::string* message, std::size_t* end) {
+void HeadFinder::ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head,
+                             std::size_t limit, Evidence* facts, std::string* message, std::size_t* end) const {
   for (const Capture& capture : head.match.captures) {
     if (!joined.IsOpen(capture.end)) facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   }
   const std::string_view text =
       ThisMessage(head.head->pattern, std::string_view(joined.text()).substr(0, limit), head.match.end);
   *end = head.match.end;
-  const std::map<std::string, ReadFact> read = ReadFacts(head.failure->facts, text, head.match.begin, end);
+  const PatternSet& patterns = facts_.at(head.failure);
+  const std::map<std::string, ReadFact> read = ReadFacts(patterns, text, head.match.begin, end);
   // The head begins in the first line, where both have the same places; further on the other text has one blank more or
   // less a line, so that a line that only begins before the limit is left out of it.
   const std::string_view other_text =
@@ -262,7 +267,7 @@ void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const Head
           .substr(0, text.size() < joined.text().size() ? other.BeginOfLine(joined.LineIndexOf(text.size()))
                                                         : other.text().size());
   std::size_t other_end = 0;
-  for (const auto& [name, fact] : ReadFacts(head.failure->facts, other_text, head.match.begin, &other_end)) {
+  for (const auto& [name, fact] : ReadFacts(patterns, other_text, head.match.begin, &other_end)) {
     const auto known = read.find(name);
     // A figure or a name that ends with its line may have been cut there, or the message ends, and the next line is of
     // something else.

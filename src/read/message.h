@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,9 +94,16 @@ class HeadFinder {
   // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
 
+  // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the
+  // message goes, and not beyond `limit` in `joined`. `message` becomes the text a person would quote.
+  // `other` is the same lines joined the other way: it gives what a cut through a figure or a name hides in `joined`.
+  void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
+                   Evidence* facts, std::string* message, std::size_t* end) const;
+
   // Adds those that it looks for to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
     sets->push_back(&patterns_);
+    for (const auto& [failure, patterns] : facts_) sets->push_back(&patterns);
     quotations_.AddSets(sets);
   }
 
@@ -108,6 +116,7 @@ class HeadFinder {
   const Prefilter& prefilter_;
   std::vector<std::pair<const Failure*, const Head*>> heads_;
   PatternSet patterns_;  // of heads_
+  std::map<const Failure*, PatternSet> facts_;
   QuotationFinder quotations_;
 };
 
@@ -119,11 +128,5 @@ bool IsAbsorbedBy(const Failure& failure, const Failure& by);
 
 // Whether the one is told inside the other's message: one of them is absorbed by the other.
 bool AreTold(const Failure& one, const Failure& other);
-
-// What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the message
-// goes, and not beyond `limit` in `joined`. `message` becomes the text a person would quote.
-// `other` is the same lines joined the other way: it gives what a cut through a figure or a name hides in `joined`.
-void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
-                 Evidence* facts, std::string* message, std::size_t* end);
 
 }  // namespace whyoom

@@ -163,7 +163,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     Sighting& sighting = open.sighting;
     std::size_t end = 0;
     const std::size_t limit = finder_.EndOfMessage(joined, head);
-    ReadMessage(joined, other, head, limit, &sighting.facts, &sighting.message, &end);
+    finder_.ReadMessage(joined, other, head, limit, &sighting.facts, &sighting.message, &end);
     std::optional<UserCall> call = traceback_.user_call();
     if (MergeIntoOpen(joined, head, sighting.facts, &call)) continue;
     sighting.failure = head.failure;

@@ -30,7 +30,8 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   Evidence facts;
   std::string message;
   std::size_t end = 0;
-  ReadMessage(joined, glued, heads[0], TestEngine().finder().EndOfMessage(joined, heads[0]), &facts, &message, &end);
+  TestEngine().finder().ReadMessage(joined, glued, heads[0], TestEngine().finder().EndOfMessage(joined, heads[0]),
+                                    &facts, &message, &end);
   return ShowWithLines(facts) + " | " + message + " | " + joined.text().substr(0, end);
 }
 
