@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -246,38 +247,72 @@ void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>
 
 }  // namespace internal
 
-Expression::Expression() : source_(std::make_shared<const std::string>()) {}
+// What an expression's copies share.
+struct Expression::Parse {
+  std::string source;
+  std::shared_ptr<const Terms> terms;  // those of a deferred one
+  mutable std::once_flag done;
+  mutable std::shared_ptr<const Node> root;
+
+  void Do(std::vector<SyntaxFault>* faults, const Terms& with) const {
+    internal::ParsedExpression parsed = internal::ParseExpression(source, with, faults);
+    if (parsed.tree != nullptr) root = std::make_shared<const Node>(Node{std::move(parsed)});
+  }
+};
+
+Expression::Expression() {
+  static const auto unknown = std::make_shared<const Parse>();
+  parse_ = unknown;
+}
+
+Expression::Expression(std::shared_ptr<const Parse> parse) : parse_(std::move(parse)) {}
 
 Expression Expression::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
-  Expression expression;
-  expression.source_ = std::make_shared<const std::string>(source);
-  internal::ParsedExpression parsed = internal::ParseExpression(source, terms, faults);
-  if (parsed.tree != nullptr) expression.root_ = std::make_shared<const Node>(Node{std::move(parsed)});
-  return expression;
+  const auto parse = std::make_shared<Parse>();
+  parse->source = source;
+  parse->Do(faults, terms);
+  return Expression(parse);
+}
+
+Expression Expression::Deferred(std::string_view source, std::shared_ptr<const Terms> terms) {
+  const auto parse = std::make_shared<Parse>();
+  parse->source = source;
+  parse->terms = std::move(terms);
+  return Expression(parse);
+}
+
+const Expression::Node* Expression::root() const {
+  if (parse_->terms != nullptr) {
+    std::call_once(parse_->done, [this] {
+      std::vector<SyntaxFault> none;
+      parse_->Do(&none, *parse_->terms);
+    });
+  }
+  return parse_->root.get();
 }
 
 Value Expression::Evaluate(const Scope& scope) const {
-  return root_ == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root_->tree, scope, nullptr);
+  return root() == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root()->tree, scope, nullptr);
 }
 
 Value Expression::EvaluateInRow(const Scope& scope, std::size_t row) const {
-  return root_ == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root_->tree, scope, &row);
+  return root() == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root()->tree, scope, &row);
 }
 
-const std::string& Expression::source() const { return *source_; }
+const std::string& Expression::source() const { return parse_->source; }
 
 std::vector<NameUse> Expression::name_uses() const {
   std::vector<NameUse> uses;
-  if (root_ != nullptr) internal::CollectNames(*root_->tree, false, &uses);
+  if (root() != nullptr) internal::CollectNames(*root()->tree, false, &uses);
   return uses;
 }
 
-std::size_t Expression::size() const { return root_ == nullptr ? 0 : root_->size; }
+std::size_t Expression::size() const { return root() == nullptr ? 0 : root()->size; }
 
-bool Expression::is_over_rows() const { return root_ != nullptr && root_->over_rows; }
+bool Expression::is_over_rows() const { return root() != nullptr && root()->over_rows; }
 
-const internal::ExpressionNode* Expression::tree() const { return root_ == nullptr ? nullptr : root_->tree.get(); }
+const internal::ExpressionNode* Expression::tree() const { return root() == nullptr ? nullptr : root()->tree.get(); }
 
-int Expression::term_levels() const { return root_ == nullptr ? 0 : root_->term_levels; }
+int Expression::term_levels() const { return root() == nullptr ? 0 : root()->term_levels; }
 
 }  // namespace whyoom

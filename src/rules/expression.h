@@ -83,6 +83,9 @@ class Expression {
   // A name that is in `terms` is that term.
   static Expression Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {});
 
+  // Of a source that is known to be right: parsed when it is first used, by whichever thread does.
+  static Expression Deferred(std::string_view source, std::shared_ptr<const Terms> terms);
+
   Value Evaluate(const Scope& scope) const;
   Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
 
@@ -112,8 +115,10 @@ class Expression {
 
  private:
   struct Node;
-  std::shared_ptr<const Node> root_;
-  std::shared_ptr<const std::string> source_;
+  struct Parse;
+  explicit Expression(std::shared_ptr<const Parse> parse);
+  const Node* root() const;  // null: always unknown
+  std::shared_ptr<const Parse> parse_;
 };
 
 // A sentence with holes: "One array takes {largest.size_bytes|size}, {largest.size_bytes / limit_bytes|percent} of the
@@ -124,7 +129,11 @@ class Expression {
 // "{{" and "}}" are braces.
 class Template {
  public:
+  Template();  // says nothing
   static Template Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {});
+
+  // Of a source that is known to be right: parsed when it is first used, by whichever thread does.
+  static Template Deferred(std::string_view source, std::shared_ptr<const Terms> terms);
 
   // nullopt where a hole is unknown: what is not known is not said.
   std::optional<std::string> Fill(const Scope& scope) const;
@@ -145,9 +154,11 @@ class Template {
     std::size_t hole_at = 0;  // of the expression in the source
     std::string format;
   };
+  struct Parse;
+  static std::vector<Piece> PiecesOf(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms);
   std::optional<std::string> Fill(const Scope& scope, const std::size_t* row) const;
-  std::vector<Piece> pieces_;
-  std::string source_;
+  const std::vector<Piece>& pieces() const;
+  std::shared_ptr<const Parse> parse_;
 };
 
 }  // namespace whyoom

@@ -129,12 +129,12 @@ ValueType TypeOf(const ExpressionNode& node, const TypeOfName& types, bool in_ro
 }  // namespace internal
 
 ValueType Expression::type(const TypeOfName& types, bool in_rows) const {
-  return root_ == nullptr ? ValueType::kAny : internal::TypeOf(*root_->tree, types, in_rows, nullptr);
+  return root() == nullptr ? ValueType::kAny : internal::TypeOf(*root()->tree, types, in_rows, nullptr);
 }
 
 std::vector<SyntaxFault> Expression::type_faults(const TypeOfName& types, bool in_rows) const {
   std::vector<SyntaxFault> faults;
-  if (root_ != nullptr) internal::TypeOf(*root_->tree, types, in_rows, &faults);
+  if (root() != nullptr) internal::TypeOf(*root()->tree, types, in_rows, &faults);
   return faults;
 }
 

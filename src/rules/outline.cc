@@ -140,12 +140,12 @@ class Speaker {
 }  // namespace internal
 
 Expression::Words Expression::ToWords() const {
-  return root_ == nullptr ? Words() : internal::Speaker::Say(*root_->tree);
+  return root() == nullptr ? Words() : internal::Speaker::Say(*root()->tree);
 }
 
 std::string Template::Outline() const {
   std::string text;
-  for (const Piece& piece : pieces_) {
+  for (const Piece& piece : pieces()) {
     if (!piece.is_hole) {
       text += piece.text;
       continue;

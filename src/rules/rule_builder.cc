@@ -64,10 +64,19 @@ void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::stri
 }  // namespace
 
 Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
-  Expression expression = node.AsExpression(terms_);
+  // What the build has checked is parsed when it is first used.
+  if (digest_ != nullptr) return Expression::Deferred(node.Text(), terms_);
+  Expression expression = node.AsExpression(*terms_);
   names_.Use(owner, node, expression.name_uses(), in_row);
   typed_.push_back({owner, node, expression, in_row});
   return expression;
+}
+
+Template RuleSetBuilder::UseTemplate(const std::string& owner, const RuleNode& node, bool in_row) {
+  if (digest_ != nullptr) return Template::Deferred(node.Text(), terms_);
+  Template text = node.AsTemplate(*terms_);
+  names_.Use(owner, node, text.name_uses(), in_row);
+  return text;
 }
 
 std::optional<Expression> RuleSetBuilder::UseOptionalExpression(const std::string& owner, const RuleNode& node,
@@ -82,8 +91,7 @@ Sentence RuleSetBuilder::BuildSentence(const std::string& owner, const RuleNode&
   sentence.row = UseOptionalExpression(owner, node["row"], true);
   sentence.at = node["at"].Text();
   names_.UseFact(owner, node["at"]);
-  sentence.text = node["text"].AsTemplate(terms_);
-  names_.Use(owner, node["text"], sentence.text.name_uses(), in_row);
+  sentence.text = UseTemplate(owner, node["text"], in_row);
   return sentence;
 }
 
@@ -258,8 +266,7 @@ void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
     CheckFramework(framework, steps);
     std::vector<Template> how;
     for (const RuleNode& step : steps.Items()) {
-      how.push_back(step.AsTemplate(terms_));
-      names_.Use("", step, how.back().name_uses(), false);
+      how.push_back(UseTemplate("", step, false));
     }
     std::vector<Template>& all = remedy->how[framework == default_framework_ ? "" : framework];
     all.insert(all.begin(), std::make_move_iterator(how.begin()), std::make_move_iterator(how.end()));

@@ -266,7 +266,7 @@ void RuleSetBuilder::LintTypes() {
       const ValueType as_row = type_of(NameCheck::kTerms, fact, true);
       return in_rows ? as_row : Both(as_row, type_of(NameCheck::kTerms, fact, false));
     };
-    for (const SyntaxFault& fault : terms_.at(name).type_faults(types, false))
+    for (const SyntaxFault& fault : terms_->at(name).type_faults(types, false))
       node.ReportAt(fault.at, fault.what, fault.hint);
   }
 }

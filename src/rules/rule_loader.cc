@@ -173,10 +173,10 @@ void RuleSetBuilder::BuildTerms() {
     if (sections_[kRowTests].contains(name))
       node.ReportKey("'" + name + "' is a field already", "give the term another name");
   }
-  terms_ = CompileTerms(nodes, "term");
+  terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
   // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
   for (const auto& [name, node] : nodes) {
-    names_.Use(NameCheck::kTerms, node, terms_.at(name).name_uses(), true);
+    names_.Use(NameCheck::kTerms, node, terms_->at(name).name_uses(), true);
     names_.MayMean(name);
     set_.term_names_.push_back(name);
   }

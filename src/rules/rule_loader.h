@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,6 +105,7 @@ class RuleSetBuilder {
   static void ReportId(const RuleNode& node, const std::string& id_key, std::string what, std::string hint);
 
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
+  Template UseTemplate(const std::string& owner, const RuleNode& node, bool in_row);
   std::optional<Expression> UseOptionalExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Sentence BuildSentence(const std::string& owner, const RuleNode& node);
   std::vector<Sentence> BuildSentences(const std::string& owner, const RuleNode& node);
@@ -160,7 +162,7 @@ class RuleSetBuilder {
   std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program asks for: id, section
   std::string default_framework_;                 // whose steps are for those that have none of their own
   NameCheck names_;
-  Terms terms_;
+  std::shared_ptr<const Terms> terms_ = std::make_shared<const Terms>();
   // What refers to entries that may come later.
   std::vector<TypedUse> typed_;
   std::vector<RuleNode> remedy_references_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -142,9 +143,51 @@ class QuotingScope : public Scope {
 
 }  // namespace
 
+// What a template's copies share.
+struct Template::Parse {
+  std::string source;
+  std::shared_ptr<const Terms> terms;  // those of a deferred one
+  mutable std::once_flag done;
+  mutable std::vector<Piece> pieces;
+};
+
+Template::Template() {
+  static const auto nothing = std::make_shared<const Parse>();
+  parse_ = nothing;
+}
+
 Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
+  const auto parse = std::make_shared<Parse>();
+  parse->source = source;
+  parse->pieces = PiecesOf(source, faults, terms);
   Template result;
-  result.source_ = source;
+  result.parse_ = parse;
+  return result;
+}
+
+Template Template::Deferred(std::string_view source, std::shared_ptr<const Terms> terms) {
+  const auto parse = std::make_shared<Parse>();
+  parse->source = source;
+  parse->terms = std::move(terms);
+  Template result;
+  result.parse_ = parse;
+  return result;
+}
+
+const std::vector<Template::Piece>& Template::pieces() const {
+  if (parse_->terms != nullptr) {
+    std::call_once(parse_->done, [this] {
+      std::vector<SyntaxFault> none;
+      parse_->pieces = PiecesOf(parse_->source, &none, *parse_->terms);
+    });
+  }
+  return parse_->pieces;
+}
+
+// Up to the first fault.
+std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::vector<SyntaxFault>* faults,
+                                                const Terms& terms) {
+  std::vector<Piece> pieces;
   Piece literal;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const char c = source[i];
@@ -158,9 +201,9 @@ Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* fa
     if (bounds.end == std::string_view::npos) {
       const char* what = c == '{' ? "'{' without '}'" : "'}' without '{'";
       faults->push_back({i, what, "write '{{' and '}}' for braces themselves"});
-      return result;
+      return pieces;
     }
-    if (!literal.text.empty()) result.pieces_.push_back(std::exchange(literal, Piece()));
+    if (!literal.text.empty()) pieces.push_back(std::exchange(literal, Piece()));
     Piece hole;
     hole.is_hole = true;
     hole.hole_at = i + 1;
@@ -170,11 +213,11 @@ Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* fa
     hole.format = bounds.bar == std::string_view::npos
                       ? "text"
                       : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, faults);
-    result.pieces_.push_back(std::move(hole));
+    pieces.push_back(std::move(hole));
     i = bounds.end;
   }
-  if (!literal.text.empty()) result.pieces_.push_back(std::move(literal));
-  return result;
+  if (!literal.text.empty()) pieces.push_back(std::move(literal));
+  return pieces;
 }
 
 std::optional<std::string> Template::Fill(const Scope& scope) const { return Fill(scope, nullptr); }
@@ -184,7 +227,7 @@ std::optional<std::string> Template::FillInRow(const Scope& scope, std::size_t r
 std::optional<std::string> Template::Fill(const Scope& of_log, const std::size_t* row) const {
   const QuotingScope scope(of_log);
   std::string text;
-  for (const Piece& piece : pieces_) {
+  for (const Piece& piece : pieces()) {
     if (!piece.is_hole) {
       text += piece.text;
       continue;
@@ -197,11 +240,11 @@ std::optional<std::string> Template::Fill(const Scope& of_log, const std::size_t
   return text;
 }
 
-const std::string& Template::source() const { return source_; }
+const std::string& Template::source() const { return parse_->source; }
 
 std::vector<NameUse> Template::name_uses() const {
   std::vector<NameUse> uses;
-  for (const Piece& piece : pieces_) {
+  for (const Piece& piece : pieces()) {
     for (NameUse use : piece.hole.name_uses()) {
       use.at += piece.hole_at;
       uses.push_back(std::move(use));
