@@ -14,6 +14,7 @@
 #include "rules/packed_texts.h"
 #include "rules/pattern_bytes.h"
 #include "rules/rule_set.h"
+#include "rules/rule_value.h"
 
 namespace whyoom {
 namespace {
@@ -69,7 +70,7 @@ std::string ViewOf(std::string_view text) { return "{" + Quoted(text) + ", " + s
 // Lines of a literal each: compilers warn of very long ones.
 void PrintBytes(const std::string& name, std::string_view bytes) {
   constexpr std::size_t kPiece = 4096;
-  Print("const char " + name + "[] =");
+  Print("alignas(8) const char " + name + "[] =");
   for (std::size_t at = 0; at < bytes.size() || at == 0; at += kPiece) Print("    " + Quoted(bytes.substr(at, kPiece)));
   Print("    ;");
 }
@@ -143,8 +144,7 @@ std::string PackedRules(const std::vector<Affix>& affixes, const std::vector<Quo
     }
     files[file.name] = std::move(data);
   }
-  const std::vector<std::uint8_t> packed = nlohmann::json::to_msgpack(files);
-  return std::string(packed.begin(), packed.end());
+  return RuleValue::Pack(files);
 }
 
 void PrintDigest(const RuleSet& rules) {

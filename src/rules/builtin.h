@@ -24,7 +24,7 @@ struct RuleDigest {
   std::vector<std::string> sign_literals;    // as RuleSet::sign_literals
   std::vector<std::string> nearby_literals;  // as RuleSet::nearby_literals
   std::string fingerprint;                   // as RuleSet::fingerprint
-  std::string_view data;                     // the files in MessagePack, by name, without their examples
+  std::string_view data;                     // the files by name, without their examples, see RuleValue::OfPacked
 };
 const RuleDigest& BuiltInDigest();
 

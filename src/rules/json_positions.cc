@@ -252,13 +252,6 @@ JsonDocument JsonDocument::Parse(std::string_view text, const Limits& limits) {
   return document;
 }
 
-JsonDocument JsonDocument::Unplaced(nlohmann::json value) {
-  JsonDocument document;
-  document.value_ = std::move(value);
-  document.line_starts_ = {0};
-  return document;
-}
-
 JsonPlace JsonDocument::PlaceAt(std::size_t offset) const {
   const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
   return {static_cast<std::size_t>(next - line_starts_.begin()), offset - *(next - 1) + 1};

@@ -35,8 +35,7 @@ class JsonDocument {
   static JsonDocument Parse(std::string_view text);
   static JsonDocument Parse(std::string_view text, const Limits& limits);
 
-  // Of a value without a text: its places say nothing.
-  static JsonDocument Unplaced(nlohmann::json value);
+  // Whether there is a text: else places say nothing.
   bool is_placed() const { return !offsets_.empty(); }
 
   const nlohmann::json& value() const { return value_; }

@@ -42,7 +42,7 @@ std::optional<Retry> BuildRetry(const RuleNode& node) {
 // A size as a message prints it, or in bytes; anything else is a fault.
 std::optional<double> SizeOf(const RuleNode& node) {
   if (!node.exists()) return std::nullopt;
-  if (node.json().is_number()) return AsNumber(node.Scalar());
+  if (node.is_number()) return AsNumber(node.Scalar());
   const std::optional<std::int64_t> size = ParseSize(node.Text());
   if (!size && !node.Text().empty())
     node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
@@ -118,7 +118,7 @@ void RuleSetBuilder::BuildFailure(const RuleNode& node) {
   failure.category = node["category"].Text();
   failure.phase = node["phase"].Text();
   failure.about = node["about"].Words();
-  if (node["about"].exists() && node["about"].json().is_string()) failure.about = {node["about"].Text()};
+  if (node["about"].is_string()) failure.about = {node["about"].Text()};
   failure.links = BuildLinks(node["links"]);
   failure.absorbed_by = node["absorbed_by"].Words();
   failure.consequence_of = node["consequence_of"].Words();

@@ -20,7 +20,7 @@ void Add(const std::vector<Example>& more, std::vector<std::string>* to) {
 
 // What is named like a size may be written like one.
 Value FactOf(const std::string& name, const RuleNode& node) {
-  if (!name.ends_with("_bytes") || !node.json().is_string()) return node.Scalar();
+  if (!name.ends_with("_bytes") || !node.is_string()) return node.Scalar();
   const std::optional<std::int64_t> size = ParseSize(node.Text());
   if (size) return static_cast<double>(*size);
   node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");

@@ -44,7 +44,7 @@ void Give(const std::string& name, ValueType type, std::map<std::string, ValueTy
 
 // What `whyoom rules new` leaves to be written, and readers would see.
 void NoteUnwritten(const RuleNode& node) {
-  if (node.json().is_string()) {
+  if (node.is_string()) {
     if (node.Text().starts_with("TODO")) node.Note("this is still to be written", "readers see it as it stands");
     return;
   }

@@ -112,10 +112,10 @@ void RuleSetBuilder::BuildEntries() {
 }
 
 void RuleSetBuilder::ReadDigest() {
-  nlohmann::json data = nlohmann::json::from_msgpack(digest_->data.begin(), digest_->data.end());
-  files_.reserve(data.size());  // nodes point into it
-  for (auto& [name, value] : data.items())
-    files_.push_back({name, true, 0, true, files_.size(), JsonDocument::Unplaced(std::move(value))});
+  const RuleValue data = RuleValue::OfPacked(digest_->data);
+  const std::vector<std::string> names = data.Keys();
+  files_.reserve(names.size());  // nodes point into it
+  for (const std::string& name : names) files_.push_back({name, true, 0, true, files_.size(), {}, data.Find(name)});
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -124,7 +124,7 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
   const auto parse = [&](const RuleFile& file, bool is_built_in) {
     const int layer = is_built_in ? 0 : file.layer;
     files_.push_back(
-        {file.name, is_built_in, layer, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text)});
+        {file.name, is_built_in, layer, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text), {}});
     if (!is_built_in) set_.extra_files_.push_back(CutBytes(Printable(file.name), kShownName));
   };
   for (const RuleFile& file : built_in) parse(file, true);

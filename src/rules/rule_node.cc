@@ -47,10 +47,12 @@ std::vector<Fault> FaultSink::Sorted(Entries sorted) {
   return faults;
 }
 
-RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value)
+RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value)
     : file_(file), sink_(sink), pointer_(std::move(pointer)), value_(value) {}
 
-RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) { return {file, sink, "", &file->document.value()}; }
+RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) {
+  return {file, sink, "", file->packed.exists() ? file->packed : RuleValue(&file->document.value())};
+}
 
 std::string RuleNode::PointerTo(const std::string& key) const {
   return file_->document.is_placed() ? pointer_ + "/" + PointerToken(key) : "";
@@ -61,40 +63,34 @@ std::string RuleNode::PointerTo(std::size_t item) const {
 }
 
 RuleNode RuleNode::operator[](const std::string& key) const {
-  const nlohmann::json* value = nullptr;
-  if (is_object()) {
-    const auto found = value_->find(key);
-    if (found != value_->end()) value = &*found;
-  }
-  return {file_, sink_, PointerTo(key), value};
+  return {file_, sink_, PointerTo(key), is_object() ? value_.Find(key) : RuleValue()};
 }
 
 std::vector<RuleNode> RuleNode::Items() const {
   std::vector<RuleNode> items;
-  if (!exists() || !value_->is_array()) return items;
-  for (std::size_t i = 0; i < value_->size(); ++i) {
-    items.push_back({file_, sink_, PointerTo(i), &(*value_)[i]});
-  }
+  if (!value_.is_array()) return items;
+  items.reserve(value_.size());
+  for (std::size_t i = 0; i < value_.size(); ++i) items.push_back({file_, sink_, PointerTo(i), value_.At(i)});
   return items;
 }
 
 std::vector<std::pair<std::string, RuleNode>> RuleNode::Members() const {
   std::vector<std::pair<std::string, RuleNode>> members;
   if (!is_object()) return members;
-  for (const auto& [key, unused] : value_->items()) members.emplace_back(key, (*this)[key]);
+  for (const std::string& key : value_.Keys()) members.emplace_back(key, (*this)[key]);
   return members;
 }
 
 std::string RuleNode::Joined(char separator) const {
   if (!exists()) return "";
-  if (value_->is_string()) return value_->get<std::string>();
+  if (value_.is_string()) return std::string(value_.text());
   std::string joined;
   bool first = true;
   for (const RuleNode& item : Items()) {
     if (!std::exchange(first, false)) joined += separator;
-    if (item.value_->is_string()) joined += item.value_->get_ref<const std::string&>();
+    if (item.is_string()) joined += item.value_.text();
     for (const RuleNode& piece : item.Items()) {
-      if (piece.value_->is_string()) joined += piece.value_->get_ref<const std::string&>();
+      if (piece.is_string()) joined += piece.value_.text();
     }
   }
   return joined;
@@ -120,20 +116,20 @@ std::vector<std::string> RuleNode::Words() const {
   return words;
 }
 
-bool RuleNode::Bool() const { return exists() && value_->is_boolean() && value_->get<bool>(); }
+bool RuleNode::Bool() const { return value_.is_bool() && value_.boolean(); }
 
 int RuleNode::Int(int otherwise) const {
-  if (!exists() || !value_->is_number_integer()) return otherwise;
+  if (!value_.is_integer()) return otherwise;
   constexpr std::int64_t kLeast = std::numeric_limits<int>::min();
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return static_cast<int>(std::clamp(value_->get<std::int64_t>(), kLeast, kMost));
+  return static_cast<int>(std::clamp(value_.integer(), kLeast, kMost));
 }
 
 Value RuleNode::Scalar() const {
   if (!exists()) return Unknown{};
-  if (value_->is_boolean()) return value_->get<bool>();
-  if (value_->is_number()) return value_->get<double>();
-  if (value_->is_string()) return value_->get<std::string>();
+  if (value_.is_bool()) return value_.boolean();
+  if (value_.is_number()) return value_.number();
+  if (value_.is_string()) return std::string(value_.text());
   return Unknown{};
 }
 

@@ -1,7 +1,6 @@
 // One value of a rule file while it is read: where it stands, and what is wrong with it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "rules/json_positions.h"
 #include "rules/pattern.h"
 #include "rules/rule_set.h"
+#include "rules/rule_value.h"
 
 namespace whyoom {
 
@@ -21,6 +21,7 @@ struct LoadedFile {
   bool trusted = false;   // known to be right: nothing in it is checked
   std::size_t order = 0;  // among all files, for the order of faults
   JsonDocument document;
+  RuleValue packed = {};  // in place of a document, of what the build has packed
 };
 
 // Collects faults, and gives them in the order of the files.
@@ -46,14 +47,16 @@ class FaultSink {
 // empty here, without another fault.
 class RuleNode {
  public:
-  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value);
+  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value);
   static RuleNode Root(const LoadedFile* file, FaultSink* sink);
 
   const LoadedFile& file() const { return *file_; }
-  const nlohmann::json& json() const { return *value_; }
-  bool exists() const { return value_ != nullptr; }
-  bool is_object() const { return exists() && value_->is_object(); }
-  bool is_null() const { return exists() && value_->is_null(); }
+  const nlohmann::json& json() const { return value_.json(); }  // of a file that was read
+  bool exists() const { return value_.exists(); }
+  bool is_object() const { return value_.is_object(); }
+  bool is_null() const { return value_.is_null(); }
+  bool is_string() const { return value_.is_string(); }
+  bool is_number() const { return value_.is_number(); }
   JsonPlace place() const { return file_->document.PlaceOf(pointer_); }
   JsonPlace key_place() const { return file_->document.PlaceOfKey(pointer_); }
 
@@ -89,7 +92,7 @@ class RuleNode {
   const LoadedFile* file_;
   FaultSink* sink_;
   std::string pointer_;
-  const nlohmann::json* value_;  // nullptr where it does not exist
+  RuleValue value_;
 };
 
 // Of an entry that is a pattern, or an object with one: the pattern.
