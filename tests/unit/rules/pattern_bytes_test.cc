@@ -1,7 +1,9 @@
-// What a pattern can begin with.
-#include "rules/first_bytes.h"
+// What a text must have for a pattern to match.
+#include "rules/pattern_bytes.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
@@ -9,14 +11,25 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-std::string Ascii(std::string_view pattern) {
-  const ByteSet bytes = FirstBytes(pattern);
+std::string AsciiOf(const ByteSet& bytes) {
   std::string text;
   for (char c = ' '; c < 0x7F; ++c) {
     if (bytes.test(static_cast<unsigned char>(c))) text += c;
   }
   return text;
 }
+
+ByteSet FirstBytes(std::string_view pattern) { return LeadingBytes(pattern, 1).front(); }
+
+std::string Ascii(std::string_view pattern) { return AsciiOf(FirstBytes(pattern)); }
+
+std::vector<std::string> AllAscii(const std::vector<ByteSet>& sets) {
+  std::vector<std::string> texts;
+  for (const ByteSet& set : sets) texts.push_back(AsciiOf(set));
+  return texts;
+}
+
+using Sets = std::vector<std::string>;
 
 TEST_CASE("the first character of each alternative counts, and those behind what may be missing", "[rules]") {
   CHECK(Ascii("pod/") == "Pp");
@@ -43,6 +56,88 @@ TEST_CASE("a character outside of ASCII may begin with any byte outside", "[rule
   CHECK(FirstBytes(".").test(0xF0));
   CHECK_FALSE(FirstBytes("\\d").test(0xC3));
   CHECK_FALSE(FirstBytes("[a-f]").test(0xC3));
+}
+
+TEST_CASE("what follows is known as far as what stands before it has a length", "[rules]") {
+  CHECK(AllAscii(LeadingBytes("(?:\\d|xy)\\.[+-]", 4)) == Sets{"0123456789Xx", ".Yy", "+-.", AsciiOf(ByteSet().set())});
+  CHECK(AllAscii(LeadingBytes("\\[\\d{1,2}\\]", 3)) == Sets{"[", "0123456789", "0123456789]"});
+  CHECK(AllAscii(LeadingBytes("a%{word:x}b", 3)) == Sets{"Aa", AsciiOf(ByteSet().set()), AsciiOf(ByteSet().set())});
+  CHECK(AllAscii(LeadingBytes("a b", 3)) == Sets{"Aa", " ", " Bb"});
+}
+
+TEST_CASE("a character outside of ASCII has one to four bytes, from either end", "[rules]") {
+  const std::vector<ByteSet> leading = LeadingBytes("âx", 2);
+  CHECK(leading[0].test(0xE2));
+  CHECK(leading[1].test(0x94));
+  const std::vector<ByteSet> leading_class = LeadingBytes("[^a]x", 3);
+  CHECK(leading_class[1].test('x'));
+  CHECK(leading_class[1].test(0x94));
+  CHECK(leading_class[2].test(0x82));
+  const std::vector<ByteSet> trailing = TrailingBytes("x[â]", 2);
+  CHECK(trailing[0].test(0x82));
+  CHECK(trailing[1].test(0x94));
+  CHECK(trailing[1].test('x'));
+}
+
+TEST_CASE("the last bytes are known the same way", "[rules]") {
+  CHECK(AllAscii(TrailingBytes("x \\[y\\] ?", 2)) == Sets{" ]", " Y]y"});
+  CHECK(AllAscii(TrailingBytes("ab|c", 2)) == Sets{"BCbc", AsciiOf(ByteSet().set())});
+}
+
+TEST_CASE("of a line are needed what no alternative can do without, up to what may be a line break", "[rules]") {
+  CHECK(AllAscii(NeededInLastLine("\\n[^\\n]*[\"'][^\"'\\n]*\\z")) == Sets{"\"'"});
+  CHECK(AllAscii(NeededInLastLine("\\n(?:a\\(|\\[b)\\z")) == Sets{"(["});
+  CHECK(AllAscii(NeededInLastLine("q\\s+#\\z")) == Sets{"#"});
+  CHECK(AllAscii(NeededInLastLine("q x\\z")) == Sets{"Xx"});
+  CHECK(AllAscii(NeededInLastLine("(?:<\\n)+;\\z")) == Sets{";"});
+  CHECK(AllAscii(NeededInFirstLine("\\A[^\\n]{0,200}?[`|](?:x|\\n)q")) == Sets{"`|"});
+  CHECK(AllAscii(NeededInFirstLine("\\A(?:#|\\+\\+)?!")) == Sets{"!"});
+}
+
+TEST_CASE("nothing is needed where the pattern is not tied to that end of the text", "[rules]") {
+  CHECK(NeededInLastLine("[\"']").empty());
+  CHECK(NeededInLastLine("a\\z|b\\z").empty());
+  CHECK(NeededInFirstLine("[\"']\\z").empty());
+  CHECK(NeededInFirstLine("").empty());
+  CHECK(NeededInLastLine("\\x22\\z").empty());
+}
+
+TEST_CASE("sets are kept as texts", "[rules]") {
+  ByteSet bytes;
+  bytes.set('"');
+  bytes.set('z');
+  bytes.set('\n');
+  CHECK(UnpackBytes(PackBytes(bytes)) == bytes);
+  for (std::size_t byte = 0x80; byte < 256; ++byte) bytes.set(byte);
+  CHECK(UnpackBytes(PackBytes(bytes)) == bytes);
+  CHECK(UnpackBytes(PackBytes(ByteSet())).none());
+}
+
+// The sets come with the built-in quotations, and are asked before the patterns.
+TEST_CASE("each quotation of the rules' examples has what it needs", "[rules]") {
+  std::size_t tried = 0;
+  for (const Quotation& quotation : BuiltInRules().quotations()) {
+    if (quotation.source_line) continue;
+    const std::vector<ByteSet> before = NeededInLastLine(quotation.pattern.source());
+    const std::vector<ByteSet> from_head = NeededInFirstLine(quotation.after.source());
+    for (const std::string& written : quotation.examples) {
+      const std::string example = '\n' + written;
+      const std::size_t head = std::min(example.find("<head>"), example.size());
+      const std::string lead = example.substr(0, head);
+      const std::string rest = head < example.size() ? example.substr(head + 6) : "";
+      if (!quotation.Matches(lead, rest)) continue;
+      ++tried;
+      const auto has_each = [](const std::vector<ByteSet>& sets, std::string_view line) {
+        return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) {
+          return std::any_of(line.begin(), line.end(), [&](char c) { return set.test(static_cast<unsigned char>(c)); });
+        });
+      };
+      CAPTURE(quotation.id, example);
+      CHECK(has_each(before, std::string_view(lead).substr(lead.rfind('\n') + 1)));
+      CHECK(has_each(from_head, std::string_view(rest).substr(0, rest.find('\n'))));
+    }
+  }
+  CHECK(tried > 50);
 }
 
 }  // namespace TEST_FILE
