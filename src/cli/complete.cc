@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/completion_scripts.h"
 
 namespace whyoom {
 namespace {

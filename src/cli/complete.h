@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/choices.h"
-#include "rules/builtin.h"
 
 namespace whyoom {
 
@@ -39,8 +38,7 @@ Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& 
 // For the scripts: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then "WORD<TAB>ABOUT" a line.
 std::string ToText(const Completion& completion);
 
-// Those of integrations/completions, as they were when the program was built.
-const std::vector<EmbeddedFile>& CompletionScripts();
+// One of integrations/completions.
 std::string_view CompletionScript(Shell shell);
 
 }  // namespace whyoom

@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-Timestamp Now() {
+Timestamp CurrentTime() {
   using std::chrono::microseconds;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {std::chrono::duration_cast<microseconds>(now).count(), true};
@@ -183,7 +183,7 @@ void AddTimeRange(CLI::App& app, Options* options) {
     app.add_option_function<std::string>(
            name,
            [to, name](const std::string& text) {
-             *to = ParseTimeBound(text, Now());
+             *to = ParseTimeBound(text, CurrentTime());
              if (!*to)
                throw CLI::ValidationError(name, "'" + Printable(text) +
                                                     "' is no time; write 2026-11-20, \"2026-11-20 12:00\", "

@@ -15,7 +15,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kBlocks = 4;
-constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
+constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 
 class ReadAheadSource : public ByteSource {
  public:
@@ -47,7 +47,7 @@ class ReadAheadSource : public ByteSource {
 
  private:
   struct Block {
-    std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kBlockBytes);
+    std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kReadBytes);
     std::size_t size = 0;
   };
 
@@ -70,7 +70,7 @@ class ReadAheadSource : public ByteSource {
       }
       Block& block = (*blocks_)[at];
       try {
-        block.size = source_->Read(block.bytes.get(), kBlockBytes);
+        block.size = source_->Read(block.bytes.get(), kReadBytes);
       } catch (...) {
         failure_ = std::current_exception();
         block.size = 0;

@@ -13,7 +13,7 @@ namespace whyoom {
 namespace {
 
 // How long an interrupt may have to wait.
-constexpr int kMilliseconds = 100;
+constexpr int kLookMilliseconds = 100;
 
 class StoppableSource : public ByteSource {
  public:
@@ -23,7 +23,7 @@ class StoppableSource : public ByteSource {
   std::size_t Read(char* buffer, std::size_t capacity) override {
     // A pipe that nobody has written to yet is neither readable nor at its end.
     pollfd input{descriptor_, POLLIN, 0};
-    while (!control_.stopped() && poll(&input, 1, kMilliseconds) <= 0) {
+    while (!control_.stopped() && poll(&input, 1, kLookMilliseconds) <= 0) {
       if (!quota_.TimeIsUp()) continue;
       problem_ = TooLongText(quota_.limits());
       return 0;

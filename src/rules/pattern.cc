@@ -19,6 +19,7 @@
 #include "rules/pattern_tree.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -231,17 +232,6 @@ std::string WithoutOuterBlanks(const std::string& literal, std::size_t min_lengt
   return inner.size() >= min_length ? inner : literal;
 }
 
-// Whether an expression finds in a text in UTF-8 what it finds in its bytes, each taken for a character: it names none
-// beyond ASCII. Of bytes RE2 makes a small part of the program, since "any character" is not a dozen ranges of them.
-// Only a counted repetition of any character ends sooner.
-bool SaysTheSameOfBytes(std::string_view regex) {
-  const bool ascii =
-      std::all_of(regex.begin(), regex.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  constexpr std::array<std::string_view, 4> kBeyond = {"\\p", "\\P", "\\x", "\\C"};
-  return ascii && std::none_of(kBeyond.begin(), kBeyond.end(),
-                               [&](std::string_view part) { return regex.find(part) != std::string_view::npos; });
-}
-
 }  // namespace
 
 // RE2, made when it is first asked for, by whichever thread asks.
@@ -250,11 +240,7 @@ class Pattern::Automaton {
   explicit Automaton(std::string regex) : regex_(std::move(regex)) {}
 
   const re2::RE2& re() {
-    std::call_once(made_, [this] {
-      re2::RE2::Options options = Options();
-      if (SaysTheSameOfBytes(regex_)) options.set_encoding(re2::RE2::Options::EncodingLatin1);
-      re_ = std::make_unique<re2::RE2>(regex_, options);
-    });
+    std::call_once(made_, [this] { re_ = std::make_unique<re2::RE2>(regex_, RegexOptions(regex_)); });
     return *re_;
   }
 

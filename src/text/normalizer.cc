@@ -15,6 +15,7 @@
 #include "text/cleaning.h"
 #include "text/json_record.h"
 #include "text/line.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -151,19 +152,9 @@ struct Normalizer::Patterns {
   std::size_t sign_count = 0;
 };
 
-namespace {
-
-RE2::Options QuietOptions() {
-  RE2::Options options;
-  options.set_log_errors(false);
-  return options;
-}
-
-}  // namespace
-
 const RE2& Normalizer::Patterns::Pattern::re() const {
   std::call_once(made_, [this] {
-    auto re = std::make_unique<const RE2>(expression_, QuietOptions());
+    auto re = std::make_unique<const RE2>(expression_, RegexOptions(expression_));
     if (!re->ok()) throw Error("affix '" + id_ + "': " + re->error());
     for (const auto& [name, group] : re->NamedCapturingGroups()) {
       if (name == "reporter") groups_.reporter = group;

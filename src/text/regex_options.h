@@ -1,0 +1,16 @@
+// How expressions of the rule data are compiled.
+#pragma once
+
+#include <re2/re2.h>
+
+#include <string_view>
+
+namespace whyoom {
+
+// For the expression to look in UTF-8. Where it finds in a text what it finds in the text's bytes, each taken for a
+// character, since it names none beyond ASCII, it is compiled for bytes: of these RE2 makes a small part of the
+// program, since "any character" is not a dozen ranges of them. Only a counted repetition of any character ends sooner.
+// RE2 says nothing of faults.
+re2::RE2::Options RegexOptions(std::string_view regex);
+
+}  // namespace whyoom
