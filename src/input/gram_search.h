@@ -1,13 +1,15 @@
 // Looks for many texts at once, at the speed of memory. Of a text of 15 bytes or more, the eight pieces of 8 bytes are
 // known that begin at eight bytes one after the other: wherever the text stands, one of them, and only one, begins at a
 // multiple of eight bytes from where the search began. So no other places are looked at. Bits tell nearly all of them
-// from those that matter, eight at once (input/gram_bits.h), and what is left is compared whole. Of shorter texts the same is done with four
-// pieces of 4 bytes, and for those of fewer than 7 bytes each byte is looked at, unless they are few.
+// from those that matter, eight at once (input/gram_bits.h), and what is left is compared whole. Of shorter texts the
+// same is done with four pieces of 4 bytes, and for those of fewer than 7 bytes each byte is looked at, unless they are
+// few.
 //
 // The pieces are chosen where a text has bytes that are rare in logs, so that the words that all of them are full of
 // ("memory", "allocate") cost little.
 //
-// A general engine for literals (Vectorscan 5.4.9) takes some three times as long for the rules' 455, over logs of jobs.
+// A general engine for literals (Vectorscan 5.4.9) takes some three times as long for the rules' 455, over logs of
+// jobs.
 #pragma once
 
 #include <cstddef>
