@@ -250,7 +250,8 @@ class Bench:
     def write(self):
         """After each part, so that what was measured is kept where a long run is ended early."""
         if self.args.write:
-            pathlib.Path(self.args.write).write_text(document(self), encoding="utf-8")
+            path = pathlib.Path(self.args.write)
+            path.write_text(document(self) + other_sections(path), encoding="utf-8")
 
 
 def version(command):
@@ -290,6 +291,13 @@ def document(bench):
     return DOCUMENT.format(
         size=megabytes, rounds=bench.args.rounds, pattern=TYPED_PATTERN, machine=machine(), table=table
     )
+
+
+def other_sections(path):
+    """What others have written behind this program's own part."""
+    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    begin = known.find("\n## ")
+    return known[begin:] if begin >= 0 else ""
 
 
 def byte_size(text):
