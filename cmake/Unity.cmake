@@ -7,7 +7,8 @@ function(whyoom_unite_warnings target)
 endfunction()
 
 # Some sources of a folder at a time: headers are read once for all of them. More at a time build faster, but more is
-# compiled again where one changes, for which there is the preset "dev". So names in unnamed namespaces are told apart within a folder.
+# compiled again where one changes, for which there is the preset "dev". So names in unnamed namespaces are told apart
+# within a folder.
 function(whyoom_unite target count)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   whyoom_unite_warnings(${target})

@@ -11,7 +11,8 @@
 namespace whyoom {
 namespace {
 
-// A word for each piece or a few more: of places that do not matter, one in some 150 is taken for one that does.
+// There is a word for each piece or a few more: of places in logs of jobs, one in some 400 that do not matter was taken
+// for one that does.
 constexpr std::size_t kMostWords = std::size_t{1} << 16;  // what the hash has bits for
 
 }  // namespace
@@ -41,7 +42,7 @@ unsigned GramBits<Gram, kStride>::NextPlain(const char* bytes, std::size_t limit
 template <class Gram, std::size_t kStride>
 __attribute__((target("avx2"))) unsigned GramBits<Gram, kStride>::NextAvx2(const char* bytes, std::size_t limit,
                                                                            std::size_t* at) const {
-  const __m256i cases = _mm256_set1_epi8(0x20);
+  const __m256i cases = _mm256_set1_epi8(static_cast<char>(kCaseBits & 0xFF));
   const __m256i mixer = _mm256_set1_epi32(static_cast<int>(kMixer));
   const __m256i in_word = _mm256_set1_epi32(31);
   const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(shift_));

@@ -8,8 +8,8 @@
 // The pieces are chosen where a text has bytes that are rare in logs, so that the words that all of them are full of
 // ("memory", "allocate") cost little.
 //
-// A general engine for literals (Vectorscan 5.4.9) takes some three times as long for the rules' 455, over logs of
-// jobs.
+// A general engine for literals (Vectorscan 5.4.9) took 1.8 times as long for the rules' 455, over logs of jobs, before
+// eight places were looked at at once here.
 #pragma once
 
 #include <cstddef>

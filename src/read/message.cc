@@ -29,7 +29,7 @@ bool IsNewMessage(std::string_view text) {
   return re2::RE2::PartialMatch(text, boundary);
 }
 
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+constexpr ByteClass kLineBlanks(" \t");
 
 std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
@@ -58,24 +58,13 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
     const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
     const bool goes_on = i == 0 && line.text.size() > begin + kStep;
     if (goes_on) {
-      AppendCollapsed(std::string_view(line.text).substr(begin, kStep));
+      AppendWithSingleBlanks(std::string_view(line.text).substr(begin, kStep), kLineBlanks, &text_);
       first_line_end_ = text_.size();
     }
     const std::size_t rest = goes_on ? begin + kStep : begin;
-    AppendCollapsed(std::string_view(line.text).substr(rest, end - std::min(rest, end)));
+    AppendWithSingleBlanks(std::string_view(line.text).substr(rest, end - std::min(rest, end)), kLineBlanks, &text_);
     if (i == 0 && !goes_on) first_line_end_ = text_.size();
     if (end < line.text.size()) break;
-  }
-}
-
-void JoinedLines::AppendCollapsed(std::string_view text) {
-  static constexpr ByteClass kBlanks(" \t");
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t blank = kBlanks.FindIn(text, at);
-    text_.append(text, at, blank - at);
-    if (blank == text.size()) break;
-    if (!text_.empty() && text_.back() != ' ') text_ += ' ';
-    at = blank + 1;
   }
 }
 
@@ -109,7 +98,7 @@ std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
   const std::string& line = part.line->text;
   for (std::size_t column = &part == &parts_.front() ? from_ : 0; column < line.size(); ++column) {
-    const bool blank = IsBlank(line[column]);
+    const bool blank = kLineBlanks.Has(line[column]);
     const bool dropped = blank && (last_blank || taken == 0);
     if (!dropped && taken == position) return column;
     if (!dropped) ++taken;

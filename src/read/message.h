@@ -59,7 +59,6 @@ class JoinedLines {
     const Line* line;
   };
   const Part& PartOf(std::size_t position) const;
-  void AppendCollapsed(std::string_view text);
   std::string text_;
   std::vector<Part> parts_;
   std::size_t first_line_end_ = 0;

@@ -33,7 +33,8 @@ const RuleDigest& BuiltInDigest();
 // PackBytes gives them.
 inline constexpr const char* kAffixSigns = "signs";
 inline constexpr const char* kQuotationNeeds = "needed";
-// Of how many bytes at their place the signs of an affix tell.
+// Of how many bytes at their place the signs of an affix tell: enough to tell dates in different orders, and what
+// stands behind them, apart.
 inline constexpr std::size_t kSignBytes = 12;
 
 // Of a pattern that is looked for together with others, by what Pattern::regex gives: Pattern::Literals of kSetLiteral.

@@ -292,11 +292,13 @@ const Expression::Node* Expression::root() const {
 }
 
 Value Expression::Evaluate(const Scope& scope) const {
-  return root() == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root()->tree, scope, nullptr);
+  const Node* const node = root();
+  return node == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*node->tree, scope, nullptr);
 }
 
 Value Expression::EvaluateInRow(const Scope& scope, std::size_t row) const {
-  return root() == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*root()->tree, scope, &row);
+  const Node* const node = root();
+  return node == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*node->tree, scope, &row);
 }
 
 const std::string& Expression::source() const { return parse_->source; }

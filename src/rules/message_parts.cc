@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "text/byte_class.h"
+
 namespace whyoom {
 namespace {
 
@@ -39,15 +41,9 @@ MessageParts::MessageParts(const std::vector<std::string>& lines) {
 }
 
 std::string WithSingleBlanks(std::string_view text) {
+  static constexpr ByteClass kWhite(" \t\n\r");
   std::string joined;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!blank) {
-      joined += c;
-    } else if (!joined.empty() && joined.back() != ' ') {
-      joined += ' ';
-    }
-  }
+  AppendWithSingleBlanks(text, kWhite, &joined);
   return joined;
 }
 

@@ -22,21 +22,13 @@ std::string Collapsed(std::string_view text) {
   static constexpr ByteClass kWhite(" \t\n\f\r");
   std::string collapsed;
   collapsed.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t white = kWhite.FindIn(text, at);
-    collapsed.append(text, at, white - at);
-    if (white == text.size()) break;
-    collapsed += ' ';
-    at = white + 1;
-    while (at < text.size() && kWhite.Has(text[at])) ++at;
-  }
+  AppendWithSingleBlanks(text, kWhite, &collapsed);
   return collapsed;
 }
 
 // What of a literal is in each text that holds it, however its blanks stand there.
 std::string WordsOf(const std::string& literal) {
   std::string words = Collapsed(literal);
-  if (words.starts_with(' ')) words.erase(0, 1);
   if (words.ends_with(' ')) words.pop_back();
   return words;
 }

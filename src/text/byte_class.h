@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace whyoom {
@@ -25,5 +26,16 @@ class ByteClass {
  private:
   std::array<bool, 256> has_ = {};
 };
+
+// Appends `text` with one blank for each run of `blanks`, none at the begin of all and none behind another.
+inline void AppendWithSingleBlanks(std::string_view text, const ByteClass& blanks, std::string* to) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t blank = blanks.FindIn(text, at);
+    to->append(text, at, blank - at);
+    if (blank == text.size()) break;
+    if (!to->empty() && to->back() != ' ') *to += ' ';
+    at = blank + 1;
+  }
+}
 
 }  // namespace whyoom
