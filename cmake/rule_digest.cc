@@ -13,6 +13,7 @@
 #include "rules/builtin.h"
 #include "rules/packed_texts.h"
 #include "rules/pattern_bytes.h"
+#include "rules/pattern_needs.h"
 #include "rules/rule_set.h"
 #include "rules/rule_value.h"
 
@@ -20,8 +21,8 @@ namespace whyoom {
 namespace {
 
 std::vector<std::string>& AskedPatterns() {
-  static std::vector<std::string> regexes;
-  return regexes;
+  static std::vector<std::string> sources;
+  return sources;
 }
 
 void Remember(const std::string& one, std::vector<std::string>* all) {
@@ -31,8 +32,8 @@ void Remember(const std::string& one, std::vector<std::string>* all) {
 }  // namespace
 
 // What the program has from the file that is written here.
-std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view regex) {
-  Remember(std::string(regex), &AskedPatterns());
+std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source) {
+  Remember(std::string(source), &AskedPatterns());
   return std::nullopt;
 }
 
@@ -76,17 +77,17 @@ void PrintBytes(const std::string& name, std::string_view bytes) {
 }
 
 void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns) {
-  Print("struct PatternEntry {\n  std::string_view regex;\n  std::string_view literals;\n};");
+  Print("struct PatternEntry {\n  std::string_view source;\n  std::string_view literals;\n};");
   Print("constexpr PatternEntry kPatterns[] = {");
-  std::vector<std::string> regexes = AskedPatterns();
-  std::sort(regexes.begin(), regexes.end());
-  for (const std::string& regex : regexes)
-    Print("    {" + ViewOf(regex) + ", " + ViewOf(PackTexts(patterns.at(regex)->Literals(kSetLiteral))) + "},");
+  std::vector<std::string> sources = AskedPatterns();
+  std::sort(sources.begin(), sources.end());
+  for (const std::string& source : sources)
+    Print("    {" + ViewOf(source) + ", " + ViewOf(PackTexts(patterns.at(source)->Literals(kSetLiteral))) + "},");
   Print("};\n\n}  // namespace\n");
-  Print("std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view regex) {");
-  Print("  const auto* const found = std::lower_bound(std::begin(kPatterns), std::end(kPatterns), regex,");
-  Print("      [](const PatternEntry& entry, std::string_view wanted) { return entry.regex < wanted; });");
-  Print("  if (found == std::end(kPatterns) || found->regex != regex) return std::nullopt;");
+  Print("std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source) {");
+  Print("  const auto* const found = std::lower_bound(std::begin(kPatterns), std::end(kPatterns), source,");
+  Print("      [](const PatternEntry& entry, std::string_view wanted) { return entry.source < wanted; });");
+  Print("  if (found == std::end(kPatterns) || found->source != source) return std::nullopt;");
   Print("  return UnpackTexts(found->literals);\n}\n");
 }
 
@@ -106,7 +107,7 @@ std::vector<Affix> WithSigns(std::vector<Affix> affixes) {
     std::vector<SyntaxFault> faults;
     const bool is_prefix = affix.place == Affix::Place::kPrefix;
     affix.signs = {is_prefix ? LeadingBytes(affix.pattern, kSignBytes) : TrailingBytes(affix.pattern, kSignBytes),
-                   Pattern::Compile(affix.pattern, &faults).Literals(kAffixLiteral)};
+                   NeededBytes(affix.pattern), Pattern::Compile(affix.pattern, &faults).Literals(kAffixLiteral)};
   }
   return affixes;
 }
@@ -114,15 +115,24 @@ std::vector<Affix> WithSigns(std::vector<Affix> affixes) {
 void AddSigns(const std::vector<Affix>& affixes, nlohmann::json* entry) {
   for (const Affix& affix : affixes) {
     if (affix.id != entry->at("id")) continue;
-    (*entry)[kAffixSigns] = {{"bytes", Packed(affix.signs->bytes)}, {"literals", affix.signs->literals}};
+    (*entry)[kAffixSigns] = {{"bytes", Packed(affix.signs->bytes)},
+                             {"needed", Packed(affix.signs->needed)},
+                             {"literals", affix.signs->literals}};
   }
+}
+
+nlohmann::json PackedNeeds(const TextNeeds& needs) {
+  return {{"leading", Packed(needs.leading)},
+          {"line", Packed(needs.line)},
+          {"text", Packed(needs.text)},
+          {"words", needs.words}};
 }
 
 void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
   for (const Quotation& quotation : quotations) {
     if (quotation.id != entry->at("id") || quotation.source_line) continue;
-    (*entry)[kQuotationNeeds] = {{"before", Packed(NeededInLastLine(quotation.pattern.source()))},
-                                 {"from_head", Packed(NeededInFirstLine(quotation.after.source()))}};
+    (*entry)[kQuotationNeeds] = {{"before", PackedNeeds(NeedsAtEnd(quotation.pattern.source()))},
+                                 {"from_head", PackedNeeds(NeedsAtBegin(quotation.after.source()))}};
   }
 }
 
@@ -166,7 +176,7 @@ int main() {
   const std::vector<Affix> affixes = WithSigns(rules.affixes());
   std::map<std::string, const Pattern*> patterns;
   for (const PatternSet* set : engine.PreparedSets()) {
-    for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->regex(), pattern);
+    for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->source(), pattern);
   }
   Print(
       "#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // what the standard asks of all compilers is less\n");

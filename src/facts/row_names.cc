@@ -6,6 +6,7 @@
 
 #include "facts/op_name.h"
 #include "facts/row_fields.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -14,20 +15,20 @@ bool HoldsText(std::string_view text, std::string_view part) { return text.find(
 
 // "copy.22", "fusion.82", "broadcast.36.clone.21", "output of custom-call.400@{}".
 bool IsCompilersName(const std::string& name) {
-  static const re2::RE2 numbered(
+  static const Regex numbered(
       R"(%?(?:wide\.|(?:arg_)?tuple|[\w-]*fusion|(?:copy|custom-call|broadcast|convert|bitcast|slice|dynamic-slice|)"
       R"(dynamic-update-slice|transpose|reshape|pad|concatenate|reduce|reduce-window|select|gather|scatter|sort|dot|)"
       R"(convolution|add|subtract|multiply|divide|maximum|minimum|exponential|iota|constant|while|conditional|call|)"
       R"(get-tuple-element|param(?:eter)?|all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute|)"
       R"(copy-start|copy-done)[._]?(?:\d|remat|clone))[\w.]*)");
-  static const re2::RE2 output(R"((?:output of ).*|.*@\{[\d,]*\})");
+  static const Regex output(R"((?:output of ).*|.*@\{[\d,]*\})");
   return re2::RE2::FullMatch(name, numbered) || re2::RE2::FullMatch(name, output);
 }
 
 // The name of a parameter is the user's, unless it is a number.
 bool NamesParameter(const Allocation& row, std::string* name) {
-  static const re2::RE2 parameter(R"(%?([\w.-]+) = .*\bparameter\(\d+\).*)");
-  static const re2::RE2 numbered(R"((?:[Aa]rg|p|param|parameter)[_.]?\d.*)");
+  static const Regex parameter(R"(%?([\w.-]+) = .*\bparameter\(\d+\).*)");
+  static const Regex numbered(R"((?:[Aa]rg|p|param|parameter)[_.]?\d.*)");
   return re2::RE2::FullMatch(row.xla_label, parameter, name) && !re2::RE2::FullMatch(*name, numbered) &&
          !IsCompilersName(*name);
 }

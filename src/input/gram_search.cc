@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 namespace whyoom {
@@ -72,19 +73,24 @@ void GramSearch::Table<Gram, kStride>::Add(const std::string& text, std::size_t 
   const int width = static_cast<int>(width_);
   const int size = static_cast<int>(text.size());
   const bool may_reach_out = size < width + kPlaces - 1;
-  const auto weight = [&](int offset) {
-    unsigned power = 0;
-    for (int at = offset; at < offset + width; ++at) {
-      const bool inside = at >= 0 && at < size;
-      power += inside ? Commonness()[static_cast<unsigned char>(text[static_cast<std::size_t>(at)])] : kAnyByte;
-    }
-    return std::uint64_t{1} << power;
+  // How common a piece is, by its begin, one place before the text the first: the product of its bytes'.
+  std::vector<std::uint64_t> weights;
+  unsigned power = 0;
+  const auto power_at = [&](int at) -> unsigned {
+    const bool inside = at >= 0 && at < size;
+    return inside ? Commonness()[static_cast<unsigned char>(text[static_cast<std::size_t>(at)])] : kAnyByte;
   };
+  for (int at = -1; at <= size; ++at) {
+    power += power_at(at);
+    if (at < width - 2) continue;
+    weights.push_back(std::uint64_t{1} << power);
+    power -= power_at(at - width + 1);
+  }
   int best = may_reach_out ? -1 : 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int from = best; from + kPlaces - 1 + width <= size + (may_reach_out ? 1 : 0); ++from) {
-    std::uint64_t sum = 0;
-    for (int offset = from; offset < from + kPlaces; ++offset) sum += weight(offset);
+    const auto first = weights.begin() + from + 1;
+    const std::uint64_t sum = std::accumulate(first, first + kPlaces, std::uint64_t{0});
     if (sum < least) std::tie(best, least) = std::tuple(from, sum);
   }
   for (int offset = best; offset < best + kPlaces; ++offset) AddPiece(text, place, offset);

@@ -19,6 +19,7 @@
 #include "program/memory.h"
 #include "program/prospect.h"
 #include "text/quantity.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -38,7 +39,7 @@ struct FileName {
 };
 
 std::optional<FileName> ParseName(const std::string& path) {
-  static const re2::RE2 name(
+  static const Regex name(
       R"(((?:.*/)?module_(\d+)\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations|target_arguments|tpu_comp_env))\.txt)");
   FileName file;
   std::string other;
@@ -224,7 +225,7 @@ void XlaDump::StopAt(const ReadControl* control, const Limits& limits) {
 
 bool XlaDump::IsDumpFile(const std::string& path) {
   // Much of a dump is of no use here; there is also a folder for each module.
-  static const re2::RE2 name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
+  static const Regex name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
   return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
 }
 

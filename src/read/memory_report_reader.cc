@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "text/quantity.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -23,8 +24,8 @@ constexpr std::size_t kMaxRows = 4096;
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
 
 // A label of the report. Names of totals count only with a size behind them: "program" is a word like any other.
-const re2::RE2& LabelPattern() {
-  static const re2::RE2 pattern(
+const Regex& LabelPattern() {
+  static const Regex pattern(
       R"((?:^|[^\w.])()"
       R"(Total \w+ usage >=|Program \w+ requirement|Output size|Heap allocator status:|Persistent allocations)"
       R"(|Largest program allocations in \w+|Peak buffers:|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
@@ -88,7 +89,7 @@ std::string Quoted(std::string_view text, std::string_view key) {
 // The size that a value begins with. What goes on behind it ("20.77G/s") is none, and no memory has less than nothing
 // or more than a 64-bit count of bytes.
 std::optional<std::int64_t> LeadingSize(std::string_view value) {
-  static const re2::RE2 leading(R"(^()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
+  static const Regex leading(R"(^()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
   std::string text;
   if (!re2::RE2::PartialMatch(value, leading, &text)) return std::nullopt;
   const std::optional<std::int64_t> bytes = ParseSize(text);
@@ -100,7 +101,7 @@ std::string_view Cut(std::string_view value) { return value.substr(0, kMaxValue)
 
 // Copying may lose line breaks: "arguments 0BOutput size 0B; …". A blank makes the label a word again.
 std::string WithLostLineBreaks(std::string_view text) {
-  static const re2::RE2 glued(
+  static const Regex glued(
       R"(([\w.:)])(Output size |Program \w+ requirement |Total \w+ usage |Largest program |HLO temp ))");
   std::string separated(text);
   re2::RE2::GlobalReplace(&separated, glued, R"(\1 \2)");
@@ -171,7 +172,7 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   continued_ = 0;
   value_.clear();
   // A total carries its size inside the match; the label is what stands before the size.
-  static const re2::RE2 total(
+  static const Regex total(
       R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
       R"(|unknown size))");
   std::string name;
@@ -247,7 +248,7 @@ void MemoryReportReader::SetTotal(const std::string& label, const std::string& v
 
 void MemoryReportReader::SetHloTemp(const std::string& value) {
   SetSize("hlo_temp_bytes", value);
-  static const re2::RE2 details(
+  static const Regex details(
       R"(([\d.]+)%utilization(?::Unpadded\(([^)]+)\)Padded\(([^)]+)\))?(?:,([\d.]+)%fragmentation\(([^)]+)\))?)");
   // Wherever the line was cut, the blanks say nothing.
   std::string solid = value.substr(std::min(value.find('('), value.size()));
@@ -286,7 +287,7 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
     row.op_name = Quoted(value, "op_name");
     if (row.op_name.empty() && value.find("op_name=") == value.npos) row.op_name = value;
     row.source_file = Quoted(value, "source_file");
-    static const re2::RE2 line(R"(\bsource_line=(\d{1,9}))");
+    static const Regex line(R"(\bsource_line=(\d{1,9}))");
     int number = 0;
     if (re2::RE2::PartialMatch(value, line, &number)) row.source_line = number;
   } else if (label == "Shape") {
@@ -300,13 +301,13 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
     row.unpadded_bytes = LeadingSize(value);
   } else if (label == "Extra memory due to padding") {
     row.padding_bytes = LeadingSize(value);
-    static const re2::RE2 factor(R"(\(([\d.]+)x)");
+    static const Regex factor(R"(\(([\d.]+)x)");
     std::string number;
     if (re2::RE2::PartialMatch(value, factor, &number)) row.padding_factor = std::strtod(number.c_str(), nullptr);
   } else if (label == "XLA label") {
     row.xla_label = value;
   } else if (label == "Allocation type") {
-    static const re2::RE2 kinds(R"(^(HLO temp|\w+))");
+    static const Regex kinds(R"(^(HLO temp|\w+))");
     re2::RE2::PartialMatch(value, kinds, &row.kind);
   } else if (label == "Tag") {
     row.tag = value;
@@ -316,7 +317,7 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
 // The report does not name its module, but JAX's op names begin with the function it was made of: "jit(step)/…" is of
 // the module jit_step.
 void MemoryReportReader::SetModule() {
-  static const re2::RE2 function(R"(^p?jit\(([\w<>.-]+)\)/)");
+  static const Regex function(R"(^p?jit\(([\w<>.-]+)\)/)");
   std::string name;
   for (const Allocation& row : rows_) {
     if (!re2::RE2::PartialMatch(row.op_name, function, &name)) continue;

@@ -8,26 +8,13 @@
 
 #include "text/byte_class.h"
 #include "text/quantity.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
 
 constexpr std::size_t kMaxJoined = 8192;
 constexpr std::size_t kMaxMessage = 1200;
-
-// Texts that begin a message of their own, whatever came before: an exception, its status word, or the frames of a
-// Python report.
-bool IsNewMessage(std::string_view text) {
-  static const re2::RE2 boundary(
-      R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
-      R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
-  // Most lines are none of these, which two looks tell sooner.
-  const std::size_t first = text.find_first_not_of(" \t\n\f\r");
-  if (first == std::string_view::npos) return false;
-  const bool may_be_frame = text[first] == 'T' || text[first] == 'D' || text[first] == 'F';
-  if (!may_be_frame && text.find(": ", first) == std::string_view::npos) return false;
-  return re2::RE2::PartialMatch(text, boundary);
-}
 
 constexpr ByteClass kLineBlanks(" \t");
 
@@ -41,9 +28,22 @@ std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
 
 }  // namespace
 
+bool BeginsAnew(std::string_view text) {
+  static const Regex boundary(
+      R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
+      R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
+  // Most lines are none of these, which two looks tell sooner.
+  const std::size_t first = text.find_first_not_of(" \t\n\f\r");
+  if (first == std::string_view::npos) return false;
+  const bool may_be_frame = text[first] == 'T' || text[first] == 'D' || text[first] == 'F';
+  if (!may_be_frame && text.find(": ", first) == std::string_view::npos) return false;
+  return re2::RE2::PartialMatch(text, boundary);
+}
+
 bool BeginsMessage(const Line& line, bool first_logged) {
   // A logger writes its prefix before the first line of what it is given, a collector before each.
-  return line.after_gap || (line.logged && !first_logged) || IsNewMessage(line.text);
+  return line.after_gap || (line.logged && !first_logged) ||
+         (line.begins_anew ? *line.begins_anew : BeginsAnew(line.text));
 }
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
@@ -123,7 +123,7 @@ HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
 }
 
 bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin) {
-  static const re2::RE2 exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
+  static const Regex exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   return re2::RE2::FullMatch(re2::StringPiece(joined.text().data(), begin), exception_class);
 }
 
@@ -142,7 +142,7 @@ std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch&
     return facts;
   };
   std::size_t end = text.size();
-  for (const std::size_t i : patterns_.In(text)) {
+  for (const std::size_t i : patterns_.MayBeIn(text, PatternSet::Blanks::kSingle)) {
     HeadMatch found{heads_[i].first, heads_[i].second, {}};
     const std::size_t from = std::max(head.match.end, joined.first_line_end());
     if (found.head->fragment || !found.head->pattern.Find(text, from, &found.match, end)) continue;
@@ -170,7 +170,7 @@ void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aroun
 
 std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around, bool* quoted) const {
   std::vector<HeadMatch> heads;
-  for (const std::size_t i : patterns_.In(joined.text())) {
+  for (const std::size_t i : patterns_.MayBeIn(joined.text(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
     HeadMatch found{failure, head, {}};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
@@ -201,7 +201,7 @@ std::map<std::string, ReadFact> ReadFacts(const PatternSet& patterns, std::strin
                                           std::size_t* end) {
   std::map<std::string, ReadFact> facts;
   if (from > text.size()) return facts;
-  for (const std::size_t i : patterns.MayBeIn(text.substr(from))) {
+  for (const std::size_t i : patterns.MayBeIn(text.substr(from), PatternSet::Blanks::kSingle)) {
     PatternMatch match;
     if (!patterns.patterns()[i]->Find(text, from, &match)) continue;
     *end = std::max(*end, match.end);
@@ -226,7 +226,7 @@ std::string_view ThisMessage(const Pattern& head, std::string_view text, std::si
 // end.
 std::string Quote(std::string_view text, std::size_t head_begin, std::size_t line_begin, std::size_t end) {
   constexpr std::size_t kLongLead = 160;
-  static const re2::RE2 exception_class(R"(((?:[\w.]+: )+)$)");
+  static const Regex exception_class(R"(((?:[\w.]+: )+)$)");
   std::size_t begin = line_begin;
   if (head_begin - line_begin > kLongLead) {
     std::string classes;

@@ -20,6 +20,10 @@ namespace whyoom {
 // How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns needs more.
 inline constexpr std::size_t kLookAhead = 12;
 
+// Whether a text begins a message of its own, whatever came before: it is an exception, its status word, or the frames
+// of a Python report.
+bool BeginsAnew(std::string_view text);
+
 // Whether `line` begins a message of its own, behind one whose first line was logged or not: it is logged and that one
 // was not, lines are missing before it, or it begins as an exception or a traceback does.
 bool BeginsMessage(const Line& line, bool first_logged);

@@ -11,6 +11,7 @@
 #include "input/text_lines.h"
 #include "read/message.h"
 #include "text/record_joiner.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -34,7 +35,7 @@ struct ReadLine {
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 bool IsTracebackLine(std::string_view text) {
-  static const re2::RE2 frame(
+  static const Regex frame(
       R"(^[ \t|+]*(?:(?:Exception Group )?Traceback \(most recent call last\)|File "[^"]*", line \d|[~^ ]+$))");
   return re2::RE2::PartialMatch(text, frame);
 }
@@ -102,7 +103,7 @@ class Window {
 // Of a long line what stands round the words that an exception or a status begins with.
 std::string Bounded(const std::string& text) {
   if (text.size() <= kLongestMessage) return text;
-  static const re2::RE2 begin(R"((?:[\w.]+(?:Error|Exception): |\b[A-Z]+_[A-Z_]+: |\b[A-Z]{1,4}\d{3,6}: ))");
+  static const Regex begin(R"((?:[\w.]+(?:Error|Exception): |\b[A-Z]+_[A-Z_]+: |\b[A-Z]{1,4}\d{3,6}: ))");
   re2::StringPiece found;
   const re2::StringPiece subject(text);
   const bool has = begin.Match(subject, 0, text.size(), re2::RE2::UNANCHORED, &found, 1);

@@ -1,7 +1,11 @@
 #include "read/quotation.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string_view>
+
+#include "input/prefilter.h"
 
 namespace whyoom {
 namespace {
@@ -46,12 +50,6 @@ std::string TextFrom(const Surroundings& around, std::size_t at) {
   return text;
 }
 
-ByteSet BytesIn(std::string_view text) {
-  ByteSet bytes;
-  for (const char c : text) bytes.set(static_cast<unsigned char>(c));
-  return bytes;
-}
-
 std::size_t Indent(std::string_view line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
 
 bool IsFence(std::string_view line) {
@@ -64,7 +62,77 @@ bool IsFrame(std::string_view line) {
   return line.starts_with("File \"") && line.find(", line ") != std::string_view::npos;
 }
 
+// Lists of words, and which of them have one in a line.
+class WordLists {
+ public:
+  void Add(const std::vector<std::string>& words) {
+    std::vector<std::size_t>& list = lists_.emplace_back();
+    for (const std::string& word : words) list.push_back(numbers_.try_emplace(word, numbers_.size()).first->second);
+  }
+
+  void Prepare() {
+    std::vector<std::string> words(numbers_.size());
+    for (const auto& [word, number] : numbers_) words[number] = word;
+    search_.emplace(words);
+  }
+
+  // By number of a word.
+  std::vector<bool> WordsIn(std::string_view line) const {
+    std::vector<bool> is_there(numbers_.size());
+    std::vector<std::size_t> found;
+    search_->Mark(line, &is_there, &found);
+    return is_there;
+  }
+
+  // Whether the list has one of them; true also where it is empty.
+  bool HasOne(std::size_t list, const std::vector<bool>& is_there) const {
+    const std::vector<std::size_t>& words = lists_[list];
+    return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return is_there[word]; });
+  }
+
+ private:
+  std::vector<std::vector<std::size_t>> lists_;
+  std::map<std::string, std::size_t> numbers_;
+  std::optional<Prefilter> search_;
+};
+
 }  // namespace
+
+struct QuotationFinder::Screen {
+  explicit Screen(const std::vector<const Quotation*>& some) : quotations(some) {
+    for (const Quotation* quotation : quotations) {
+      before_words.Add(quotation->needed.before.words);
+      words_from_head.Add(quotation->needed.from_head.words);
+    }
+    before_words.Prepare();
+    words_from_head.Prepare();
+  }
+
+  // The places of the quotations that may be in the texts, ascending.
+  std::vector<std::size_t> MayBeIn(const SeenText& before, const SeenText& from_head) const {
+    const std::vector<bool> words = before_words.WordsIn(before.line());
+    const std::vector<bool> words_behind = words_from_head.WordsIn(from_head.line());
+    std::vector<std::size_t> likely;
+    for (std::size_t i = 0; i < quotations.size(); ++i) {
+      const Quotation::Needed& needed = quotations[i]->needed;
+      if (before.MayMatch(needed.before) && from_head.MayMatch(needed.from_head) && before_words.HasOne(i, words) &&
+          words_from_head.HasOne(i, words_behind))
+        likely.push_back(i);
+    }
+    return likely;
+  }
+
+  const std::vector<const Quotation*>& quotations;
+  WordLists before_words;
+  WordLists words_from_head;
+};
+
+QuotationFinder::~QuotationFinder() = default;
+
+const QuotationFinder::Screen& QuotationFinder::screen() const {
+  std::call_once(screen_made_, [this] { screen_ = std::make_unique<Screen>(quotations_); });
+  return *screen_;
+}
 
 QuotationFinder::QuotationFinder(const RuleSet& rules)
     : patterns_(PatternsOf(rules, false, &Quotation::pattern)),
@@ -105,16 +173,17 @@ const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std:
   const std::size_t at = line.WrittenAt(column);
   if (line.binary || at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
-  const std::vector<std::size_t> likely = patterns_.MayBeIn(before);
-  if (likely.empty()) return nullptr;
   const std::string from_head = TextFrom(around, at);
-  const std::vector<std::size_t> likely_after = afters_.MayBeIn(from_head);
-  const ByteSet bytes_before = BytesIn(std::string_view(before).substr(before.rfind('\n') + 1));
-  const ByteSet bytes_from_head = BytesIn(std::string_view(from_head).substr(0, from_head.find('\n')));
+  std::vector<std::size_t> likely =
+      screen().MayBeIn({before, std::string_view(before).substr(before.rfind('\n') + 1)},
+                       {from_head, std::string_view(from_head).substr(0, from_head.find('\n'))});
+  if (likely.empty()) return nullptr;
+  const std::vector<std::size_t> with_words = patterns_.MayBeIn(before);
+  const std::vector<std::size_t> with_words_after = afters_.MayBeIn(from_head);
   const auto quoting = std::find_if(likely.begin(), likely.end(), [&](std::size_t i) {
     const Quotation& quotation = *quotations_[i];
-    if (!quotation.MayMatch(bytes_before, bytes_from_head)) return false;
-    if (quotation.after.ok() && !std::binary_search(likely_after.begin(), likely_after.end(), i)) return false;
+    if (!std::binary_search(with_words.begin(), with_words.end(), i)) return false;
+    if (quotation.after.ok() && !std::binary_search(with_words_after.begin(), with_words_after.end(), i)) return false;
     return quotation.Matches(before, from_head) && (!quotation.in_source || AmongSource(around));
   });
   return quoting == likely.end() ? nullptr : quotations_[*quoting];

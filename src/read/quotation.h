@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ class QuotationFinder {
  public:
   // Borrows the rules.
   explicit QuotationFinder(const RuleSet& rules);
+  ~QuotationFinder();
 
   // How many lines before a place are worth keeping, and how much of each.
   static constexpr std::size_t kLinesBefore = 8;
@@ -39,6 +42,8 @@ class QuotationFinder {
   }
 
  private:
+  struct Screen;
+  const Screen& screen() const;
   bool IsSourceLine(const std::string& line) const;
   bool AmongSource(const Surroundings& around) const;
 
@@ -46,6 +51,9 @@ class QuotationFinder {
   PatternSet patterns_;  // of quotations_
   PatternSet afters_;    // what they ask of the text from the head on
   PatternSet source_lines_;
+  // By what the patterns need; made when it is first asked, by whichever thread does.
+  mutable std::once_flag screen_made_;
+  mutable std::unique_ptr<const Screen> screen_;
 };
 
 }  // namespace whyoom

@@ -1,6 +1,7 @@
 #include "read/session.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace whyoom {
@@ -30,6 +31,7 @@ void Session::Feed(Line line, std::vector<Sighting>* done, bool is_suspect) {
   if (line.after_gap) Flush(done);
   // A line without end comes in pieces, each of which would be many lines.
   lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
+  line.begins_anew = BeginsAnew(line.text);
   const bool matters = finder_.MayMatter(line.text);
   if (matters) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
@@ -112,16 +114,18 @@ bool Session::MayBeginHere() const {
 
 void Session::ProcessWindow(const Line& front, std::size_t from) {
   const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
-  const JoinedLines glued(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
+  std::optional<JoinedLines> of_more;
+  if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
+  const JoinedLines& glued = of_more ? *of_more : joined;
   const bool may_say = context_finder_.MayHoldNearby(joined.text());
-  if (!may_say && !finder_.MayMatter(joined.text()) && !finder_.MayMatter(glued.text())) return;
+  if (!may_say && !finder_.MayMatter(joined.text()) && (!of_more || !finder_.MayMatter(glued.text()))) return;
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
   bool quoted = false;
   const std::vector<HeadMatch> heads = finder_.Find(joined, around, &quoted);
   if (quoted) quoted_.push_back(front.number);
-  if (std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
+  if (!of_more || std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
   const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around);
   const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
   if (cut) return OpenSightings(glued, joined, glued_heads, front);

@@ -7,6 +7,7 @@
 
 #include "input/problems.h"
 #include "text/numbers.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -39,9 +40,12 @@ std::vector<const Pattern*> LooksOf(const RuleSet& rules) {
   return looks;
 }
 
-bool Holds(const Pattern& pattern, std::string_view text) {
-  PatternMatch match;
-  return pattern.Find(text, 0, &match);
+std::vector<const Pattern*> HealthyLooksOf(const RuleSet& rules) {
+  std::vector<const Pattern*> looks;
+  for (const ErrorLine& error_line : rules.error_lines()) {
+    if (error_line.healthy) looks.push_back(&error_line.pattern);
+  }
+  return looks;
 }
 
 // What stands round the text in its raw line: before it, and of a JSON record also behind it, where the level may be.
@@ -60,7 +64,7 @@ std::string FrameOf(const Line& line, const RawLine* raw) {
 
 // Source lines, carets, headers and blank lines of tracebacks; what else is indented is hardly a message either.
 bool IsOfTraceback(std::string_view text) {
-  static const re2::RE2 between(
+  static const Regex between(
       R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");
   return re2::RE2::PartialMatch(text, between);
 }
@@ -76,29 +80,28 @@ std::string CutText(std::string_view text) {
 }  // namespace
 
 std::string ErrorKey(std::string_view text) {
-  static const re2::RE2 classes(R"(^(?:[\w.]+(?:Error|Exception|Exhausted): )+)");
-  static const re2::RE2 figures(R"((?:0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*))");
+  static const Regex classes(R"(^(?:[\w.]+(?:Error|Exception|Exhausted): )+)");
+  static const Regex figures(R"((?:0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*))");
   std::string key(text);
   re2::RE2::Replace(&key, classes, "");
   re2::RE2::GlobalReplace(&key, figures, "#");
   return key;
 }
 
-SuspectFinder::SuspectFinder(const RuleSet& rules) : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)) {}
+SuspectFinder::SuspectFinder(const RuleSet& rules)
+    : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)), healthy_looks_(HealthyLooksOf(rules)) {}
 
 bool SuspectFinder::HasWords(std::string_view text) const {
   const std::vector<std::size_t> found = words_.In(text);
   return std::any_of(found.begin(), found.end(), [&](std::size_t i) {
     const std::vector<Pattern>& unless = rules_.suspects()[i].unless;
-    return std::none_of(unless.begin(), unless.end(), [&](const Pattern& pattern) { return Holds(pattern, text); });
+    return std::none_of(unless.begin(), unless.end(), [&](const Pattern& pattern) { return pattern.IsIn(text); });
   });
 }
 
 bool SuspectFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   if (!line.logged) return false;
-  const std::string frame = FrameOf(line, raw) + '\n';
-  const std::vector<std::size_t> looks = looks_.In(frame);
-  return std::any_of(looks.begin(), looks.end(), [&](std::size_t i) { return rules_.error_lines()[i].healthy; });
+  return !healthy_looks_.In(FrameOf(line, raw) + '\n').empty();
 }
 
 bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
@@ -116,7 +119,7 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
   for (const std::size_t i : words_.In(text)) {
     const Suspect& suspect = rules_.suspects()[i];
     const auto unless = std::find_if(suspect.unless.begin(), suspect.unless.end(),
-                                     [&](const Pattern& pattern) { return Holds(pattern, text); });
+                                     [&](const Pattern& pattern) { return pattern.IsIn(text); });
     look.words = &suspect;
     look.unless = unless == suspect.unless.end() ? nullptr : &*unless;
     if (look.unless == nullptr) break;

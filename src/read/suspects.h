@@ -60,7 +60,9 @@ class SuspectFinder {
   bool IsHealthy(const Line& line, const RawLine* raw) const;
 
   // Adds those that it looks for to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const { sets->insert(sets->end(), {&words_, &looks_}); }
+  void AddSets(std::vector<const PatternSet*>* sets) const {
+    sets->insert(sets->end(), {&words_, &looks_, &healthy_looks_});
+  }
 
  private:
   bool HasWords(std::string_view text) const;
@@ -68,6 +70,7 @@ class SuspectFinder {
   const RuleSet& rules_;
   PatternSet words_;  // of the rules' suspects
   PatternSet looks_;  // of their error lines
+  PatternSet healthy_looks_;
 };
 
 class SuspectTracker {

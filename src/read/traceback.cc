@@ -4,6 +4,7 @@
 
 #include "facts/source_path.h"
 #include "read/message.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -18,9 +19,9 @@ struct Frame {
 
 bool ReadFrame(const std::string& text, Frame* frame) {
   // As Python prints a frame, as IPython does ("File ~/x.py:41, in f(a)"), and a notebook's cell.
-  static const re2::RE2 python(R"re(^[ \t|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
-  static const re2::RE2 ipython(R"(^[ \t|]*File (\S+?):(\d{1,9})(?:, in |$))");
-  static const re2::RE2 cell(R"(^[ \t|]*(Cell In ?\[\d+\]), line (\d{1,9}))");
+  static const Regex python(R"re(^[ \t|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
+  static const Regex ipython(R"(^[ \t|]*File (\S+?):(\d{1,9})(?:, in |$))");
+  static const Regex cell(R"(^[ \t|]*(Cell In ?\[\d+\]), line (\d{1,9}))");
   return re2::RE2::PartialMatch(text, python, &frame->path, &frame->line) ||
          re2::RE2::PartialMatch(text, ipython, &frame->path, &frame->line) ||
          re2::RE2::PartialMatch(text, cell, &frame->path, &frame->line);
@@ -42,9 +43,8 @@ const std::vector<std::string>& Traceback::Openers() {
 }
 
 void Traceback::Feed(const Line& line) {
-  static const re2::RE2 header(R"(^[ \t|+]*(?:Exception Group )?Traceback \(most recent call last\))");
-  static const re2::RE2 connector(
-      R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
+  static const Regex header(R"(^[ \t|+]*(?:Exception Group )?Traceback \(most recent call last\))");
+  static const Regex connector(R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
   ++lines_since_;
   if (taken_) ended_ = true;
   // A frame's source and the marks below it are indented.
@@ -77,12 +77,12 @@ void Traceback::Feed(const Line& line) {
 
 // Takes a line behind the frames: the exception, a part of what it says, or the first line that is none.
 void Traceback::FollowException(const Line& line) {
-  static const re2::RE2 exception(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$))");
+  static const Regex exception(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$))");
   if (line.text.find_first_not_of(" \t|") == std::string::npos) return;
-  static const re2::RE2 opening(R"(^[ \t|]*(?:[\w.]+|(?:[\w.]+: ?)+)$)");
+  static const Regex opening(R"(^[ \t|]*(?:[\w.]+|(?:[\w.]+: ?)+)$)");
   // Behind a logger's words a status alone is another message; a class still ends the traceback, since threads print
   // into each other's.
-  static const re2::RE2 exception_class(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*(?::|$))");
+  static const Regex exception_class(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*(?::|$))");
   const bool begins =
       exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, interrupted_ ? exception_class : exception);
   if (begins || exception_ == Exception::kOpening) {

@@ -28,18 +28,18 @@ struct RuleDigest {
 };
 const RuleDigest& BuiltInDigest();
 
-// What the data of the digest has beside the files': of an affix, an object with "bytes" and "literals", see
-// Affix::Signs, and of a quotation, one with "before" and "from_head", see Quotation::Needed. Sets of bytes are as
-// PackBytes gives them.
+// What the data of the digest has beside the files': of an affix, an object with "bytes", "needed" and "literals", see
+// Affix::Signs, and of a quotation, one with "before" and "from_head", each with the members of TextNeeds. Sets of
+// bytes are as PackBytes gives them.
 inline constexpr const char* kAffixSigns = "signs";
 inline constexpr const char* kQuotationNeeds = "needed";
 // Of how many bytes at their place the signs of an affix tell: enough to tell dates in different orders, and what
 // stands behind them, apart.
 inline constexpr std::size_t kSignBytes = 12;
 
-// Of a pattern that is looked for together with others, by what Pattern::regex gives: Pattern::Literals of kSetLiteral.
+// Of a pattern that is looked for together with others, by its source: Pattern::Literals of kSetLiteral.
 // Nothing where it is none of the built-in ones.
 constexpr std::size_t kSetLiteral = 4;
-std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view regex);
+std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source);
 
 }  // namespace whyoom

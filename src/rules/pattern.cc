@@ -5,7 +5,6 @@
 #include <re2/stringpiece.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -16,152 +15,18 @@
 #include <set>
 #include <utility>
 
-#include "rules/pattern_tree.h"
-#include "rules/suggest.h"
+#include "rules/pattern_expansion.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
 
-struct CaptureType {
-  std::string_view name;
-  std::string_view regex;
-};
-
-// A size's unit ends at a word's end: "8 Mainframes" are not 8 M. Linux prints kB, Kubernetes Ki, Julia "256. MiB".
-constexpr std::array<CaptureType, 8> kTypes = {{
-    {"size", R"(-?\d+(?:,\d{3})*(?:\.\d*)?\s?(?:[KMGTPE](?:iB|i|B)?|kB|B|bytes?)\b)"},
-    {"bytes", R"(\d{1,3}(?:,\d{3})+|\d+)"},
-    {"integer", R"(-?\d+)"},
-    {"number", R"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"},
-    {"name", R"([\w$<>-]+(?:\.[\w$<>-]+)*)"},
-    {"device", R"(\d+(?:x\d+)+_\w+)"},
-    {"word", R"(\S+)"},
-    {"text", R"([^\n]{0,400}?)"},
-}};
-
 re2::RE2::Options Options() {
   re2::RE2::Options options;
   options.set_log_errors(false);
   return options;
 }
-
-const CaptureType* FindType(std::string_view name) {
-  const auto found =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const CaptureType& type) { return type.name == name; });
-  return found != kTypes.end() ? &*found : nullptr;
-}
-
-std::string TypeHint(std::string_view name) {
-  std::vector<std::string> names;
-  for (const CaptureType& type : kTypes) names.emplace_back(type.name);
-  const std::string meant = DidYouMean(name, names);
-  return meant.empty() ? "types are " + Listing(names) : meant;
-}
-
-bool IsName(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && is_letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
-
-// Turns the conveniences into RE2, once with blanks as they stand and once as white space.
-class Expander {
- public:
-  Expander(std::string_view source, std::vector<SyntaxFault>* faults) : source_(source), faults_(faults) {
-    group_names.emplace_back();  // group 0 is the whole match
-    types.emplace_back();
-  }
-
-  void Run() {
-    while (at_ < source_.size()) {
-      const std::string_view rest = source_.substr(at_);
-      if (rest.starts_with("\\Q")) {
-        Copy(std::min(rest.find("\\E") == rest.npos ? rest.size() : rest.find("\\E") + 2, rest.size()));
-      } else if (rest[0] == '\\') {
-        Copy(std::min<std::size_t>(2, rest.size()));
-      } else if (rest[0] == '[') {
-        Copy(ClassLength(rest));
-      } else if (rest[0] == ' ') {
-        Blank(rest);
-      } else if (rest.starts_with("%{")) {
-        TypedCapture(rest);
-      } else if (rest.starts_with("{0,")) {
-        Repetition(rest);
-      } else {
-        if (rest[0] == '(') Group(rest);
-        Copy(1);
-      }
-    }
-  }
-
-  std::string plain;    // blanks as they stand; matches at least what `spacing` does with single blanks
-  std::string spacing;  // blanks as \s+
-  std::vector<std::string> group_names;
-  std::vector<std::string> types;
-
- private:
-  void Copy(std::size_t length) {
-    plain += source_.substr(at_, length);
-    spacing += source_.substr(at_, length);
-    at_ += length;
-  }
-
-  void Blank(std::string_view rest) {
-    const std::size_t length = std::min(rest.find_first_not_of(' '), rest.size());
-    // In front of a quantifier the white space must be one thing: "a ?b" is not "a\s+?b".
-    const bool quantified = length < rest.size() && std::string_view("*+?{").find(rest[length]) != rest.npos;
-    plain += " ";
-    spacing += quantified ? "(?:\\s+)" : "\\s+";
-    at_ += length;
-  }
-
-  // For literals, any number of times will do as well as up to 400, and compiles in no time.
-  void Repetition(std::string_view rest) {
-    const std::size_t end = rest.find_first_not_of("0123456789", 3);
-    const bool bounded = end != rest.npos && end > 4 && rest[end] == '}';
-    if (!bounded) return Copy(1);
-    plain += "*";
-    spacing += rest.substr(0, end + 1);
-    at_ += end + 1;
-  }
-
-  void Group(std::string_view rest) {
-    std::string name;
-    for (std::string_view opening : {"(?P<", "(?<"}) {
-      if (rest.starts_with(opening)) name = rest.substr(opening.size(), rest.find('>') - opening.size());
-    }
-    if (rest.starts_with("(?") && name.empty()) return;
-    types.emplace_back(name.empty() ? "" : "word");
-    group_names.push_back(std::move(name));
-  }
-
-  void TypedCapture(std::string_view rest) {
-    const std::size_t end = rest.find('}');
-    const std::size_t colon = std::min(rest.find(':'), end);
-    const std::string_view type = rest.substr(2, colon == rest.npos ? 0 : colon - 2);
-    const std::string_view name = colon < end && end != rest.npos ? rest.substr(colon + 1, end - colon - 1) : "";
-    if (!IsName(name)) {
-      faults_->push_back({at_, "not a typed capture", "write %{type:name}, or %\\{ for the characters themselves"});
-      return Copy(2);
-    }
-    const CaptureType* known = FindType(type);
-    if (known == nullptr) {
-      faults_->push_back({at_ + 2, "unknown capture type '" + std::string(type) + "'", TypeHint(type)});
-    }
-    const std::string_view regex = known != nullptr ? known->regex : "";
-    plain += type == "text" ? "([^\\n]*?)" : "(" + std::string(regex) + ")";
-    spacing += "(" + std::string(regex) + ")";
-    group_names.emplace_back(name);
-    types.emplace_back(type);
-    at_ += end + 1;
-  }
-
-  std::string_view source_;
-  std::vector<SyntaxFault>* faults_;
-  std::size_t at_ = 0;
-};
 
 // What RE2 complains of, found again in the source; where it only stands in what became of the source, without it.
 SyntaxFault Refusal(const re2::RE2& re, std::string_view source) {
@@ -234,70 +99,107 @@ std::string WithoutOuterBlanks(const std::string& literal, std::size_t min_lengt
 
 }  // namespace
 
-// RE2, made when it is first asked for, by whichever thread asks.
-class Pattern::Automaton {
+// What comes of a source, worked out when it is first asked for, by whichever thread asks.
+class Pattern::Compiled {
  public:
-  explicit Automaton(std::string regex) : regex_(std::move(regex)) {}
+  explicit Compiled(std::string_view source) : source_(source) {}
 
-  const re2::RE2& re() {
-    std::call_once(made_, [this] { re_ = std::make_unique<re2::RE2>(regex_, RegexOptions(regex_)); });
-    return *re_;
+  const std::string& source() const { return source_; }
+
+  // `faults` are those of whoever asks first.
+  const Expansion& expansion(std::vector<SyntaxFault>* faults) {
+    std::call_once(expanded_, [&] {
+      expansion_ = Expand(source_, faults);
+      prefix_ = LiteralPrefix(source_);
+    });
+    return expansion_;
+  }
+  const Expansion& expansion() {
+    std::vector<SyntaxFault> faults;
+    return expansion(&faults);
   }
 
-  const std::string& regex() const { return regex_; }
+  const re2::RE2& re() { return re_.Of(expansion().spacing); }
+
+  // The leftmost match that begins at or after `from`, but before `before`, with as many groups.
+  bool Find(std::string_view text, std::size_t from, std::size_t before, std::vector<re2::StringPiece>* groups) {
+    const std::string& loose = expansion().loose;
+    std::vector<re2::StringPiece> none;
+    return (loose.empty() || Find(&loose_, loose, text, from, text.size(), &none)) &&
+           Find(&re_, expansion_.spacing, text, from, before, groups);
+  }
 
  private:
-  std::string regex_;
-  std::once_flag made_;
-  std::unique_ptr<re2::RE2> re_;
+  // An expression for RE2, compiled when it is first looked for.
+  class Lazy {
+   public:
+    const re2::RE2& Of(const std::string& regex) {
+      std::call_once(made_, [&] { re_ = std::make_unique<Regex>(regex); });
+      return *re_;
+    }
+
+   private:
+    std::once_flag made_;
+    std::unique_ptr<const re2::RE2> re_;
+  };
+
+  // Where a match can begin is where its first letters stand: RE2 says fastest, and of fewer states, what begins at one
+  // place. Where these stand often and begin nothing, it looks for itself.
+  bool Find(Lazy* lazy, const std::string& regex, std::string_view text, std::size_t from, std::size_t before,
+            std::vector<re2::StringPiece>* groups) const {
+    constexpr std::size_t kShortestPrefix = 3;
+    constexpr int kMostTries = 16;
+    const auto count = static_cast<int>(groups->size());
+    for (int tries = 0; prefix_.size() >= kShortestPrefix; ++tries) {
+      from = text.find(prefix_, from);
+      if (from >= before) return false;
+      if (tries == kMostTries) break;
+      if (lazy->Of(regex).Match(text, from, text.size(), re2::RE2::ANCHOR_START, groups->data(), count)) return true;
+      ++from;
+    }
+    const re2::RE2& re = lazy->Of(regex);
+    if (before < text.size()) {
+      // Where a match begins is cheap to find; what its groups hold is not.
+      re2::StringPiece whole;
+      if (!re.Match(text, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
+      if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;
+    }
+    return re.Match(text, from, text.size(), re2::RE2::UNANCHORED, groups->data(), count);
+  }
+
+  const std::string source_;
+  std::once_flag expanded_;
+  Expansion expansion_;
+  std::string prefix_;  // see LiteralPrefix
+  Lazy re_;
+  Lazy loose_;
 };
 
 Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check) {
   Pattern pattern;
-  pattern.source_ = source;
+  pattern.compiled_ = std::make_shared<Compiled>(source);
   const std::size_t faults_before = faults->size();
   if (source.empty()) faults->push_back({0, "the pattern is empty", "it would match everywhere"});
-  Expander expander(source, faults);
-  expander.Run();
-  for (const std::string& name : expander.group_names) {
-    const std::vector<std::string>& names = pattern.names_;
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) pattern.names_.push_back(name);
-  }
-  if (faults->size() != faults_before) return pattern;
-  auto automaton = std::make_shared<Automaton>(expander.spacing);
-  if (check == Check::kNow && !automaton->re().ok()) {
-    faults->push_back(Refusal(automaton->re(), source));
-    return pattern;
-  }
-  pattern.group_names_ = std::move(expander.group_names);
-  pattern.types_ = std::move(expander.types);
-  pattern.expanded_ = std::move(expander.plain);
-  pattern.automaton_ = std::move(automaton);
+  if (check != Check::kAtUse) pattern.compiled_->expansion(faults);
+  if (faults->size() == faults_before && check == Check::kNow && !pattern.compiled_->re().ok())
+    faults->push_back(Refusal(pattern.compiled_->re(), source));
+  pattern.ok_ = faults->size() == faults_before;
   return pattern;
 }
 
 bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match, std::size_t before) const {
-  if (automaton_ == nullptr || from > text.size()) return false;
-  const re2::RE2& re = automaton_->re();
-  const re2::StringPiece subject(text);
-  if (before < text.size()) {
-    // Where a match begins is cheap to find; what its groups hold is not.
-    re2::StringPiece whole;
-    if (!re.Match(subject, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
-    if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;
-  }
-  std::vector<re2::StringPiece> groups(group_names_.size());
-  if (!re.Match(subject, from, text.size(), re2::RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) {
-    return false;
-  }
+  if (!ok_ || from > text.size()) return false;
+  const Expansion& expansion = compiled_->expansion();
+  std::vector<re2::StringPiece> groups(expansion.group_names.size());
+  if (!compiled_->Find(text, from, before, &groups)) return false;
   match->begin = static_cast<std::size_t>(groups[0].data() - text.data());
   match->end = match->begin + groups[0].size();
   match->captures.clear();
   for (std::size_t i = 1; i < groups.size(); ++i) {
-    if (group_names_[i].empty() || groups[i].data() == nullptr) continue;
+    if (expansion.group_names[i].empty() || groups[i].data() == nullptr) continue;
     Capture capture;
-    capture.name = group_names_[i];
-    capture.value = CaptureValue(types_[i], std::string_view(groups[i].data(), groups[i].size()));
+    capture.name = expansion.group_names[i];
+    capture.value = CaptureValue(expansion.types[i], std::string_view(groups[i].data(), groups[i].size()));
     capture.begin = static_cast<std::size_t>(groups[i].data() - text.data());
     capture.end = capture.begin + groups[i].size();
     if (IsKnown(capture.value)) match->captures.push_back(std::move(capture));
@@ -306,33 +208,45 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match,
 }
 
 bool Pattern::IsIn(std::string_view text) const {
-  if (automaton_ == nullptr) return false;
-  return automaton_->re().Match(text, 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
+  std::vector<re2::StringPiece> none;
+  return ok_ && compiled_->Find(text, 0, std::string_view::npos, &none);
+}
+
+const std::string& Pattern::source() const {
+  static const std::string none;
+  return compiled_ == nullptr ? none : compiled_->source();
 }
 
 const std::string& Pattern::regex() const {
   static const std::string none;
-  return automaton_ == nullptr ? none : automaton_->regex();
+  return ok_ ? compiled_->expansion().spacing : none;
+}
+
+const std::vector<std::string>& Pattern::capture_names() const {
+  static const std::vector<std::string> none;
+  return compiled_ == nullptr ? none : compiled_->expansion().names;
 }
 
 ValueType Pattern::capture_type(std::string_view name) const {
-  std::optional<ValueType> type;
-  for (std::size_t i = 0; i < group_names_.size(); ++i) {
-    if (group_names_[i] != name) continue;
-    const bool is_number =
-        types_[i] == "size" || types_[i] == "bytes" || types_[i] == "integer" || types_[i] == "number";
+  if (compiled_ == nullptr) return ValueType::kAny;
+  const Expansion& expansion = compiled_->expansion();
+  std::optional<ValueType> found;
+  for (std::size_t i = 0; i < expansion.group_names.size(); ++i) {
+    if (expansion.group_names[i] != name) continue;
+    const std::string& type = expansion.types[i];
+    const bool is_number = type == "size" || type == "bytes" || type == "integer" || type == "number";
     const ValueType own = is_number ? ValueType::kNumber : ValueType::kText;
-    type = type && *type != own ? ValueType::kAny : own;
+    found = found && *found != own ? ValueType::kAny : own;
   }
-  return type.value_or(ValueType::kAny);
+  return found.value_or(ValueType::kAny);
 }
 
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
-  if (automaton_ == nullptr) return {};
+  if (!ok_) return {};
   // With a minimum length the filter itself forgets shorter atoms, and with them each alternative that has no other.
   re2::FilteredRE2 filter(static_cast<int>(min_length));
   int id = 0;
-  if (filter.Add(expanded_, Options(), &id) != re2::RE2::NoError) return {};
+  if (filter.Add(compiled_->expansion().plain, Options(), &id) != re2::RE2::NoError) return {};
   std::vector<std::string> atoms;
   filter.Compile(&atoms);
   std::set<std::string> literals;

@@ -46,8 +46,9 @@ class Pattern {
  public:
   Pattern() = default;
 
-  // A pattern that is known to be right is made into an automaton only when it is first looked for.
-  enum class Check { kNow, kAtUse };
+  // How much of it is checked now: all; what RE2 is not asked for; or, of one that is known to be right, nothing, so
+  // that no more than its source is kept until it is first looked for.
+  enum class Check { kNow, kSyntax, kAtUse };
 
   // Appends what is wrong to `faults` (offsets into `source`); matches nothing then.
   static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check = Check::kNow);
@@ -59,11 +60,11 @@ class Pattern {
   // Whether there is one anywhere, which costs less than to say where.
   bool IsIn(std::string_view text) const;
 
-  bool ok() const { return automaton_ != nullptr; }  // false: it did not compile, or is no pattern yet
-  const std::string& source() const { return source_; }
+  bool ok() const { return ok_; }  // false: it did not compile, or is no pattern yet
+  const std::string& source() const;
   const std::string& regex() const;  // what RE2 is given; empty where not ok()
   // Each once, in the order of the pattern; also those of a pattern that did not compile.
-  const std::vector<std::string>& capture_names() const { return names_; }
+  const std::vector<std::string>& capture_names() const;
 
   // What the captures of that name hold; kAny where some hold numbers and some texts, or there is none.
   ValueType capture_type(std::string_view name) const;
@@ -74,13 +75,9 @@ class Pattern {
   std::vector<std::string> Literals(std::size_t min_length) const;
 
  private:
-  std::string source_;
-  std::string expanded_;  // RE2 for Literals, blanks as they stand
-  class Automaton;
-  std::shared_ptr<Automaton> automaton_;  // RE2, blanks as \s+; null: matches nothing
-  std::vector<std::string> names_;
-  std::vector<std::string> group_names_;  // by capture group, "" for a plain one
-  std::vector<std::string> types_;        // the same
+  class Compiled;
+  std::shared_ptr<Compiled> compiled_;
+  bool ok_ = false;
 };
 
 }  // namespace whyoom

@@ -36,7 +36,7 @@ std::string WordsOf(const std::string& literal) {
 }  // namespace
 
 std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
-  std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(pattern.regex());
+  std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(pattern.source());
   return known ? std::move(*known) : pattern.Literals(kSetLiteral);
 }
 
@@ -53,11 +53,11 @@ struct PatternSet::Words {
     filter = std::make_unique<Prefilter>(words);
   }
 
-  // The places of the patterns that may be in `text`, ascending.
+  // The places of the patterns that may be in `text`, which has single blanks, ascending.
   std::vector<std::size_t> Candidates(std::string_view text) const {
     std::vector<bool> is_there(with_words.size());
     std::vector<std::size_t> seen;
-    filter->Mark(Collapsed(text), &is_there, &seen);
+    filter->Mark(text, &is_there, &seen);
     std::vector<std::size_t> found = always;
     if (seen.empty()) return found;
     for (const std::size_t place : seen) found.insert(found.end(), with_words[place].begin(), with_words[place].end());
@@ -92,13 +92,13 @@ void PatternSet::Prepare() const {
   std::call_once(made_, [this] { words_ = std::make_unique<Words>(patterns_); });
 }
 
-std::vector<std::size_t> PatternSet::MayBeIn(std::string_view text) const {
+std::vector<std::size_t> PatternSet::MayBeIn(std::string_view text, Blanks blanks) const {
   Prepare();
-  return words_->Candidates(text);
+  return words_->Candidates(blanks == Blanks::kSingle ? text : std::string_view(Collapsed(text)));
 }
 
-std::vector<std::size_t> PatternSet::In(std::string_view text) const {
-  std::vector<std::size_t> found = MayBeIn(text);
+std::vector<std::size_t> PatternSet::In(std::string_view text, Blanks blanks) const {
+  std::vector<std::size_t> found = MayBeIn(text, blanks);
   std::erase_if(found, [&](std::size_t place) { return !patterns_[place]->IsIn(text); });
   return found;
 }

@@ -21,13 +21,16 @@ class PatternSet {
   explicit PatternSet(std::vector<const Pattern*> patterns);
   ~PatternSet();
 
+  // What is known of a text: it may have any white space, or has one blank only wherever it has some.
+  enum class Blanks { kAny, kSingle };
+
   // The places in `patterns` of those that Pattern::Find finds in `text`, ascending.
-  std::vector<std::size_t> In(std::string_view text) const;
+  std::vector<std::size_t> In(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
   const std::vector<const Pattern*>& patterns() const { return patterns_; }
 
   // The same and some more, ascending: those whose words are in the text.
-  std::vector<std::size_t> MayBeIn(std::string_view text) const;
+  std::vector<std::size_t> MayBeIn(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
   // Makes the set now.
   void Prepare() const;

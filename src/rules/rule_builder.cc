@@ -7,7 +7,6 @@
 
 #include "rules/builtin.h"
 #include "rules/names.h"
-#include "rules/pattern_bytes.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
@@ -53,6 +52,10 @@ std::vector<ByteSet> UnpackAll(const RuleNode& node) {
   std::vector<ByteSet> sets;
   for (const std::string& packed : node.Words()) sets.push_back(UnpackBytes(packed));
   return sets;
+}
+
+TextNeeds UnpackNeeds(const RuleNode& node) {
+  return {UnpackAll(node["leading"]), UnpackAll(node["line"]), UnpackAll(node["text"]), node["words"].Words()};
 }
 
 void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen,
@@ -464,7 +467,7 @@ void RuleSetBuilder::BuildQuotation(const RuleNode& node) {
   quotation.in_source = node["in_source"].Bool();
   quotation.source_line = node["source_line"].Bool();
   if (digest_ != nullptr)
-    quotation.needed = {UnpackAll(node[kQuotationNeeds]["before"]), UnpackAll(node[kQuotationNeeds]["from_head"])};
+    quotation.needed = {UnpackNeeds(node[kQuotationNeeds]["before"]), UnpackNeeds(node[kQuotationNeeds]["from_head"])};
   for (const RuleNode& item : node["examples"].Items()) quotation.examples.push_back(item.Lines());
   for (const RuleNode& item : node["logs"].Items()) quotation.logs.push_back(item.Lines());
   set_.quotations_.push_back(std::move(quotation));
@@ -495,7 +498,10 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   affix.id = node["id"].Text();
   affix.place = node["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
   affix.pattern = node["pattern"].Text();
-  if (digest_ != nullptr) affix.signs = {UnpackAll(node[kAffixSigns]["bytes"]), node[kAffixSigns]["literals"].Words()};
+  if (digest_ != nullptr) {
+    const RuleNode signs = node[kAffixSigns];
+    affix.signs = {UnpackAll(signs["bytes"]), UnpackAll(signs["needed"]), signs["literals"].Words()};
+  }
   if (!node.file().trusted) {
     re2::RE2::Options options;
     options.set_log_errors(false);

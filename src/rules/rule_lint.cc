@@ -78,7 +78,7 @@ std::vector<RuleSetBuilder::WrittenHead> RuleSetBuilder::WrittenHeads() const {
     for (const RuleNode& item : from["heads"].Items()) {
       std::vector<SyntaxFault> faults;
       WrittenHead head{code, item["id"].Text(), PatternNode(item), {}, false};
-      head.pattern = Pattern::Compile(head.at.Text(), &faults, Pattern::Check::kAtUse);
+      head.pattern = Pattern::Compile(head.at.Text(), &faults, Pattern::Check::kSyntax);
       head.by_itself = !item["fragment"].Bool() && !item["line_start"].Bool() && !item["of_report"].Bool();
       if (head.pattern.ok() && !IsHeadDisabled(code, head.id) && !IsDisabled("failures", code))
         heads.push_back(std::move(head));

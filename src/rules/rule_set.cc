@@ -211,17 +211,8 @@ std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
 
 bool Quotation::Matches(std::string_view before, std::string_view from_head) const {
   // `after` first: it begins where the text does, so it fails soonest.
-  PatternMatch match;
-  return (!after.ok() || after.Find(from_head, 0, &match)) && pattern.Find(before, 0, &match) &&
-         !(unless.ok() && unless.Find(before, 0, &match)) &&
-         !(unless_after.ok() && unless_after.Find(from_head, 0, &match));
-}
-
-bool Quotation::MayMatch(const ByteSet& before, const ByteSet& from_head) const {
-  const auto has_each = [](const std::vector<ByteSet>& sets, const ByteSet& bytes) {
-    return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
-  };
-  return has_each(needed.before, before) && has_each(needed.from_head, from_head);
+  return (!after.ok() || after.IsIn(from_head)) && pattern.IsIn(before) && !unless.IsIn(before) &&
+         !unless_after.IsIn(from_head);
 }
 
 bool Quotation::MatchesExample(std::string_view example) const {

@@ -14,7 +14,7 @@
 #include "rules/expression.h"
 #include "rules/name_versions.h"
 #include "rules/pattern.h"
-#include "rules/pattern_bytes.h"
+#include "rules/pattern_needs.h"
 #include "text/normalizer.h"
 
 namespace whyoom {
@@ -286,11 +286,10 @@ struct Quotation {
   Pattern unless_after;
   bool in_source = false;    // only among lines of source code
   bool source_line = false;  // it quotes nothing: `pattern` tells a line of source code
-  // Of each set the head's own line has a byte, before the head or from it on, wherever the patterns match. Empty:
-  // nobody has looked.
+  // What the patterns need; empty where nobody has looked.
   struct Needed {
-    std::vector<ByteSet> before;
-    std::vector<ByteSet> from_head;
+    TextNeeds before;
+    TextNeeds from_head;
   };
   Needed needed = {};
   std::vector<std::string> examples;
@@ -298,8 +297,6 @@ struct Quotation {
 
   // Whether its patterns say so; a pattern that it does not have says nothing.
   bool Matches(std::string_view before, std::string_view from_head) const;
-  // Whether they can, by the bytes in the head's line before the head, and from it on.
-  bool MayMatch(const ByteSet& before, const ByteSet& from_head) const;
   // The same of an example, in which `<head>` stands before the head; without that the head is at the end.
   bool MatchesExample(std::string_view example) const;
 };

@@ -66,8 +66,9 @@ bool IsTooDeep(std::string_view text) {
 // The object in `text`, which may be an element of an array; empty if there is none.
 std::string_view Object(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t[,");
+  if (begin == std::string_view::npos || text[begin] != '{') return {};
   const std::size_t end = text.find_last_not_of(" \t\r],");
-  if (begin == std::string_view::npos || end <= begin || text[begin] != '{' || text[end] != '}') return {};
+  if (end <= begin || text[end] != '}') return {};
   return text.substr(begin, end + 1 - begin);
 }
 

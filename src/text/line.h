@@ -26,6 +26,8 @@ struct Line {
   bool after_gap = false;  // the log's lines before this one were not looked at
   bool open_end = false;   // nothing says that its last word is whole: the log ends, or was cut, right behind it
   bool binary = false;     // the raw line is machine code or data: nobody printed it
+  // Whether the text begins as no part of another message does (read/message.h); absent where nobody has looked.
+  std::optional<bool> begins_anew = {};
 
   // From `text_at` on, text lies linearly over the raw bytes from `raw_at` (from the line's start) on.
   struct Segment {

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <deque>
 #include <map>
@@ -108,12 +109,17 @@ struct Normalizer::Patterns {
     // Numbers its signs' literals; those of all are counted once.
     void NumberLiterals(std::map<std::string, std::size_t>* numbers);
 
-    // Whether one can be in a text, by whether each literal is there.
+    // Whether one can be in a text that has these bytes.
+    bool MayBeOf(const std::bitset<256>& bytes) const {
+      return !signs_ || std::all_of(signs_->needed.begin(), signs_->needed.end(),
+                                    [&](const std::bitset<256>& needed) { return (needed & bytes).any(); });
+    }
+    // The same by whether each literal is there.
     bool MayBeIn(const std::vector<bool>& is_there) const {
       return literals_.empty() ||
              std::any_of(literals_.begin(), literals_.end(), [&](std::size_t literal) { return is_there[literal]; });
     }
-    // The same by the text's bytes from its begin on, of a suffix from its end on.
+    // The same by the text's first bytes, of a suffix by its last ones.
     template <class Byte>
     bool MayStandAt(Byte byte, Byte end) const {
       if (!signs_) return true;
@@ -133,20 +139,52 @@ struct Normalizer::Patterns {
     mutable Groups groups_;
   };
 
+  // What of the signs a text has: looked for when it is first asked.
+  class Seen {
+   public:
+    Seen(const Patterns& patterns, std::string_view text) : patterns_(patterns), text_(text) {}
+
+    // Whether the affix may be in the text; false if not, and in no part of it.
+    bool MayHold(const Pattern& pattern) {
+      if (!bytes_) LookForBytes();
+      if (!pattern.MayBeOf(*bytes_)) return false;
+      if (!literals_) LookForLiterals();
+      return pattern.MayBeIn(*literals_);
+    }
+
+    const char* end() const { return text_.data() + text_.size(); }
+
+   private:
+    void LookForBytes() {
+      bytes_.emplace();
+      for (const char c : text_) bytes_->set(static_cast<unsigned char>(c));
+    }
+    void LookForLiterals() {
+      literals_.emplace(patterns_.sign_count);
+      std::vector<std::size_t> found;
+      patterns_.signs->Mark(text_, &*literals_, &found);
+    }
+
+    const Patterns& patterns_;
+    const std::string_view text_;
+    std::optional<std::bitset<256>> bytes_;
+    std::optional<std::vector<bool>> literals_;  // by number
+  };
+
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
 
   void Clean(Part part, int rounds, Cleaned* cleaned) const;
   void CleanAll(std::vector<MappedText> texts, const Origin& outer, int rounds, Cleaned* cleaned) const;
   bool OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const;
   bool OpenArray(const Part& part, int rounds, Cleaned* cleaned) const;
-  bool StripAffixes(Part* part) const;
-  std::size_t StripPrefix(std::string_view text, Part* part) const;
+  bool StripAffixes(Part* part, bool* bare) const;
+  std::size_t StripPrefix(std::string_view text, Seen* seen, Part* part) const;
   std::size_t StripSuffix(std::string_view text, Part* part) const;
   void Note(const Pattern& pattern, std::string_view text, Part* part) const;
-  bool MayBeIn(const Pattern& pattern, std::string_view text, std::optional<std::vector<bool>>* is_there) const;
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
+  std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by the first byte: those that may begin with it
   std::deque<Pattern> suffixes;
   std::optional<Prefilter> signs;  // of all affixes
   std::size_t sign_count = 0;
@@ -184,6 +222,12 @@ Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogK
   }
   std::vector<std::string> literals(numbers.size());
   for (const auto& [literal, number] : numbers) literals[number] = literal;
+  for (std::size_t byte = 0; byte < prefixes_from.size(); ++byte) {
+    const std::string first(1, static_cast<char>(byte));
+    for (const Pattern& pattern : prefixes) {
+      if (pattern.MayStandAt(first.begin(), first.end())) prefixes_from[byte].push_back(&pattern);
+    }
+  }
   signs.emplace(literals);
   sign_count = literals.size();
 }
@@ -207,32 +251,19 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
   }
 }
 
-// Whether one of the literals of its signs is in the text. `is_there` is by their number, and made for the first
-// pattern that asks.
-bool Normalizer::Patterns::MayBeIn(const Pattern& pattern, std::string_view text,
-                                   std::optional<std::vector<bool>>* is_there) const {
-  if (!*is_there) {
-    is_there->emplace(sign_count);
-    std::vector<std::size_t> found;
-    signs->Mark(text, &**is_there, &found);
-  }
-  return pattern.MayBeIn(**is_there);
-}
-
-// Length of the longest prefix of `text`; 0 if it has none. The longest, because one logger's line may
-// begin like another's.
-std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part) const {
+// Length of the longest prefix of `text`, whose first kAffixBytes are in what was `seen`; 0 if it has none. The
+// longest, because one logger's line may begin like another's.
+std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen, Part* part) const {
   const std::string_view head = text.substr(0, kAffixBytes);
   if (head.empty()) return 0;
-  std::optional<std::vector<bool>> is_there;
   const Pattern* best = nullptr;
   std::size_t longest = 0;
-  for (const Pattern& pattern : prefixes) {
-    if (!pattern.MayStandAt(head.begin(), head.end()) || !MayBeIn(pattern, head, &is_there)) continue;
+  for (const Pattern* pattern : prefixes_from[static_cast<unsigned char>(head.front())]) {
+    if (!pattern->MayStandAt(head.begin(), head.end()) || !seen->MayHold(*pattern)) continue;
     // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
     re2::StringPiece whole;
-    if (pattern.re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
-      best = &pattern;
+    if (pattern->re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
+      best = pattern;
       longest = whole.size();
     }
   }
@@ -243,10 +274,10 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Part* part)
 // Length of a suffix of `text`; 0 if it has none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
-  std::optional<std::vector<bool>> is_there;
+  Seen seen(*this, tail);
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.MayStandAt(tail.rbegin(), tail.rend()) && MayBeIn(pattern, tail, &is_there) &&
+    if (pattern.MayStandAt(tail.rbegin(), tail.rend()) && seen.MayHold(pattern) &&
         pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
@@ -255,19 +286,28 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part)
   return 0;
 }
 
-bool Normalizer::Patterns::StripAffixes(Part* part) const {
+// Sets `bare` where what is left is known to have none.
+bool Normalizer::Patterns::StripAffixes(Part* part, bool* bare) const {
   const std::string_view text = part->text.text;
   std::size_t begin = 0;
   std::size_t end = text.size();
+  *bare = false;
+  std::optional<Seen> seen;  // of most lines of all of it
   for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
-    const std::size_t length = StripPrefix(text.substr(begin, end - begin), part);
-    if (length == 0) break;
+    const std::string_view rest = text.substr(begin);
+    if (!seen || rest.substr(0, kAffixBytes).end() > seen->end()) seen.emplace(*this, rest.substr(0, 2 * kAffixBytes));
+    const std::size_t length = StripPrefix(rest, &*seen, part);
+    if (length == 0) {
+      *bare = true;
+      break;
+    }
     begin += length;
   }
   for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
     const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
     if (length == 0) break;
     end -= length;
+    *bare = false;  // a prefix may also be all of a line
   }
   if (begin == 0 && end == text.size()) return false;
   part->logged = part->logged || begin > 0;
@@ -305,28 +345,34 @@ bool Normalizer::Patterns::OpenArray(const Part& part, int rounds, Cleaned* clea
 }
 
 void Normalizer::Patterns::Clean(Part part, int rounds, Cleaned* cleaned) const {
+  bool bare = false;  // of affixes
   for (bool changed = true; changed && rounds > 0; --rounds) {
     // First, because what follows would hurt the record's syntax.
     if (!part.goes_on && OpenRecord(part, rounds - 1, cleaned)) return;
     changed = StripControls(&part.text);
-    changed = StripAffixes(&part) || changed;
+    if (changed || !bare) changed = StripAffixes(&part, &bare) || changed;
     if (part.goes_on || !cleaned->unfinished->empty()) {
       const Unfinished::Joined joined = cleaned->unfinished->Join(&part);
       if (joined == Unfinished::Joined::kKept) return;
-      changed = changed || joined == Unfinished::Joined::kWhole;
-      if (joined == Unfinished::Joined::kWhole) continue;
+      if (joined == Unfinished::Joined::kWhole) {
+        bare = false;
+        changed = true;
+        continue;
+      }
     }
-    changed = StripMarks(&part) || changed;
+    bool decoded = StripMarks(&part);
     // A decoded quote must not end a text that stands in quotes itself, unless all quotes are encoded.
     const std::string& text = part.text.text;
     const bool quotes = text.find('\'') != std::string::npos || text.find('"') != std::string::npos;
-    if (!quotes) changed = DecodeHtml(&part.text) || changed;
+    if (!quotes) decoded = DecodeHtml(&part.text) || decoded;
     std::vector<MappedText> cut;
     if (CutEscapedBreaks(part.text, cleaned->Budget(), &cut)) {
       KeepShort(&part);
       return CleanAll(std::move(cut), part, rounds - 1, cleaned);
     }
-    if (quotes) changed = DecodeHtml(&part.text) || changed;
+    if (quotes) decoded = DecodeHtml(&part.text) || decoded;
+    bare = bare && !decoded;
+    changed = changed || decoded;
   }
   StripControls(&part.text);  // what the last round decoded
   cleaned->lines.push_back(std::move(part));

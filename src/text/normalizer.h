@@ -27,6 +27,7 @@ struct Affix {
   struct Signs {
     // What a prefix's first bytes can be, one after the other, or a suffix's last ones, the very last first.
     std::vector<std::bitset<256>> bytes;
+    std::vector<std::bitset<256>> needed;  // each affix has a byte of each
     std::vector<std::string> literals;  // in lower case; each affix holds one of them, in any case; none: nothing known
   };
   std::optional<Signs> signs = {};

@@ -1,4 +1,4 @@
-// How expressions of the rule data are compiled.
+// How expressions are compiled.
 #pragma once
 
 #include <re2/re2.h>
@@ -12,5 +12,11 @@ namespace whyoom {
 // program, since "any character" is not a dozen ranges of them. Only a counted repetition of any character ends sooner.
 // RE2 says nothing of faults.
 re2::RE2::Options RegexOptions(std::string_view regex);
+
+// An expression that is written in code, compiled so.
+class Regex : public re2::RE2 {
+ public:
+  explicit Regex(std::string_view regex) : RE2(regex, RegexOptions(regex)) {}
+};
 
 }  // namespace whyoom

@@ -1,11 +1,10 @@
-// What a text must have for a pattern to match.
+// Which bytes a text must begin or end with for a pattern to match.
 #include "rules/pattern_bytes.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "built_in_rules.h"
 #include "catch.h"
 
 namespace whyoom {
@@ -84,24 +83,6 @@ TEST_CASE("the last bytes are known the same way", "[rules]") {
   CHECK(AllAscii(TrailingBytes("ab|c", 2)) == Sets{"BCbc", AsciiOf(ByteSet().set())});
 }
 
-TEST_CASE("of a line are needed what no alternative can do without, up to what may be a line break", "[rules]") {
-  CHECK(AllAscii(NeededInLastLine("\\n[^\\n]*[\"'][^\"'\\n]*\\z")) == Sets{"\"'"});
-  CHECK(AllAscii(NeededInLastLine("\\n(?:a\\(|\\[b)\\z")) == Sets{"(["});
-  CHECK(AllAscii(NeededInLastLine("q\\s+#\\z")) == Sets{"#"});
-  CHECK(AllAscii(NeededInLastLine("q x\\z")) == Sets{"Xx"});
-  CHECK(AllAscii(NeededInLastLine("(?:<\\n)+;\\z")) == Sets{";"});
-  CHECK(AllAscii(NeededInFirstLine("\\A[^\\n]{0,200}?[`|](?:x|\\n)q")) == Sets{"`|"});
-  CHECK(AllAscii(NeededInFirstLine("\\A(?:#|\\+\\+)?!")) == Sets{"!"});
-}
-
-TEST_CASE("nothing is needed where the pattern is not tied to that end of the text", "[rules]") {
-  CHECK(NeededInLastLine("[\"']").empty());
-  CHECK(NeededInLastLine("a\\z|b\\z").empty());
-  CHECK(NeededInFirstLine("[\"']\\z").empty());
-  CHECK(NeededInFirstLine("").empty());
-  CHECK(NeededInLastLine("\\x22\\z").empty());
-}
-
 TEST_CASE("sets are kept as texts", "[rules]") {
   ByteSet bytes;
   bytes.set('"');
@@ -111,33 +92,6 @@ TEST_CASE("sets are kept as texts", "[rules]") {
   for (std::size_t byte = 0x80; byte < 256; ++byte) bytes.set(byte);
   CHECK(UnpackBytes(PackBytes(bytes)) == bytes);
   CHECK(UnpackBytes(PackBytes(ByteSet())).none());
-}
-
-// The sets come with the built-in quotations, and are asked before the patterns.
-TEST_CASE("each quotation of the rules' examples has what it needs", "[rules]") {
-  std::size_t tried = 0;
-  for (const Quotation& quotation : BuiltInRules().quotations()) {
-    if (quotation.source_line) continue;
-    const std::vector<ByteSet> before = NeededInLastLine(quotation.pattern.source());
-    const std::vector<ByteSet> from_head = NeededInFirstLine(quotation.after.source());
-    for (const std::string& written : quotation.examples) {
-      const std::string example = '\n' + written;
-      const std::size_t head = std::min(example.find("<head>"), example.size());
-      const std::string lead = example.substr(0, head);
-      const std::string rest = head < example.size() ? example.substr(head + 6) : "";
-      if (!quotation.Matches(lead, rest)) continue;
-      ++tried;
-      const auto has_each = [](const std::vector<ByteSet>& sets, std::string_view line) {
-        return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) {
-          return std::any_of(line.begin(), line.end(), [&](char c) { return set.test(static_cast<unsigned char>(c)); });
-        });
-      };
-      CAPTURE(quotation.id, example);
-      CHECK(has_each(before, std::string_view(lead).substr(lead.rfind('\n') + 1)));
-      CHECK(has_each(from_head, std::string_view(rest).substr(0, rest.find('\n'))));
-    }
-  }
-  CHECK(tried > 50);
 }
 
 }  // namespace TEST_FILE

@@ -121,7 +121,7 @@ TEST_CASE("of what is built in the words were worked out by the build", "[rules]
   for (const Failure& failure : BuiltInRules().failures()) {
     for (const Head& head : failure.heads) {
       INFO(failure.code << " " << head.pattern.source());
-      const std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(head.pattern.regex());
+      const std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(head.pattern.source());
       REQUIRE(known.has_value());
       CHECK(*known == head.pattern.Literals(kSetLiteral));
     }

@@ -1,0 +1,118 @@
+// What a text must have for a pattern to match.
+#include "rules/pattern_needs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+
+namespace whyoom {
+namespace TEST_FILE {
+
+std::string AsciiOf(const ByteSet& bytes) {
+  std::string text;
+  for (char c = ' '; c < 0x7F; ++c) {
+    if (bytes.test(static_cast<unsigned char>(c))) text += c;
+  }
+  return text;
+}
+
+using Sets = std::vector<std::string>;
+
+Sets AllAscii(const std::vector<ByteSet>& sets) {
+  Sets texts;
+  for (const ByteSet& set : sets) texts.push_back(AsciiOf(set));
+  return texts;
+}
+
+Sets LastLine(std::string_view pattern) { return AllAscii(NeedsAtEnd(pattern).line); }
+Sets FirstLine(std::string_view pattern) { return AllAscii(NeedsAtBegin(pattern).line); }
+
+TEST_CASE("of a line are needed what no alternative can do without, up to what may be a line break", "[rules]") {
+  CHECK(LastLine("\\n[^\\n]*[\"'][^\"'\\n]*\\z") == Sets{"\"'"});
+  CHECK(LastLine("\\n(?:a\\(|\\[b)\\z") == Sets{"(["});
+  CHECK(LastLine("q\\s+#\\z") == Sets{"#"});
+  CHECK(LastLine("q x\\z") == Sets{"Xx"});
+  CHECK(LastLine("(?:<\\n)+;\\z") == Sets{";"});
+  CHECK(FirstLine("\\A[^\\n]{0,200}?[`|](?:x|\\n)q") == Sets{"`|"});
+  CHECK(FirstLine("\\A(?:#|\\+\\+)?!") == Sets{"!"});
+}
+
+TEST_CASE("nothing is needed where the pattern is not tied to that end of the text", "[rules]") {
+  for (const char* pattern : {"[\"']", "a\\z|b\\z", "\\A[\"']"}) {
+    CAPTURE(pattern);
+    const TextNeeds needs = NeedsAtEnd(pattern);
+    CHECK((needs.leading.empty() && needs.line.empty() && needs.text.empty() && needs.words.empty()));
+  }
+  CHECK(FirstLine("[\"']\\z").empty());
+  CHECK(FirstLine("").empty());
+  CHECK(LastLine("\\x22\\z").empty());
+}
+
+TEST_CASE("a match needs what stands anywhere in it, line breaks or not", "[rules]") {
+  CHECK(AllAscii(NeededBytes("a[^b]*#(?:\\n|;)")) == Sets{"#", ";", "Aa"});
+  CHECK(AllAscii(NeedsAtEnd("\"\\n[^\\n]*\\z").text) == Sets{"", "\""});
+  CHECK(NeededBytes("x?|y").empty());
+}
+
+TEST_CASE("words are needed in the line alone that the pattern is tied to", "[rules]") {
+  using Words = std::vector<std::string>;
+  CHECK(NeedsAtEnd("above\\n[^\\n]*(?:Grep|sed)[ ][^\\n]*\\z").words == Words{"grep", "sed"});
+  CHECK(NeedsAtEnd("above\\s*\\z").words.empty());
+  CHECK(NeedsAtBegin("\\A[^\\n]*\\bTODO\\b\\nbelow").words == Words{"todo"});
+}
+
+TEST_CASE("the line's first bytes are known where it begins in the pattern", "[rules]") {
+  const auto leading = [](std::string_view pattern) {
+    const std::vector<ByteSet> sets = NeedsAtEnd(pattern).leading;
+    return sets.empty() ? "none" : AsciiOf(sets.front());
+  };
+  CHECK(leading("\\n#[ ][^\\n]*\\z") == "#");
+  CHECK(leading("\\n\\s*[*#][^\\n]*\\z") == " #*");
+  CHECK(leading("\\n+[*#][^\\n]*\\z") == "none");
+  // Behind a line break of the blanks stands nothing of the "x".
+  CHECK(leading("\\nx\\s*[*#][^\\n]*\\z") == "none");
+  CHECK(leading("[^\\n]*#\\z") == "none");
+  CHECK(leading("\\\\n#[^\\n]*\\z") == "none");  // a backslash, and an n
+  CHECK(AsciiOf(NeedsAtBegin("\\A[+-]?x").leading.front()) == "+-Xx");
+}
+
+// They come with the built-in quotations, and are asked before the patterns.
+TEST_CASE("each quotation of the rules' examples has what it needs", "[rules]") {
+  std::size_t tried = 0;
+  for (const Quotation& quotation : BuiltInRules().quotations()) {
+    if (quotation.source_line) continue;
+    const TextNeeds before = NeedsAtEnd(quotation.pattern.source());
+    const TextNeeds from_head = NeedsAtBegin(quotation.after.source());
+    for (const std::string& written : quotation.examples) {
+      const std::string example = '\n' + written;
+      const std::size_t head = std::min(example.find("<head>"), example.size());
+      const std::string lead = example.substr(0, head);
+      const std::string rest = head < example.size() ? example.substr(head + 6) : "";
+      if (!quotation.Matches(lead, rest)) continue;
+      ++tried;
+      const auto has_word = [](const std::vector<std::string>& words, std::string_view line) {
+        std::string lower(line);
+        std::transform(lower.begin(), lower.end(), lower.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        return words.empty() || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+                 return lower.find(word) != std::string::npos;
+               });
+      };
+      CAPTURE(quotation.id, example);
+      const std::string_view last = std::string_view(lead).substr(lead.rfind('\n') + 1);
+      const std::string_view first = std::string_view(rest).substr(0, rest.find('\n'));
+      CHECK(SeenText(lead, last).MayMatch(before));
+      CHECK(SeenText(rest, first).MayMatch(from_head));
+      CHECK(has_word(before.words, last));
+      CHECK(has_word(from_head.words, first));
+    }
+  }
+  CHECK(tried > 50);
+}
+
+}  // namespace TEST_FILE
+}  // namespace whyoom
