@@ -31,6 +31,22 @@ std::string WholeSize(std::uint64_t bytes) {
   return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
+namespace {
+
+std::string TooManyBytesText(const Limits& limits) {
+  return fmt::format("stopped after {} unpacked (--max-bytes); what follows was not read", WholeSize(limits.bytes));
+}
+
+std::string SuspiciousText(const Limits& limits) {
+  return fmt::format(
+      "stopped, since what was unpacked is more than {} times what is packed (--max-bytes lifts this); what follows "
+      "was "
+      "not read",
+      limits.suspicious_ratio);
+}
+
+}  // namespace
+
 class Quota::LimitedSource : public ByteSource {
  public:
   LimitedSource(Quota& quota, std::unique_ptr<ByteSource> source, int depth)
@@ -42,14 +58,14 @@ class Quota::LimitedSource : public ByteSource {
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     if (!problem_.empty() || capacity == 0) return 0;
-    if (quota_.TimeIsUp()) return Stop(quota_.too_long_);
+    if (quota_.TimeIsUp()) return Stop(TooLongText(quota_.limits_));
     const std::uint64_t given = given_;
     const std::uint64_t left = limited_ ? LeftAfter(given) : capacity;
     if (left == 0) {
       // What ends exactly at the limit has not met it.
       char next;
       if (source_->Read(&next, 1) == 0) return 0;
-      return Stop(given >= quota_.limits_.bytes ? quota_.too_many_bytes_ : quota_.suspicious_);
+      return Stop(given >= quota_.limits_.bytes ? TooManyBytesText(quota_.limits_) : SuspiciousText(quota_.limits_));
     }
     const std::size_t got = source_->Read(buffer, static_cast<std::size_t>(std::min<std::uint64_t>(capacity, left)));
     given_ += got;
@@ -71,8 +87,8 @@ class Quota::LimitedSource : public ByteSource {
     return std::min(left, step_ - given % step_);
   }
 
-  std::size_t Stop(const std::string& why) {
-    problem_ = why;
+  std::size_t Stop(std::string why) {
+    problem_ = std::move(why);
     return 0;
   }
 
@@ -84,19 +100,14 @@ class Quota::LimitedSource : public ByteSource {
   std::string problem_;
 };
 
-Quota::Quota(const Limits& limits)
-    : limits_(limits),
-      too_many_bytes_(
-          fmt::format("stopped after {} unpacked (--max-bytes); what follows was not read", WholeSize(limits.bytes))),
-      suspicious_(fmt::format("stopped, since what was unpacked is more than {} times what is packed (--max-bytes "
-                              "lifts this); what follows was not read",
-                              limits.suspicious_ratio)),
-      too_long_(TooLongText(limits)),
-      given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
+Quota::Quota(const Limits& limits) : limits_(limits), given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
 
 bool Quota::EndsInput(std::string_view problem) const {
-  return problem == too_many_bytes_ || problem == suspicious_ || problem == too_long_;
+  return !problem.empty() && (problem == TooManyBytesText(limits_) || problem == SuspiciousText(limits_) ||
+                              problem == TooLongText(limits_));
 }
+
+bool Quota::IsOfTime(std::string_view problem) const { return !problem.empty() && problem == TooLongText(limits_); }
 
 std::unique_ptr<ByteSource> Quota::Limit(std::unique_ptr<ByteSource> source, int depth) {
   return std::make_unique<LimitedSource>(*this, std::move(source), depth);

@@ -29,7 +29,7 @@ class Quota {
   bool EndsInput(std::string_view problem) const;
 
   bool TimeIsUp() const;
-  bool IsOfTime(std::string_view problem) const { return problem == too_long_; }
+  bool IsOfTime(std::string_view problem) const;
 
   // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
   std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth);
@@ -41,9 +41,6 @@ class Quota {
 
   const Limits limits_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  const std::string too_many_bytes_;
-  const std::string suspicious_;
-  const std::string too_long_;
   std::vector<std::atomic<std::uint64_t>> given_;  // by depth
 };
 

@@ -224,6 +224,7 @@ void XlaDump::StopAt(const ReadControl* control, const Limits& limits) {
 }
 
 bool XlaDump::IsDumpFile(const std::string& path) {
+  if (path.find("module_") == std::string::npos) return false;  // as of nearly all files
   // Much of a dump is of no use here; there is also a folder for each module.
   static const Regex name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
   return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);

@@ -117,8 +117,11 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   std::optional<JoinedLines> of_more;
   if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
   const JoinedLines& glued = of_more ? *of_more : joined;
-  const bool may_say = context_finder_.MayHoldNearby(joined.text());
-  if (!may_say && !finder_.MayMatter(joined.text()) && (!of_more || !finder_.MayMatter(glued.text()))) return;
+  const auto end = pending_matters_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
+  const bool matters = std::find(pending_matters_.begin(), end, true) != end ||
+                       context_finder_.MayHoldNearby(joined.text()) || finder_.MayMatter(joined.text()) ||
+                       (of_more && finder_.MayMatter(glued.text()));
+  if (!matters) return;
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };

@@ -177,7 +177,7 @@ bool HasEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
 
 ByteSet BytesIn(std::string_view text) {
   ByteSet bytes;
-  for (const char c : text) bytes.set(static_cast<unsigned char>(c));
+  for (const char c : text) bytes[static_cast<unsigned char>(c)] = true;
   return bytes;
 }
 

@@ -157,7 +157,7 @@ struct Normalizer::Patterns {
    private:
     void LookForBytes() {
       bytes_.emplace();
-      for (const char c : text_) bytes_->set(static_cast<unsigned char>(c));
+      for (const char c : text_) (*bytes_)[static_cast<unsigned char>(c)] = true;
     }
     void LookForLiterals() {
       literals_.emplace(patterns_.sign_count);
