@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "diagnose/readings.h"
 #include "read/engine.h"
+#include "rules/rule_source.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -31,7 +32,8 @@ const std::vector<std::string> kNames = {
 
 // How many failures are found in `text` with the message in place of its "@".
 std::size_t Found(const std::string& text, const std::string& message) {
-  static const Engine engine(BuiltInRules());
+  static const RuleSource rules;  // as the program has them
+  static const Engine engine(rules);
   std::string log = text;
   log.replace(log.rfind('@'), 1, message);
   Readings readings = ReadArtifact(engine, {"log", ""}, *OpenMemory(log), {});

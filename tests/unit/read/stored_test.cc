@@ -1,4 +1,7 @@
 // What the build stored of the built-in rules is what a run would make, and is used.
+#include <algorithm>
+#include <cctype>
+#include <deque>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -6,6 +9,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "read/engine.h"
+#include "read/quotation.h"
 #include "rules/builtin.h"
 #include "rules/rule_source.h"
 
@@ -64,7 +68,7 @@ TEST_CASE("the rules of the digest are those of the files", "[read]") {
   CHECK(digested.error_lines().size() == read.error_lines().size());
 }
 
-// With signs, lines are cleaned without the automaton of all prefixes until there are many; without, with it at once.
+// With signs, RE2 is asked for the few prefixes that a line may have; without, for each.
 TEST_CASE("the signs of affixes change nothing in what a line is cleaned to", "[read]") {
   const RuleSource source;
   const RuleSet& read = BuiltInRules();
@@ -93,6 +97,49 @@ TEST_CASE("the signs of affixes change nothing in what a line is cleaned to", "[
       CHECK(one[i].repeats == other[i].repeats);
     }
   }
+}
+
+// The quotations that say of places in `lines`, the first of which is that of the places, that they are quoted.
+std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vector<std::string>& all, std::size_t at) {
+  std::deque<std::string> before;
+  std::deque<Line> lines;
+  for (std::size_t i = at - std::min(at, QuotationFinder::kLinesBefore); i < at; ++i)
+    before.push_back(all[i].substr(0, QuotationFinder::kLineBytes));
+  for (std::size_t i = at; i < std::min(all.size(), at + 8); ++i) {
+    lines.emplace_back().text = all[i];
+    lines.back().segments = {{0, 0}};
+  }
+  std::vector<std::string> ids;
+  const std::string& text = all[at];
+  for (std::size_t column = 0; column < std::min<std::size_t>(text.size(), 400); ++column) {
+    // Where heads begin.
+    const bool begins = std::isupper(static_cast<unsigned char>(text[column])) != 0 &&
+                        (column == 0 || std::isalnum(static_cast<unsigned char>(text[column - 1])) == 0);
+    const Quotation* quotation = begins ? finder.FindQuotation({before, lines}, column) : nullptr;
+    if (quotation != nullptr) ids.push_back(quotation->id);
+  }
+  return ids;
+}
+
+TEST_CASE("what quotations need changes nothing in what is quoted", "[read]") {
+  const RuleSource source;
+  const RuleSet& read = BuiltInRules();
+  for (const Quotation& quotation : read.quotations()) CHECK(quotation.needed.before.line.empty());
+  const QuotationFinder screened(source.rules());
+  const QuotationFinder asked(read);
+  std::size_t quoted = 0;
+  for (const std::string& text : Texts()) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line) && lines.size() < 12;) lines.push_back(line);
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+      CAPTURE(text, at);
+      const std::vector<std::string> ids = QuotedBy(screened, lines, at);
+      REQUIRE(ids == QuotedBy(asked, lines, at));
+      quoted += ids.size();
+    }
+  }
+  CHECK(quoted > 500);
 }
 
 // In asks RE2 only for those whose words are there; here it is asked for each pattern.
