@@ -30,7 +30,7 @@ const Regex& LabelPattern() {
       R"(Total \w+ usage >=|Program \w+ requirement|Output size|Heap allocator status:|Persistent allocations)"
       R"(|Largest program allocations in \w+|Peak buffers:|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
       R"(|Entry Parameter Subshape:|Extra memory due to padding:|XLA [Ll]abel:|Allocation type:|Tag:|={10,})"
-      R"(|(?:reserved(?:\([^)\n]{0,80}\))?|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations(?: \([^)\n]{0,80}\))?)\s+(?:)" WHYOOM_SIZE
+      R"(|(?:reserved(?:\([^)\n]*\))?|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations(?: \([^)\n]*\))?)\s+(?:)" WHYOOM_SIZE
       R"(|unknown size))"
       R"())");
   return pattern;
@@ -97,7 +97,12 @@ std::optional<std::int64_t> LeadingSize(std::string_view value) {
 }
 
 // A value takes this much at most, also where it stands in one line.
-std::string_view Cut(std::string_view value) { return value.substr(0, kMaxValue); }
+std::string_view Cut(std::string_view value) {
+  std::size_t end = std::min(value.size(), kMaxValue);
+  const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
+  while (end > 0 && end < value.size() && is_inside(end)) --end;  // half a character is none
+  return value.substr(0, end);
+}
 
 // Copying may lose line breaks: "arguments 0BOutput size 0B; …". A blank makes the label a word again.
 std::string WithLostLineBreaks(std::string_view text) {

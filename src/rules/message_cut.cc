@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "text/quantity.h"
-#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -118,7 +117,7 @@ class Cutter {
     const std::size_t close = opens ? message_.find(c, at_ + 1) : std::string_view::npos;
     if (close == std::string_view::npos || close == at_ + 1 || close - at_ > kLongest) return false;
     if (close + 1 < message_.size() && IsWordByte(message_[close + 1])) return false;
-    static const Regex name(R"([A-Za-z_$<][\w$<>-]*(?:\.[\w$<>-]+)*)");
+    static const re2::RE2 name(R"([A-Za-z_$<][\w$<>-]*(?:\.[\w$<>-]+)*)");
     const std::string_view content = message_.substr(at_ + 1, close - at_ - 1);
     const bool is_name = re2::RE2::FullMatch(re2::StringPiece(content.data(), content.size()), name);
     Add(Kind::kVarying, at_ + 1, R"(\W{1,3})");
@@ -173,8 +172,8 @@ class Cutter {
   // "rank3" is "rank" and a number; "bf16", "v5e" and codes are words.
   bool Word(std::size_t end) {
     const std::string_view word = message_.substr(at_, end - at_);
-    static const Regex numbered(R"([A-Za-z_]*[A-Za-z]{3}_?(\d+))");
-    static const Regex code(R"([A-Z]{1,4}-?\d{3,6})");
+    static const re2::RE2 numbered(R"([A-Za-z_]*[A-Za-z]{3}_?(\d+))");
+    static const re2::RE2 code(R"([A-Z]{1,4}-?\d{3,6})");
     const re2::StringPiece subject(word.data(), word.size());
     re2::StringPiece digits;
     if (re2::RE2::FullMatch(subject, numbered, &digits) && !re2::RE2::FullMatch(subject, code)) {

