@@ -39,9 +39,8 @@ std::string TooManyBytesText(const Limits& limits) {
 
 std::string SuspiciousText(const Limits& limits) {
   return fmt::format(
-      "stopped, since what was unpacked is more than {} times what is packed (--max-bytes lifts this); what follows "
-      "was "
-      "not read",
+      "stopped, since what was unpacked is more than {} times what is packed (--max-bytes lifts this); "
+      "what follows was not read",
       limits.suspicious_ratio);
 }
 

@@ -1,11 +1,9 @@
 #include "read/quotation.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string_view>
 
-#include "input/prefilter.h"
+#include "input/word_lists.h"
 
 namespace whyoom {
 namespace {
@@ -61,40 +59,6 @@ bool IsFrame(std::string_view line) {
   line.remove_prefix(Indent(line));
   return line.starts_with("File \"") && line.find(", line ") != std::string_view::npos;
 }
-
-// Lists of words, and which of them have one in a line.
-class WordLists {
- public:
-  void Add(const std::vector<std::string>& words) {
-    std::vector<std::size_t>& list = lists_.emplace_back();
-    for (const std::string& word : words) list.push_back(numbers_.try_emplace(word, numbers_.size()).first->second);
-  }
-
-  void Prepare() {
-    std::vector<std::string> words(numbers_.size());
-    for (const auto& [word, number] : numbers_) words[number] = word;
-    search_.emplace(words);
-  }
-
-  // By number of a word.
-  std::vector<bool> WordsIn(std::string_view line) const {
-    std::vector<bool> is_there(numbers_.size());
-    std::vector<std::size_t> found;
-    search_->Mark(line, &is_there, &found);
-    return is_there;
-  }
-
-  // Whether the list has one of them; true also where it is empty.
-  bool HasOne(std::size_t list, const std::vector<bool>& is_there) const {
-    const std::vector<std::size_t>& words = lists_[list];
-    return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return is_there[word]; });
-  }
-
- private:
-  std::vector<std::vector<std::size_t>> lists_;
-  std::map<std::string, std::size_t> numbers_;
-  std::optional<Prefilter> search_;
-};
 
 }  // namespace
 

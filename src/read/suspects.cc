@@ -34,16 +34,11 @@ std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
   return words;
 }
 
-std::vector<const Pattern*> LooksOf(const RuleSet& rules) {
-  std::vector<const Pattern*> looks;
-  for (const ErrorLine& error_line : rules.error_lines()) looks.push_back(&error_line.pattern);
-  return looks;
-}
-
-std::vector<const Pattern*> HealthyLooksOf(const RuleSet& rules) {
+// Of all error lines, or of the healthy ones alone.
+std::vector<const Pattern*> LooksOf(const RuleSet& rules, bool healthy_alone = false) {
   std::vector<const Pattern*> looks;
   for (const ErrorLine& error_line : rules.error_lines()) {
-    if (error_line.healthy) looks.push_back(&error_line.pattern);
+    if (error_line.healthy || !healthy_alone) looks.push_back(&error_line.pattern);
   }
   return looks;
 }
@@ -89,7 +84,10 @@ std::string ErrorKey(std::string_view text) {
 }
 
 SuspectFinder::SuspectFinder(const RuleSet& rules)
-    : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)), healthy_looks_(HealthyLooksOf(rules)) {}
+    : rules_(rules),
+      words_(WordsOf(rules)),
+      looks_(LooksOf(rules)),
+      healthy_looks_(LooksOf(rules, /*healthy_alone=*/true)) {}
 
 bool SuspectFinder::HasWords(std::string_view text) const {
   const std::vector<std::size_t> found = words_.In(text);

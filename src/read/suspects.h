@@ -68,9 +68,9 @@ class SuspectFinder {
   bool HasWords(std::string_view text) const;
 
   const RuleSet& rules_;
-  PatternSet words_;  // of the rules' suspects
-  PatternSet looks_;  // of their error lines
-  PatternSet healthy_looks_;
+  PatternSet words_;          // of the rules' suspects
+  PatternSet looks_;          // of their error lines
+  PatternSet healthy_looks_;  // of those that say that nothing failed
 };
 
 class SuspectTracker {

@@ -2,15 +2,14 @@
 // outside, so that there are all or none of these in a set; letters are in it in both cases.
 #pragma once
 
-#include <bitset>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace whyoom {
+#include "text/byte_class.h"
 
-using ByteSet = std::bitset<256>;
+namespace whyoom {
 
 const ByteSet& OutsideAscii();
 

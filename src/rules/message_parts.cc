@@ -55,6 +55,7 @@ bool MessageParts::is_of_compile() const {
 }
 
 void MessageParts::FindCore() {
+  // These count characters.
   static const re2::RE2 lead(R"((?:\[[^\]\n]{1,160}\]:?\s*)"                           // what a logger calls itself
                              R"(|(?:\d{4}-[A-Z][a-z]{2}-\d\d|\d[\d:.,TZ/+-]{4,})\s+)"  // a stamp
                              R"(|(?:FATAL|CRITICAL|SEVERE|ERROR|WARN(?:ING)?|INFO|[EWIF]\d{4})\b[\s:|-]+)"  // a level

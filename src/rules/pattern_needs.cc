@@ -171,16 +171,6 @@ const PatternPiece* TiedBy(std::string_view source, const std::optional<PatternP
   return end.kind == PatternPiece::Kind::kAssertion && TextOf(source, end) == assertion ? &*whole : nullptr;
 }
 
-bool HasEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
-  return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
-}
-
-ByteSet BytesIn(std::string_view text) {
-  ByteSet bytes;
-  for (const char c : text) bytes[static_cast<unsigned char>(c)] = true;
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<ByteSet> NeededBytes(std::string_view pattern) {
@@ -231,10 +221,8 @@ SeenText::SeenText(std::string_view text, std::string_view line)
     : line_(line), of_line_(BytesIn(line)), of_text_(BytesIn(text)) {}
 
 bool SeenText::MayMatch(const TextNeeds& needs) const {
-  for (std::size_t i = 0; i < std::min(needs.leading.size(), line_.size()); ++i) {
-    if (!needs.leading[i].test(static_cast<unsigned char>(line_[i]))) return false;
-  }
-  return HasEach(needs.line, of_line_) && HasEach(needs.text, of_text_);
+  return FitPlaces(needs.leading, line_.begin(), line_.end()) && HasEach(needs.line, of_line_) &&
+         HasEach(needs.text, of_text_);
 }
 
 }  // namespace whyoom

@@ -1,11 +1,14 @@
-// A few characters that are looked for in texts: as std::string_view::find_first_of, which searches them anew at each
-// character.
+// Sets of bytes, and what a text has of them. A ByteClass is a few characters that are looked for in texts: as
+// std::string_view::find_first_of, which searches them anew at each character.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace whyoom {
 
@@ -36,6 +39,28 @@ inline void AppendWithSingleBlanks(std::string_view text, const ByteClass& blank
     if (!to->empty() && to->back() != ' ') *to += ' ';
     at = blank + 1;
   }
+}
+
+using ByteSet = std::bitset<256>;
+
+inline ByteSet BytesIn(std::string_view text) {
+  ByteSet bytes;
+  for (const char c : text) bytes[static_cast<unsigned char>(c)] = true;
+  return bytes;
+}
+
+// Whether a text of these bytes has one of each set.
+inline bool HasEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
+  return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
+}
+
+// Whether the bytes from `byte` on, as far as there are any, are each in the set of its place.
+template <class Byte>
+bool FitPlaces(const std::vector<ByteSet>& sets, Byte byte, Byte end) {
+  for (auto set = sets.begin(); set != sets.end() && byte != end; ++set, ++byte) {
+    if (!set->test(static_cast<unsigned char>(*byte))) return false;
+  }
+  return true;
 }
 
 }  // namespace whyoom

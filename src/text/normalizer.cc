@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "input/error.h"
-#include "input/prefilter.h"
+#include "input/word_lists.h"
 #include "text/cleaning.h"
 #include "text/json_record.h"
 #include "text/line.h"
@@ -88,8 +86,10 @@ struct Normalizer::Patterns {
   // Made when it is first tried, by whichever thread does: a log has few of the affixes that there are.
   class Pattern {
    public:
-    Pattern(const Affix& affix, std::string expression)
-        : id_(affix.id), expression_(std::move(expression)), signs_(affix.signs) {}
+    Pattern(const Affix& affix, std::string expression, std::size_t number)
+        : id_(affix.id), expression_(std::move(expression)), signs_(affix.signs), number_(number) {}
+
+    std::size_t number() const { return number_; }
 
     // Throws Error where RE2 refuses it.
     const RE2& re() const;
@@ -103,37 +103,24 @@ struct Normalizer::Patterns {
     };
     const Groups& groups() const { return groups_; }  // known once re() was called
     int group_count() const { return 1 + std::max({groups_.reporter, groups_.repeats, groups_.time, groups_.goes_on}); }
-    const std::string& expression() const { return expression_; }
     bool has_signs() const { return signs_.has_value(); }
 
-    // Numbers its signs' literals; those of all are counted once.
-    void NumberLiterals(std::map<std::string, std::size_t>* numbers);
+    // Of its signs; none where nobody has looked.
+    std::vector<std::string> literals() const { return signs_ ? signs_->literals : std::vector<std::string>(); }
 
     // Whether one can be in a text that has these bytes.
-    bool MayBeOf(const std::bitset<256>& bytes) const {
-      return !signs_ || std::all_of(signs_->needed.begin(), signs_->needed.end(),
-                                    [&](const std::bitset<256>& needed) { return (needed & bytes).any(); });
-    }
-    // The same by whether each literal is there.
-    bool MayBeIn(const std::vector<bool>& is_there) const {
-      return literals_.empty() ||
-             std::any_of(literals_.begin(), literals_.end(), [&](std::size_t literal) { return is_there[literal]; });
-    }
+    bool MayBeOf(const ByteSet& bytes) const { return !signs_ || HasEach(signs_->needed, bytes); }
     // The same by the text's first bytes, of a suffix by its last ones.
     template <class Byte>
     bool MayStandAt(Byte byte, Byte end) const {
-      if (!signs_) return true;
-      for (auto set = signs_->bytes.begin(); set != signs_->bytes.end() && byte != end; ++set, ++byte) {
-        if (!set->test(static_cast<unsigned char>(*byte))) return false;
-      }
-      return true;
+      return !signs_ || FitPlaces(signs_->bytes, byte, end);
     }
 
    private:
     std::string id_;
     std::string expression_;
     std::optional<Affix::Signs> signs_;
-    std::vector<std::size_t> literals_;  // of the signs, by number
+    const std::size_t number_;  // among all affixes
     mutable std::once_flag made_;
     mutable std::unique_ptr<const RE2> re_;
     mutable Groups groups_;
@@ -146,29 +133,19 @@ struct Normalizer::Patterns {
 
     // Whether the affix may be in the text; false if not, and in no part of it.
     bool MayHold(const Pattern& pattern) {
-      if (!bytes_) LookForBytes();
+      if (!bytes_) bytes_ = BytesIn(text_);
       if (!pattern.MayBeOf(*bytes_)) return false;
-      if (!literals_) LookForLiterals();
-      return pattern.MayBeIn(*literals_);
+      if (!literals_) literals_ = patterns_.literals.WordsIn(text_);
+      return patterns_.literals.HasOne(pattern.number(), *literals_);
     }
 
     const char* end() const { return text_.data() + text_.size(); }
 
    private:
-    void LookForBytes() {
-      bytes_.emplace();
-      for (const char c : text_) (*bytes_)[static_cast<unsigned char>(c)] = true;
-    }
-    void LookForLiterals() {
-      literals_.emplace(patterns_.sign_count);
-      std::vector<std::size_t> found;
-      patterns_.signs->Mark(text_, &*literals_, &found);
-    }
-
     const Patterns& patterns_;
     const std::string_view text_;
-    std::optional<std::bitset<256>> bytes_;
-    std::optional<std::vector<bool>> literals_;  // by number
+    std::optional<ByteSet> bytes_;
+    std::optional<std::vector<bool>> literals_;  // see WordLists
   };
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
@@ -186,8 +163,7 @@ struct Normalizer::Patterns {
   std::deque<Pattern> prefixes;
   std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by the first byte: those that may begin with it
   std::deque<Pattern> suffixes;
-  std::optional<Prefilter> signs;  // of all affixes
-  std::size_t sign_count = 0;
+  WordLists literals;  // of each affix
 };
 
 const RE2& Normalizer::Patterns::Pattern::re() const {
@@ -205,31 +181,22 @@ const RE2& Normalizer::Patterns::Pattern::re() const {
   return *re_;
 }
 
-void Normalizer::Patterns::Pattern::NumberLiterals(std::map<std::string, std::size_t>* numbers) {
-  if (!signs_) return;
-  for (const std::string& literal : signs_->literals)
-    literals_.push_back(numbers->try_emplace(literal, numbers->size()).first->second);
-}
-
 Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys) : json(keys) {
-  std::map<std::string, std::size_t> numbers;
   for (const Affix& affix : affixes) {
     const bool is_prefix = affix.place == Affix::Place::kPrefix;
-    Pattern& added = is_prefix ? prefixes.emplace_back(affix, affix.pattern)
-                               : suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z");
+    const std::size_t number = prefixes.size() + suffixes.size();
+    const Pattern& added = is_prefix ? prefixes.emplace_back(affix, affix.pattern, number)
+                                     : suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z", number);
     if (!added.has_signs()) added.re();  // nobody has looked at it before: a wrong one is told now
-    added.NumberLiterals(&numbers);
+    literals.Add(added.literals());
   }
-  std::vector<std::string> literals(numbers.size());
-  for (const auto& [literal, number] : numbers) literals[number] = literal;
+  literals.Prepare();
   for (std::size_t byte = 0; byte < prefixes_from.size(); ++byte) {
     const std::string first(1, static_cast<char>(byte));
     for (const Pattern& pattern : prefixes) {
       if (pattern.MayStandAt(first.begin(), first.end())) prefixes_from[byte].push_back(&pattern);
     }
   }
-  signs.emplace(literals);
-  sign_count = literals.size();
 }
 
 // Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than

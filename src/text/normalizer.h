@@ -1,13 +1,13 @@
 // Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see the message alone.
 #pragma once
 
-#include <bitset>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "input/line_scanner.h"
+#include "text/byte_class.h"
 #include "text/line.h"
 #include "text/part.h"
 
@@ -26,8 +26,8 @@ struct Affix {
   // What was worked out of the pattern, so that a line can be seen to have none without it. Absent: nobody has.
   struct Signs {
     // What a prefix's first bytes can be, one after the other, or a suffix's last ones, the very last first.
-    std::vector<std::bitset<256>> bytes;
-    std::vector<std::bitset<256>> needed;  // each affix has a byte of each
+    std::vector<ByteSet> bytes;
+    std::vector<ByteSet> needed;        // each affix has a byte of each
     std::vector<std::string> literals;  // in lower case; each affix holds one of them, in any case; none: nothing known
   };
   std::optional<Signs> signs = {};

@@ -13,7 +13,8 @@ namespace whyoom {
 // RE2 says nothing of faults.
 re2::RE2::Options RegexOptions(std::string_view regex);
 
-// An expression that is written in code, compiled so.
+// An expression that is written in code, compiled so. Who counts any characters, as in [^)]{0,80}, and means characters
+// takes RE2 itself.
 class Regex : public re2::RE2 {
  public:
   explicit Regex(std::string_view regex) : RE2(regex, RegexOptions(regex)) {}

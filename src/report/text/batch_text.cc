@@ -162,9 +162,9 @@ void PrintOthers(const Report& report, const std::vector<const Diagnosis*>& whol
     const std::string name = Fit(row.name, column);
     std::vector<std::string> known = Known(row);
     // The place is cut first: half a figure says nothing.
-    const std::size_t said = DisplayWidth(name + Joined(known)) + (known.empty() ? 0 : DisplayWidth(" · "));
-    const std::size_t left = page->width() - std::min(page->width(), said);
-    known.push_back(Shorten(row.place, std::max(left, kShortestPlace)));
+    known.emplace_back();
+    const std::size_t said = DisplayWidth(name + Joined(known));
+    known.back() = Shorten(row.place, std::max(page->width() - std::min(page->width(), said), kShortestPlace));
     page->Line(Shorten(name + Joined(known), page->width()));
   }
   if (listed > kOthers) page->Line(fmt::format("and {} more (--format json has all)", listed - kOthers));

@@ -5,30 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "byte_texts.h"
 #include "catch.h"
 
 namespace whyoom {
 namespace TEST_FILE {
 
-std::string AsciiOf(const ByteSet& bytes) {
-  std::string text;
-  for (char c = ' '; c < 0x7F; ++c) {
-    if (bytes.test(static_cast<unsigned char>(c))) text += c;
-  }
-  return text;
-}
-
 ByteSet FirstBytes(std::string_view pattern) { return LeadingBytes(pattern, 1).front(); }
 
 std::string Ascii(std::string_view pattern) { return AsciiOf(FirstBytes(pattern)); }
-
-std::vector<std::string> AllAscii(const std::vector<ByteSet>& sets) {
-  std::vector<std::string> texts;
-  for (const ByteSet& set : sets) texts.push_back(AsciiOf(set));
-  return texts;
-}
-
-using Sets = std::vector<std::string>;
 
 TEST_CASE("the first character of each alternative counts, and those behind what may be missing", "[rules]") {
   CHECK(Ascii("pod/") == "Pp");

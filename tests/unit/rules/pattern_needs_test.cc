@@ -7,26 +7,11 @@
 #include <vector>
 
 #include "built_in_rules.h"
+#include "byte_texts.h"
 #include "catch.h"
 
 namespace whyoom {
 namespace TEST_FILE {
-
-std::string AsciiOf(const ByteSet& bytes) {
-  std::string text;
-  for (char c = ' '; c < 0x7F; ++c) {
-    if (bytes.test(static_cast<unsigned char>(c))) text += c;
-  }
-  return text;
-}
-
-using Sets = std::vector<std::string>;
-
-Sets AllAscii(const std::vector<ByteSet>& sets) {
-  Sets texts;
-  for (const ByteSet& set : sets) texts.push_back(AsciiOf(set));
-  return texts;
-}
 
 Sets LastLine(std::string_view pattern) { return AllAscii(NeedsAtEnd(pattern).line); }
 Sets FirstLine(std::string_view pattern) { return AllAscii(NeedsAtBegin(pattern).line); }
@@ -62,7 +47,7 @@ TEST_CASE("words are needed in the line alone that the pattern is tied to", "[ru
   using Words = std::vector<std::string>;
   CHECK(NeedsAtEnd("above\\n[^\\n]*(?:Grep|sed)[ ][^\\n]*\\z").words == Words{"grep", "sed"});
   CHECK(NeedsAtEnd("above\\s*\\z").words.empty());
-  CHECK(NeedsAtBegin("\\A[^\\n]*\\bTODO\\b\\nbelow").words == Words{"todo"});
+  CHECK(NeedsAtBegin("\\A[^\\n]*\\bNOTE\\b\\nbelow").words == Words{"note"});
 }
 
 TEST_CASE("the line's first bytes are known where it begins in the pattern", "[rules]") {

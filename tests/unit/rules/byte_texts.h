@@ -1,0 +1,28 @@
+// Sets of bytes as texts, to compare them with what one would write.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/byte_set.h"
+
+namespace whyoom {
+
+// Its printable characters of ASCII.
+inline std::string AsciiOf(const ByteSet& bytes) {
+  std::string text;
+  for (char c = ' '; c < 0x7F; ++c) {
+    if (bytes.test(static_cast<unsigned char>(c))) text += c;
+  }
+  return text;
+}
+
+using Sets = std::vector<std::string>;
+
+inline Sets AllAscii(const std::vector<ByteSet>& sets) {
+  Sets texts;
+  for (const ByteSet& set : sets) texts.push_back(AsciiOf(set));
+  return texts;
+}
+
+}  // namespace whyoom
