@@ -8,6 +8,9 @@
 # (default: whyoom below XDG_CACHE_HOME or ~/.cache; checked again each time), and needs no network then. Needs sh, tar, gzip,
 # sha256sum, and curl or wget.
 #
+# FOLDER and the cache may be in a folder that others can write to: names of files that are being written cannot be guessed, no link is
+# written through, and a folder that another user owns is not used.
+#
 # Exit status: 0 it is there, 2 called wrongly or no program for this machine, 3 it cannot be fetched, 4 it is not what it should be.
 set -eu
 
@@ -64,20 +67,44 @@ fetch() { # ADDRESS FILE
   fi
 }
 
+owner() { # FILE: the number of its owner, of a link's own; empty without ls
+  # shellcheck disable=SC2012 # the first fields are no names
+  ls -nd -- "$1" 2>/dev/null | (read -r _ _ number _ && printf '%s' "$number") || true
+}
+
+is_safe() { # FOLDER: it, and a link to it, is of this user or of root
+  [ -d "$1" ] || return 1
+  for owned in "$(owner "$1")" "$(owner "$1/.")"; do
+    case $owned in 0 | "$user") ;; *) return 1 ;; esac
+  done
+  [ -n "$user" ] || [ -O "$1" ]
+}
+
+put() { # FILE TARGET: renamed in one step, never through a link or into a folder that has the target's name
+  [ -L "$2" ] || [ ! -d "$2" ] || return 1
+  mv -fT -- "$1" "$2" 2>/dev/null && return
+  [ ! -L "$2" ] || rm -f -- "$2" # an mv without -T would follow it
+  [ ! -d "$2" ] && mv -f -- "$1" "$2"
+}
+
 umask 022
 mkdir -p -- "$1"
 folder=$(cd -- "$1" && pwd)
 work=$(mktemp -d "$folder/.get-whyoom.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+part=
+trap 'rm -rf -- "$work" ${part:+"$part"}' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+user=$(owner "$work")
+is_safe "$folder" && is_safe "${1%/}" || fail 2 "$1 belongs to another user"
 
 cache=${WHYOOM_CACHE:-${XDG_CACHE_HOME:-${HOME:-$folder}/.cache}/whyoom}
 got=
 for sum in $sums; do
   kept=$cache/$sum.tar.gz
   # A copy first: what was checked is what is unpacked, whoever else writes there.
-  if [ -f "$kept" ] && cp -- "$kept" "$work/archive" 2>/dev/null && [ "$(sum_of "$work/archive")" = "$sum" ] &&
+  if [ -f "$kept" ] && [ ! -L "$kept" ] && cp -- "$kept" "$work/archive" 2>/dev/null && [ "$(sum_of "$work/archive")" = "$sum" ] &&
     tar -tzf "$work/archive" "$name/bin/whyoom" >/dev/null 2>&1; then
     got=$sum
     break
@@ -90,8 +117,8 @@ if [ -z "$got" ]; then
   got=$(sum_of "$work/archive")
   is_wanted "$got" || fail 4 "$address is not what it should be: its SHA-256 is $got"
   # A cache that cannot be written to is none.
-  if mkdir -p -- "$cache" 2>/dev/null && cp -- "$work/archive" "$cache/.$$.part" 2>/dev/null; then
-    mv -f -- "$cache/.$$.part" "$cache/$got.tar.gz"
+  if mkdir -p -- "$cache" 2>/dev/null && is_safe "$cache" && part=$(mktemp -d "$cache/.get-whyoom.XXXXXX" 2>/dev/null); then
+    cp -- "$work/archive" "$part/archive" 2>/dev/null && put "$part/archive" "$cache/$got.tar.gz" || true
   fi
 fi
 
@@ -99,5 +126,6 @@ tar -xzOf "$work/archive" "$name/bin/whyoom" >"$work/whyoom" || fail 4 "the arch
 chmod 755 "$work/whyoom"
 said=$("$work/whyoom" --version | head -n 1) || fail 4 "the program does not run here"
 [ "$said" = "whyoom $version" ] || fail 4 "the archive holds another version: $said"
-mv -f -- "$work/whyoom" "$folder/whyoom" # at once, so that who runs it meanwhile has the old one or the new one
+# At once, so that a process that runs it meanwhile has the old one or the new one.
+put "$work/whyoom" "$folder/whyoom" || fail 2 "$folder/whyoom is a folder"
 printf '%s\n' "$folder/whyoom"

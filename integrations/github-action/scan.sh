@@ -26,12 +26,12 @@ find_program() { # sets `whyoom`
     # An action that lies in the workflow's own repository has no repository of its own to be told.
     [ -n "$releases" ] || [ -z "$ACTION_REPOSITORY" ] || releases=$GITHUB_SERVER_URL/$ACTION_REPOSITORY/releases/download
     whyoom=$(WHYOOM_RELEASES=$releases WHYOOM_VERSION=$INPUT_VERSION WHYOOM_SHA256=$INPUT_SHA256 WHYOOM_CACHE=${RUNNER_TOOL_CACHE:-$RUNNER_TEMP}/whyoom \
-      "$GITHUB_ACTION_PATH/../get-whyoom.sh" "$RUNNER_TEMP/whyoom" 2>"$RUNNER_TEMP/get-whyoom.log") || stop "$(cat "$RUNNER_TEMP/get-whyoom.log")"
+      "$GITHUB_ACTION_PATH/../get-whyoom.sh" "$work/program" 2>"$work/get-whyoom.log") || stop "$(cat "$work/get-whyoom.log")"
   elif [ -n "$INPUT_INSTALL" ]; then
     # In a place of its own: many systems let pip install nothing beside what they brought.
-    python3 -m venv "$RUNNER_TEMP/whyoom"
-    "$RUNNER_TEMP/whyoom/bin/pip" install --quiet --disable-pip-version-check -- "$INPUT_INSTALL"
-    whyoom=$RUNNER_TEMP/whyoom/bin/whyoom
+    python3 -m venv "$work/program"
+    "$work/program/bin/pip" install --quiet --disable-pip-version-check -- "$INPUT_INSTALL"
+    whyoom=$work/program/bin/whyoom
   fi
   command -v -- "$whyoom" >/dev/null || stop "no program $whyoom: install it before, or give the inputs 'version' and 'sha256', or 'binary' or 'install'"
 }
@@ -44,10 +44,15 @@ sarif=$INPUT_SARIF
 [ ${#paths[@]} -eq 0 ] || [ -z "$INPUT_RUN" ] || stop "only one of the inputs 'paths' and 'run' can be given"
 [ -z "$INPUT_VERSION" ] || [ -z "$INPUT_INSTALL" ] || stop "only one of the inputs 'version' and 'install' can be given"
 case $sarif in '' | *$'\n'* | *$'\r'*) stop "the input 'sarif' has to name a file" ;; esac
+# On a runner of one's own RUNNER_TEMP may be a folder that others can write to.
+work=$(mktemp -d "$RUNNER_TEMP/whyoom-XXXXXX")
+trap 'rm -rf -- "$work"' EXIT
 find_program
 
-records=$(mktemp "$RUNNER_TEMP/whyoom-XXXXXX")
-trap 'rm -f -- "$records"' EXIT
+records=$work/records
+: >"$records"
+# A pull request can bring a link.
+[ ! -L "$sarif" ] || stop "the input 'sarif' names a symbolic link: $sarif"
 if [ -e "$sarif" ]; then # of an earlier step, and nothing else
   head -c 4096 -- "$sarif" 2>/dev/null | grep -q sarif-schema || stop "the input 'sarif' names what is there already and is no SARIF: $sarif"
   rm -f -- "$sarif"

@@ -144,6 +144,66 @@ class GetTest(unittest.TestCase):
         for cache in ("/proc/none", "/dev/null"):
             self.assertEqual(self.get(WHYOOM_CACHE=cache).returncode, 0)
 
+    def test_links_in_the_cache_are_not_written_through(self):
+        victim = self.server.work / "victim"
+        victim.write_text("mine")
+        self.server.cache.mkdir(parents=True)
+        kept = self.server.cache / f"{self.server.sum}.tar.gz"
+        # Names that a script could choose by its process number, and the archive's own.
+        script = f"for i in $(seq $$ $(($$ + 400))); do ln -s '{victim}' '{self.server.cache}'/.$i.part; done; exec sh '{GET}' '{self.folder}'"
+        kept.symlink_to(victim)
+        done = subprocess.run(["sh", "-c", script], env={**os.environ, **self.server.settings}, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(victim.read_text(), "mine")
+        self.assertFalse(kept.is_symlink())  # replaced, as a file of another content is
+        self.assertEqual(hashlib.sha256(kept.read_bytes()).hexdigest(), self.server.sum)
+
+    def test_a_folder_in_the_place_of_the_archive_costs_the_cache_alone(self):
+        (self.server.cache / f"{self.server.sum}.tar.gz").mkdir(parents=True)
+        self.assertEqual(self.get().returncode, 0)
+        self.assertEqual(list((self.server.cache / f"{self.server.sum}.tar.gz").iterdir()), [])
+        self.assertEqual(len(list(self.server.cache.iterdir())), 1)
+
+    def test_a_link_in_the_place_of_the_program_is_replaced(self):
+        self.folder.mkdir()
+        victim, elsewhere = self.server.work / "victim", self.server.work / "elsewhere"
+        victim.write_text("mine")
+        elsewhere.mkdir()
+        for target in (victim, elsewhere, "missing"):
+            (self.folder / "whyoom").unlink(missing_ok=True)
+            (self.folder / "whyoom").symlink_to(target)
+            for path in (None, self.tools(mv=f'[ "$1" != -fT ] || exit 1; exec {shutil.which("mv")} "$@"')):
+                self.assertEqual(self.get(path=path).returncode, 0)
+                self.assertFalse((self.folder / "whyoom").is_symlink())
+        self.assertEqual((victim.read_text(), list(elsewhere.iterdir())), ("mine", []))
+
+    def test_a_folder_in_the_place_of_the_program_is_left_alone(self):
+        (self.folder / "whyoom").mkdir(parents=True)
+        for path in (None, self.tools(mv=f'[ "$1" != -fT ] || exit 1; exec {shutil.which("mv")} "$@"')):
+            done = self.get(path=path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("whyoom is a folder", done.stderr)
+            self.assertEqual(list((self.folder / "whyoom").iterdir()), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a folder away")
+    def test_a_folder_of_another_user_is_not_used(self):
+        self.folder.mkdir()
+        os.chown(self.folder, 12345, 12345)
+        done = self.get()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("belongs to another user", done.stderr)
+        self.assertTrue(self.nothing_there())
+        link = self.server.work / "link"  # to a folder of one's own, put there by another user
+        (self.server.work / "own").mkdir()
+        link.symlink_to(self.server.work / "own")
+        os.chown(link, 12345, 12345, follow_symlinks=False)
+        self.assertEqual(self.get(link).returncode, 2)
+        # A cache of another user is read, since what it holds is checked, and not written to.
+        self.server.cache.mkdir(parents=True)
+        os.chown(self.server.cache, 12345, 12345)
+        self.assertEqual(self.get(self.server.work / "own").returncode, 0)
+        self.assertEqual(list(self.server.cache.iterdir()), [])
+
     def test_many_at_once(self):
         env = {**os.environ, **self.server.settings}
         running = [subprocess.Popen(["/bin/sh", GET, self.folder], env=env, stdout=subprocess.PIPE) for _ in range(8)]
