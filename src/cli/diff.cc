@@ -14,6 +14,7 @@
 #include "compare/compare.h"
 #include "diagnose/finding_table.h"
 #include "diagnose/read_input.h"
+#include "facts/masking.h"
 #include "input/error.h"
 #include "input/read_control.h"
 #include "input/walk.h"
@@ -60,7 +61,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
 Run ToRun(const Side& side, std::optional<std::size_t> finding) {
   Run run;
   if (finding) run = MakeRun(side.path, side.findings[*finding]);
-  run.path = side.path;
+  run.path = BoundedPath(side.path);
   run.other_failures = side.findings.size() - (finding ? 1 : 0);
   return run;
 }
@@ -75,6 +76,8 @@ void AddDump(const Side& side, const std::string& module, Run* run, std::vector<
   if (!reading) return;
   run->facts.Add(reading->facts);
   run->allocations = std::move(reading->rows);
+  MaskSecretsOf(&run->facts);
+  MaskSecretsOf(&run->allocations);
   run->compiles = true;
   run->failed = reading->failed;
   run->measured = !reading->failed;
@@ -113,6 +116,7 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   }
   AddProgram(before, rules, &diff.before, &diff.problems);
   AddProgram(after, rules, &diff.after, &diff.problems);
+  MaskSecretsOf(&diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   return diff;
 }

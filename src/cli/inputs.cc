@@ -4,9 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "input/byte_source.h"
 #include "input/error.h"
 #include "input/problems.h"
 #include "input/stoppable_input.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 
@@ -30,6 +32,8 @@ std::optional<Artifact> Inputs::Next() {
 bool Inputs::OpenNextName(std::vector<Problem>* problems) {
   if (options_.files_from.empty()) return false;
   if (!list_) {
+    if (IsEndlessDevice(options_.files_from))
+      throw Error("--files-from " + Printable(options_.files_from) + ": it is a device that has no end");
     bool may_wait = false;
     list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
                   options_.files_form);

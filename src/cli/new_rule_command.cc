@@ -27,6 +27,7 @@
 #include "read/message_at.h"
 #include "report/finding_view.h"
 #include "rules/new_rule.h"
+#include "text/secrets.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -98,6 +99,8 @@ MessageAt ReadPlace(const Engine& engine, const LogLines& place, const Limits& l
   const auto tell = [&](const Problem& one) {
     if (problem.empty()) problem = fmt::format("{}: {}", ArtifactText({one.path, one.member}), Printable(one.what));
   };
+  if (IsEndlessDevice(place.artifact.path))
+    throw Error(fmt::format("--from: {}: it is a device that has no end", Printable(place.artifact.path)));
   Artifact input = place.artifact;
   input.member.clear();
   ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, tell);
@@ -208,8 +211,9 @@ int RunNewRule(const Options& options) {
     if (options.new_rule.size() > 1) throw Error("rules new: give the lines of the message, or --from LOG:LINE");
     const LogLines place = ParseLogLines(options.new_rule_from);
     request.message = ReadPlace(engine, place, options.limits).lines;
-    request.from = place.text;
+    request.from = MaskSecrets(place.text);
   }
+  for (std::string& line : request.message) line = MaskSecrets(line);  // a rule file is shared
   std::vector<NewRule> rules = NewRules(known, request);
   const std::vector<std::string> codes = KnownAs(engine, request.message);
   const std::vector<RuleFile> files = RuleFilesOf(options).files;

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <string>
 #include <system_error>
 
 #include "cli/exit_status.h"
 #include "cli/file_writer.h"
+#include "input/byte_source.h"
 #include "input/error.h"
 #include "report/unknown_errors.h"
+#include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -20,15 +21,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Room for a hundred thousand failures. A device or a pipe may have no end.
+constexpr std::size_t kLargestBaseline = std::size_t{16} << 20;
+
 // What --baseline and --write-baseline both name is made by the first run.
 Baseline ReadBaseline(const Options& options) {
   const std::string& path = options.baseline;
   std::error_code error;
   if (path.empty() || (path == options.write_baseline && !fs::exists(path, error))) return {};
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad() || fs::is_directory(path, error))
-    throw Error(fmt::format("--baseline {}: cannot be read; --write-baseline makes one", Printable(path)));
+  const std::unique_ptr<ByteSource> file = OpenFile(path);
+  const std::string text = ReadUpTo(*file, kLargestBaseline + 1);
+  if (!file->problem().empty())
+    throw Error(fmt::format("--baseline {}: {}; --write-baseline makes one", Printable(path), file->problem()));
+  if (text.size() > kLargestBaseline)
+    throw Error(fmt::format("--baseline {}: it is larger than {}, so it is no baseline of whyoom", Printable(path),
+                            FormatSize(kLargestBaseline)));
   return ParseBaseline(text, "--baseline " + path);
 }
 

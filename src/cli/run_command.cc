@@ -26,6 +26,8 @@
 #include "diagnose/readings.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
+#include "text/regex_options.h"
+#include "text/secrets.h"
 #include "text/utf8.h"
 
 #ifdef __APPLE__
@@ -35,22 +37,27 @@ extern char** environ;  // which its unistd.h does not declare
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kShownColumns = 60;
+constexpr std::size_t kLongestName = 120;
 
-// What the diagnosis calls the job's output: "run: python train.py".
+// Whether a word of a command line is the path of a script or a file rather than text, a setting or an option. Such
+// text and settings may contain secrets.
+bool IsPathArgument(const std::string& word) {
+  static const Regex ending(R"([\w./@+-]+\.[a-z][a-z0-9]{0,4})");
+  if (word.empty() || word.front() == '-' || word.find_first_of("=: \t\n\"'") != std::string::npos) return false;
+  std::error_code error;
+  return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
+}
+
+// What the diagnosis calls the job's output: "run: python train.py". Only the program and its first path are named.
 std::string Name(const std::vector<std::string>& command) {
-  std::string line = "run:";
-  for (const std::string& word : command) line += " " + word;
-  line = Printable(line);
-  if (DisplayWidth(line) <= kShownColumns) return line;
-  std::string cut;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t length = DecodeUtf8(line, at).length;
-    if (DisplayWidth(cut + line.substr(at, length)) >= kShownColumns) break;
-    cut += line.substr(at, length);
-    at += length;
+  std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string beside = command[i - 1] + " " + command[i];
+    if (!IsPathArgument(command[i]) || MaskSecrets(beside) != beside) continue;
+    line += " " + command[i];
+    break;
   }
-  return cut + "…";
+  return CutBytes(MaskSecrets(Printable(line)), kLongestName);
 }
 
 std::vector<std::string> Environment(const DumpFolder& dump) {

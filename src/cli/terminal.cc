@@ -12,6 +12,8 @@
 
 #include "cli/file_writer.h"
 #include "input/error.h"
+#include "report/layout.h"
+#include "text/secrets.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -74,15 +76,15 @@ void HoldStandardStreams() {
 }
 
 void WriteError(std::string_view text) {
-  // Messages quote arguments and names of files.
+  // Messages quote arguments, names of files and lines of logs.
   std::string clean;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    clean += Printable(text.substr(begin, end - begin));
+    clean += MaskSecrets(Printable(text.substr(begin, end - begin)));
     if (end < text.size()) clean += '\n';
     begin = end + 1;
   }
-  WriteAll(STDERR_FILENO, clean);
+  WriteAll(STDERR_FILENO, WithoutCommands(std::move(clean)));
 }
 
 }  // namespace whyoom

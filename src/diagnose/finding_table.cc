@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
+#include "facts/masking.h"
 #include "read/framework_signs.h"
+#include "text/secrets.h"
 
 namespace whyoom {
 namespace {
@@ -32,6 +34,26 @@ bool IsBetter(const Finding& a, const Finding& b) {
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
+// The id stays as it is: it was made of the text itself.
+void MaskSecretsOf(Finding* finding) {
+  finding->message = MaskSecrets(finding->message);
+  MaskSecretsOf(&finding->facts);
+  MaskSecretsOf(&finding->allocations);
+  MaskSecretsOf(&finding->prospects);
+}
+
+// What follows from a finding shows its facts. An older version of whyoom may have printed a diagnosis that is read
+// back.
+void MaskSecretsOf(Diagnosis* diagnosis) {
+  MaskSecretsOf(static_cast<Finding*>(diagnosis));
+  for (Reason& reason : diagnosis->why) reason.text = MaskSecrets(reason.text);
+  for (RuledOut& out : diagnosis->ruled_out) out.why = MaskSecrets(out.why);
+  for (RankedRemedy& ranked : diagnosis->remedies) {
+    for (Reason& reason : ranked.why) reason.text = MaskSecrets(reason.text);
+    for (std::string& step : ranked.how) step = MaskSecrets(step);
+  }
+}
+
 // A report that the log does not hold, from the dump of the same compile.
 void AddDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
@@ -50,6 +72,7 @@ void AddDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
   finding->allocations = std::move(reading->rows);
   finding->framework = FrameworkOf(rules.frameworks(), reading->sources, finding->framework);
   if (!reading->prospects.changes.empty()) finding->prospects = std::move(reading->prospects);
+  MaskSecretsOf(finding);
 }
 
 // As JoinFindings; the verdict of an entry goes with it.
@@ -128,6 +151,11 @@ Diagnosis FindingTable::ToDiagnosis(Entry entry) const {
 }
 
 void FindingTable::Add(Entry entry) {
+  std::visit([](auto& kept) { MaskSecretsOf(&kept); }, entry);
+  Keep(std::move(entry));
+}
+
+void FindingTable::Keep(Entry entry) {
   const Finding& finding = FindingOf(entry);
   const std::string& code = finding.failure->code;
   OfCode& of_code = by_code_[code];
@@ -174,7 +202,7 @@ void FindingTable::DropRows(OfCode* of_code) const {
 void FindingTable::Join(FindingTable other) {
   for (const auto& [code, reports] : other.left_out_) LeaveOut(code, reports);
   for (auto& [code, of_code] : other.by_code_) {
-    for (auto& [id, entry] : of_code.by_id) Add(std::move(entry));
+    for (auto& [id, entry] : of_code.by_id) Keep(std::move(entry));
   }
   programs_.Join(std::move(other.programs_));
 }

@@ -37,6 +37,7 @@ class FindingTable {
   void SetNoDump() { no_dump_ = true; }
 
   // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
+  // Masks secrets in it.
   void Add(Entry entry);
 
   // Counts reports of failures that are not kept.
@@ -64,6 +65,7 @@ class FindingTable {
     std::map<std::string, Entry> by_id;
     std::uint64_t row_bytes = 0;  // held; at least
   };
+  void Keep(Entry entry);
   Diagnosis ToDiagnosis(Entry entry) const;
   void DropRows(OfCode* of_code) const;
   void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;

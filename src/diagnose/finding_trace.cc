@@ -9,6 +9,7 @@
 #include "read/message.h"
 #include "rules/names.h"
 #include "text/numbers.h"
+#include "text/secrets.h"
 
 namespace whyoom {
 namespace {
@@ -77,7 +78,7 @@ class MessageTrace {
     const std::string_view message = std::string_view(lines_->text()).substr(0, limit_).substr(begin);
     trace.reach = FindReach(pattern, message);
     if (trace.reach && trace.reach->letters < kLeastLetters) trace.reach.reset();
-    if (trace.reach) trace.goes_on = std::string(message.substr(trace.reach->end, kShownText));
+    if (trace.reach) trace.goes_on = MaskSecretsIn(message, trace.reach->end, trace.reach->end + kShownText);
     return trace;
   }
 

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "diagnose/read_input.h"
+#include "facts/masking.h"
 #include "read/message.h"
+#include "text/secrets.h"
 
 namespace whyoom {
 namespace {
@@ -152,6 +154,7 @@ class Tracer {
     trace_.bytes = readings.bytes;
     trace_.problems = std::move(readings.problems);
     if (readings.table) Conclude(&*readings.table);
+    MaskSecretsOf(&trace_.problems);
     for (const ArtifactTrace& artifact : artifacts_) TraceLines(artifact);
     const bool is_near = std::any_of(trace_.lines.begin(), trace_.lines.end(), [](const LineTrace& line) {
       return std::any_of(line.heads.begin(), line.heads.end(),
@@ -230,10 +233,10 @@ class Tracer {
     const LineWindow window = kept.WindowAt(place);
     const Line& line = kept.line(place);
     LineTrace one;
-    one.artifact = artifact.artifact;
+    one.artifact = {BoundedPath(artifact.artifact.path), BoundedPath(artifact.artifact.member)};
     one.line = line.number;
-    one.reporter = line.reporter;
-    one.text = line.text.substr(0, kShownLine);
+    one.reporter = MaskSecrets(line.reporter);
+    one.text = MaskSecrets(std::string_view(line.text).substr(0, 4 * kShownLine)).substr(0, kShownLine);
     one.healthy = line.healthy;
     one.binary = line.binary;
     one.suspect = kept.suspect(place);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "facts/masking.h"
 #include "rules/sha256.h"
 #include "text/numbers.h"
 
@@ -44,6 +45,9 @@ void Identify(CompiledProgram* program) {
 }
 
 void ProgramTable::Add(CompiledProgram program) {
+  MaskSecretsOf(&program.facts);
+  MaskSecretsOf(&program.allocations);
+  MaskSecretsOf(&program.prospects);
   const auto key = std::pair(-NeedOf(program), program.id);
   const auto same = programs_.find(key);
   if (same != programs_.end()) return JoinPrograms(std::move(program), &same->second);

@@ -8,6 +8,7 @@
 
 #include "rules/sha256.h"
 #include "text/numbers.h"
+#include "text/secrets.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -43,7 +44,7 @@ bool CutTail(std::size_t most, std::size_t most_bytes, const Size& size, Ordered
 }  // namespace
 
 void NameSample::Add(const std::string& name) {
-  std::string kept = BoundedName(Printable(name), kLongestReporter);
+  std::string kept = BoundedName(MaskSecrets(Printable(name)), kLongestReporter);
   const std::size_t size = kept.size();
   if (by_hash_.emplace(Hash(kept), std::move(kept)).second) bytes_ += size;
   Cut();

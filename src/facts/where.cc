@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "rules/sha256.h"
+#include "text/secrets.h"
 
 namespace whyoom {
 
@@ -22,5 +23,7 @@ std::string BoundedName(const std::string& name, std::size_t longest) {
   while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
   return name.substr(0, end) + "~" + Sha256Hex(name).substr(0, kDigest);
 }
+
+std::string BoundedPath(const std::string& path) { return BoundedName(MaskSecrets(path), 4096); }
 
 }  // namespace whyoom

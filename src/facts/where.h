@@ -27,7 +27,7 @@ struct IsEarlier {
 // is kept of hostile names is bounded, and different names stay different.
 std::string BoundedName(const std::string& name, std::size_t longest);
 
-// The same for a path or a member: the longest that Linux opens stays whole.
-inline std::string BoundedPath(const std::string& path) { return BoundedName(path, 4096); }
+// The same for a path or a member, with secrets masked: the longest that Linux opens stays whole.
+std::string BoundedPath(const std::string& path);
 
 }  // namespace whyoom

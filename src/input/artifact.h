@@ -12,6 +12,9 @@ struct Artifact {
   std::string member;  // the name inside an archive, else empty
 };
 
+// The path of a job's output begins with this: "run: python train.py".
+inline constexpr const char* kJobPrefix = "run: ";
+
 // A note on input that could not be read whole, or on an error in it that no rule knows. Never ends a run.
 struct Problem {
   std::string path;

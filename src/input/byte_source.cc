@@ -130,6 +130,16 @@ std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
   return OpenDescriptor(descriptor);
 }
 
+bool IsEndlessDevice(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode)) return false;
+  for (const char* endless : {"/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
+    struct stat device {};
+    if (stat(endless, &device) == 0 && S_ISCHR(device.st_mode) && device.st_rdev == status.st_rdev) return true;
+  }
+  return false;
+}
+
 std::unique_ptr<ByteSource> OpenDescriptor(int descriptor) {
   return std::make_unique<DescriptorSource>(descriptor, true, "");
 }
@@ -141,10 +151,12 @@ std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk
 }
 
 std::string ReadUpTo(ByteSource& source, std::size_t most) {
-  std::string bytes(most, '\0');
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  std::string bytes;
   std::size_t held = 0;
   while (held < most) {
-    const std::size_t got = source.Read(bytes.data() + held, most - held);
+    if (held == bytes.size()) bytes.resize(std::min(most, std::max(kBlock, 2 * held)));
+    const std::size_t got = source.Read(bytes.data() + held, bytes.size() - held);
     if (got == 0) break;
     held += got;
   }

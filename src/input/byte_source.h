@@ -41,6 +41,9 @@ class ByteSource {
 // be opened gives no bytes and a problem().
 std::unique_ptr<ByteSource> OpenFile(const std::string& path);
 
+// Whether `path` leads to a device that gives bytes for ever, as /dev/zero does: no log and no list is in it.
+bool IsEndlessDevice(const std::string& path);
+
 // The same for an open descriptor, from where it stands. It is closed with the source.
 std::unique_ptr<ByteSource> OpenDescriptor(int descriptor);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "input/byte_source.h"
+
 namespace whyoom {
 namespace {
 
@@ -80,6 +82,10 @@ std::optional<Artifact> Walk::Named(const std::string& name, std::vector<Problem
   }
   const bool readable_kind =
       fs::is_regular_file(status) || fs::is_fifo(status) || fs::is_character_file(status) || fs::is_block_file(status);
+  if (fs::is_character_file(status) && IsEndlessDevice(name)) {
+    Report(name, "it is a device that has no end", problems);
+    return std::nullopt;
+  }
   return File(name, status, readable_kind, error, problems);
 }
 

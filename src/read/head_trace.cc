@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "read/message.h"
+#include "text/secrets.h"
 
 namespace whyoom {
 namespace {
@@ -46,16 +47,19 @@ bool Began(const std::vector<HeadMatch>& accepted, const Head* head) {
 
 // What the head gets to, by the joining in which it gets further.
 void SetReach(const Head& head, const std::vector<JoinedLines>& joinings, HeadTrace* trace) {
+  const JoinedLines* furthest = nullptr;
   for (const JoinedLines& joined : joinings) {
     std::optional<PatternReach> reach = FindReach(head.pattern, joined.text(), joined.first_line_end());
     if (!reach || reach->letters < kLeastLetters || (trace->reach && reach->letters <= trace->reach->letters)) continue;
     trace->stop = PlaceIn(joined, reach->end);
     trace->place = PlaceIn(joined, reach->begin);
-    trace->met = joined.text().substr(reach->begin, reach->end - reach->begin);
-    trace->goes_on = joined.text().substr(reach->end, kShownText);
+    furthest = &joined;
     trace->again = reach->again_at ? PlaceIn(joined, *reach->again_at) : TextPlace();
     trace->reach = std::move(reach);
   }
+  if (furthest == nullptr) return;
+  trace->met = MaskSecretsIn(furthest->text(), trace->reach->begin, trace->reach->end);
+  trace->goes_on = MaskSecretsIn(furthest->text(), trace->reach->end, trace->reach->end + kShownText);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "input/problems.h"
 #include "text/numbers.h"
 #include "text/regex_options.h"
+#include "text/secrets.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -65,7 +66,7 @@ bool IsOfTraceback(std::string_view text) {
 }
 
 std::string CutText(std::string_view text) {
-  std::string printable = Printable(text.substr(0, 2 * kLongestText));
+  std::string printable = MaskSecrets(Printable(text.substr(0, 4 * kLongestText)));
   const std::size_t begin = std::min(printable.find_first_not_of(' '), printable.size());
   printable.erase(0, begin);
   printable.erase(printable.find_last_not_of(' ') + 1);

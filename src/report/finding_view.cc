@@ -47,7 +47,12 @@ std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
 }
 
-std::string PlaceText(const Where& where) { return ArtifactText(where.artifact) + fmt::format(":{}", where.line); }
+std::string LineText(std::string artifact, std::uint64_t line) {
+  if (!artifact.starts_with(kJobPrefix)) return fmt::format("{}:{}", artifact, line);
+  return fmt::format("output line {} of: {}", line, artifact.substr(std::string_view(kJobPrefix).size()));
+}
+
+std::string PlaceText(const Where& where) { return LineText(ArtifactText(where.artifact), where.line); }
 
 std::optional<Need> NeedOf(const Diagnosis& finding) {
   const auto need = finding.facts.Number("need_bytes");

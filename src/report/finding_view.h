@@ -22,6 +22,9 @@ std::string ArtifactText(const Artifact& artifact);
 // "logs.tar › train.log:41".
 std::string PlaceText(const Where& where);
 
+// A line of an input: "train.log:41"; of a job's output "output line 41 of: python train.py".
+std::string LineText(std::string artifact, std::uint64_t line);
+
 // What was needed and what there was, in bytes.
 struct Need {
   double need = 0;

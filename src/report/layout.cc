@@ -168,16 +168,28 @@ std::size_t AfterBlanks(std::string_view page, std::size_t at) {
   return at;
 }
 
+// Behind white space, and at the very begin of a line.
+constexpr std::string_view kLineCommands[] = {"::", "section_start:", "section_end:", "travis_fold:", "travis_time:"};
+constexpr std::string_view kGroups[] = {"--- ", "+++ ", "~~~ ", "^^^ "};
+
+bool BeginsCommand(std::string_view page, std::size_t begin, std::size_t first) {
+  const auto stands_at = [&](std::size_t at) {
+    return [page, at](std::string_view command) { return page.substr(at, command.size()) == command; };
+  };
+  return std::any_of(std::begin(kLineCommands), std::end(kLineCommands), stands_at(first)) ||
+         std::any_of(std::begin(kGroups), std::end(kGroups), stands_at(begin));
+}
+
 }  // namespace
 
 std::string WithoutCommands(std::string page) {
-  for (const std::string_view mark : {"##[", "##vso["}) {
+  for (const std::string_view mark : {"##[", "##vso[", "##teamcity["}) {
     for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + mark.size()))
       page.insert(at + 1, "\\");
   }
   for (std::size_t begin = 0; begin < page.size(); begin = page.find('\n', begin) + 1) {
     const std::size_t first = AfterBlanks(page, begin);
-    if (page.compare(first, 2, "::") == 0) page.insert(first, "\\");
+    if (BeginsCommand(page, begin, first)) page.insert(first, "\\");
     if (page.find('\n', begin) == std::string::npos) break;
   }
   return page;

@@ -26,8 +26,10 @@ std::string Fit(std::string_view text, std::size_t columns);
 // `text` cut in its middle to at most `columns`, with "…".
 std::string Shorten(std::string_view text, std::size_t columns);
 
-// The page with a backslash in what CI servers would run as a command where it stands in a job's output: GitHub runs
-// lines that begin with "::", and with Azure "##[" and "##vso[" anywhere. What a log's author chose is to be none.
+// The page with a backslash in what CI servers would run as a command where it stands in a job's output. Anywhere in a
+// line: "##[" and "##vso[" (GitHub, Azure Pipelines), "##teamcity[". At the begin of a line: "::" (GitHub),
+// "section_start:" and "section_end:" (GitLab), "travis_", and "--- ", "+++ ", "~~~ " and "^^^ " (Buildkite's groups).
+// What a log's author chose is to be no command.
 std::string WithoutCommands(std::string page);
 
 }  // namespace whyoom

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "facts/masking.h"
 #include "input/problems.h"
 
 namespace whyoom {
@@ -31,6 +32,7 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
   for (CompiledProgram& program : report.programs) {
     if (limit) program.facts.Set("limit_bytes", *limit, {});
   }
+  MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);
   return report;
 }

@@ -41,7 +41,7 @@ std::uint64_t UnreadInputsLeftOut(const Report& report) {
 
 std::string UnknownErrorPlace(const Problem& unknown) {
   const std::string artifact = ArtifactText({unknown.path, unknown.member});
-  return unknown.line > 0 ? fmt::format("{}:{}", artifact, unknown.line) : artifact;
+  return unknown.line > 0 ? LineText(artifact, unknown.line) : artifact;
 }
 
 std::string UnknownErrorText(const Problem& unknown) {

@@ -39,6 +39,7 @@ const std::vector<Form>& Forms() {
     const auto add = [&](const char* expression, Kind kind, const char* type, const char* pattern) {
       all.push_back({std::make_unique<re2::RE2>(expression), kind, type, pattern});
     };
+    add(R"(\*\*\*)", Kind::kVarying, "", R"(\S+)");  // a masked secret, see text/secrets.h
     add(R"(\d+(?:x\d+)+_\w+\b)", Kind::kCapture, "device", "");
     add(R"(0[xX][0-9a-fA-F]+\b)", Kind::kVarying, "", "0[xX][0-9a-fA-F]+");
     add(R"(-?\d+(?:,\d{3})*(?:\.\d*)?\s?(?:[KMGTPE](?:iB|i|B)?|kB|B|bytes?)\b)", Kind::kCapture, "size", "");

@@ -158,7 +158,7 @@ TEST_CASE("run explains a failure on standard error, and is silent otherwise", "
   REQUIRE(failed.err.substr(0, log.size()) == log);
   const std::string told = failed.err.substr(log.size());
   CHECK(told.substr(0, 7) == "\nE1000 ");
-  CHECK(told.find("run: /bin/sh -c cat") != std::string::npos);
+  CHECK(told.find("output line 41 of: sh ") != std::string::npos);
   CHECK(told.find("Give tiny dimensions a better place") != std::string::npos);
   CHECK(told.find('\x1b') == std::string::npos);
 
@@ -194,9 +194,7 @@ TEST_CASE("run writes the report of a failed job to --output", "[cli]") {
   const json report = json::parse(ReadText(target));
   CHECK(report["diagnoses"].at(0)["code"] == "E1000");
   CHECK(report["diagnoses"][0]["where"]["line"] == 41);
-  const std::string path = report["diagnoses"][0]["where"]["path"];
-  CHECK(path.rfind("run: /bin/sh -c cat", 0) == 0);
-  CHECK(path.size() <= 62);  // 60 columns, the last one an ellipsis
+  CHECK(report["diagnoses"][0]["where"]["path"] == "run: sh");
   CHECK(report["summary"]["bytes"] == ReadText(kPointsLog).size());
   RunShell("exit 4", options);
   CHECK(json::parse(ReadText(target))["diagnoses"].empty());

@@ -194,6 +194,24 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.runner.result, {"found": "0", "exit-status": "0", "sarif": "whyoom.sarif"})
         self.assertEqual(self.sarif()["runs"][0]["results"], [])
 
+    def test_a_link_in_the_place_of_the_sarif_file_is_not_written_through(self):
+        self.put("train.log", ADAM)
+        for target in (self.workspace / "victim", self.workspace / "missing"):
+            self.put("victim", '{"$schema": "sarif-schema-2.1.0.json"}')
+            (self.workspace / "whyoom.sarif").symlink_to(target)
+            self.assertEqual(self.run_action(paths="train.log"), 2)
+            self.assertIn("names a symbolic link", self.runner.of("error")[0][2])
+            self.assertFalse((self.workspace / "missing").exists())
+            self.assertEqual((self.workspace / "victim").read_text(), '{"$schema": "sarif-schema-2.1.0.json"}')
+            (self.workspace / "whyoom.sarif").unlink()
+        self.assertEqual(list((self.runner.work / "temp").iterdir()), [])
+
+    def test_secrets_of_the_shell_lines_are_in_no_output(self):
+        self.put("train.log", ADAM)
+        self.assertEqual(self.run_action(run="MY_TOKEN=a1b2c3d4e5 cat train.log; exit 1"), 1)
+        self.assertNotIn("a1b2c3d4e5", self.runner.log + (self.workspace / "whyoom.sarif").read_text() + self.runner.summary.read_text())
+        self.assertIn("output line ", self.runner.of("error")[0][2])
+
     def test_where_whyoom_could_not_run_nothing_is_said_to_be_found_or_not(self):
         self.put("train.log", ADAM)
         for inputs in ({"run": "cat train.log; exit 1"}, {"paths": "train.log"}):

@@ -84,7 +84,7 @@ std::string PlaceParagraph(const Diagnosis& finding) {
 }  // namespace
 
 std::string BriefPlace(const Where& where) {
-  return CutBytes(ArtifactText(where.artifact), kLongestPlace) + fmt::format(":{}", where.line);
+  return LineText(CutBytes(ArtifactText(where.artifact), kLongestPlace), where.line);
 }
 
 std::string ProblemText(const Problem& problem) {

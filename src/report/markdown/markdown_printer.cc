@@ -345,6 +345,10 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
   const std::string unknown = report.findings.empty() ? "" : UnknownErrorsText(report);
   if (!unknown.empty()) parts.front().folded.push_back(Folded(kUnknownErrors, unknown));
   if (!UnreadInputs(report).empty()) parts.front().folded.push_back(Problems(report));
+  for (MarkdownPart& part : parts) {
+    part.text = WithoutCommands(std::move(part.text));
+    for (std::string& section : part.folded) section = WithoutCommands(std::move(section));
+  }
   return JoinWithin(parts, Footer(report), most_bytes);
 }
 

@@ -345,7 +345,7 @@ std::string PrintText(const Report& report, const TextOptions& options) {
 std::string PrintFinding(const Diagnosis& finding, const TextOptions& options) {
   ReportPage page(options);
   page.PrintFinding(finding);
-  return page.Take();
+  return WithoutCommands(page.Take());
 }
 
 }  // namespace whyoom

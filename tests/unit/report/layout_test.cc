@@ -62,4 +62,16 @@ TEST_CASE("no line is a CI server's command", "[report]") {
     CHECK(WithoutCommands("a\n" + blank + "::error::b") == "a\n" + blank + "\\::error::b");
   CHECK(WithoutCommands("\n\n::x") == "\n\n\\::x");
   CHECK(WithoutCommands("a ##[group]b ##vso[x]") == "a #\\#[group]b #\\#vso[x]");
+  CHECK(WithoutCommands("a ##teamcity[buildStop]") == "a #\\#teamcity[buildStop]");
+  for (const std::string command :
+       {"section_start:1:a", "section_end:1:a", "travis_fold:start:a", "travis_time:start:a"}) {
+    CHECK(WithoutCommands("a\n" + command) == "a\n\\" + command);
+    CHECK(WithoutCommands("  " + command) == "  \\" + command);
+    CHECK(WithoutCommands("a " + command) == "a " + command);
+  }
+  for (const std::string group : {"--- a", "+++ a", "~~~ a", "^^^ +++"}) {
+    CHECK(WithoutCommands("a\n" + group) == "a\n\\" + group);
+    CHECK(WithoutCommands(" " + group) == " " + group);
+  }
+  CHECK(WithoutCommands("---\n|---|\n") == "---\n|---|\n");
 }
