@@ -23,6 +23,17 @@ class Scenario(Record):
     why: Optional[str]
 
 
+class Contradiction(Record):
+    """Figures of the log that cannot all be right; nothing is concluded from them."""
+
+    __slots__ = ()
+    id: str
+    text: str
+    line: Optional[int]
+    # The figures as they were read; they are not among the facts.
+    figures: Dict[str, Union[int, float, str, bool]]
+
+
 class Where(Record):
     __slots__ = ()
     path: str
@@ -227,6 +238,7 @@ class Diagnosis(Record):
     _records = {
         "scenario": Scenario,
         "scenario_candidates": Scenario,
+        "contradictions": Contradiction,
         "where": Where,
         "also": Where,
         "why": Reason,
@@ -249,6 +261,8 @@ class Diagnosis(Record):
     # Where the log cannot tell: those that it leaves open.
     scenario_candidates: Optional[List[Scenario]]
     confidence: Literal["low", "medium", "high"]
+    # Where the log contradicts itself; confidence is low.
+    contradictions: Optional[List[Contradiction]]
     # Whether the same job can succeed when it is started again and nothing was changed: never, it will fail the same
     # way; maybe, it can succeed.
     retry: Optional[Literal["never", "maybe", "unknown"]]
@@ -400,6 +414,7 @@ class ReportFields(Record):
 __all__ = [
     "Tool",
     "Scenario",
+    "Contradiction",
     "Where",
     "Reason",
     "Allocation",

@@ -84,7 +84,29 @@ Confidence ConfidenceOf(const Diagnosis& diagnosis) {
   // What a dump tells is no fragment, also where it does not tell the limit.
   const bool from_dump = diagnosis.facts.Find("dump") != nullptr;
   if (!diagnosis.fullness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
+  if (!diagnosis.contradictions.empty()) return Confidence::kLow;
   return known == std::ssize(numbers) ? Confidence::kHigh : Confidence::kMedium;
+}
+
+// Finds all contradictions among what was read, then takes out the figures that any of them is about: a figure may be
+// part of several.
+void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
+  const FindingScope scope(rules, *diagnosis);
+  std::vector<std::string> figures;
+  bool list = false;
+  for (const ContradictionRule& rule : rules.contradictions()) {
+    std::optional<Reason> reason = Say(rule.sentence, scope);
+    if (!reason) continue;
+    Contradiction found{rule.id, std::move(reason->text), reason->line, {}};
+    for (const std::string& name : rule.figures) {
+      if (const Fact* fact = diagnosis->facts.Find(name)) found.figures.Set(name, fact->value, fact->place);
+    }
+    figures.insert(figures.end(), rule.figures.begin(), rule.figures.end());
+    list = list || rule.list;
+    diagnosis->contradictions.push_back(std::move(found));
+  }
+  for (const std::string& name : figures) diagnosis->facts.Remove(name);
+  if (list) diagnosis->allocations.clear();
 }
 
 }  // namespace
@@ -97,10 +119,11 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
   return reasons;
 }
 
-Diagnosis Conclude(const RuleSet& rules, Finding finding) {
+Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures) {
   Diagnosis diagnosis{std::move(finding)};
   diagnosis.rules = &rules;
   const Failure& failure = *diagnosis.failure;
+  if (figures == Figures::kChecked) TakeOutContradictions(rules, &diagnosis);
   const FindingScope scope(rules, diagnosis);
   AddDerived(failure.derived, scope, &diagnosis.facts);
   NameChip(rules, &diagnosis.facts);

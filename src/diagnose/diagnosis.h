@@ -22,6 +22,14 @@ struct Reason {
   std::uint64_t line = 0;  // 0: no one line
 };
 
+// Figures of the log that cannot all be right. They are not among the facts, and nothing is derived from them.
+struct Contradiction {
+  std::string id;  // the rule's
+  std::string text;
+  std::uint64_t line = 0;  // 0: no one line
+  Evidence figures;        // as they were read
+};
+
 // What a remedy's place among the others is decided by, see diagnose/rank.h: compared part by part, in this order.
 struct RankReasons {
   bool finds_out = false;  // what is not known and would have to be first
@@ -73,7 +81,8 @@ struct Budget {
   bool covered = false;           // the steps are estimated to save the excess
 };
 
-// Of the finding it is made of, `facts` also hold what follows from them by the rule data.
+// Of the finding it is made of, `facts` also hold what follows from them by the rule data, and neither `facts` nor
+// `allocations` hold what the log contradicts.
 struct Diagnosis : Finding {
   Diagnosis() = default;
   // Of a finding of which nothing is concluded yet.
@@ -82,6 +91,7 @@ struct Diagnosis : Finding {
   const RuleSet* rules = nullptr;           // what concluded it; borrowed, as are all rules below
   const Scenario* scenario = nullptr;       // null where the log cannot tell
   std::vector<const Scenario*> candidates;  // then: those it leaves open
+  std::vector<Contradiction> contradictions;
   Confidence confidence = Confidence::kLow;
   Retry retry;  // whether the same job can succeed when it is started again; without a word: unknown
   std::vector<Reason> why;

@@ -46,13 +46,21 @@ std::string Codes(const std::vector<Diagnosis>& findings) {
   return codes.empty() ? "nothing" : codes;
 }
 
+// A fact, also one that the text contradicts.
+Value AsRead(const Diagnosis& diagnosis, const std::string& name) {
+  for (const Contradiction& contradiction : diagnosis.contradictions) {
+    if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
+  }
+  return diagnosis.facts.Get(name);
+}
+
 std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findings) {
   const bool are_its = std::all_of(findings.begin(), findings.end(),
                                    [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
   if (!are_its || findings.size() != one.example.count) return "gives " + Codes(findings);
   const Diagnosis& finding = findings[0];
   for (const auto& [name, want] : one.example.facts) {
-    const Value got = finding.facts.Get(name);
+    const Value got = AsRead(finding, name);
     if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
   }
   if (!one.example.scenario) return {};

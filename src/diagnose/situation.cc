@@ -142,13 +142,18 @@ Finding FindingOf(const RuleSet& rules, const Situation& situation) {
 std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation) {
   Finding finding = FindingOf(rules, situation);
   if (finding.failure == nullptr) return std::nullopt;
-  return Conclude(rules, std::move(finding));
+  // Most situations show one condition and state other figures as they come.
+  const bool checks = Json::parse(situation.expect, nullptr, false).contains("contradictions");
+  return Conclude(rules, std::move(finding), checks ? Figures::kChecked : Figures::kTrusted);
 }
 
 Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
+  std::vector<Reason> contradictions;
+  for (const Contradiction& one : diagnosis.contradictions) contradictions.push_back({one.text, one.line});
   Json all = {{"scenario", nullptr},
               {"retry", Word(diagnosis.retry.answer)},
               {"why", Sentences(situation, diagnosis.why)},
+              {"contradictions", Sentences(situation, contradictions)},
               {"facts", Json::object()},
               {"remedies", Json::array()},
               {"advice", Json::object()}};

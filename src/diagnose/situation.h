@@ -12,13 +12,14 @@ namespace whyoom {
 // What was read, in the words of the rest of the program; its failure is null where the rules have none of the code.
 Finding FindingOf(const RuleSet& rules, const Situation& situation);
 
-// The diagnosis of the situation; nullopt where the rules have no such failure. The facts are on lines 1, 2, … in order
+// The diagnosis of the situation, whose figures are checked against each other if it expects anything of
+// contradictions; nullopt where the rules have no such failure. The facts are on lines 1, 2, … in order
 // of their names, the rows on those that follow.
 std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation);
 
 // All that a situation may expect, as it is in the diagnosis:
 //
-//   {"scenario": "2", "retry": "never", "facts": {"excess_bytes": 1073741824},
+//   {"scenario": "2", "retry": "never", "contradictions": [SENTENCE, …], "facts": {"excess_bytes": 1073741824},
 //    "why": [SENTENCE, …], "remedies": ["donate_buffers", …],
 //    "advice": {"donate_buffers": {"says": [SENTENCE, …], "saves_bytes": 1073741824, "enough": true, "enough_with": [],
 //                                  "safety": "safe", "steps": ["…"]},

@@ -11,6 +11,10 @@ void Evidence::Set(std::string_view name, Value value, Place place, bool replace
   if (is_new || replace) entry->second = {std::move(value), place};
 }
 
+void Evidence::Remove(std::string_view name) {
+  if (const auto found = facts_.find(name); found != facts_.end()) facts_.erase(found);
+}
+
 const Fact* Evidence::Find(std::string_view name) const {
   const auto found = facts_.find(name);
   return found == facts_.end() ? nullptr : &found->second;

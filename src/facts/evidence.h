@@ -27,6 +27,7 @@ class Evidence {
   // Keeps what is there already unless `replace`; a log's first word on a fact is the one nearest to the head.
   void Set(std::string_view name, Value value, Place place, bool replace = false);
 
+  void Remove(std::string_view name);             // nothing happens if it is not known
   const Fact* Find(std::string_view name) const;  // nullptr where not known
   Value Get(std::string_view name) const;         // Unknown where not known
   std::optional<double> Number(std::string_view name) const;

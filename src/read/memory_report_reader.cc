@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -143,8 +144,11 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
     if (any) value_ += Cut(before);
     if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr && IsOfSpace(label)) {
       Close();
-      done_ = true;
-      return any;
+      mixed_ = mixed_ || block_ == Block::kTotal;
+      if (!mixed_ || list_seen()) {
+        done_ = true;
+        return any;
+      }
     }
     Close();
     Open(label, {line.number, line.RawOffset(std::min(from, line.text.size()) + begin)});
@@ -187,7 +191,16 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
     value_ = size;
   } else {
     label_ = LabelName(label);
+    CountRow(label);
   }
+}
+
+// "12. Size:": the rows of one list are numbered upwards.
+void MemoryReportReader::CountRow(std::string_view label) {
+  int number = 0;
+  if (std::from_chars(label.data(), label.data() + label.size(), number).ec != std::errc()) return;
+  mixed_ = mixed_ || number <= row_number_;
+  row_number_ = number;
 }
 
 // Whether a label such as "Program vmem requirement" is of the memory that is read of.
@@ -217,6 +230,7 @@ void MemoryReportReader::Close() {
   } else if (StartsWith(label, "Largest program allocations") || label == "Peak buffers") {
     block_ = Block::kOther;
     row_open_ = false;
+    row_number_ = 0;
     of_other_space_ = label != "Peak buffers" && !IsOfSpace(label);
     if (!of_other_space_) facts_.Set("list_seen", true, place_);
   } else if (label == "end") {
@@ -333,9 +347,13 @@ void MemoryReportReader::SetModule() {
 
 void MemoryReportReader::Finish(Evidence* facts, std::vector<Allocation>* rows) {
   Close();
+  if (mixed_) {
+    facts->Set("lines_mixed", true, place_);
+    return;
+  }
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].rank = static_cast<int>(i) + 1;
-  if (!rows_.empty() && facts_.Find("list_seen") == nullptr) facts_.Set("list_seen", true, rows_.front().place);
-  if (facts_.Find("list_seen") != nullptr) facts_.Set("listed", static_cast<double>(rows_.size()), {});
+  if (!rows_.empty() && !list_seen()) facts_.Set("list_seen", true, rows_.front().place);
+  if (list_seen()) facts_.Set("listed", static_cast<double>(rows_.size()), {});
   SetModule();
   facts->Add(facts_);
   *rows = std::move(rows_);

@@ -32,18 +32,28 @@ class MemoryReportReader {
   // No further line is this report's.
   void End() { done_ = true; }
 
+  // Whether any line held part of a report.
+  bool started() const { return started_; }
+
+  // Whether lines of another report stand between those of this one, so that nobody can say which are whose: a second
+  // total in the middle of the totals, or a row whose number does not go up.
+  bool mixed() const { return mixed_; }
+
   // Nothing more is to be expected: a second report began (that line was not taken), or too much else came.
   bool done() const { return done_; }
   std::size_t held_bytes() const { return held_ + value_.size(); }  // about how much memory the rows take
   std::uint64_t last_line() const { return last_line_; }            // of the log that held part of the report
 
-  // What was read; rows in the order of the list, ranked by it. Call once, at the end.
+  // What was read; rows in the order of the list, ranked by it. Of mixed reports only that they are
+  // ("lines_mixed"). Call once, at the end.
   void Finish(Evidence* facts, std::vector<Allocation>* rows);
 
  private:
   enum class Block { kNone, kTotal, kPersistent, kRequirement, kOther };
 
   bool IsOfSpace(std::string_view label) const;
+  bool list_seen() const { return facts_.Find("list_seen") != nullptr; }
+  void CountRow(std::string_view label);
   void Open(std::string_view label, Place place);
   void Close();
   void SetField(const std::string& label, const std::string& value);
@@ -68,6 +78,8 @@ class MemoryReportReader {
   const std::string space_;
   bool of_other_space_ = false;  // what is being read
   bool row_open_ = false;
+  bool mixed_ = false;
+  int row_number_ = 0;  // of the last row, as printed; 0 at the begin of a list
   Evidence facts_;
   std::vector<Allocation> rows_;
   std::size_t held_ = 0;  // of them

@@ -46,6 +46,7 @@ void Session::Feed(Line line, std::vector<Sighting>* done, bool is_suspect) {
 
 void Session::Flush(std::vector<Sighting>* done) {
   while (!pending_.empty()) ProcessFront(done);
+  ShareMixedLines();
   for (OpenSighting& open : open_) Complete(open, done);
   open_.clear();
   before_.clear();
@@ -194,11 +195,21 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     }
     if (!head.failure->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.failure->memory_space);
     ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
+    LetWait(*head.failure);
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
     if (open_.back().reader != nullptr)
       unread_from_ = end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size();
     lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
+  }
+}
+
+// Two heads in lines next to each other, with no report between them, may be of two processes that print at once. The
+// first one waits for what the report of the next one shows.
+void Session::LetWait(const Failure& next) {
+  for (OpenSighting& earlier : open_) {
+    earlier.waits = &earlier == &open_.back() && earlier.reader != nullptr && !earlier.reader->started() &&
+                    earlier.sighting.failure == &next && earlier.head_end_line + 1 >= ordinal_;
   }
 }
 
@@ -316,15 +327,26 @@ bool Session::in_report() const {
                      [](const OpenSighting& open) { return open.reader != nullptr && !open.reader->done(); });
 }
 
+// The lines that are mixed with those of the newest report are of the failure that waits.
+void Session::ShareMixedLines() {
+  const auto is_mixed = [](const OpenSighting& open) { return open.reader != nullptr && open.reader->mixed(); };
+  if (std::none_of(open_.begin(), open_.end(), is_mixed)) return;
+  for (OpenSighting& open : open_) {
+    if (open.waits) open.sighting.facts.Set("lines_mixed", true, open.sighting.head);
+  }
+}
+
 void Session::CompleteFinished(std::vector<Sighting>* done) {
   std::vector<OpenSighting> still_open;
   const auto reads = [](const OpenSighting& open) {
     return open.reader != nullptr && !open.reader->done() && !open.absorbed;
   };
   const auto newest_reader = std::find_if(open_.rbegin(), open_.rend(), reads);
+  const bool reading = newest_reader != open_.rend();
+  if (!reading) ShareMixedLines();
   for (OpenSighting& open : open_) {
-    const bool is_newest = newest_reader != open_.rend() && &open == &*newest_reader;
-    if (is_newest || open.message_end > ordinal_) {
+    const bool is_newest = reading && &open == &*newest_reader;
+    if (is_newest || (reading && open.waits) || open.message_end > ordinal_) {
       still_open.push_back(std::move(open));
     } else {
       Complete(open, done);

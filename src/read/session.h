@@ -75,6 +75,7 @@ class Session {
     std::size_t head_end = 0;
     std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
     bool absorbed = false;
+    bool waits = false;  // the next head came before its report, whose lines may be mixed with those of the next one
     std::optional<UserCall> call;  // of the traceback that ends with it
   };
 
@@ -89,12 +90,14 @@ class Session {
                      const Line& front);
   bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
                      std::optional<UserCall>* call);
+  void LetWait(const Failure& next);
   void EndReports(const Failure& next);
   void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
   bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
   void Complete(OpenSighting& open, std::vector<Sighting>* done);
+  void ShareMixedLines();
   void CompleteFinished(std::vector<Sighting>* done);
 
   const HeadFinder& finder_;

@@ -286,13 +286,20 @@ std::string StepsForText(const Diagnosis& finding) {
   return "The log shows no framework: steps are for " + usual->name + ", --framework NAME gives others.";
 }
 
+std::string CautionText(const Diagnosis& finding) {
+  if (finding.confidence != Confidence::kLow) return {};
+  if (finding.contradictions.empty()) return std::string(kFragment) + ", so little can be said for sure.";
+  std::string text;
+  for (const Contradiction& contradiction : finding.contradictions) text += Printable(contradiction.text) + " ";
+  return text + "Nothing is concluded from such figures.";
+}
+
 FindingView ViewOf(const Diagnosis& finding) {
   FindingView view;
   view.code = finding.failure->code;
   view.title = finding.failure->title;
   view.scenario = ScenarioText(finding);
-  if (finding.confidence == Confidence::kLow)
-    view.caution = std::string(kFragment) + ", so little can be said for sure.";
+  view.caution = CautionText(finding);
   view.place = PlaceText(finding.where);
   for (const char* name : {"module", "program", "device"}) {
     if (const std::string text = finding.facts.Text(name); !text.empty()) view.names.push_back(Printable(text));

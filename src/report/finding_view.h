@@ -128,13 +128,16 @@ std::string ExplainCommand(const Diagnosis& finding);
 // That the log holds no more than a part of the message.
 inline constexpr const char* kFragment = "Only a fragment of the message is in the log";
 
+// Why little can be said for sure: the contradictions, or that only a fragment is there. Empty if neither is so.
+std::string CautionText(const Diagnosis& finding);
+
 // What stands above all else that is said of a finding, and in which circumstances it was found.
 struct FindingView {
   std::string code;
   std::string title;
   std::string scenario;  // "scenario 2: one allocation far too large", or a sentence on what the log leaves open;
                          // empty where the failure has no scenarios
-  std::string caution;   // that only a fragment of the message is there; else empty
+  std::string caution;   // see CautionText
   std::string place;     // see PlaceText
   std::vector<std::string> names;  // of the module, the program, the device, as far as they are known
   std::string chip;

@@ -17,6 +17,15 @@ namespace {
 
 Value Finite(double number) { return std::isfinite(number) ? Value(number) : Value(Unknown{}); }
 
+// Compilers print sizes with one decimal of a KiB, or two of any larger unit, and may cut or round the rest.
+double Rounding(double bytes) {
+  constexpr double kUnit = 1024;
+  const double size = std::abs(bytes);
+  double step = size < kUnit ? 1 : kUnit / 10;
+  for (double unit = kUnit * kUnit; size >= unit && unit < 1e19; unit *= kUnit) step = unit / 100;
+  return std::abs(size - std::round(size / step) * step) <= 1 && size >= kUnit ? step : 0;
+}
+
 class Evaluator {
  public:
   Evaluator(const Scope& scope, const std::size_t* row) : scope_(scope), row_(row) {}
@@ -149,6 +158,8 @@ class Evaluator {
       case Function::kFloor:
       case Function::kCeil:
       case Function::kRound:
+      case Function::kAbs:
+      case Function::kRounding:
         return Numeric(node);
       default:
         return OverRows(node);
@@ -168,6 +179,10 @@ class Evaluator {
         return std::floor(*first);
       case Function::kCeil:
         return std::ceil(*first);
+      case Function::kAbs:
+        return std::abs(*first);
+      case Function::kRounding:
+        return Rounding(*first);
       default:
         return std::round(*first);
     }

@@ -41,6 +41,8 @@ enum class Function {
   kFloor,
   kCeil,
   kRound,
+  kAbs,
+  kRounding,
   kMatches,
   kContains,
   kCountOf,

@@ -71,7 +71,7 @@ ValueType TypeOfBuiltIn(std::string_view name) {
   for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump"}) {
     if (text == name) return ValueType::kText;
   }
-  if (name == "no_dump") return ValueType::kTruth;
+  if (name == "no_dump" || name == "lines_mixed") return ValueType::kTruth;
   return name == "listed" ? ValueType::kNumber : ValueType::kAny;
 }
 
@@ -143,8 +143,9 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "overlays_bytes",
       "heap_bytes",
       "module",
-      "listed",     // rows of the list
-      "list_seen",  // true where the list's heading was printed
+      "listed",       // rows of the list
+      "list_seen",    // true where the list's heading was printed
+      "lines_mixed",  // true where lines of another report stand between those of this one
   };
   return reader == "memory_report" ? memory_report : none;
 }

@@ -111,6 +111,8 @@ class Speaker {
       case Function::kFloor:
       case Function::kCeil:
       case Function::kRound:
+      case Function::kAbs:
+      case Function::kRounding:
       case Function::kKnown:
         return Plain(Operand(node, 0));
       case Function::kMin:

@@ -359,6 +359,14 @@ void RuleSetBuilder::BuildComparison() {
   }
 }
 
+void RuleSetBuilder::BuildContradiction(const RuleNode& node) {
+  if (!node["when"].exists() && !node["row"].exists())
+    node["id"].Report("neither 'when' nor 'row' says when the figures contradict each other", "give it one of them");
+  for (const RuleNode& item : node["figures"].Items()) names_.UseFact("", item);
+  set_.contradictions_.push_back(
+      {node["id"].Text(), BuildSentence("", node), node["figures"].Words(), node["list"].Bool()});
+}
+
 void RuleSetBuilder::BuildWording() {
   for (const auto& [id, node] : sections_[kWording]) {
     CheckAskedFor(kWording, id, node);

@@ -15,9 +15,9 @@ struct SectionInfo {
   const char* id_key;
 };
 constexpr SectionInfo kSections[] = {
-    {"failures", "code"},  {"remedies", "id"}, {"contexts", "id"},    {"frameworks", "id"}, {"chips", "id"},
-    {"quotations", "id"},  {"suspects", "id"}, {"error_lines", "id"}, {"affixes", "id"},    {"traces", "id"},
-    {"differences", "id"}, {"notes", "id"},    {"versions", "id"}};
+    {"failures", "code"},  {"remedies", "id"}, {"contexts", "id"},    {"frameworks", "id"},    {"chips", "id"},
+    {"quotations", "id"},  {"suspects", "id"}, {"error_lines", "id"}, {"affixes", "id"},       {"traces", "id"},
+    {"differences", "id"}, {"notes", "id"},    {"versions", "id"},    {"contradictions", "id"}};
 constexpr const char* kNoIdKey = "";
 constexpr const char* kFailures = "failures";
 constexpr std::string_view kHeads = "/heads/";
@@ -244,6 +244,7 @@ void RuleSetBuilder::DropDisabled() {
   std::erase_if(set_.affix_examples_, [&](const AffixExample& one) { return IsDisabled("affixes", one.affix); });
   drop("traces", &set_.traces_);
   drop("notes", &set_.notes_);
+  drop("contradictions", &set_.contradictions_);
   std::erase_if(set_.differences_, [&](const auto& difference) { return IsDisabled("differences", difference.first); });
   const auto drop_remedies = [this](Trace* trace) {
     std::erase_if(trace->remedies, [&](const TraceRemedy& use) { return IsDisabled("remedies", use.id); });

@@ -100,6 +100,7 @@ void RuleSetBuilder::BuildEntries() {
   BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
   BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);
   BuildEach("affixes", &RuleSetBuilder::BuildAffix);
+  BuildEach("contradictions", &RuleSetBuilder::BuildContradiction);
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
   for (const RuleNode& node : situations_) BuildSituation(node);
   for (const RuleNode& node : comparisons_) BuildComparedRuns(node);

@@ -72,6 +72,7 @@ class RuleSetBuilder {
   void ExtendFailure(const RuleNode& node, Failure* failure);
   Trace BuildTrace(const std::string& owner, const RuleNode& node);
   void BuildComparison();
+  void BuildContradiction(const RuleNode& node);
   void BuildWording();
   void BuildThresholds();
   void BuildContext(const RuleNode& node);

@@ -212,6 +212,14 @@ struct RowTest {
   std::string about;  // Markdown, for rules/README.md
 };
 
+// Figures of one failure that cannot all be right.
+struct ContradictionRule {
+  std::string id;
+  Sentence sentence;                 // they contradict each other where it holds
+  std::vector<std::string> figures;  // facts that count as unknown then
+  bool list = false;                 // the list of allocations counts as unknown, too
+};
+
 // A remedy that what was seen between two runs may be owed to.
 struct TraceRemedy {
   std::string id;
@@ -387,6 +395,7 @@ class RuleSet {
   const std::vector<std::string>& term_names() const { return term_names_; }  // in order
   const std::vector<Trace>& traces() const { return traces_; }                // of two logs, in the order of `prior`
   const std::vector<Trace>& notes() const { return notes_; }  // on a comparison, in the order of `prior`
+  const std::vector<ContradictionRule>& contradictions() const { return contradictions_; }  // in order of id
   // What is said of a difference between two programs, by the name that compare/difference.h gives it; null: nothing.
   const Trace* FindDifference(std::string_view id) const;
   const std::map<std::string, Trace, std::less<>>& differences() const { return differences_; }
@@ -442,6 +451,7 @@ class RuleSet {
   std::vector<std::string> term_names_;
   std::vector<Trace> traces_;
   std::vector<Trace> notes_;
+  std::vector<ContradictionRule> contradictions_;
   std::map<std::string, Trace, std::less<>> differences_;
   std::map<std::string, std::vector<Sentence>, std::less<>> wording_;
   std::map<std::string, double, std::less<>> thresholds_;

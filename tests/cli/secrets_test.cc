@@ -160,7 +160,7 @@ TEST_CASE("a side file without an end is refused", "[cli]") {
   }
 }
 
-TEST_CASE("no line of an output is a CI server's command", "[cli]") {
+TEST_CASE("no line of an output is a CI server's command", "[cli][slow]") {
   const ScratchFolder scratch;
   for (const std::string command :
        {"::error::x", "::set-output name=a::b", "##teamcity[buildStop]", "##[error]x", "##vso[task.complete]x",

@@ -44,7 +44,7 @@ std::string VerdictParagraph(const Diagnosis& finding) {
   std::string text = Sentence(Verdict(finding));
   if (const std::string numbers = Numbers(finding); !numbers.empty()) text += " " + numbers + ".";
   if (const std::string program = ProgramOf(finding); !program.empty()) text += " Program: " + program + ".";
-  if (finding.confidence == Confidence::kLow) text += " " + Sentence(kFragment);
+  if (const std::string caution = CautionText(finding); !caution.empty()) text += " " + caution;
   return CutBytes(text, kLongestVerdict);
 }
 

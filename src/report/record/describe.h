@@ -140,6 +140,14 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   }
 }
 
+void Describe(auto& v, RecordOf<Contradiction> auto& contradiction) {
+  v.Record("contradiction", "Figures of the log that cannot all be right; nothing is concluded from them.");
+  v.Need("id", contradiction.id, {.form = &kRuleName});
+  v.Need("text", contradiction.text);
+  v.Maybe("line", contradiction.line);
+  v.Facts("figures", contradiction.figures, "", "The figures as they were read; they are not among the facts.");
+}
+
 void Describe(auto& v, RecordOf<RuledOut> auto& out) {
   v.Record("ruled_out");
   v.Rule("id", out.remedy);
@@ -255,6 +263,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Show("category", [&] { return finding.failure->category; });
   DescribeScenarios(v, finding);
   v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
+  v.Maybe("contradictions", finding.contradictions, {.about = "Where the log contradicts itself; confidence is low."});
   DescribeRetry(v, finding.retry);
   v.Need("message", finding.message);
   v.Need("where", finding.where);

@@ -70,6 +70,7 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   v.Maybe("scenario", scenario, {.about = "Without why."});
   v.Maybe("scenario_candidates", candidates);
   v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
+  v.Maybe("contradictions", finding.contradictions);
   v.Show("retry", [&] { return finding.retry.answer; }, {.one_of = "never maybe unknown"});
   v.Need("where", finding.where);
   v.Show("occurrences", [&] { return finding.tally.occurrences(); }, {.least = 1});

@@ -194,6 +194,19 @@ TEST_CASE("other memories' blocks are not HBM's", "[read]") {
   CHECK(read.facts.Find("scoped_bytes") == nullptr);
 }
 
+TEST_CASE("of reports whose lines are mixed nothing is read", "[read]") {
+  std::vector<std::string> mixed;
+  for (const std::string& line : kReport) mixed.insert(mixed.end(), {line, line});
+  const Read read = ReadReport(mixed);
+  CHECK(read.rows.empty());
+  CHECK(read.facts.all().size() == 1);
+  CHECK(read.facts.Find("lines_mixed") != nullptr);
+  // The rows alone: their numbers do not go up.
+  std::vector<std::string> rows = kReport;
+  rows.insert(rows.end(), {"  1. Size: 10.00G", "  2. Size: 1.00G"});
+  CHECK(ReadReport(rows).facts.Find("lines_mixed") != nullptr);
+}
+
 TEST_CASE("a second report ends the first", "[read]") {
   std::vector<std::string> twice = kReport;
   for (const std::string& line : kReport) twice.push_back(line);

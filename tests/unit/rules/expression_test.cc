@@ -161,6 +161,11 @@ TEST_CASE("expressions: functions", "[rules]") {
             {"max(used, missing)", "unknown"},
             {"floor(2.7) + ceil(2.1) + round(2.5)", "8"},
             {"floor(-2.5)", "-3"},
+            {"abs(2 - 5)", "3"},
+            // A hundredth of the unit, a tenth of a KiB; nothing for what was not printed so.
+            {"rounding(1.25GiB) == 0.01GiB", "true"},
+            {"rounding(1.5KiB) == 0.1KiB", "true"},
+            {"rounding(1073741825 + 4096) + rounding(1023)", "0"},
             {"matches(module, '^jit_\\w+$')", "true"},
             {"matches(module, 'step')", "true"},
             {"matches(used, '3')", "unknown"},

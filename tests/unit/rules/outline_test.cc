@@ -17,6 +17,7 @@ std::string Outline(const std::string& source) {
 TEST_CASE("a hole is the words of what it holds", "[rules]") {
   CHECK(Outline("Outputs take {output_bytes|size}.") == "Outputs take ‹output bytes›.");
   CHECK(Outline("{size_bytes / limit_bytes|percent} of the limit") == "‹size bytes / limit bytes in %› of the limit");
+  CHECK(Outline("off by {abs(used_bytes)}") == "off by ‹used bytes›");
   CHECK(Outline("to {ceil(made.length / made.parts)}") == "to ‹made length / made parts›");
   CHECK(Outline("{2 * default(steps, 1)} of {min(a, b)}") == "‹2 x steps› of ‹the smaller of a and b›");
   CHECK(Outline("{first_of(source, is_big)} and {count_of(is_big)}") == "‹source› and ‹how many›");
