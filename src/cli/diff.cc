@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,12 +18,16 @@
 #include "diagnose/read_input.h"
 #include "facts/masking.h"
 #include "input/error.h"
+#include "input/packing.h"
 #include "input/read_control.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
+#include "read/progress.h"
 #include "report/diff.h"
 #include "report/record/diff_json.h"
+#include "report/record/json_printer.h"
+#include "report/record/report_reader.h"
 #include "report/text/diff_printer.h"
 #include "text/utf8.h"
 
@@ -33,8 +39,62 @@ struct Side {
   std::string path;
   XlaDump dump;
   std::vector<Diagnosis> findings;
-  bool read = false;  // anything at all
+  std::vector<CompiledProgram> stated;  // by its logs
+  std::optional<SuccessSign> progress;  // how far its logs show that it came
+  double reached = 0;                   // the same as a number, see Progress::Sign
+  std::vector<SuccessSign> compiled;    // programs that its logs name as compiled; in `modules` their names
+  std::vector<std::string> modules;
+  std::optional<SuccessSign> exit_status;  // recorded as 0
+  bool unknown_error = false;              // an error about memory that no rule knows
+  bool read = false;                       // anything at all
+  std::string report;                      // the last report of whyoom among its files; empty: none
+  bool has_log = false;                    // a file that is none
 };
+
+// Gives the bytes of `source`, and keeps what the diff looks for in them.
+class WatchedSource : public ByteSource {
+ public:
+  WatchedSource(ByteSource& source, ProgressReader& progress) : source_(source), progress_(progress) {}
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    const std::size_t got = source_.Read(buffer, capacity);
+    const std::string_view bytes(buffer, got);
+    progress_.Add(bytes);
+    if (begin_.size() < kPackingBytes || (IsOwnReport(begin_) && begin_.size() < kMostRecordBytes)) begin_ += bytes;
+    return got;
+  }
+  std::string_view problem() const override { return source_.problem(); }
+  std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
+  // The first bytes; of a report of whyoom as many as a record of `whyoom run` may take.
+  const std::string& begin() const { return begin_; }
+
+ private:
+  ByteSource& source_;
+  ProgressReader& progress_;
+  std::string begin_;
+};
+
+// What an artifact shows beside failures.
+void AddSigns(const Artifact& artifact, const std::string& begin, Progress progress, Side* side) {
+  const std::string path = artifact.member.empty() ? artifact.path : artifact.path + "/" + artifact.member;
+  const auto sign = [&](SuccessSign::Kind kind, const Progress::Sign& from) {
+    return SuccessSign{kind, path, from.line, from.text};
+  };
+  if (progress.furthest && progress.furthest->reached > side->reached) {
+    side->reached = progress.furthest->reached;
+    side->progress = sign(SuccessSign::Kind::kProgress, *progress.furthest);
+  }
+  for (const Progress::Sign& compiled : progress.compiled) {
+    side->compiled.push_back(sign(SuccessSign::Kind::kProgress, compiled));
+    side->modules.push_back(compiled.module);
+  }
+  if (!IsOwnReport(begin)) {
+    side->has_log = side->has_log || !begin.empty();
+  } else if (RecordedExitStatus(begin) == 0) {
+    side->exit_status = SuccessSign{SuccessSign::Kind::kExitStatus, path, 0, ""};
+  } else {
+    side->report = path;
+  }
+}
 
 Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder, const Limits& limits,
               const OutputFiles& outputs, std::vector<Problem>* problems) {
@@ -46,15 +106,26 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     if (side.dump.empty()) problems->push_back({dump_folder, "", "it holds no XLA dump"});
   }
   Readings readings;
+  ProgressReader progress(engine.rules());
+  const auto read = [&](const Artifact& artifact, ByteSource& part, const ReadOptions& settings) {
+    WatchedSource watched(part, progress);
+    Readings one = ReadArtifact(engine, artifact, watched, settings);
+    AddSigns(artifact, watched.begin(), progress.Finish(), &side);
+    return one;
+  };
   ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     outputs.ThrowIfOutput(artifact->path);
     side.read = true;
     if (side.dump.AddFile(artifact->path)) continue;
-    readings.Join(ReadInput(engine, *artifact, limits, {{}, 1, &control}));
+    readings.Join(ReadInput(*artifact, limits, {{}, 1, &control}, read));
   }
+  for (const Problem& problem : readings.problems) side.unknown_error |= problem.is_unknown_error();
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
-  if (readings.table) side.findings = readings.table->Finish(side.dump, problems);
+  if (readings.table) {
+    side.stated = readings.table->programs().Take();
+    side.findings = readings.table->Finish(side.dump, problems);
+  }
   return side;
 }
 
@@ -81,6 +152,46 @@ void AddDump(const Side& side, const std::string& module, Run* run, std::vector<
   run->compiles = true;
   run->failed = reading->failed;
   run->measured = !reading->failed;
+  if (run->measured) run->success = SuccessSign{SuccessSign::Kind::kDump, side.path, 0, ""};
+}
+
+std::uint64_t Statements(const Side& side) {
+  std::uint64_t sum = 0;
+  for (const CompiledProgram& program : side.stated) sum += program.occurrences;
+  return sum;
+}
+
+// Whether what a log calls `name` ("train_step") is the module ("jit_train_step").
+bool IsModule(const std::string& module, const std::string& name) {
+  return !module.empty() && (module == name || module.ends_with("_" + name));
+}
+
+// What shows that AFTER compiled or ran, beside its dump: its log, where it got further than a run that failed. What
+// such a run printed before its failure, such as the programs of the initialization, is no success.
+void AddSuccess(const Side& before, const Run& failed, const Side& after, Run* run) {
+  if (run->failed || run->success || after.unknown_error) return;
+  const std::string module = failed.facts.Text("module");
+  const auto stated = std::find_if(after.stated.begin(), after.stated.end(), [&](const CompiledProgram& program) {
+    const std::string name = program.facts.Text("module");
+    return name.empty() || module.empty() || name == module;
+  });
+  if (stated != after.stated.end() && Statements(after) > (failed.failed ? Statements(before) : 0)) {
+    run->facts.Add(stated->facts);
+    run->compiles = true;
+    run->success = SuccessSign{SuccessSign::Kind::kStatement, stated->where.artifact.path, stated->where.line, ""};
+  }
+  for (std::size_t i = 0; i < after.compiled.size(); ++i) {
+    if (IsModule(module, after.modules[i])) run->success = after.compiled[i];
+  }
+  if (after.progress && after.reached > (failed.failed ? before.reached : 0)) run->success = after.progress;
+  if (after.exit_status) run->success = after.exit_status;
+}
+
+// A report says what was read once, not what the job did.
+void RefuseReport(const Side& side) {
+  if (side.report.empty() || side.has_log || !side.findings.empty() || !side.dump.empty()) return;
+  throw Error(Printable(side.report) +
+              ": this is a report of whyoom, not the job's log (give the log, or the XLA dump)");
 }
 
 void AddProgram(const Side& side, const RuleSet& rules, Run* run, std::vector<Problem>* problems) {
@@ -105,6 +216,8 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   diff.after = ToRun(after, pair.after);
   AddDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
   AddDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
+  RefuseReport(before);
+  RefuseReport(after);
   // Nothing was read, so nothing can be said: not even that it does not fail.
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;
@@ -116,6 +229,7 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   }
   AddProgram(before, rules, &diff.before, &diff.problems);
   AddProgram(after, rules, &diff.after, &diff.problems);
+  AddSuccess(before, diff.before, after, &diff.after);
   MaskSecretsOf(&diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   return diff;
@@ -132,7 +246,14 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   WriteExtraOutputs(options, print);
   const auto is_unread = [](const Problem& problem) { return !problem.is_unknown_error(); };
   if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kNotAllRead;
-  return diff.after.failed ? kFound : kNothing;
+  switch (VerdictOf(diff.comparison.change)) {
+    case DiffVerdict::kFits:
+      return kNothing;
+    case DiffVerdict::kStillOver:
+      return kFound;
+    default:
+      return kNotKnown;
+  }
 }
 
 }  // namespace whyoom

@@ -15,8 +15,8 @@ struct Diff;  // report/diff.h
 // no input may be. Borrows the engine's rules.
 Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& outputs);
 
-// MakeDiff, and writes what came of it. Gives the exit status: 0 AFTER does not fail, 1 it does, 3
-// something could not be read whole.
+// MakeDiff, and writes what came of it. Returns the exit status: 0 AFTER fits, 1 it is still over, 3 something could
+// not be read whole, 4 nothing shows whether AFTER fits.
 int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
 }  // namespace whyoom

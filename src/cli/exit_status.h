@@ -7,6 +7,7 @@ inline constexpr int kNothing = 0;
 inline constexpr int kFound = 1;
 inline constexpr int kCouldNotRun = 2;
 inline constexpr int kNotAllRead = 3;
+inline constexpr int kNotKnown = 4;  // diff: nothing shows whether the later run fits
 inline constexpr int kSignalled = 128;
 
 // What run --exit-retry ends with where a job will fail again. No program's usual failure (1, 2), no <sysexits.h> (64

@@ -139,6 +139,17 @@ void Print(const Options& options, const Report& report, bool line_open) {
   WriteOutput(apart + text, options.output, STDERR_FILENO);
 }
 
+// A job that succeeded leaves a record in the JSON files that the options name: `whyoom diff` takes it as evidence.
+void RecordSuccess(Options options, const Report& report) {
+  const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
+  std::erase_if(options.extra_outputs, [&](const ExtraOutput& extra) { return !is_record(extra.format); });
+  options.step_summary = false;
+  WriteExtraOutputs(report, options);
+  if (!options.output.empty() && is_record(options.format))
+    WriteOutput(PrintReport(report, options.format, StyleOf(options, true, STDERR_FILENO), ""), options.output,
+                STDERR_FILENO);
+}
+
 // Whose exit status it is would else be nowhere.
 void SayStatus(int of_job, int status) {
   if (status == of_job) return;
@@ -173,7 +184,13 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                              result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
     log.Finish();
-    if (result.exit_status != 0) {
+    if (result.exit_status == 0) {
+      Report report = MakeReport(rules.fingerprint(), log.Take(), {});
+      report.rule_files = rules.extra_files();
+      report.exit_status = 0;
+      filter.Apply(&report);
+      RecordSuccess(options, report);
+    } else {
       ReadControl control;
       const Interrupt interrupt(&control.stop);
       XlaDump modules = dump.Read(outputs);
@@ -183,6 +200,7 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       if (readings.table && !dump.path().empty() && modules.empty()) readings.table->SetNoDump();
       Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
       report.rule_files = rules.extra_files();
+      report.exit_status = result.exit_status;
       if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
       filter.Apply(&report);
       if (dump.temporary() && modules.empty() && LacksList(report))

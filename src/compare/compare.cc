@@ -28,23 +28,46 @@ std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> lim
   return *need - *limit;
 }
 
-DiffVerdict Judge(const Run& before, const Run& after, const Comparison& comparison) {
-  if (!after.failed) return before.failed ? DiffVerdict::kFitsNow : DiffVerdict::kNeitherFails;
-  if (!before.failed) return DiffVerdict::kFailsNow;
-  if (!before.code.empty() && !after.code.empty() && before.code != after.code) return DiffVerdict::kOtherFailure;
+// A function that got another name takes the same as before.
+bool HaveSameArguments(const Written& before, const Written& after) {
+  const std::size_t most = std::max(before.program().parameters().size(), after.program().parameters().size());
+  return 2 * MatchArguments(before, after).size() > most;
+}
+
+bool MayBeSameProgram(const Run& before, const Run& after, const Comparison& comparison) {
+  return comparison.same_job ||
+         (before.written != nullptr && after.written != nullptr && HaveSameArguments(*before.written, *after.written));
+}
+
+// What the figures of two runs that need too much show.
+RunChange JudgeFigures(const Run& before, const Run& after, const Comparison& comparison) {
   auto one = comparison.over_before;
   auto other = comparison.over_after;
   if (!one || !other) {
     one = Bytes(before, "need_bytes");
     other = Bytes(after, "need_bytes");
   }
-  if (!one || !other) return DiffVerdict::kCannotTell;
-  // What is only a lower bound cannot show that the other is more.
+  if (!one || !other) return RunChange::kCannotTell;
+  // A lower bound cannot show that the other figure is larger.
   if (comparison.at_least_before != comparison.at_least_after &&
       (comparison.at_least_before ? *one : *other) <= (comparison.at_least_before ? *other : *one) + kRounding)
-    return DiffVerdict::kCannotTell;
-  if (std::abs(*one - *other) <= kRounding) return DiffVerdict::kUnchanged;
-  return *other < *one ? DiffVerdict::kStillOver : DiffVerdict::kWorse;
+    return RunChange::kCannotTell;
+  if (std::abs(*one - *other) <= kRounding) return RunChange::kUnchanged;
+  return *other < *one ? RunChange::kLess : RunChange::kWorse;
+}
+
+RunChange Judge(const Run& before, const Run& after, const Comparison& comparison) {
+  if (after.failed && !before.failed) return RunChange::kFailsNow;
+  if (after.failed && !before.code.empty() && !after.code.empty() && before.code != after.code)
+    return RunChange::kOtherFailure;
+  if (after.failed) return JudgeFigures(before, after, comparison);
+  if (!after.success || (before.failed && !MayBeSameProgram(before, after, comparison))) return RunChange::kNoEvidence;
+  // A program that compiled for another device, or on the host, may need more than the failed one could have.
+  const bool runs =
+      after.success->kind == SuccessSign::Kind::kProgress || after.success->kind == SuccessSign::Kind::kExitStatus;
+  if (!runs && before.failed && comparison.over_after.value_or(0) > kRounding)
+    return Bytes(after, "limit_bytes") ? JudgeFigures(before, after, comparison) : RunChange::kNoEvidence;
+  return before.failed ? RunChange::kFitsNow : RunChange::kNeitherFails;
 }
 
 // --- What happened to each allocation.
@@ -119,12 +142,6 @@ void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
   if (padding.before.value_or(0) != 0 || padding.after.value_or(0) != 0) comparison->totals.push_back(padding);
 }
 
-// A function that got another name takes the same as before.
-bool HaveSameArguments(const Written& before, const Written& after) {
-  const std::size_t most = std::max(before.program().parameters().size(), after.program().parameters().size());
-  return 2 * MatchArguments(before, after).size() > most;
-}
-
 bool Holds(const std::optional<Expression>& condition, const Scope& scope) {
   return !condition || AsBool(condition->Evaluate(scope)) == true;
 }
@@ -161,7 +178,7 @@ void SetChanges(const Run& before, const Run& after, std::vector<Difference> dif
                 Comparison* comparison) {
   // Of two jobs each argument and operation would differ.
   if (differences.empty() && before.written != nullptr && after.written != nullptr &&
-      (comparison->same_job || HaveSameArguments(*before.written, *after.written))) {
+      MayBeSameProgram(before, after, *comparison)) {
     comparison->programs_compared = true;
     differences = FindDifferences(*before.written, *after.written);
   }
@@ -197,7 +214,7 @@ std::vector<SeemingRemedy> Guessed(const RuleSet& rules, const Scope& scope) {
 }
 
 void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) {
-  comparison->verdict_text = rules.Say(std::string("diff.verdict.") + VerdictId(comparison->verdict), scope);
+  comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
   for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
   for (const Trace& note : rules.notes()) {
     if (Holds(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
@@ -206,25 +223,27 @@ void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) 
 
 }  // namespace
 
-const char* VerdictId(DiffVerdict verdict) {
-  switch (verdict) {
-    case DiffVerdict::kFitsNow:
-      return "fits_now";
-    case DiffVerdict::kNeitherFails:
-      return "neither_fails";
-    case DiffVerdict::kFailsNow:
-      return "fails_now";
-    case DiffVerdict::kOtherFailure:
-      return "other_failure";
-    case DiffVerdict::kStillOver:
-      return "still_over";
-    case DiffVerdict::kUnchanged:
-      return "unchanged";
-    case DiffVerdict::kWorse:
-      return "worse";
+DiffVerdict VerdictOf(RunChange change) {
+  switch (change) {
+    case RunChange::kFitsNow:
+    case RunChange::kNeitherFails:
+      return DiffVerdict::kFits;
+    case RunChange::kNoEvidence:
+      return DiffVerdict::kUnknown;
     default:
-      return "cannot_tell";
+      return DiffVerdict::kStillOver;
   }
+}
+
+const char* VerdictId(DiffVerdict verdict) {
+  static constexpr const char* kIds[] = {"fits", "still_over", "unknown"};
+  return kIds[static_cast<std::size_t>(verdict)];
+}
+
+const char* ChangeId(RunChange change) {
+  static constexpr const char* kIds[] = {"fits_now", "neither_fails", "no_evidence", "fails_now",  "other_failure",
+                                         "less",     "unchanged",     "worse",       "cannot_tell"};
+  return kIds[static_cast<std::size_t>(change)];
 }
 
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
@@ -244,7 +263,7 @@ Comparison Compare(const Run& before, const Run& after, std::vector<Difference> 
   comparison.over_after = Over(after, limit_after ? limit_after : limit_before);
   comparison.at_least_before = CountsTemporariesOnly(before);
   comparison.at_least_after = CountsTemporariesOnly(after);
-  comparison.verdict = Judge(before, after, comparison);
+  comparison.change = Judge(before, after, comparison);
   SetTotals(before, after, &comparison);
   comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
   MatchedRows matched;

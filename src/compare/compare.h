@@ -17,33 +17,60 @@
 
 namespace whyoom {
 
+// What shows that the program of a run without a failure compiled or ran.
+struct SuccessSign {
+  enum class Kind {
+    kDump,        // an XLA dump of a compile that fitted
+    kStatement,   // a line that states what the compiled program needs, such as CompiledMemoryStats(...)
+    kProgress,    // a line that is only printed once the program compiled: a training step with its loss
+    kExitStatus,  // the record of `whyoom run`: the job's exit status was 0
+  };
+  Kind kind = Kind::kDump;
+  std::string path;        // of the file that shows it
+  std::uint64_t line = 0;  // in that file; 0: the file as a whole
+  std::string text;        // of the line, shortened; empty where there is no line
+};
+
 // What is known of one run.
 struct Run {
   std::string path;
   bool failed = false;
-  bool measured = false;  // it did not fail, and a dump shows what it takes
-  bool compiles = false;  // the figures are of a compile, not of a run
-  std::string code;       // of the failure; empty where only a dump tells of it
-  std::string title;      // of the failure
-  Evidence facts;         // of the failure or the dump
+  bool measured = false;               // it did not fail, and a dump shows what it takes
+  bool compiles = false;               // the figures are of a compile, not of a run
+  std::optional<SuccessSign> success;  // absent: nothing shows that it compiled or ran
+  std::string code;                    // of the failure; empty where only a dump tells of it
+  std::string title;                   // of the failure
+  Evidence facts;                      // of the failure or the dump
   std::vector<Allocation> allocations;
   std::size_t other_failures = 0;          // beside the one compared
   std::shared_ptr<const Written> written;  // the program of its dump; null: there is none
 };
 
+// Whether AFTER fits. Follows from RunChange.
 enum class DiffVerdict {
-  kFitsNow,       // it failed before and does not now
-  kNeitherFails,  //
-  kFailsNow,      // it failed only now
-  kOtherFailure,  // it fails in another way
-  kStillOver,     // less is over than before
-  kUnchanged,     // to within what logs round to
-  kWorse,         // more is over
-  kCannotTell,    // it still fails; whether by less is not known
+  kFits,       // it contains no memory failure, and something shows that its program compiled or ran
+  kStillOver,  // it runs out of memory, or needs more than the limit
+  kUnknown,    // it contains no memory failure, and nothing shows that its program compiled or ran
 };
 
-// "fits_now", as the JSON and the wording in the rule data have it.
+// What became of the failure from BEFORE to AFTER.
+enum class RunChange {
+  kFitsNow,       // BEFORE failed, AFTER fits
+  kNeitherFails,  // AFTER fits, and BEFORE contains no failure either
+  kNoEvidence,    // AFTER contains no failure, and nothing shows that it compiled or ran
+  kFailsNow,      // only AFTER fails
+  kOtherFailure,  // AFTER runs out of memory in another way
+  kLess,          // less is over than before
+  kUnchanged,     // to within the rounding of logs
+  kWorse,         // more is over
+  kCannotTell,    // AFTER still fails; whether by less is unknown
+};
+
+DiffVerdict VerdictOf(RunChange change);
+
+// "still_over" and "fits_now": the ids in the JSON and in the rule data.
 const char* VerdictId(DiffVerdict verdict);
+const char* ChangeId(RunChange change);
 
 // A figure of both runs; nullopt where it is not known.
 struct TotalChange {
@@ -82,7 +109,7 @@ struct AppliedChange {
 };
 
 struct Comparison {
-  DiffVerdict verdict = DiffVerdict::kCannotTell;
+  RunChange change = RunChange::kNoEvidence;
   std::string verdict_text;   // of the rule data, as are the totals' titles, the evidence, what seems and the notes
   std::string module_before;  // empty: not known
   std::string module_after;

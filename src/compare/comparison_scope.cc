@@ -55,7 +55,8 @@ Value ComparisonScope::Get(std::string_view name) const {
   if (name.starts_with(kAfter)) return OfRun(after_, false, name.substr(kAfter.size()));
   if (name == "lists_compared") return comparison_.rows_compared;
   if (name == "same_job") return comparison_.same_job;
-  if (name == "verdict") return std::string(VerdictId(comparison_.verdict));
+  if (name == "verdict") return std::string(VerdictId(VerdictOf(comparison_.change)));
+  if (name == "change") return std::string(ChangeId(comparison_.change));
   if (name == "divided_most_by") return static_cast<double>(divided_most_by_);
   return Unknown{};
 }
@@ -63,6 +64,7 @@ Value ComparisonScope::Get(std::string_view name) const {
 Value ComparisonScope::OfRun(const Run& run, bool is_before, std::string_view name) const {
   if (name == "failed") return run.failed;
   if (name == "measured") return run.measured;
+  if (name == "ran") return run.success.has_value();
   if (name == "compiles") return run.compiles;
   if (name == "code") return run.code;
   if (name == "title") return run.title;

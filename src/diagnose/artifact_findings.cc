@@ -7,7 +7,9 @@
 
 #include "diagnose/finding_scope.h"
 #include "facts/derive.h"
+#include "facts/row_fields.h"
 #include "rules/sha256.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -66,6 +68,17 @@ std::string IdentityText(const Failure& failure, const Evidence& identity) {
   return text;
 }
 
+void BoundTexts(Sighting* sighting) {
+  if (sighting->message.size() > kLongestText) sighting->message = CutBytes(sighting->message, kLongestText);
+  for (Allocation& row : sighting->rows) BoundTexts(&row);
+  const Evidence facts = sighting->facts;
+  for (const auto& [name, fact] : facts.all()) {
+    const std::string* text = AsText(fact.value);
+    if (text != nullptr && text->size() > kLongestText)
+      sighting->facts.Set(name, CutBytes(*text, kLongestText), fact.place, true);
+  }
+}
+
 }  // namespace
 
 ArtifactFindings::ArtifactFindings(const RuleSet& rules, Artifact artifact)
@@ -74,6 +87,7 @@ ArtifactFindings::ArtifactFindings(const RuleSet& rules, Artifact artifact)
 void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& framework) {
   framework_ = framework;
   for (Sighting& sighting : sightings) {
+    BoundTexts(&sighting);
     Finding finding;
     finding.failure = sighting.failure;
     finding.message = std::move(sighting.message);

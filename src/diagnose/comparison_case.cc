@@ -15,6 +15,8 @@ Run CompareRunOf(const ComparedRuns::OfRun& given) {
   run.path = given.path;
   run.failed = given.failed;
   run.measured = given.measured;
+  if (given.measured) run.success = SuccessSign{SuccessSign::Kind::kDump, given.path, 0, ""};
+  if (given.ran) run.success = SuccessSign{SuccessSign::Kind::kProgress, given.path, 1, ""};
   run.compiles = given.compiles;
   run.code = given.code;
   run.title = given.title;
@@ -58,9 +60,13 @@ Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs) {
 }
 
 nlohmann::json Told(const Comparison& comparison) {
-  nlohmann::json told = {{"verdict", VerdictId(comparison.verdict)}, {"says", comparison.verdict_text},
-                         {"totals", nlohmann::json::object()},       {"changes", nlohmann::json::array()},
-                         {"seems", nlohmann::json::array()},         {"notes", comparison.notes}};
+  nlohmann::json told = {{"verdict", VerdictId(VerdictOf(comparison.change))},
+                         {"change", ChangeId(comparison.change)},
+                         {"says", comparison.verdict_text},
+                         {"totals", nlohmann::json::object()},
+                         {"changes", nlohmann::json::array()},
+                         {"seems", nlohmann::json::array()},
+                         {"notes", comparison.notes}};
   for (const TotalChange& total : comparison.totals) told["totals"][total.id] = total.title;
   for (const AppliedChange& change : comparison.changes) {
     nlohmann::json ids = nlohmann::json::array();

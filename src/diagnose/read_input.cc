@@ -70,7 +70,7 @@ Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOption
     if (stops_itself) options.control->bytes += one.bytes;
     readings.Join(std::move(one));
   };
-  ReadMembers(input, std::move(source), limits, read, tell, {OwnReports::kPassOver, options.control, &readings.retry});
+  ReadMembers(input, std::move(source), limits, read, tell, {options.control, &readings.retry});
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

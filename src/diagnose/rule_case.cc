@@ -179,6 +179,11 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       const ErrorLine* line = Find(rules.error_lines(), one.id);
       return line != nullptr && IsIn(line->pattern, text);
     }
+    case Kind::kProgress: {
+      const ProgressLine* line = Find(rules.progress(), one.id);
+      PatternMatch match;
+      return line != nullptr && line->Find(text, &match);
+    }
     case Kind::kAffix:
     case Kind::kSituation:
     case Kind::kComparison:
@@ -284,6 +289,8 @@ const char* RuleCase::KindName() const {
       return "unknown error";
     case Kind::kErrorLine:
       return "error line";
+    case Kind::kProgress:
+      return "progress";
     case Kind::kAffix:
       return "affix";
     case Kind::kSituation:
@@ -296,7 +303,9 @@ const char* RuleCase::KindName() const {
 
 std::string RuleCase::Entry() const {
   if (section == "failures") return id;
-  std::string name = section.substr(0, section.size() - (section.ends_with("xes") ? 2 : 1));
+  std::string name = section.substr(0, section.size() - (section.ends_with("xes")  ? 2
+                                                         : section.ends_with("ss") ? 0
+                                                                                   : 1));
   std::replace(name.begin(), name.end(), '_', ' ');
   return name + " " + id;
 }
@@ -332,6 +341,10 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
   for (const ErrorLine& line : rules.error_lines()) {
     all.Add(Kind::kErrorLine, true, "error_lines", line.id, line.examples);
     all.Add(Kind::kErrorLine, false, "error_lines", line.id, line.no_match);
+  }
+  for (const ProgressLine& line : rules.progress()) {
+    all.Add(Kind::kProgress, true, "progress", line.id, line.examples);
+    all.Add(Kind::kProgress, false, "progress", line.id, line.no_match);
   }
   for (const AffixExample& example : rules.affix_examples()) all.AddAffix(example);
   for (const Situation& situation : rules.situations()) all.AddSituation(situation);

@@ -22,6 +22,7 @@ struct RuleCase {
     kQuotation,
     kUnknownError,
     kErrorLine,
+    kProgress,
     kAffix,
     kSituation,   // what is to be concluded of what was read
     kComparison,  // what is to be said of two runs

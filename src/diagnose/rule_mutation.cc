@@ -29,7 +29,7 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
   if (kOfRuns.contains(section)) return false;
   if (kind == Kind::kSituation) {
     static const std::set<std::string> kReading = {"affixes",     "json_logs", "quotations", "suspects",
-                                                   "error_lines", "contexts",  "frameworks"};
+                                                   "error_lines", "contexts",  "frameworks", "progress"};
     return !kReading.contains(section);
   }
   static const std::set<std::string> kAdvice = {"remedies", "thresholds", "wording", "roles"};
@@ -46,6 +46,8 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
       return section == "quotations";
     case Kind::kErrorLine:
       return section == "error_lines";
+    case Kind::kProgress:
+      return section == "progress";
     case Kind::kAffix:
       return section == "affixes" || section == "json_logs";
     default:

@@ -9,6 +9,7 @@
 #include "facts/op_name.h"
 #include "facts/row_names.h"
 #include "facts/source_path.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -162,6 +163,13 @@ std::vector<std::string_view> RowFieldsOfOneRow() {
   std::vector<std::string_view> names;
   for (const auto& [name, field] : Fields()) names.push_back(name);
   return names;
+}
+
+void BoundTexts(Allocation* row) {
+  for (std::string* text :
+       {&row->shape_text, &row->op_name, &row->source_file, &row->xla_label, &row->kind, &row->tag}) {
+    if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
+  }
 }
 
 }  // namespace whyoom

@@ -32,4 +32,11 @@ class RowScope : public Scope {
   const Allocation& row_;
 };
 
+// How long a text of a report is at most, in bytes: a label, a message, a fact. Longer ones are cut as they are read,
+// so that every format shows the same.
+inline constexpr std::size_t kLongestText = 2000;
+
+// Cuts the texts of a row to that.
+void BoundTexts(Allocation* row);
+
 }  // namespace whyoom

@@ -1,6 +1,8 @@
 #include "input/members.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -78,7 +80,8 @@ class Unpacker {
   void Finish(const Artifact& input) const;
 
  private:
-  void PassOver(const Artifact& artifact, ByteSource& source, int depth);
+  void PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> source, int depth);
+  void TellZip(const Artifact& artifact, const PeekedSource& source);
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
   void OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth);
   std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
@@ -128,7 +131,7 @@ void Unpacker::Finish(const Artifact& input) const {
 
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
   auto peeked = std::make_unique<PeekedSource>(std::move(source), kPackingBytes);
-  if (IsProgram(peeked->beginning())) return PassOver(artifact, *peeked, depth);
+  if (IsProgram(peeked->beginning())) return PassOver(artifact, std::move(peeked), depth);
   const Packing packing = PackingOf(peeked->beginning());
   if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
   if (packing != Packing::kNone && depth >= limits_.depth) {
@@ -144,24 +147,50 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   Take(artifact, quota_.Limit(std::move(unpacked), depth + 1), depth + 1);
 }
 
-// What is unpacked counts, whether it is looked at or not.
-void Unpacker::PassOver(const Artifact& artifact, ByteSource& source, int depth) {
-  if (depth == 0) return;
+// What is unpacked counts, whether it is looked at or not. What follows a program is not part of it: a log, or the
+// archive of a program that unpacks itself.
+void Unpacker::PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked, int depth) {
+  constexpr std::uint64_t kTail = 512;
+  std::string tail;
+  const std::optional<std::uint64_t> size = peeked->Size();
+  if (size && *size > kTail) peeked->SeekTo(*size - kTail);
+  std::unique_ptr<ByteSource> source = std::move(peeked);
+  if (depth == 0) source = quota_.Limit(std::move(source), 0);
   std::vector<char> buffer(std::size_t{1} << 16);
-  while (source.Read(buffer.data(), buffer.size()) > 0) {
+  while (const std::size_t got = source->Read(buffer.data(), buffer.size())) {
+    tail.append(buffer.data(), got);
+    tail.erase(0, tail.size() - std::min<std::size_t>(tail.size(), kTail));
   }
-  if (quota_.EndsInput(source.problem())) Tell(artifact, source.problem());
+  if (quota_.EndsInput(source->problem())) return Tell(artifact, source->problem());
+  if (IsText(tail)) Tell(artifact, "it begins like a program or library and ends as text; it was not read");
+  if (ContainsZip(tail))
+    Tell(artifact, "it is a program with a zip archive behind it; the archive was not read (unpack it first)");
+}
+
+// Looks at the begin, and at the end of a file.
+void Unpacker::TellZip(const Artifact& artifact, const PeekedSource& source) {
+  char tail[64];
+  ssize_t got = 0;
+  const int file = source.RegularFile();
+  struct stat status {};
+  if (file >= 0 && fstat(file, &status) == 0 && status.st_size > static_cast<off_t>(source.beginning().size()))
+    got = pread(file, tail, sizeof tail, std::max<off_t>(0, status.st_size - static_cast<off_t>(sizeof tail)));
+  if (ContainsZip(source.beginning()) || ContainsZip({tail, static_cast<std::size_t>(std::max<ssize_t>(got, 0))}))
+    Tell(artifact, "a zip archive begins behind its first bytes; the archive was not read (cut off what is before it)");
 }
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
   const std::string_view beginning = peeked->beginning();
-  if (options_.reports == OwnReports::kPassOver && IsOwnReport(beginning)) return;
-  const bool little = beginning.starts_with("\xff\xfe"sv);
-  const bool utf16 = little || beginning.starts_with("\xfe\xff"sv);
+  TellZip(artifact, *peeked);
+  const bool utf32 = beginning.starts_with("\xff\xfe\0\0"sv) || beginning.starts_with("\0\0\xfe\xff"sv);
+  const bool utf16 = !utf32 && (beginning.starts_with("\xff\xfe"sv) || beginning.starts_with("\xfe\xff"sv));
+  const ByteOrder order = beginning.starts_with('\xff') ? ByteOrder::kLittle : ByteOrder::kBig;
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
   if (utf16) peeked->Skip(2);
+  if (utf32) peeked->Skip(4);
   std::unique_ptr<ByteSource> source = std::move(peeked);
-  if (utf16) source = FromUtf16(std::move(source), little ? ByteOrder::kLittle : ByteOrder::kBig);
+  if (utf16) source = FromUtf16(std::move(source), order);
+  if (utf32) source = FromUtf32(std::move(source), order);
   read_(artifact, *source);
   Tell(artifact, source->problem());
 }

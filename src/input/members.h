@@ -11,12 +11,7 @@
 
 namespace whyoom {
 
-// Reports that whyoom wrote itself lie beside the logs that they are of; to look for failures in them would find these
-// again. Who merges reports reads them.
-enum class OwnReports { kRead, kPassOver };
-
 struct MemberOptions {
-  OwnReports reports = OwnReports::kRead;
   const ReadControl* control = nullptr;  // borrowed: ends an archive soon after it says to stop
   bool* may_differ = nullptr;            // borrowed, may be null: set where what is told may not hold another time,
                                          // since time was over or the system did not give what it takes
@@ -24,8 +19,9 @@ struct MemberOptions {
 
 // Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`
 // itself where it is plain or compressed only; else for each file in the archive, with its name as the member
-// ("inner.tar/job.log" for an archive in the archive). Text in UTF-16 comes as UTF-8, and without a byte order mark.
-// A program or library, which prints nothing by lying there, is passed over.
+// ("inner.tar/job.log" for an archive in the archive). Text in UTF-16 or UTF-32 comes as UTF-8, without a byte order
+// mark. A program or library is passed over: its messages are not printed by anyone. It is a problem if it ends as text
+// or as a zip archive, or if plain bytes contain a zip archive behind other bytes.
 // `read` is to read the source to its end; no thread but the caller's calls it.
 //
 // Calls `problem` for whatever could not be read: damaged, encrypted, cut short or over a limit. What came before has

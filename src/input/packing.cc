@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace whyoom {
@@ -119,39 +120,101 @@ std::string_view NameOf(Packing packing) {
 
 bool IsArchive(Packing packing) { return packing >= Packing::kTar; }
 
-bool IsProgram(std::string_view beginning) {
+namespace {
+
+// Bytes that no text contains: control characters but white space, backspace and escape, and what UTF-8 never uses.
+bool IsOfNoText(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  if (byte < 0x20) return byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' && byte != 0x1b;
+  return byte == 0x7f || byte == 0xc0 || byte == 0xc1 || byte > 0xf4;
+}
+
+// Machine code and tables have far more of them than one in 32 bytes.
+bool IsBinary(std::string_view bytes) {
+  const auto count = std::count_if(bytes.begin(), bytes.end(), IsOfNoText);
+  return static_cast<std::size_t>(count) * 32 >= bytes.size();
+}
+
+bool HasProgramMagic(std::string_view beginning) {
   constexpr auto kPrograms = std::to_array<std::string_view>({
       "\x7f"
       "ELF"sv,
       "\xfe\xed\xfa\xce"sv,  // Mach-O, in both orders and sizes
-      "\xfe\xed\xfa\xcf"sv, "\xce\xfa\xed\xfe"sv, "\xcf\xfa\xed\xfe"sv,
+      "\xfe\xed\xfa\xcf"sv,
+      "\xce\xfa\xed\xfe"sv,
+      "\xcf\xfa\xed\xfe"sv,
       "\xca\xfe\xba\xbe"sv,  // several of them in one; Java classes
       "\0asm"sv,
       "BC\xc0\xde"sv,  // LLVM
+      "MZ"sv,
   });
   if (std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); }))
     return true;
-  // A library of machine code begins with a table of its symbols, no other archive does.
-  constexpr std::string_view kAr = "!<arch>\n";
-  if (beginning.starts_with(kAr)) {
-    const std::string_view first = beginning.substr(kAr.size(), 16);
-    if (first.starts_with("/ ") || first.starts_with("__.SYMDEF") || first.starts_with("#1/20 ")) return true;
-  }
-  // The header of Windows programs is 64 bytes with zeros in it.
-  constexpr std::size_t kDosHeader = 64;
-  if (beginning.starts_with("MZ") && beginning.size() >= kDosHeader)
-    return beginning.substr(0, kDosHeader).find('\0') != std::string_view::npos;
   // Python's: a version and a line break, then flags of four bytes, of which the upper three are zero.
   return beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
 }
 
+// A library of machine code begins with a table of its symbols, no other archive does. BSD writes a long name, such as
+// that of the table, behind the header.
+bool IsLibrary(std::string_view beginning) {
+  constexpr std::string_view kAr = "!<arch>\n";
+  constexpr std::size_t kHeader = 60;
+  if (!beginning.starts_with(kAr) || beginning.size() < kAr.size() + kHeader) return false;
+  const std::string_view name = beginning.substr(kAr.size());
+  const std::string_view content = name.substr(kHeader);
+  const bool long_name = name.starts_with("#1/") && content.starts_with("__.SYMDEF");
+  return (long_name || name.starts_with("/ ") || name.starts_with("__.SYMDEF")) && IsBinary(content);
+}
+
+}  // namespace
+
+bool IsProgram(std::string_view beginning) {
+  if (IsLibrary(beginning)) return true;
+  // Behind the magic are flags and the like, which may be zeros.
+  const std::size_t header = beginning.size() > 64 ? 16 : 4;
+  return HasProgramMagic(beginning) && beginning.size() > header && IsBinary(beginning.substr(header));
+}
+
+bool IsText(std::string_view bytes) { return !bytes.empty() && std::none_of(bytes.begin(), bytes.end(), IsOfNoText); }
+
+bool ContainsZip(std::string_view bytes) {
+  constexpr std::string_view kMember = "PK\x03\x04";
+  constexpr std::size_t kMemberHeader = 30;
+  for (std::size_t at = bytes.find(kMember); at != std::string_view::npos; at = bytes.find(kMember, at + 1)) {
+    const std::string_view header = bytes.substr(at, kMemberHeader);
+    if (header.size() < kMemberHeader) break;
+    const auto number = [&](std::size_t place) { return Byte(header, place) | Byte(header, place + 1) << 8; };
+    constexpr std::uint32_t kNewestVersion = 63;
+    constexpr std::uint32_t kLastMethod = 99;
+    const std::uint32_t name = number(26);
+    if (Byte(header, 4) <= kNewestVersion && number(8) <= kLastMethod && name > 0 && name < 4096) return true;
+  }
+  constexpr std::string_view kEnd = "PK\x05\x06";  // the last 22 bytes of an archive without a comment
+  return bytes.size() >= 22 && bytes.substr(bytes.size() - 22).starts_with(kEnd);
+}
+
 bool IsOwnReport(std::string_view beginning) {
-  const auto holds = [&](std::string_view sign) { return beginning.find(sign) != std::string_view::npos; };
-  if (beginning.starts_with('<')) return holds(R"(<testsuites name="whyoom")");
-  if (!beginning.starts_with('{')) return false;
-  // A record of a logger may name whyoom as well, so the name alone does only beside SARIF's schema.
-  return holds(R"("schema": "whyoom.)") || holds(R"("schema":"whyoom.)") ||
-         (holds("/sarif-schema-") && holds(R"("name": "whyoom")"));
+  const auto contains = [&](std::string_view sign) { return beginning.find(sign) != std::string_view::npos; };
+  const std::size_t first_line = std::min(beginning.find('\n'), beginning.size());
+  switch (beginning.empty() ? '\0' : beginning[0]) {
+    case '<':
+      return contains(R"(<testsuites name="whyoom")") || contains("whyoom</title>");
+    case '{':
+      // A record of a logger may name whyoom too, so the name alone counts only beside SARIF's schema.
+      return contains(R"("schema": "whyoom.)") || contains(R"("schema":"whyoom.)") ||
+             (contains("/sarif-schema-") && contains(R"("name": "whyoom")"));
+    case '#':
+      return beginning.starts_with("### `") && beginning.substr(0, first_line).find("` ") != std::string_view::npos;
+    case ':':
+      return beginning.starts_with("::group::whyoom") ||
+             (beginning.starts_with("::error title=") && contains("::group::whyoom"));
+    default:  // "E1000  compile time: …" and the scenario indented by as much
+      const std::size_t code = beginning.find("  ");
+      const std::string_view second = beginning.substr(std::min(first_line + 1, beginning.size()));
+      return beginning.starts_with("No out-of-memory error found in ") ||
+             (code <= 24 && code < first_line && beginning.substr(0, code).find(' ') == std::string_view::npos &&
+              second.starts_with(std::string(code + 2, ' ')) && second.size() > code + 2 && second[code + 2] != ' ');
+  }
 }
 
 }  // namespace whyoom

@@ -33,11 +33,17 @@ std::string_view NameOf(Packing packing);
 
 bool IsArchive(Packing packing);
 
-// Whether bytes that begin like this are a program, a library or compiled code: what it holds of messages nobody
-// printed.
+// Whether bytes that begin like this are a program, a library or compiled code, whose messages nobody printed. A text
+// behind such first bytes is none.
 bool IsProgram(std::string_view beginning);
 
-// Whether bytes that begin like this are a report of whyoom's: JSON, NDJSON, SARIF or JUnit.
+// Whether the bytes contain nothing but text; false if there are none.
+bool IsText(std::string_view bytes);
+
+// Whether a member of a zip archive begins in the bytes, or an archive ends with them.
+bool ContainsZip(std::string_view bytes);
+
+// Whether text that begins like this is a report of whyoom, in any format.
 bool IsOwnReport(std::string_view beginning);
 
 }  // namespace whyoom

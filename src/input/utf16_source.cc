@@ -15,10 +15,14 @@ constexpr std::size_t kMaxRuns = 200'000;
 constexpr std::size_t kLongest = 4;  // bytes of a character, in either encoding
 constexpr char32_t kReplacement = 0xFFFD;
 
+// `unit_` is the size of a code unit: 2 or 4 bytes.
 class Utf16Source : public ByteSource {
  public:
-  Utf16Source(std::unique_ptr<ByteSource> source, ByteOrder order)
-      : source_(std::move(source)), order_(order), block_(std::make_unique_for_overwrite<char[]>(kUtf16Block)) {}
+  Utf16Source(std::unique_ptr<ByteSource> source, ByteOrder order, std::uint8_t unit)
+      : source_(std::move(source)),
+        order_(order),
+        unit_(unit),
+        block_(std::make_unique_for_overwrite<char[]>(kUtf16Block)) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     if (spare_given_ == spare_size_ && capacity < kLongest) {
@@ -57,10 +61,13 @@ class Utf16Source : public ByteSource {
     std::uint8_t raw_each;
   };
 
-  char16_t Unit(std::size_t at) const {
-    const auto first = static_cast<unsigned char>(block_[at]);
-    const auto second = static_cast<unsigned char>(block_[at + 1]);
-    return static_cast<char16_t>(order_ == ByteOrder::kLittle ? first | second << 8 : first << 8 | second);
+  char32_t Unit(std::size_t at) const {
+    char32_t unit = 0;
+    for (std::size_t i = 0; i < unit_; ++i) {
+      const std::size_t place = order_ == ByteOrder::kLittle ? at + unit_ - 1 - i : at + i;
+      unit = unit << 8 | static_cast<unsigned char>(block_[place]);
+    }
+    return unit;
   }
 
   // Whole characters, at least one unless the text has ended; `capacity` has room for one.
@@ -69,12 +76,14 @@ class Utf16Source : public ByteSource {
     while (given + kLongest <= capacity) {
       if (end_ - begin_ < kLongest && !source_ended_ && given > 0) break;  // give what there is before waiting for more
       Fill();
-      if (end_ - begin_ < 2) break;
+      if (end_ - begin_ < unit_) break;
       const std::size_t ascii = ConvertAscii(buffer + given, capacity - given);
       given += ascii;
       if (ascii == 0) given += ConvertOne(buffer + given);
     }
-    if (given == 0 && end_ - begin_ == 1) problem_ = "its UTF-16 text ends in the middle of a character";
+    if (given == 0 && end_ > begin_ && end_ - begin_ < unit_)
+      problem_ = unit_ == 2 ? "its UTF-16 text ends in the middle of a character"
+                            : "its UTF-32 text ends in the middle of a character";
     return given;
   }
 
@@ -91,28 +100,28 @@ class Utf16Source : public ByteSource {
   }
 
   std::size_t ConvertAscii(char* buffer, std::size_t room) {
-    const std::size_t most = std::min(room, (end_ - begin_) / 2);
+    const std::size_t most = std::min(room, (end_ - begin_) / unit_);
     std::size_t count = 0;
     for (; count < most; ++count) {
-      const char16_t unit = Unit(begin_ + 2 * count);
+      const char32_t unit = Unit(begin_ + unit_ * count);
       if (unit >= 0x80) break;
       buffer[count] = static_cast<char>(unit);
     }
-    Note(count, 1, 2);
+    Note(count, 1, unit_);
     return count;
   }
 
   std::size_t ConvertOne(char* buffer) {
-    const char16_t unit = Unit(begin_);
+    const char32_t unit = Unit(begin_);
     const bool high = unit >= 0xD800 && unit < 0xDC00;
     const bool low = unit >= 0xDC00 && unit < 0xE000;
-    const char16_t next = high && end_ - begin_ >= 4 ? Unit(begin_ + 2) : u'\0';
+    const char32_t next = high && unit_ == 2 && end_ - begin_ >= 4 ? Unit(begin_ + 2) : U'\0';
     const bool pair = next >= 0xDC00 && next < 0xE000;
     char32_t code = unit;
-    if (high || low) code = kReplacement;
-    if (pair) code = 0x10000 + ((char32_t{unit} & 0x3FF) << 10) + (char32_t{next} & 0x3FF);
+    if (high || low || unit > 0x10FFFF) code = kReplacement;
+    if (pair) code = 0x10000 + ((unit & 0x3FF) << 10) + (next & 0x3FF);
     const std::size_t length = EncodeUtf8(code, buffer);
-    Note(1, static_cast<std::uint8_t>(length), pair ? 4 : 2);
+    Note(1, static_cast<std::uint8_t>(length), pair ? 4 : unit_);
     return length;
   }
 
@@ -139,6 +148,7 @@ class Utf16Source : public ByteSource {
 
   std::unique_ptr<ByteSource> source_;
   const ByteOrder order_;
+  const std::uint8_t unit_;
   std::unique_ptr<char[]> block_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
@@ -180,7 +190,11 @@ std::size_t EncodeUtf8(char32_t code, char* out) {
 }
 
 std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, ByteOrder order) {
-  return std::make_unique<Utf16Source>(std::move(source), order);
+  return std::make_unique<Utf16Source>(std::move(source), order, std::uint8_t{2});
+}
+
+std::unique_ptr<ByteSource> FromUtf32(std::unique_ptr<ByteSource> source, ByteOrder order) {
+  return std::make_unique<Utf16Source>(std::move(source), order, std::uint8_t{4});
 }
 
 }  // namespace whyoom

@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "facts/row_fields.h"
 #include "input/byte_source.h"
 #include "input/stop.h"
 #include "program/dump_files.h"
@@ -172,6 +173,7 @@ void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, files.text));
   for (const int transfer : HostTransfers(files.text)) rows->push_back(MakeTransferRow(files.text, transfer));
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
+  for (Allocation& row : *rows) BoundTexts(&row);
 }
 
 void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop, Prospects* prospects,

@@ -30,6 +30,7 @@ struct Report {
   std::map<std::string, std::uint64_t> reports_left_out;  // by code: of failures beyond what a report holds
   PassedOver passed_over;                                 // found, but not among the findings
   std::vector<std::string> shards;                        // "2/8": the parts of a batch it is of; empty: the whole
+  std::optional<int> exit_status;                         // of the job, where `whyoom run` made the report
   bool strict = false;                                    // errors about memory that no rule knows count as failures
 };
 

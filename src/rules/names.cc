@@ -90,14 +90,14 @@ const std::vector<std::string>& BuiltInNames() {
 }
 
 const std::vector<std::string>& ComparisonNames() {
-  static const std::vector<std::string> names = {"lists_compared", "same_job", "verdict", "divided_most_by"};
+  static const std::vector<std::string> names = {"lists_compared", "same_job", "verdict", "change", "divided_most_by"};
   return names;
 }
 
 const std::vector<std::string>& RunNames() {
   static const std::vector<std::string> names = {
-      "failed",         "measured",   "compiles",          "code",       "title", "path", "listed",
-      "other_failures", "over_bytes", "all_padding_bytes", "is_at_least"};
+      "failed", "measured",       "ran",        "compiles",          "code",       "title", "path",
+      "listed", "other_failures", "over_bytes", "all_padding_bytes", "is_at_least"};
   return names;
 }
 

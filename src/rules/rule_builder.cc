@@ -501,6 +501,16 @@ void RuleSetBuilder::BuildErrorLine(const RuleNode& node) {
   set_.error_lines_.push_back(std::move(line));
 }
 
+void RuleSetBuilder::BuildProgressLine(const RuleNode& node) {
+  ProgressLine line;
+  line.id = node["id"].Text();
+  line.pattern = node["pattern"].AsPattern();
+  if (node["unless"].exists()) line.unless = node["unless"].AsPattern();
+  for (const RuleNode& item : node["examples"].Items()) line.examples.push_back(item.Lines());
+  for (const RuleNode& item : node["logs"].Items()) line.no_match.push_back(item.Lines());
+  set_.progress_.push_back(std::move(line));
+}
+
 void RuleSetBuilder::BuildAffix(const RuleNode& node) {
   Affix affix;
   affix.id = node["id"].Text();

@@ -39,6 +39,7 @@ ComparedRuns::OfRun RunOf(const RuleNode& node) {
   ComparedRuns::OfRun run;
   run.failed = node["failed"].Bool();
   run.measured = node["measured"].Bool();
+  run.ran = node["ran"].Bool();
   run.compiles = node["compiles"].Bool();
   run.code = node["code"].Text();
   run.title = node["title"].Text();

@@ -15,9 +15,9 @@ struct SectionInfo {
   const char* id_key;
 };
 constexpr SectionInfo kSections[] = {
-    {"failures", "code"},  {"remedies", "id"}, {"contexts", "id"},    {"frameworks", "id"},    {"chips", "id"},
-    {"quotations", "id"},  {"suspects", "id"}, {"error_lines", "id"}, {"affixes", "id"},       {"traces", "id"},
-    {"differences", "id"}, {"notes", "id"},    {"versions", "id"},    {"contradictions", "id"}};
+    {"failures", "code"}, {"remedies", "id"},    {"contexts", "id"},    {"frameworks", "id"}, {"chips", "id"},
+    {"quotations", "id"}, {"suspects", "id"},    {"error_lines", "id"}, {"progress", "id"},   {"affixes", "id"},
+    {"traces", "id"},     {"differences", "id"}, {"notes", "id"},       {"versions", "id"},   {"contradictions", "id"}};
 constexpr const char* kNoIdKey = "";
 constexpr const char* kFailures = "failures";
 constexpr std::string_view kHeads = "/heads/";
@@ -240,6 +240,7 @@ void RuleSetBuilder::DropDisabled() {
   drop("quotations", &set_.quotations_);
   drop("suspects", &set_.suspects_);
   drop("error_lines", &set_.error_lines_);
+  drop("progress", &set_.progress_);
   drop("affixes", &set_.affixes_);
   std::erase_if(set_.affix_examples_, [&](const AffixExample& one) { return IsDisabled("affixes", one.affix); });
   drop("traces", &set_.traces_);

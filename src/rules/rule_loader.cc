@@ -99,6 +99,7 @@ void RuleSetBuilder::BuildEntries() {
   BuildEach("quotations", &RuleSetBuilder::BuildQuotation);
   BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
   BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);
+  BuildEach("progress", &RuleSetBuilder::BuildProgressLine);
   BuildEach("affixes", &RuleSetBuilder::BuildAffix);
   BuildEach("contradictions", &RuleSetBuilder::BuildContradiction);
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);

@@ -82,6 +82,7 @@ class RuleSetBuilder {
   void BuildQuotation(const RuleNode& node);
   void BuildSuspect(const RuleNode& node);
   void BuildErrorLine(const RuleNode& node);
+  void BuildProgressLine(const RuleNode& node);
   void BuildAffix(const RuleNode& node);
   // Of a list; an example that is only a text may be given as that.
   static std::vector<Example> AllExamples(const RuleNode& node);

@@ -215,6 +215,10 @@ bool Quotation::Matches(std::string_view before, std::string_view from_head) con
          !unless_after.IsIn(from_head);
 }
 
+bool ProgressLine::Find(std::string_view line, PatternMatch* match) const {
+  return pattern.Find(line, 0, match) && !unless.IsIn(line);
+}
+
 bool Quotation::MatchesExample(std::string_view example) const {
   constexpr std::string_view kHead = "<head>";
   const std::size_t head = example.find(kHead);

@@ -118,6 +118,7 @@ struct ComparedRuns {
   struct OfRun {
     bool failed = false;
     bool measured = false;
+    bool ran = false;
     bool compiles = false;
     std::string code;   // of the failure
     std::string title;  // of the failure
@@ -330,6 +331,19 @@ struct ErrorLine {
   std::vector<std::string> no_match;
 };
 
+// A line that a job prints only once its program compiled: a training step with its loss. It captures `step`, a number
+// that grows, where the line has one, and `module` where the line names the compiled program.
+struct ProgressLine {
+  std::string id;
+  Pattern pattern;
+  Pattern unless;  // where this matches too, the line is none
+  std::vector<std::string> examples;
+  std::vector<std::string> no_match;  // similar lines that show nothing
+
+  // Whether the line is one; `match` then contains what it captured.
+  bool Find(std::string_view line, PatternMatch* match) const;
+};
+
 // A line that has an affix, what is left of it without, and what its affixes tell: reporter, time, repeats, logged,
 // healthy.
 struct AffixExample {
@@ -390,6 +404,7 @@ class RuleSet {
   const std::vector<Quotation>& quotations() const { return quotations_; }
   const std::vector<Suspect>& suspects() const { return suspects_; }
   const std::vector<ErrorLine>& error_lines() const { return error_lines_; }
+  const std::vector<ProgressLine>& progress() const { return progress_; }
   const std::vector<RowTest>& row_tests() const { return row_tests_; }        // in order of name
   const RowTest* FindRowTest(std::string_view name) const;                    // null: there is none of this name
   const std::vector<std::string>& term_names() const { return term_names_; }  // in order
@@ -444,6 +459,7 @@ class RuleSet {
   std::vector<Quotation> quotations_;
   std::vector<Suspect> suspects_;
   std::vector<ErrorLine> error_lines_;
+  std::vector<ProgressLine> progress_;
   std::vector<AffixExample> affix_examples_;
   std::vector<Situation> situations_;
   std::vector<ComparedRuns> comparisons_;

@@ -100,6 +100,20 @@ const json* ValueOf(const json& record, const json::json_pointer& pointer) {
   return record.contains(pointer) ? &record.at(pointer) : nullptr;
 }
 
+// Whether it is a report of whyoom or a record of one (report/record/describe.h).
+bool IsOwnRecord(const json& record) {
+  const auto text = [&](const char* key) {
+    const auto found = record.find(key);
+    return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  if (text("schema").starts_with("whyoom.")) return true;
+  const std::string type = text("type");
+  if (type == "problem") return record.contains("what") && record.contains("path");
+  if (type != "diagnosis" && type != "program" && type != "summary") return false;
+  const auto merge = record.find("merge");
+  return merge != record.end() && merge->is_object() && merge->contains("rules");
+}
+
 struct Pair {
   std::string key;
   MappedText value;  // without its quotes and escapes
@@ -181,6 +195,8 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   if (object.empty() || IsTooDeep(object)) return false;
   const json parsed = json::parse(object, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded() || !parsed.is_object()) return false;
+  record->own = IsOwnRecord(parsed);
+  if (record->own) return true;
   std::vector<const std::string*> seen;
   for (const Key& key : text_) {
     const json* value = ValueOf(parsed, key.pointer);

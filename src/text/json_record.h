@@ -19,6 +19,7 @@ class JsonRecordReader {
 
   struct Record {
     std::vector<MappedText> texts;  // each different one, in order of the keys; line breaks are still in them
+    bool own = false;               // a record of whyoom's own report: it repeats what a log says
     std::string reporter;
     std::optional<Timestamp> time;
   };
@@ -27,7 +28,7 @@ class JsonRecordReader {
   static std::vector<MappedText> Elements(const MappedText& line);
 
   // False if `line` is no JSON object, alone or as an element of an array that has one a line, or holds no text under
-  // the keys.
+  // the keys and is no record of whyoom.
   bool Read(const MappedText& line, Record* record) const;
 
   // The same for "key=value" pairs, which have the keys at the top only.

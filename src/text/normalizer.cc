@@ -291,6 +291,7 @@ void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, const Origin&
 bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const {
   JsonRecordReader::Record record;
   if (!json.Read(part.text, &record) && !json.ReadAsPairs(part.text, &record)) return OpenArray(part, rounds, cleaned);
+  if (record.own) return true;
   Origin outer = part;
   outer.logged = true;
   outer.written = {};

@@ -60,6 +60,77 @@ TEST_CASE("diff: the exit status says whether the later run fails", "[cli]") {
   CHECK(RunWhyoom({"--help"}).out.find("whyoom diff") != std::string::npos);
 }
 
+const char* const kSteps = "compiled\nstep 1 loss 10.8\nstep 2 loss 10.1\n";
+
+TEST_CASE("diff: silence is no success", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("before.log", ReadText(Pair("fits-now") + "/before"));
+  for (const std::string after :
+       {"", "\n", "starting\ncompiling train_step\n", "Epoch 1/5\n", "step 0: compiling\n",
+        "  0%|          | 0/1000 [00:00<?, ?it/s]\n", "resuming from step 5000 (loss 2.1)\n"}) {
+    INFO(after);
+    scratch.Write("after.log", after);
+    const ProcessResult result = RunWhyoom({"diff", "--format", "json", "before.log", "after.log"}, "", scratch.path());
+    CHECK(result.exit_status == 4);
+    const json diff = json::parse(result.out);
+    CHECK(diff["verdict"] == "unknown");
+    CHECK(diff["change"] == "no_evidence");
+    CHECK_FALSE(diff["after"].contains("success"));
+    const std::string text = RunWhyoom({"diff", "before.log", "after.log"}, "", scratch.path()).out;
+    CHECK(text.find("nothing shows that its program") != std::string::npos);
+    CHECK(text.find("it fits") == std::string::npos);
+  }
+}
+
+TEST_CASE("diff: what shows that the later run compiled or ran", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string before = ReadText(Pair("fits-now") + "/before");
+  scratch.Write("before.log", before);
+  const auto of = [&](const std::string& after) {
+    scratch.Write("after.log", after);
+    return json::parse(RunWhyoom({"diff", "--format", "json", "before.log", "after.log"}, "", scratch.path()).out);
+  };
+  const json steps = of(kSteps);
+  CHECK(steps["verdict"] == "fits");
+  CHECK(steps["after"]["success"] ==
+        json({{"kind", "progress"}, {"path", "after.log"}, {"line", 3}, {"text", "step 2 loss 10.1"}}));
+  const json stats =
+      of("CompiledMemoryStats(generated_code_size_in_bytes=2817024, argument_size_in_bytes=268435456, "
+         "output_size_in_bytes=512, alias_size_in_bytes=0, temp_size_in_bytes=1024)\n");
+  CHECK(stats["verdict"] == "fits");
+  CHECK(stats["after"]["success"]["kind"] == "statement");
+  // Steps before a failure are no success, and neither are steps that the run before reached as well.
+  CHECK(of(kSteps + before)["verdict"] == "still_over");
+  scratch.Write("before.log", "step 7 loss 8.8\n" + before);
+  CHECK(of(kSteps)["verdict"] == "unknown");
+  CHECK(of("step 8 loss 8.7\n")["verdict"] == "fits");
+}
+
+TEST_CASE("diff: the record of a job that succeeded is evidence, other reports are refused", "[cli]") {
+  const ScratchFolder scratch;
+  scratch.Write("before.log", ReadText(Pair("fits-now") + "/before"));
+  for (const std::string format : {"json", "ndjson"}) {
+    INFO(format);
+    const std::string report = "run." + format;
+    CHECK(RunWhyoom({"run", "--format", format + "=" + report, "--", "true"}, "", scratch.path()).exit_status == 0);
+    const ProcessResult result = RunWhyoom({"diff", "--format", "json", "before.log", report}, "", scratch.path());
+    CHECK(result.exit_status == 0);
+    CHECK(json::parse(result.out)["after"]["success"]["kind"] == "exit_status");
+    RunWhyoom({"run", "--format", format + "=" + report, "--", "false"}, "", scratch.path());
+    CHECK(RunWhyoom({"diff", "before.log", report}, "", scratch.path()).exit_status == 2);
+  }
+  for (const std::string format : {"text", "json", "ndjson", "markdown", "html", "github", "sarif", "junit"}) {
+    INFO(format);
+    RunWhyoom({"--format", format, "--output", "report", "before.log"}, "", scratch.path());
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"diff", "before.log", "report"}, {"diff", "report", "before.log"}}) {
+      const ProcessResult result = RunWhyoom(command, "", scratch.path());
+      CHECK(result.exit_status == 2);
+      CHECK(result.err.find("report: this is a report of whyoom, not the job's log") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("diff: standard input and --output", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(Pair("adam-donated") + "/before");
@@ -137,7 +208,8 @@ TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {
   CHECK(result.exit_status == 0);
   CHECK(result.err.empty());
   const json diff = json::parse(result.out);
-  CHECK(diff["verdict"] == "fits_now");
+  CHECK(diff["verdict"] == "fits");
+  CHECK(diff["change"] == "fits_now");
   CHECK(diff["before"]["failed"] == true);
   CHECK(diff["before"]["module"] == "jit_step");
   CHECK(diff["after"]["module"] == "jit_step");  // not the larger one: the other run is of this
@@ -161,7 +233,8 @@ TEST_CASE("diff: a log and the dump of the compile that fitted", "[cli]") {
   const json diff = json::parse(RunWhyoom({"diff", "--format", "json", Pair("adam-donated") + "/before", good,
                                            "--xla-dump-after", scratch.path() + "/fitted"})
                                     .out);
-  CHECK(diff["verdict"] == "fits_now");
+  CHECK(diff["verdict"] == "fits");
+  CHECK(diff["change"] == "fits_now");
   CHECK(diff["same_job"] == true);
   // The limit is the other run's: 15.75 GiB.
   CHECK(diff["after"]["over_bytes"] == (std::int64_t{5} << 30) - 16911433728);

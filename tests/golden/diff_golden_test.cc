@@ -1,6 +1,7 @@
 // Pairs of runs in, the whole comparison out. Each case is a folder of testdata/diffs:
 //   before, after   what the program reads: logs, or folders of an XLA dump
 //   source.md       where they come from, and the right answer, written by hand: lines "- verdict: still_over",
+//                   "- change: less",
 //                   "- seems: bf16" (all ids that are named, in order; "none"), "- changes: reduce_batch 64 48" (what
 //                   was changed, with the lengths where there are any; "dimension" where it has no name; absent:
 //                   nothing)
@@ -72,6 +73,7 @@ TEST_CASE("two runs are compared rightly", "[golden]") {
     CHECK(data.exit_status == status);
     const std::string source = ReadText((folder / "source.md").string());
     CHECK(diff["verdict"] == Stated(source, "verdict"));
+    CHECK(diff["change"] == Stated(source, "change"));
     CHECK(Seems(diff) == Stated(source, "seems"));
     CHECK(Changes(diff) == Stated(source, "changes"));
     CheckAgainst(folder / "expected.txt", text.out);

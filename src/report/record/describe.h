@@ -432,11 +432,26 @@ void Describe(auto& v, RecordOf<ToolRecord> auto& tool) {
           {.about = "The rule files in use beside the built-in data; absent where that is all."});
 }
 
+// What `whyoom run` records of its job.
+struct JobRecord {
+  int exit_status = 0;
+};
+
+void Describe(auto& v, RecordOf<JobRecord> auto& job) {
+  v.Record("job", "The job of a report that whyoom run wrote.");
+  v.Need("exit_status", job.exit_status, {.about = "128 and the signal's number where a signal ended it.", .least = 0});
+}
+
+inline std::optional<JobRecord> JobOf(const Report& report) {
+  return report.exit_status ? std::optional(JobRecord{*report.exit_status}) : std::nullopt;
+}
+
 // What --format json prints.
 void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Record("report");
   v.Constant("schema", kReportSchema);
   v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, RuleFilesTold(report.rule_files)});
+  v.Maybe("run", JobOf(report), {.about = "Absent unless whyoom run wrote the report."});
   v.Need("diagnoses", report.findings);
   v.Maybe("programs", report.programs,
           {.about = "Those that need most, a hundred at most; absent where there are none."});
@@ -451,11 +466,12 @@ void Describe(auto& v, RecordOf<Report> auto& report) {
 // The lines of --format ndjson.
 
 template <class V>
-void DescribeHeader(V& v, RecordOf<ToolRecord> auto& tool) {
+void DescribeHeader(V& v, RecordOf<ToolRecord> auto& tool, const std::optional<JobRecord>& job) {
   v.Record("header_record");
   v.Constant("type", "header");
   v.Constant("schema", kReportSchema);
   v.Need("tool", tool);
+  v.Maybe("run", job, {.about = "Absent unless whyoom run wrote the report."});
 }
 
 // `rules` is the fingerprint of the rule data.

@@ -13,6 +13,19 @@ namespace whyoom {
 
 inline constexpr const char* kDiffSchema = "whyoom.diff/1";
 
+void Describe(auto& v, RecordOf<SuccessSign> auto& sign) {
+  v.Record("success_sign", "What shows that a run's program compiled or ran.");
+  v.Need(
+      "kind", sign.kind,
+      {.about = "dump: an XLA dump of a compile that fitted; statement: a line that states what the compiled program "
+                "needs; progress: a line that is printed only once the program compiled; exit_status: whyoom run "
+                "recorded 0.",
+       .one_of = "dump statement progress exit_status"});
+  v.Need("path", sign.path);
+  v.Maybe("line", sign.line, {.about = "Absent where it is the file as a whole."});
+  v.Maybe("text", sign.text, {.about = "The line, shortened."});
+}
+
 // A run as far as it is told beside what it is compared in.
 struct RunRecord {
   std::string path;
@@ -21,6 +34,7 @@ struct RunRecord {
   std::string module;
   std::optional<std::int64_t> over_bytes;
   bool at_least = false;
+  std::optional<SuccessSign> success;
 };
 
 void Describe(auto& v, RecordOf<RunRecord> auto& run) {
@@ -31,6 +45,8 @@ void Describe(auto& v, RecordOf<RunRecord> auto& run) {
   v.Maybe("module", run.module);
   v.Maybe("over_bytes", run.over_bytes, {.about = "Negative where that much is free."});
   v.Maybe("at_least", run.at_least, {.about = "over_bytes is of a part of the need only."});
+  v.Maybe("success", run.success,
+          {.about = "What shows that its program compiled or ran; absent where nothing does, or where it failed."});
 }
 
 void Describe(auto& v, RecordOf<TotalChange> auto& total) {
@@ -114,7 +130,9 @@ template <class V>
 void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
   const Comparison& comparison = diff.comparison;
   const auto run = [](const Run& of, const std::string& module, const std::optional<std::int64_t>& over,
-                      bool at_least) { return RunRecord{of.path, of.failed, of.code, module, over, at_least}; };
+                      bool at_least) {
+    return RunRecord{of.path, of.failed, of.code, module, over, at_least, of.success};
+  };
   std::optional<RowsRecord> rows;
   if (comparison.rows_compared) rows = {comparison.unchanged_rows, comparison.rows};
   std::vector<DiffProblem> problems;
@@ -122,9 +140,17 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
   v.Record("diff");
   v.Constant("schema", kDiffSchema);
   v.Need("tool", tool);
-  v.Need("verdict", comparison.verdict,
-         {.about = "still_over: less than before; unchanged: to within what logs round to; worse: more is over.",
-          .one_of = "fits_now neither_fails fails_now other_failure still_over unchanged worse cannot_tell"});
+  v.Need("verdict", VerdictOf(comparison.change),
+         {.about = "fits: AFTER contains no memory failure, and something shows that its program compiled or ran; "
+                   "still_over: AFTER runs out of memory, or needs more than the limit; unknown: AFTER contains no "
+                   "memory failure, and nothing shows that its program compiled or ran.",
+          .one_of = "fits still_over unknown"});
+  v.Need("change", comparison.change,
+         {.about = "From BEFORE to AFTER. fits_now and neither_fails: the verdict is fits; no_evidence: it is unknown; "
+                   "the others: it is still_over. less, unchanged and worse compare what is over the limit; "
+                   "other_failure: AFTER runs out of memory in another way; cannot_tell: whether less is over is "
+                   "unknown.",
+          .one_of = "fits_now neither_fails no_evidence fails_now other_failure less unchanged worse cannot_tell"});
   v.Need("before", run(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before));
   v.Need("after", run(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after));
   v.Need("same_job", comparison.same_job, {.about = "False where the modules differ."});

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "facts/row_fields.h"
 #include "report/layout.h"
 #include "report/record/describe.h"
 #include "report/record/describe_brief.h"
@@ -11,7 +12,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kLongestText = 2000;
 constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
 
 bool IsName(const std::string& key) {
@@ -88,7 +88,7 @@ std::string PrintNdjson(const Report& report) {
     text += RecordLine(record.Take());
   };
   const ToolRecord tool = {report.version, rules, RuleFilesTold(report.rule_files)};
-  print([&](auto& record) { DescribeHeader(record, tool); });
+  print([&](auto& record) { DescribeHeader(record, tool, JobOf(report)); });
   for (const Diagnosis& finding : report.findings)
     print([&](auto& record) { DescribeDiagnosis(record, finding, rules); });
   for (const CompiledProgram& program : report.programs)

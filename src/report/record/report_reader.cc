@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kNoRecord = "no record of whyoom --format ndjson";
+constexpr const char* kNoRecord = "no record of whyoom --format ndjson (only that format can be merged)";
 // Problems are sorted and bounded from time to time, not for each.
 constexpr std::size_t kProblemsAtOnce = 20000;
 constexpr std::size_t kShownFingerprint = 12;
@@ -199,5 +199,15 @@ Readings ReportReader::Take() {
 }
 
 void ReportReader::Tell(const Problem& problem) { readings_.problems.push_back(problem); }
+
+std::optional<int> RecordedExitStatus(std::string_view report) {
+  json record = json::parse(report, nullptr, false);
+  if (record.is_discarded() && report.find("{\"type\":\"diagnosis\"") == std::string_view::npos)
+    record = json::parse(report.substr(0, report.find('\n')), nullptr, false);
+  if (!record.is_object() || TextOf(record, "schema") != kReportSchema) return std::nullopt;
+  if (!record.value("diagnoses", json::array()).empty()) return std::nullopt;
+  const json status = record.value("run", json::object()).value("exit_status", json());
+  return status.is_number_integer() ? std::optional(status.get<int>()) : std::nullopt;
+}
 
 }  // namespace whyoom

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,5 +63,9 @@ class ReportReader {
   FindingTable& table_;                                                     // of readings_
   std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> shards_;  // by their number: how often which is there
 };
+
+// The exit status of the job in a report that `whyoom run` wrote as JSON or ndjson; nullopt for anything else, also for
+// a report with diagnoses.
+std::optional<int> RecordedExitStatus(std::string_view report);
 
 }  // namespace whyoom

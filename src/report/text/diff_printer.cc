@@ -47,7 +47,7 @@ class DiffPage {
     PrintVerdict();
     PrintChanges();
     // Figures of two failures of different kinds are not of one thing.
-    if (comparison_.verdict != DiffVerdict::kOtherFailure) {
+    if (comparison_.change != RunChange::kOtherFailure) {
       PrintBars();
       PrintTotals();
     }
@@ -79,7 +79,7 @@ class DiffPage {
 };
 
 void DiffPage::PrintVerdict() {
-  const bool good = comparison_.verdict == DiffVerdict::kFitsNow || comparison_.verdict == DiffVerdict::kNeitherFails;
+  const bool good = VerdictOf(comparison_.change) == DiffVerdict::kFits;
   page_.Paragraph(Printable(comparison_.verdict_text), 0, good ? &Style::Good : &Style::Error);
   std::string facts = Printable(diff_.before.path) + " → " + Printable(diff_.after.path);
   const std::string& module = comparison_.module_before.empty() ? comparison_.module_after : comparison_.module_before;

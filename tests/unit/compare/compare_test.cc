@@ -36,6 +36,7 @@ Run MakeRun(double need_gib, std::vector<Allocation> rows,
   Run run;
   run.failed = need_gib > 16;
   run.measured = !run.failed;
+  if (run.measured) run.success = SuccessSign{};
   run.compiles = true;
   run.code = run.failed ? "E1000" : "";
   run.facts.Set("need_bytes", need_gib * kGiB, {});
@@ -63,21 +64,46 @@ std::vector<Allocation> Layers(const std::string& shape, double gib, const std::
 
 const std::string kLayer = "f32[64,1024,4096]{2,1,0:T(8,128)}";
 
-TEST_CASE("the verdict of a comparison", "[compare]") {
-  const auto verdict = [](const Run& before, const Run& after) { return Compare(before, after).verdict; };
-  CHECK(verdict(MakeRun(20, {}), MakeRun(18, {})) == DiffVerdict::kStillOver);
-  CHECK(verdict(MakeRun(20, {}), MakeRun(22, {})) == DiffVerdict::kWorse);
-  CHECK(verdict(MakeRun(20, {}), MakeRun(20.004, {})) == DiffVerdict::kUnchanged);
-  CHECK(verdict(MakeRun(20, {}), MakeRun(12, {})) == DiffVerdict::kFitsNow);
-  CHECK(verdict(MakeRun(12, {}), MakeRun(20, {})) == DiffVerdict::kFailsNow);
-  CHECK(verdict(MakeRun(12, {}), MakeRun(11, {})) == DiffVerdict::kNeitherFails);
+TEST_CASE("the change between two runs", "[compare]") {
+  const auto change = [](const Run& before, const Run& after) { return Compare(before, after).change; };
+  CHECK(change(MakeRun(20, {}), MakeRun(18, {})) == RunChange::kLess);
+  CHECK(change(MakeRun(20, {}), MakeRun(22, {})) == RunChange::kWorse);
+  CHECK(change(MakeRun(20, {}), MakeRun(20.004, {})) == RunChange::kUnchanged);
+  CHECK(change(MakeRun(20, {}), MakeRun(12, {})) == RunChange::kFitsNow);
+  CHECK(change(MakeRun(12, {}), MakeRun(20, {})) == RunChange::kFailsNow);
+  CHECK(change(MakeRun(12, {}), MakeRun(11, {})) == RunChange::kNeitherFails);
   Run other = MakeRun(20, {});
   other.code = "0100";
-  CHECK(verdict(MakeRun(20, {}), other) == DiffVerdict::kOtherFailure);
+  CHECK(change(MakeRun(20, {}), other) == RunChange::kOtherFailure);
   Run unknown;
   unknown.failed = true;
-  CHECK(verdict(MakeRun(20, {}), unknown) == DiffVerdict::kCannotTell);
-  CHECK(verdict(unknown, unknown) == DiffVerdict::kCannotTell);
+  CHECK(change(MakeRun(20, {}), unknown) == RunChange::kCannotTell);
+  CHECK(change(unknown, unknown) == RunChange::kCannotTell);
+}
+
+TEST_CASE("only evidence makes a run without a failure fit", "[compare]") {
+  Run silent;
+  CHECK(Compare(MakeRun(20, {}), silent).change == RunChange::kNoEvidence);
+  CHECK(Compare(silent, silent).change == RunChange::kNoEvidence);
+  Run ran = silent;
+  ran.success = SuccessSign{SuccessSign::Kind::kProgress, "b.log", 3, "step 1 loss 2.0"};
+  CHECK(Compare(MakeRun(20, {}), ran).change == RunChange::kFitsNow);
+  CHECK(Compare(silent, ran).change == RunChange::kNeitherFails);
+  Run other = MakeRun(12, {});  // a dump of another program says nothing about this one
+  other.facts.Set("module", std::string("jit_eval"), {}, true);
+  CHECK(Compare(MakeRun(20, {}), other).change == RunChange::kNoEvidence);
+  Run failed = MakeRun(20, {});  // steps before the failure
+  failed.success = ran.success;
+  CHECK(Compare(MakeRun(21, {}), failed).change == RunChange::kLess);
+}
+
+TEST_CASE("a verdict follows from the change", "[compare]") {
+  CHECK(VerdictOf(RunChange::kFitsNow) == DiffVerdict::kFits);
+  CHECK(VerdictOf(RunChange::kNeitherFails) == DiffVerdict::kFits);
+  CHECK(VerdictOf(RunChange::kNoEvidence) == DiffVerdict::kUnknown);
+  for (const RunChange change : {RunChange::kFailsNow, RunChange::kOtherFailure, RunChange::kLess,
+                                 RunChange::kUnchanged, RunChange::kWorse, RunChange::kCannotTell})
+    CHECK(VerdictOf(change) == DiffVerdict::kStillOver);
 }
 
 TEST_CASE("what is over, and a limit that only one of the two tells", "[compare]") {
@@ -94,11 +120,11 @@ TEST_CASE("a report that counts temporaries only is a lower bound", "[compare]")
       {"hlo_temp_bytes", 18}, {"arguments_bytes", 0}, {"output_bytes", 0}};
   const std::vector<std::pair<std::string, double>> all = {
       {"hlo_temp_bytes", 14}, {"arguments_bytes", 6}, {"output_bytes", 0}};
-  CHECK(Compare(MakeRun(18, {}, only), MakeRun(20, {}, all)).verdict == DiffVerdict::kCannotTell);
-  CHECK(Compare(MakeRun(20, {}, all), MakeRun(18, {}, only)).verdict == DiffVerdict::kCannotTell);
-  CHECK(Compare(MakeRun(18, {}, only), MakeRun(17, {}, all)).verdict == DiffVerdict::kStillOver);
+  CHECK(Compare(MakeRun(18, {}, only), MakeRun(20, {}, all)).change == RunChange::kCannotTell);
+  CHECK(Compare(MakeRun(20, {}, all), MakeRun(18, {}, only)).change == RunChange::kCannotTell);
+  CHECK(Compare(MakeRun(18, {}, only), MakeRun(17, {}, all)).change == RunChange::kLess);
   const Comparison worse = Compare(MakeRun(17, {}, all), MakeRun(18, {}, only));
-  CHECK(worse.verdict == DiffVerdict::kWorse);
+  CHECK(worse.change == RunChange::kWorse);
   CHECK(worse.at_least_after);
   for (const TotalChange& total : worse.totals) CHECK((total.id != "arguments_bytes" || !total.after));
 }
@@ -108,7 +134,7 @@ TEST_CASE("two modules are compared, and it is said", "[compare]") {
   other.facts.Set("module", std::string("jit_eval"), {}, true);
   const Comparison comparison = Compare(MakeRun(20, {}), other);
   CHECK_FALSE(comparison.same_job);
-  CHECK(comparison.verdict == DiffVerdict::kStillOver);
+  CHECK(comparison.change == RunChange::kLess);
   REQUIRE_FALSE(comparison.notes.empty());
   CHECK(comparison.notes[0].find("jit_eval") != std::string::npos);
 }

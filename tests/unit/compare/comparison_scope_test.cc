@@ -35,7 +35,7 @@ struct Two {
       : before(MakeRun("a.log", true, std::move(one))),
         after(MakeRun("b.log", false, std::move(other))),
         matched(MatchRows(before.allocations, after.allocations)) {
-    comparison.verdict = DiffVerdict::kFitsNow;
+    comparison.change = RunChange::kFitsNow;
     comparison.rows_compared = true;
     comparison.over_before = 500;
     comparison.at_least_before = true;
@@ -68,6 +68,7 @@ TEST_CASE("what is known of a run besides its facts", "[compare]") {
   CHECK(two.Get("after.failed") == "false");
   CHECK(two.Get("before.measured") == "false");
   CHECK(two.Get("after.measured") == "true");
+  CHECK(two.Get("after.ran") == "false");
   CHECK(two.Get("before.compiles") == "true");
   CHECK(two.Get("before.code") == "'E1000'");
   CHECK(two.Get("before.title") == "'out of memory'");
@@ -86,7 +87,8 @@ TEST_CASE("what is known of the comparison", "[compare]") {
   Two two({}, {});
   CHECK(two.Get("lists_compared") == "true");
   CHECK(two.Get("same_job") == "true");
-  CHECK(two.Get("verdict") == "'fits_now'");
+  CHECK(two.Get("verdict") == "'fits'");
+  CHECK(two.Get("change") == "'fits_now'");
   CHECK(two.Get("divided_most_by") == "1");
   two.comparison.rows_compared = false;
   two.comparison.same_job = false;

@@ -59,7 +59,7 @@ ReadBack Read(std::unique_ptr<ByteSource> input, const Limits& limits) {
         result.pieces.push_back({artifact.member, std::move(text)});
       },
       [&](const Problem& problem) { result.problems.push_back(problem.member + ": " + problem.what); },
-      {OwnReports::kRead, nullptr, &result.may_differ});
+      {nullptr, &result.may_differ});
   return result;
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("programs are known by their first bytes", "[input]") {
   for (const std::string& program :
        {"\x7f"
         "ELF\2\1\1"s,
-        "\xcf\xfa\xed\xfe\7"s, "\xca\xfe\xba\xbe\0"s, "\0asm\1\0\0\0"s, "BC\xc0\xde\x35"s,
+        "\xcf\xfa\xed\xfe\7"s, "\xca\xfe\xba\xbe\0"s, "\0asm\1\0\0\0"s, "BC\xc0\xde\x35\x14\0\0\5\0\0\0"s,
         "MZ\x90\0\3"s + std::string(100, '\0'), "\xa7\x0d\x0d\x0a\0\0\0\0\x11\x22\x33\x44\x55\0\0\0"s}) {
     INFO(program);
     CHECK(IsProgram(program));
@@ -65,6 +65,73 @@ TEST_CASE("programs are known by their first bytes", "[input]") {
         "\0\0\0step 3"s, "a\r\r\nstep 3 of 9 is done"s, std::string(600, '\0')}) {
     INFO(text);
     CHECK_FALSE(IsProgram(text));
+  }
+}
+
+TEST_CASE("a text behind the first bytes of a program is read", "[input]") {
+  using std::string_literals::operator""s;
+  std::string log;
+  for (int step = 0; step < 40; ++step) log += "step " + std::to_string(step) + " loss 2.3, and more of the line\n";
+  for (const std::string& begin : {"MZ\0"s, "\0asm\n"s,
+                                   "\x7f"
+                                   "ELF\n"s,
+                                   "\xa7\r\r\n\0\0\0\0"s, "\xca\xfe\xba\xbe\n"s, "BC\xc0\xde\n"s}) {
+    INFO(begin);
+    const std::string text = begin + log;
+    CHECK_FALSE(IsProgram(text.substr(0, 512)));
+    for (const ReadBack& read : {Unpack(text), Unpack(Compress("gzip", text))}) {
+      REQUIRE(read.pieces.size() == 1);
+      CHECK(read.pieces[0].text == text);
+      CHECK(read.problems.empty());
+    }
+  }
+}
+
+TEST_CASE("a program with something else behind it is no silent one", "[input]") {
+  using std::string_literals::operator""s;
+  const std::string program =
+      "\x7f"
+      "ELF\2\1\1"s +
+      std::string(1000, '\1');
+  CHECK(Unpack(program).problems.empty());
+  const std::string log = program + std::string(600, 'x') + "\n";
+  const std::string archive = program + Archive("zip", {{"a.log", "text\n"}});
+  for (const std::string& filter : {"", "gzip"}) {
+    const auto packed = [&](const std::string& bytes) { return filter.empty() ? bytes : Compress(filter, bytes); };
+    REQUIRE(Unpack(packed(log)).problems.size() == 1);
+    CHECK(Unpack(packed(log)).problems[0].find("ends as text") != std::string::npos);
+    REQUIRE(Unpack(packed(archive)).problems.size() == 1);
+    CHECK(Unpack(packed(archive)).problems[0].find("zip archive") != std::string::npos);
+  }
+}
+
+TEST_CASE("a zip archive behind other bytes is reported", "[input]") {
+  const std::string archive = Archive("zip", {{"a.log", "text\n"}});
+  for (const std::string& before : {std::string("#!/bin/sh\nexit 0\n"), std::string("one line of text\n")}) {
+    const ReadBack read = Unpack(before + archive);
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].find("zip archive") != std::string::npos);
+  }
+  CHECK(Unpack("PK is a word, and PK\x03\x04 begins a member\n").problems.empty());
+}
+
+TEST_CASE("text in UTF-32 is read", "[input]") {
+  const std::u32string text = U"step 1: \u00e9 \u2026 \U0001F600\n";
+  const std::string utf8 = "step 1: \xc3\xa9 \xe2\x80\xa6 \xf0\x9f\x98\x80\n";
+  for (const bool little : {true, false}) {
+    std::string bytes;
+    const auto put = [&](char32_t unit) {
+      for (int i = 0; i < 4; ++i) bytes += static_cast<char>(unit >> (little ? 8 * i : 24 - 8 * i) & 0xff);
+    };
+    put(0xfeff);
+    for (const char32_t unit : text) put(unit);
+    const ReadBack read = Unpack(bytes);
+    REQUIRE(read.pieces.size() == 1);
+    CHECK(read.pieces[0].text == utf8);
+    CHECK(read.problems.empty());
+    CHECK(Unpack(bytes.substr(0, bytes.size() - 2)).problems.size() == 1);
+    put(0x110000);  // no character
+    CHECK(Unpack(bytes).pieces[0].text == utf8 + "\xef\xbf\xbd");
   }
 }
 
@@ -99,6 +166,20 @@ TEST_CASE("whyoom's own reports are told by their begin", "[input]") {
   }
   CHECK(whyoom::IsOwnReport(
       "{\n  \"$schema\": \"https://example.org/sarif-schema-2.1.0.json\",\n  \"name\": \"whyoom\","));
+  for (const char* report :
+       {"E1000  compile time: HBM out of memory\n       scenario 2: one allocation far too large\n",
+        "### `E1000` compile time: HBM out of memory\n",
+        "<!DOCTYPE html>\n<html><head><title>E1000 \xc2\xb7 whyoom</title>",
+        "::error title=E1000.2 compile::text\n::group::whyoom: 1 failure in 1 input\n",
+        "No out-of-memory error found in 1 input (0 B).\n"}) {
+    CAPTURE(report);
+    CHECK(whyoom::IsOwnReport(report));
+  }
+  for (const char* log : {"", "step 1  loss 2\n", "### a heading\n", "E1120 10:05:00  main.cc:3] failed\nnext\n",
+                          "::error title=lint::x\n", "<html><title>other</title>"}) {
+    CAPTURE(log);
+    CHECK_FALSE(whyoom::IsOwnReport(log));
+  }
   CHECK_FALSE(whyoom::IsOwnReport("{\"message\": \"whyoom found nothing\"}"));
   CHECK_FALSE(whyoom::IsOwnReport("{\"name\": \"whyoom\", \"message\": \"RESOURCE_EXHAUSTED: no room\"}"));
   CHECK_FALSE(whyoom::IsOwnReport("the file says \"schema\": \"whyoom.report/1\""));

@@ -80,7 +80,7 @@ Json ReportSchema() {
   Summary summary;
   SummaryMerge merge;
   add([&](auto& maker) { Describe(maker, report); });
-  add([&](auto& maker) { DescribeHeader(maker, tool); });
+  add([&](auto& maker) { DescribeHeader(maker, tool, JobRecord{}); });
   add([&](auto& maker) { DescribeDiagnosis(maker, finding, ""); });
   add([&](auto& maker) { DescribeProgram(maker, program, ""); });
   add([&](auto& maker) { DescribeProblem(maker, problem); });

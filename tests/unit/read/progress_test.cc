@@ -1,0 +1,61 @@
+// Lines that show that a job's program compiled or ran.
+#include "read/progress.h"
+
+#include <string>
+
+#include "built_in_rules.h"
+#include "catch.h"
+
+namespace whyoom {
+namespace TEST_FILE {
+
+Progress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
+  ProgressReader reader(BuiltInRules());
+  for (std::size_t at = 0; at < log.size(); at += chunk) reader.Add(std::string_view(log).substr(at, chunk));
+  return reader.Finish();
+}
+
+TEST_CASE("the furthest step of a log shows that it ran, however the bytes arrive", "[read]") {
+  const std::string log = "compiling\nstep 1 loss 10.8\r\nstep 3 loss 9.7\nstep 2 loss 9.9\ndone";
+  for (const std::size_t chunk : {1U, 7U, 1000U}) {
+    const Progress progress = ProgressOf(log, chunk);
+    REQUIRE(progress.furthest.has_value());
+    CHECK(progress.furthest->line == 3);
+    CHECK(progress.furthest->text == "step 3 loss 9.7");
+    CHECK(progress.furthest->reached == 4);
+    CHECK(progress.compiled.empty());
+  }
+}
+
+TEST_CASE("step 0 is a step, and lines without one are counted", "[read]") {
+  CHECK(ProgressOf("step 0 loss 10.8\n").furthest->reached == 1);
+  const std::string record = "{'loss': 2.31, 'grad_norm': 1.2, 'learning_rate': 4.9e-05, 'epoch': 0.01}\n";
+  CHECK(ProgressOf(record + record).furthest->reached == 2);
+}
+
+TEST_CASE("what a job prints before its program compiled shows nothing", "[read]") {
+  for (const char* line : {"", "Epoch 1/5", "step 0: compiling train_step", "restored checkpoint of step 500, loss 2.1",
+                           "  0%|          | 0/1000 [00:00<?, ?it/s]",
+                           "Downloading shards: 100%|####| 4/4 [00:03<00:00]", "the loss of step 3 will be logged"}) {
+    INFO(line);
+    CHECK_FALSE(ProgressOf(std::string(line) + "\n").furthest.has_value());
+  }
+}
+
+TEST_CASE("a progress bar that rewrites its line is read piece by piece", "[read]") {
+  const Progress progress =
+      ProgressOf("  0%| | 0/9 [00:00<?, ?it/s]\r 33%|# | 3/9 [00:30<01:00, 9.8s/it, loss=2.31]\r");
+  REQUIRE(progress.furthest.has_value());
+  CHECK(progress.furthest->line == 1);
+  CHECK(progress.furthest->reached == 4);
+}
+
+TEST_CASE("a compile that names its program is kept apart", "[read]") {
+  const Progress progress = ProgressOf("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
+  CHECK_FALSE(progress.furthest.has_value());
+  REQUIRE(progress.compiled.size() == 1);
+  CHECK(progress.compiled[0].module == "train_step");
+}
+
+}  // namespace TEST_FILE
+}  // namespace whyoom
