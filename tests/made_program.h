@@ -20,10 +20,10 @@ inline whyoom::Program MakeProgram(const std::string& module, const std::string&
 // A program with what is made of it, as long as changes are tried on it.
 struct MadeProgram {
   MadeProgram(const std::string& module, const std::string& assignment, const std::string& ranges,
-              const std::string& head = "")
+              const std::string& head = "", std::int64_t limit_bytes = 0)
       : program(MakeProgram(module, assignment, ranges, head)),
         meaning(program, BuiltInRules().role_words()),
-        changes(program, meaning, 0) {}
+        changes(program, meaning, limit_bytes) {}
 
   // What the changed program needs; -1 where there is no place for the change.
   std::int64_t Left(const std::optional<whyoom::Variant>& variant) const {

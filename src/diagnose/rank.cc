@@ -74,7 +74,9 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  if (const Prospect* prospect = FindProspect(diagnosis, remedy)) {
+  const Prospect* prospect = FindProspect(diagnosis, remedy);
+  if (prospect != nullptr && prospect->open) return;
+  if (prospect != nullptr) {
     ranked->basis = "program";
     SetEstimate(*prospect, ranked);
   } else if (const Prospect* shown = FindListed(listed, remedy)) {
@@ -99,12 +101,14 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
     ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 
-// A change that the program was tried with and that leaves it as it is.
-bool GainsNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
+// Why a change gains nothing, the end of a wording's id: the program rules it out, or it was made on the program and
+// saves next to nothing. Empty: neither is so.
+std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
   const Prospect* prospect = FindProspect(diagnosis, remedy);
-  if (prospect == nullptr) return false;
+  if (prospect == nullptr || prospect->open) return "";
+  if (!prospect->ruled_out.empty()) return prospect->ruled_out;
   const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.prospects->need_bytes);
-  return static_cast<double>(prospect->saves_bytes) < least;
+  return static_cast<double>(prospect->saves_bytes) < least ? "next_to_nothing" : "";
 }
 
 void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
@@ -192,10 +196,8 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     if (remedy == nullptr) continue;  // the loader reports it
     if (remedy->when && AsBool(remedy->when->Evaluate(scope)) != true) continue;
     // What was tried on the program need not be guessed from a list.
-    if (GainsNothing(rules, *diagnosis, *remedy)) {
-      const bool needs_gradients = FindProspect(*diagnosis, *remedy)->needs_gradients;
-      ruled_out.push_back(
-          {remedy, rules.Say(needs_gradients ? "ruled_out.no_gradients" : "ruled_out.next_to_nothing", scope)});
+    if (const std::string why = WhyNothing(rules, *diagnosis, *remedy); !why.empty()) {
+      ruled_out.push_back({remedy, rules.Say("ruled_out." + why, scope)});
       continue;
     }
     const Prospect* made = FindProspect(*diagnosis, *remedy);

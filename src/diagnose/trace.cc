@@ -173,6 +173,12 @@ class Tracer {
     }
     trace_.diagnoses = table->Finish(XlaDump(), &trace_.problems);
     for (const Diagnosis& diagnosis : trace_.diagnoses) {
+      const bool is_asked =
+          diagnosis.where.line <= trace_.request.line && trace_.request.line <= diagnosis.where.last_line;
+      if (trace_.findings.size() >= (is_asked ? 2 : 1) * kMostTracedFindings) {
+        ++trace_.findings_left_out;
+        continue;
+      }
       const ArtifactTrace* artifact = FindArtifact(diagnosis.where.artifact);
       const std::optional<LineWindow> window = artifact == nullptr ? std::nullopt : WindowOf(*artifact, diagnosis);
       static const std::vector<ContextWord> none;
@@ -196,7 +202,15 @@ class Tracer {
 
   // Of the lines that the raw line of the finding's head holds the one that the head is in.
   std::optional<LineWindow> WindowOf(const ArtifactTrace& artifact, const Diagnosis& diagnosis) const {
-    for (const std::size_t place : artifact.kept.At(diagnosis.where.line)) {
+    constexpr std::size_t kMostPlaces = 16;
+    std::vector<std::size_t> places = artifact.kept.At(diagnosis.where.line);
+    // The line that begins last before the head is most likely it.
+    const auto behind = std::find_if(places.begin(), places.end(), [&](std::size_t place) {
+      return artifact.kept.line(place).RawOffset(0) > diagnosis.where.offset;
+    });
+    if (behind != places.begin()) std::rotate(places.begin(), std::prev(behind), behind);
+    if (places.size() > kMostPlaces) places.resize(kMostPlaces);
+    for (const std::size_t place : places) {
       LineWindow window = artifact.kept.WindowAt(place);
       for (const HeadTrace& head : heads_.TraceHeads(window, {})) {
         if (head.failure == diagnosis.failure && head.outcome == HeadTrace::Outcome::kThere) return window;

@@ -64,7 +64,8 @@ struct LogTrace {
 
   TraceRequest request;
   std::vector<Diagnosis> diagnoses;    // root causes first
-  std::vector<FindingTrace> findings;  // of each
+  std::vector<FindingTrace> findings;  // of the first of them, and of those at the line that is asked for
+  std::uint64_t findings_left_out = 0;
   std::vector<LineTrace> lines;        // by input and line
   std::uint64_t lines_left_out = 0;    // beyond what is told
   bool not_all_kept = false;           // of a large input the last lines were not looked at again
@@ -77,6 +78,9 @@ struct LogTrace {
 
 // Lines that are told where none is asked for.
 inline constexpr std::size_t kMostTracedLines = 20;
+
+// Failures that are traced, and at most as many more at the line that is asked for. One takes tens of milliseconds.
+inline constexpr std::size_t kMostTracedFindings = 50;
 
 // Borrows the engine's rules.
 LogTrace TraceInputs(const Engine& engine, const std::vector<Artifact>& inputs, const TraceRequest& request,

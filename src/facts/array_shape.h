@@ -18,7 +18,8 @@ namespace whyoom {
 inline constexpr std::size_t kMaxRank = 32;  // XLA's arrays have far fewer; bounds what hostile text can ask for
 
 inline constexpr std::string_view kBfloat16 = "bf16";  // the element type
-inline constexpr int kHostMemorySpace = 5;             // the S(5) of a layout: Layout::kHostMemorySpace of XLA
+inline constexpr std::string_view kFloat64 = "f64";
+inline constexpr int kHostMemorySpace = 5;  // the S(5) of a layout: Layout::kHostMemorySpace of XLA
 
 struct ArrayShape {
   std::string dtype;                             // "f32"

@@ -52,6 +52,10 @@ bool IsMapped(std::string_view op_name) { return Holds(op_name, kMapped); }
 
 bool IsOneHot(std::string_view op_name) { return Holds(op_name, "one_hot"); }
 
+bool IsAttention(std::string_view op_name) {
+  return HoldsAny(op_name, {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"});
+}
+
 std::string WithoutCheckpoints(std::string op_name) {
   for (const std::string_view part : {kRecomputed, kCheckpoint}) {
     const std::string wrap = std::string(part) + "/";

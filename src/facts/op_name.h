@@ -19,6 +19,7 @@ bool IsRecomputed(std::string_view op_name);  // the second time
 
 bool IsMapped(std::string_view op_name);  // done for each of many
 bool IsOneHot(std::string_view op_name);
+bool IsAttention(std::string_view op_name);  // of a scope or an einsum that is named after it
 
 // Without what checkpointing puts between, which names nothing.
 std::string WithoutCheckpoints(std::string op_name);

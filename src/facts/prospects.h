@@ -50,7 +50,9 @@ struct Prospect {
   std::int64_t saves_bytes = 0;  // may be negative
   std::int64_t left_bytes = 0;
   std::int64_t spread_bytes = 0;
-  bool needs_gradients = false;   // and the program computes none
+  std::int64_t buffers = 0;       // that the change was made on
+  bool open = false;              // if it is enough depends on what is not known of the program: no figure counts
+  std::string ruled_out;          // why the program proves that it cannot help: "no_gradients"; empty where it does not
   std::int64_t parts = 0;         // devices, steps or pieces that it was worked out for; 0: none
   std::optional<AxisPlace> axis;  // that is cut into them
   bool of_state = false;          // weights and optimizer state are
@@ -68,7 +70,9 @@ struct Prospects {
   std::vector<MemoryPart> memory;
   std::vector<MemoryMoment> timeline;  // over the program's order, see TimelineOf
   Room room;
-  std::vector<Prospect> changes;  // those that the program shows a place for
+  // Those that were made on at least one buffer, and those that the program rules out. Of any other change it is not
+  // known what it saves.
+  std::vector<Prospect> changes;
   std::vector<PairProspect> pairs;
   const Prospect* Find(std::string_view change) const;
   const PairProspect* Find(std::string_view change, std::string_view other) const;  // in any order

@@ -49,10 +49,33 @@ std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, 
 
 Variant Changes::AsItIs() const { return {compiled_.SizesAsTheyAre(), 0, {}}; }
 
-Variant Changes::WithoutGradients() const {
+Variant Changes::RuledOut(std::string_view why) const {
   Variant variant = AsItIs();
-  variant.needs_gradients = true;
+  variant.ruled_out = why;
   return variant;
+}
+
+std::int64_t Changes::MadeOn(const Variant& variant) const {
+  std::int64_t made_on = variant.tried + static_cast<std::int64_t>(variant.added.size());
+  for (std::size_t i = 0; i < variant.sizes.size(); ++i)
+    made_on += variant.sizes[i] != program_.values()[i].size ? 1 : 0;
+  return made_on;
+}
+
+bool Changes::IsOpen(const Variant& variant) const {
+  if (variant.at_best.empty() || limit_ <= 0 || Fits(Judge(variant))) return false;
+  return Fits(Judge({variant.at_best, variant.more, variant.added}));
+}
+
+Sizes Changes::AtBest(const Axis& axis, std::int64_t parts, Sizes sizes) const {
+  // What has an argument's shape is that, or its next value.
+  std::set<std::string_view> arguments;
+  for (const ProgramParameter& parameter : program_.parameters()) arguments.insert(program_.ShapeOf(parameter).shape);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (meaning_.MayHave(i, axis) && !arguments.contains(program_.ShapeOf(program_.values()[i]).shape))
+      sizes[i] /= parts;
+  }
+  return sizes;
 }
 
 Outcome Changes::Judge(const Variant& variant) const {
@@ -90,9 +113,16 @@ Variant Changes::Both(const Variant& one, const Variant& other) const {
   return both;
 }
 
+void Changes::KeepOutputs(Sizes* sizes) const {
+  for (const ProgramOutput& output : program_.outputs()) {
+    if (output.value >= 0) (*sizes)[At(output.value)] = program_.values()[At(output.value)].size;
+  }
+}
+
 std::optional<Variant> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
   if (!axis || axis.size < parts) return std::nullopt;
   Variant variant{Scaled(axis, {1, parts}, true), 0, {}};
+  variant.at_best = AtBest(axis, parts, variant.sizes);
   variant.parts = parts;
   variant.axis = axis;
   return variant;
@@ -109,7 +139,8 @@ bool Changes::IsUpdated(const ProgramParameter& parameter) const {
 }
 
 std::optional<Variant> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
-  return meaning_.trains() ? InPieces(axis, parts, false) : WithoutGradients();
+  // Examples are independent of each other: a program without gradients can go through them in steps, too.
+  return meaning_.trains() || meaning_.has_examples() ? InPieces(axis, parts, false) : RuledOut("no_gradients");
 }
 
 std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
@@ -117,6 +148,7 @@ std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts) c
 }
 
 bool Changes::IsOfPieces() const {
+  if (!meaning_.trains() && meaning_.has_examples()) return true;
   std::vector<int> live;
   compiled_.Need(compiled_.SizesAsTheyAre(), {}, &live);
   int largest = -1;
@@ -156,10 +188,11 @@ std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts, b
   if (!axis || axis.size < 2) return std::nullopt;
   // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
   for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
-    if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return AsItIs();
+    if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return std::nullopt;
   }
   parts = std::min(parts, axis.size);
-  const Sizes sizes = Scaled(axis, {1, parts}, false, rows);
+  Sizes sizes = Scaled(axis, {1, parts}, false, rows);
+  KeepOutputs(&sizes);  // what is handed out for each example is put together again
   std::int64_t sums = 0;
   if (meaning_.trains()) {
     for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
@@ -189,28 +222,31 @@ std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts, b
   for (const Buffer& buffer : compiled_.buffers()) free += buffer.is_output ? buffer.size : 0;
   const std::int64_t own_sums = sums - gradients - std::max<std::int64_t>(0, free - temporaries);
   Variant variant{sizes, std::max<std::int64_t>(0, own_sums) + pieces, {}};
+  variant.at_best = AtBest(axis, parts, std::move(sizes));
   variant.parts = parts;
   variant.axis = axis;
   return variant;
 }
 
-// Whether most products of the program as its user wrote it are of bf16 numbers.
-bool Changes::ComputesNarrow() const {
+// Whether most products of the program as its user wrote it are of such numbers.
+bool Changes::ComputesIn(std::string_view dtype) const {
   const HloModule& before = program_.before();
-  double narrow = 0;
-  double wide = 0;
+  double such = 0;
+  double others = 0;
   for (const HloInstruction& instruction : before.instructions) {
     if ((instruction.opcode != "dot" && instruction.opcode != "convolution") || instruction.operands.empty()) continue;
     const HloShape& shape = before.ShapeOf(instruction.operands[0]);
     if (shape.is_tuple) continue;
-    (shape.array.dtype == kBfloat16 ? narrow : wide) += static_cast<double>(ElementCount(shape.array));
+    (shape.array.dtype == dtype ? such : others) += static_cast<double>(ElementCount(shape.array));
   }
-  return narrow > wide;
+  return such > others;
 }
 
 std::optional<Variant> Changes::Narrow() const {
+  // A number of 64 bits is a pair of f32, with many temporaries of its own.
+  if (ComputesIn(kFloat64)) return std::nullopt;
   // Where the products are computed in narrow numbers already, the wide values for each example are so on purpose.
-  const bool mixed = ComputesNarrow();
+  const bool mixed = ComputesIn(kBfloat16);
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
@@ -219,11 +255,15 @@ std::optional<Variant> Changes::Narrow() const {
     const std::optional<std::int64_t> narrow = BytesWithElementBits(program_.ShapeOf(value), 16);
     if (narrow) sizes[i] = std::min(value.size, *narrow);
   }
-  return Variant{std::move(sizes), 0, {}};
+  Variant variant{std::move(sizes), 0, {}};
+  // If nothing but those could become narrow, it is not known whether they may.
+  if (mixed && Judge(variant).left_bytes > need_ - need_ / 200) return std::nullopt;
+  return variant;
 }
 
 std::optional<Variant> Changes::BlockAttention() const {
   if (!meaning_.has_attention()) return std::nullopt;
+  if (ComputesIn(kFloat64)) return RuledOut("64_bits");  // no kernel takes such numbers
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.IsScores(i)) sizes[i] = 0;
@@ -232,12 +272,12 @@ std::optional<Variant> Changes::BlockAttention() const {
 }
 
 std::optional<Variant> Changes::ChunkLoss(std::int64_t chunks) const {
-  if (!meaning_.trains()) return WithoutGradients();
   if (!meaning_.vocabulary()) return std::nullopt;
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (meaning_.KindOf(i) == ValueKind::kLogits) sizes[i] /= chunks;
   }
+  KeepOutputs(&sizes);  // logits that are handed out are whole in the end
   Variant variant{std::move(sizes), 0, {}};
   variant.parts = chunks;
   return variant;
@@ -262,7 +302,6 @@ std::vector<bool> Changes::MadeOfState() const {
 
 std::optional<Variant> Changes::NumberLabels() const {
   const Axis classes = meaning_.vocabulary();
-  if (!meaning_.trains()) return WithoutGradients();
   if (!classes) return std::nullopt;
   const HloModule& module = program_.module();
   const std::vector<bool> made_of_state = MadeOfState();
@@ -293,6 +332,7 @@ std::optional<Variant> Changes::MergeTinyDimensions() const {
   // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. Where no
   // dimension is, the compiler chose the layout with its padding among all others, and would again.
   constexpr std::int64_t kTiny = 8;
+  std::int64_t padded = 0;
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];
@@ -301,15 +341,18 @@ std::optional<Variant> Changes::MergeTinyDimensions() const {
     const bool tiny =
         std::any_of(shape.dims.begin(), shape.dims.end(), [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
     const std::optional<std::int64_t> plain = UnpaddedBytes(shape);
+    padded += plain && *plain < value.size ? 1 : 0;
     if (tiny && plain && *plain > 0) sizes[i] = std::min(value.size, *plain);
   }
-  return Variant{std::move(sizes), 0, {}};
+  Variant variant{std::move(sizes), 0, {}};
+  variant.tried = padded;
+  return variant;
 }
 
 std::optional<Variant> Changes::WithoutHostTransfer() const {
   // What is sent must be whole in memory; without, it is mostly part of a fusion, and so is what it is made of.
   const std::vector<std::vector<std::int64_t>> sent = SentToHost();
-  if (sent.empty()) return AsItIs();
+  if (sent.empty()) return std::nullopt;
   Sizes sizes = compiled_.SizesAsTheyAre();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const ProgramValue& value = program_.values()[i];

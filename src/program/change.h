@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "program/layout.h"
@@ -25,10 +27,13 @@ struct Outcome {
 
 // What a change makes of a program.
 struct Variant {
-  Sizes sizes;                   // of the program's values
-  std::int64_t more = 0;         // that the program needs throughout, in addition
-  std::vector<Buffer> added;     // in addition for a time; `values` of each: what it comes back of, if of any
-  bool needs_gradients = false;  // of a program that computes none: it is as it was
+  Sizes sizes;                // of the program's values
+  std::int64_t more = 0;      // that the program needs throughout, in addition
+  std::vector<Buffer> added;  // in addition for a time; `values` of each: what it comes back of, if of any
+  std::string_view ruled_out =
+      {};                  // why the program proves that the change cannot help: see Prospect; empty: it does not
+  std::int64_t tried = 0;  // buffers that the change was made on, and that take as much as before
+  Sizes at_best = {};      // if it also shrank what may have the axis though the trail to it is lost; else empty
   // What it was made on, for the user to find it.
   std::int64_t parts = 0;  // devices, steps or pieces; 0: none
   Axis axis = {};          // that is cut into them
@@ -37,8 +42,9 @@ struct Variant {
 
 class Changes {
  public:
-  // Borrows both. `limit_bytes` is what a device has; 0: not known.
-  Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes);
+  // Borrows all. `limit_bytes` is what a device has; 0: not known. Once `stop`, which may be null, is asked for, what is
+  // given counts for nothing.
+  Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes, const Stop* stop = nullptr);
 
   // Each gives nothing where the program shows no place for the change: then it may have one that is not recognized.
 
@@ -65,10 +71,14 @@ class Changes {
   std::optional<Variant> MergeTinyDimensions() const;
 
   Variant AsItIs() const;
-  Variant WithoutGradients() const;  // the same, of a change to a training step
+  Variant RuledOut(std::string_view why) const;  // as it is, since the program proves that the change cannot help
   // Two changes made together: each shrinks what the other leaves.
   Variant Both(const Variant& one, const Variant& other) const;
   Outcome Judge(const Variant& variant) const;
+  // How many buffers the change was made on.
+  std::int64_t MadeOn(const Variant& variant) const;
+  // Whether it depends on values whose dimensions are not known if the changed program fits.
+  bool IsOpen(const Variant& variant) const;
 
   std::int64_t need_bytes() const { return need_; }
   // False where the program is too large for it to be laid out: then no outcome counts.
@@ -85,19 +95,28 @@ class Changes {
     std::int64_t of = 1;
   };
   std::optional<Variant> InPieces(const Axis& axis, std::int64_t parts, bool rows) const;
+  void KeepOutputs(Sizes* sizes) const;  // as they are
+  // The same sizes, where what may have the axis is a part of what it was, too.
+  Sizes AtBest(const Axis& axis, std::int64_t parts, Sizes sizes) const;
   // Whether the largest array is made of parts that do not ask for each other: of a vmap, or of all pairs of two
   // inputs.
   bool IsOfPieces() const;
   std::optional<Variant> SplitOver(std::int64_t devices) const;
   // Which arguments are split over devices already.
   struct Split {
-    bool batch = false;
+    bool inputs = false;
     bool weights = false;
     std::set<int> families;  // of the dimensions that are
   };
   Split FindSplit() const;
   bool LeadsWithBatch(const std::vector<int>& dimension) const;
   std::optional<Sizes> GatheredSplit(std::int64_t devices) const;
+  // What an axis of the mesh splits: families, with the length that a device has of them.
+  struct MeshAxis {
+    std::set<std::pair<int, std::int64_t>> splits;
+    bool of_state = false;  // weights are among it
+  };
+  std::map<std::string, MeshAxis> MeshAxes() const;  // by name
   std::set<std::vector<int>> LongAxes(std::int64_t devices) const;
   Sizes BetweenWeights(const std::set<int>& split, std::int64_t devices) const;
   Sizes WholeWhereSent(Sizes sizes) const;
@@ -119,7 +138,7 @@ class Changes {
   bool WrittenFrom(const HloComputation& body, int stack, int element) const;
 
   std::vector<bool> MadeOfState() const;  // by instruction: of weights or of what else is kept from step to step
-  bool ComputesNarrow() const;
+  bool ComputesIn(std::string_view dtype) const;
   bool IsUpdated(const ProgramParameter& parameter) const;
   int LastUse(int instruction, int depth) const;
   int CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const;

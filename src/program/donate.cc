@@ -70,6 +70,7 @@ std::optional<Variant> Changes::Donate() const {
   const std::vector<ProgramValue>& values = program_.values();
   std::set<int> instructions;                                     // that now write into an argument
   std::set<int> allocations;                                      // of outputs that are no more
+  std::int64_t tried = 0;                                         // pairs of an output and an argument of its shape
   std::map<std::string_view, std::vector<std::size_t>> of_shape;  // parameters that can still be taken over
   for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
     const ProgramParameter& parameter = program_.parameters()[p];
@@ -84,6 +85,7 @@ std::optional<Variant> Changes::Donate() const {
       const ProgramParameter& parameter = program_.parameters()[*p];
       // An argument that is only copied, so that it can be written to, need not be copied.
       const int copy = CopyOf(parameter, handed_out);
+      ++tried;
       if (copy < 0 && !CanTakeOver(output, parameter)) continue;
       same_shape.erase(p);
       instructions.insert(output.instruction);
@@ -102,7 +104,12 @@ std::optional<Variant> Changes::Donate() const {
       break;
     }
   }
-  if (instructions.empty()) return AsItIs();
+  if (instructions.empty()) {
+    // Only an argument of an output's shape can be donated for it.
+    Variant variant = RuledOut(tried == 0 ? "nothing_to_donate" : "");
+    variant.tried = tried;
+    return variant;
+  }
   // What lay in the outputs' memory until they were made needs memory of its own; what an update consumes goes as soon
   // as the update can be made, which the compiler then does early.
   for (const Buffer& buffer : compiled_.buffers()) {

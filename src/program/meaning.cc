@@ -31,6 +31,30 @@ bool AnyOf(const std::vector<std::string>& words, const std::set<std::string>& w
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return wanted.contains(word); });
 }
 
+// Whether a reduction looks for the largest of an array's elements.
+bool TakesLargest(const HloModule& module, const HloInstruction& instruction) {
+  if (instruction.opcode != "reduce" || instruction.operands.empty() || instruction.calls.empty()) return false;
+  const HloComputation& reducer = module.computations[static_cast<std::size_t>(instruction.calls[0])];
+  if (reducer.root < 0 || module.ShapeOf(instruction.operands[0]).is_tuple) return false;
+  // Of numbers of 64 bits, which are pairs, it is no single operation.
+  return module.instructions[static_cast<std::size_t>(reducer.root)].opcode == "maximum" ||
+         instruction.op_name.ends_with("reduce_max");
+}
+
+// Whether the result is the operand in another place, order or type.
+bool Carries(const HloModule& module, const HloInstruction& instruction) {
+  static const std::set<std::string_view> kCarriers = {
+      "bitcast",           "convert",   "copy",    "copy-start",      "copy-done",
+      "get-tuple-element", "transpose", "reshape", "all-gather-done", "async-done"};
+  if (kCarriers.contains(instruction.opcode)) return true;
+  if (instruction.opcode != "fusion" || instruction.calls.empty()) return false;
+  const HloComputation& fused = module.computations[static_cast<std::size_t>(instruction.calls[0])];
+  return std::all_of(fused.instructions.begin(), fused.instructions.end(), [&](int at) {
+    const std::string_view opcode = module.instructions[static_cast<std::size_t>(at)].opcode;
+    return opcode == "parameter" || kCarriers.contains(opcode);
+  });
+}
+
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
 constexpr std::size_t kMostKinds =
     1000;  // of attention, or of dimensions that are fed in: more are looked for by nobody
@@ -56,6 +80,8 @@ Meaning::Meaning(const Program& program, const RoleWords& role_words) : program_
   FindSequence();
   FindAttention();
   FindVocabulary();
+  FindWeightDims();
+  gathered_ = FindGathered();
   FindKinds();
 }
 
@@ -106,6 +132,22 @@ Axis Meaning::MakeAxis(const std::vector<int>& factors) const {
 bool Meaning::InWeights(const Axis& axis) const {
   return std::any_of(axis.families.begin(), axis.families.end(),
                      [&](int family) { return weight_families_.contains(family); });
+}
+
+bool Meaning::IsOfWeights(const Rows& rows) const {
+  return std::all_of(rows.begin(), rows.end(), [&](const std::vector<int>& row) {
+    return row.empty() || InWeights({row, 0});
+  });
+}
+
+bool Meaning::MayHave(std::size_t value, const Axis& axis) const {
+  const ProgramValue& is = program_.values()[value];
+  if (is.leaf < 0 || Has(value, axis) || gathered_[static_cast<std::size_t>(is.instruction)] != 0) return false;
+  if (weight_dims_.contains(SortedDims(program_.ShapeOf(is).dims))) return false;
+  return std::any_of(rows_[value].begin(), rows_[value].end(), [&](const std::vector<int>& row) {
+    if (row.empty() || InWeights({row, 0})) return false;
+    return (!batch_ || Occurs({row}, batch_) == 0) && (!sequence_ || Occurs({row}, sequence_) == 0);
+  });
 }
 
 std::int64_t Meaning::BytesWith(const Axis& axis) const {
@@ -339,10 +381,41 @@ void Meaning::FindSequence() {
   }
 }
 
+std::vector<std::pair<std::vector<int>, Rows>> Meaning::FindSoftmaxes() const {
+  std::vector<std::pair<std::vector<int>, Rows>> softmaxes;
+  const HloModule& module = program_.module();
+  for (const HloInstruction& instruction : module.instructions) {
+    if (softmaxes.size() >= kMostKinds) break;
+    if (!TakesLargest(module, instruction)) continue;
+    Rows rows = RowsOf(instruction.operands[0], 0);
+    std::vector<int> along;
+    for (const std::int64_t dim : Integers(Attribute(instruction.attributes, "dimensions"))) {
+      if (dim < 0 || dim >= static_cast<std::int64_t>(rows.size())) continue;
+      const std::vector<int>& row = rows[static_cast<std::size_t>(dim)];
+      along.insert(along.end(), row.begin(), row.end());
+    }
+    std::pair<std::vector<int>, Rows> softmax{std::move(along), std::move(rows)};
+    if (std::find(softmaxes.begin(), softmaxes.end(), softmax) == softmaxes.end())
+      softmaxes.push_back(std::move(softmax));
+  }
+  return softmaxes;
+}
+
 void Meaning::FindAttention() {
   // Scores are a product of two activations whose free dimensions, the positions of queries and keys, no weight has;
-  // what is summed over is a part of each head.
+  // what is summed over is a part of each head. A softmax over the keys follows, or the scope says what it is: else it
+  // is another product of pairs, such as one that hands tokens to experts.
   const Dimensions& dimensions = program_.dimensions();
+  const std::vector<std::pair<std::vector<int>, Rows>> softmaxes = FindSoftmaxes();
+  const auto shares = [](const std::vector<int>& a, const std::vector<int>& b) {
+    return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+  };
+  const auto has_softmax = [&](const std::vector<int>& queries, const std::vector<int>& keys) {
+    return std::any_of(softmaxes.begin(), softmaxes.end(), [&](const auto& softmax) {
+      const auto has_queries = [&](const std::vector<int>& row) { return shares(row, queries); };
+      return shares(softmax.first, keys) && std::any_of(softmax.second.begin(), softmax.second.end(), has_queries);
+    });
+  };
   const auto free_families = [&](const std::vector<int>& row) {
     std::vector<int> found;
     for (const int factor : dimensions.factors().Expand(row)) {
@@ -363,7 +436,9 @@ void Meaning::FindAttention() {
     const bool over_features = !summed.empty() && std::all_of(summed.begin(), summed.end(), [&](int factor) {
       return weight_families_.contains(dimensions.Family(factor));
     });
-    if (over_features && !product.batch.empty()) attention_.insert({queries, keys});
+    if (!over_features || product.batch.empty() || attention_.contains({queries, keys})) continue;
+    const HloInstruction& made = program_.module().instructions[static_cast<std::size_t>(product.instruction)];
+    if (IsAttention(made.op_name) || has_softmax(queries, keys)) attention_.insert({queries, keys});
   }
 }
 
@@ -384,11 +459,8 @@ void Meaning::FindVocabulary() {
   const HloModule& module = program_.module();
   for (std::size_t i = 0; i < module.instructions.size(); ++i) {
     const HloInstruction& instruction = module.instructions[i];
-    if (instruction.opcode != "reduce" || instruction.operands.empty() || instruction.calls.empty()) continue;
-    const HloComputation& reducer = module.computations[static_cast<std::size_t>(instruction.calls[0])];
-    if (reducer.root < 0 || module.instructions[static_cast<std::size_t>(reducer.root)].opcode != "maximum") continue;
+    if (!TakesLargest(module, instruction)) continue;
     const int from = instruction.operands[0];
-    if (module.ShapeOf(from).is_tuple) continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(from, 0);
     for (const std::int64_t dim : Integers(Attribute(instruction.attributes, "dimensions"))) {
       if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[static_cast<std::size_t>(dim)].empty())
@@ -401,25 +473,51 @@ void Meaning::FindVocabulary() {
   }
 }
 
+std::vector<char> Meaning::FindGathered() const {
+  const HloModule& module = program_.module();
+  std::vector<char> gathers(module.computations.size(), 0);  // holds an all-gather
+  std::vector<char> gathered(module.instructions.size(), 0);
+  for (const HloInstruction& instruction : module.instructions) {
+    if (instruction.opcode.starts_with("all-gather")) gathers[static_cast<std::size_t>(instruction.computation)] = 1;
+  }
+  for (std::size_t i = 0; i < module.instructions.size(); ++i) {
+    const HloInstruction& instruction = module.instructions[i];
+    const bool calls = instruction.opcode == "fusion" || instruction.opcode.starts_with("async-");
+    const bool makes = instruction.opcode.starts_with("all-gather") ||
+                       (calls && std::any_of(instruction.calls.begin(), instruction.calls.end(),
+                                             [&](int call) { return gathers[static_cast<std::size_t>(call)] != 0; }));
+    const bool carries = !instruction.operands.empty() &&
+                         gathered[static_cast<std::size_t>(instruction.operands[0])] != 0 &&
+                         Carries(module, instruction);
+    gathered[i] = makes || carries ? 1 : 0;  // operands stand before their user
+  }
+  return gathered;
+}
+
+void Meaning::FindWeightDims() {
+  for (std::size_t i = 0; i < roles_.size(); ++i) {
+    if (roles_[i] != Role::kWeights) continue;
+    const ProgramParameter& parameter = program_.parameters()[i];
+    std::vector<std::int64_t> dims = program_.ShapeOf(parameter).dims;
+    std::vector<std::int64_t> whole = dims;
+    for (std::size_t d = 0; d < std::min(dims.size(), parameter.shards.size()); ++d)
+      whole[d] = dims[d] > INT64_MAX / parameter.shards[d] ? dims[d] : dims[d] * parameter.shards[d];
+    for (std::vector<std::int64_t>* of : {&dims, &whole}) {
+      weight_dims_.insert(SortedDims(*of));
+      for (std::size_t d = 0; of->size() > 2 && d < of->size(); ++d) {
+        std::vector<std::int64_t> layer = *of;
+        layer.erase(layer.begin() + static_cast<std::ptrdiff_t>(d));
+        weight_dims_.insert(SortedDims(std::move(layer)));
+      }
+    }
+  }
+}
+
 void Meaning::FindKinds() {
   const auto& values = program_.values();
   kinds_.assign(values.size(), ValueKind::kUnknown);
   std::map<int, std::size_t> of_number;  // the last array of each parameter
   for (std::size_t p = 0; p < roles_.size(); ++p) of_number[program_.parameters()[p].number] = p;
-  std::set<std::vector<std::int64_t>> weight_dims;
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    if (roles_[i] != Role::kWeights) continue;
-    std::vector<std::int64_t> dims = program_.ShapeOf(program_.parameters()[i]).dims;
-    std::sort(dims.begin(), dims.end());
-    weight_dims.insert(dims);
-    if (dims.size() > 2) {
-      for (std::size_t d = 0; d < dims.size(); ++d) {
-        std::vector<std::int64_t> layer = dims;
-        layer.erase(layer.begin() + static_cast<std::ptrdiff_t>(d));
-        weight_dims.insert(layer);  // of one layer
-      }
-    }
-  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ProgramValue& value = values[i];
     const MemoryAllocation& allocation = program_.AllocationOf(value);
@@ -444,10 +542,11 @@ void Meaning::FindKinds() {
       kind = ValueKind::kAttentionScores;
     } else if (per_example && Has(i, vocabulary_)) {
       kind = ValueKind::kLogits;
-    } else if (!per_example && weight_dims.contains(dims)) {
-      kind = IsBackward(instruction)     ? ValueKind::kGradients
-             : program_.partitions() > 1 ? ValueKind::kGatheredWeights
-                                         : ValueKind::kTemporaries;
+    } else if (!per_example && gathered_[static_cast<std::size_t>(instruction)] != 0 &&
+               (IsOfWeights(rows_[i]) || weight_dims_.contains(dims))) {
+      kind = ValueKind::kGatheredWeights;
+    } else if (!per_example && weight_dims_.contains(dims)) {
+      kind = IsBackward(instruction) ? ValueKind::kGradients : ValueKind::kTemporaries;
     } else if (trains_ && IsForward(instruction)) {
       kind = ValueKind::kActivations;
     } else {

@@ -71,6 +71,9 @@ class Meaning {
   const Rows& RowsOf(std::size_t value) const { return rows_[value]; }
   Rows RowsOf(int instruction, int leaf) const;
   bool Has(std::size_t value, const Axis& axis) const { return axis && Occurs(rows_[value], axis) > 0; }
+  // Whether the trail to the axis may be lost: it does not have it, but a dimension that is none of a weight's nor the
+  // batch or the sequence.
+  bool MayHave(std::size_t value, const Axis& axis) const;
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(std::size_t value) const;  // has query and key positions
   bool IsBackward(int instruction) const;
@@ -85,12 +88,17 @@ class Meaning {
   void FindBatch();
   void FindSequence();
   void FindAttention();
+  // The dimensions that a softmax looks for the largest along, and those of the array that it looks in; families.
+  std::vector<std::pair<std::vector<int>, Rows>> FindSoftmaxes() const;
   void FindVocabulary();
+  void FindWeightDims();
   void FindKinds();
+  std::vector<char> FindGathered() const;          // by instruction: made by an all-gather, or a copy or cast of that
   std::int64_t BytesWith(const Axis& axis) const;  // of values large enough to matter that have it
   Axis Restored(const Axis& axis) const;           // where the trail of an axis is lost: one of its size that is not
   Axis MakeAxis(const std::vector<int>& factors) const;
   bool InWeights(const Axis& axis) const;
+  bool IsOfWeights(const Rows& rows) const;  // each dimension is one of a weight
 
   const Program& program_;
   std::vector<Rows> rows_;
@@ -98,6 +106,8 @@ class Meaning {
   std::vector<Role> roles_;
   std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;
+  std::set<std::vector<std::int64_t>> weight_dims_;  // sorted: of weights, on a device and whole, and of one layer
+  std::vector<char> gathered_;                       // by instruction: see FindGathered
   mutable std::map<std::int64_t, std::map<std::vector<int>, std::int64_t>> of_size_;  // what Restored found
   std::set<int> weight_families_;
   std::set<int> stacked_families_;  // of weights with more than two dimensions

@@ -42,23 +42,31 @@ std::map<std::string_view, std::int64_t> ReadMesh(std::string_view mesh) {
   return axes;
 }
 
-// Of each dimension over how many devices it is split:
-//   {mesh['data'=4,'model'=1], [{'data'}, {}]}   or   {devices=[4,1]<=[4]}   or   {replicated}
-std::vector<std::int64_t> ReadSharding(std::string_view text, std::size_t rank) {
-  std::vector<std::int64_t> shards;
-  if (text.empty()) return shards;
+struct Sharding {
+  std::vector<std::int64_t> shards;            // of each dimension: over how many devices it is split
+  std::vector<std::vector<std::string>> axes;  // along which axes of the mesh
+};
+
+// {mesh['data'=4,'model'=1], [{'data'}, {}]}   or   {devices=[4,1]<=[4]}   or   {replicated}
+Sharding ReadSharding(std::string_view text, std::size_t rank) {
+  Sharding sharding;
+  if (text.empty()) return sharding;
+  std::vector<std::int64_t>& shards = sharding.shards;
   shards.assign(rank, 1);
+  sharding.axes.resize(rank);
   const std::size_t devices = text.find("devices=[");
   if (devices != std::string_view::npos) {
     const std::string_view list = text.substr(devices + 9);
     const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
-    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
+    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim) {
       shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
-    return shards;
+      if (shards[dim] > 1) sharding.axes[dim].emplace_back();
+    }
+    return sharding;
   }
   const std::size_t mesh = text.find("mesh[");
   const std::size_t end = text.find(']', mesh);
-  if (mesh == std::string_view::npos || end == std::string_view::npos) return shards;
+  if (mesh == std::string_view::npos || end == std::string_view::npos) return sharding;
   const std::map<std::string_view, std::int64_t> axes = ReadMesh(text.substr(mesh, end - mesh));
   // [{'data'}, {}]: the axes of each dimension
   std::size_t dim = 0;
@@ -68,12 +76,14 @@ std::vector<std::int64_t> ReadSharding(std::string_view text, std::size_t rank) 
     const std::string_view along = text.substr(i, close - i);
     for (std::size_t at = 0; at < along.size();) {
       const auto axis = axes.find(NextQuoted(along, &at));
-      if (axis != axes.end()) shards[dim] = std::min(shards[dim] * axis->second, kMostDevices);
+      if (axis == axes.end() || axis->second <= 1) continue;
+      shards[dim] = std::min(shards[dim] * axis->second, kMostDevices);
+      sharding.axes[dim].emplace_back(axis->first);
     }
     ++dim;
     i = close;
   }
-  return shards;
+  return sharding;
 }
 
 }  // namespace
@@ -176,12 +186,13 @@ void Program::FindParameters() {
 void Program::AddParameters(ProgramParameter parameter, std::string_view sharding) {
   const std::size_t begin = parameters_.size();
   const int leaves = dimensions_->LeafCount(parameter.instruction);
-  std::map<std::size_t, std::vector<std::int64_t>> of_rank;
+  std::map<std::size_t, Sharding> of_rank;
   for (parameter.leaf = 0; parameter.leaf < leaves; ++parameter.leaf) {
     const std::size_t rank = ShapeOf(parameter).dims.size();
-    const auto [shards, is_new] = of_rank.try_emplace(rank);
-    if (is_new) shards->second = ReadSharding(sharding, rank);
-    parameter.shards = shards->second;
+    const auto [read, is_new] = of_rank.try_emplace(rank);
+    if (is_new) read->second = ReadSharding(sharding, rank);
+    parameter.shards = read->second.shards;
+    parameter.axes = read->second.axes;
     parameters_.push_back(parameter);
   }
   for (const int i : ValuesOf(parameter.instruction)) {

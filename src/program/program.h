@@ -35,9 +35,11 @@ struct ProgramParameter {
   int number = 0;
   std::string
       path;  // "params['blocks']['wq']", of the user's tree of arguments; the instruction's name where there is none
-  std::vector<std::int64_t> shards;  // of each dimension: over how many devices it is split; empty: not known
-  std::int64_t size = 0;             // with padding, on one device
-  bool shares_output = false;        // an output takes over its memory: donated
+  std::vector<std::int64_t> shards;            // of each dimension: over how many devices it is split; empty: not known
+  std::vector<std::vector<std::string>> axes;  // of each dimension: the mesh's axes that split it, "" for one without a
+                                               // name; as many as shards
+  std::int64_t size = 0;                       // with padding, on one device
+  bool shares_output = false;                  // an output takes over its memory: donated
 };
 
 struct ProgramOutput {

@@ -38,7 +38,9 @@ constexpr std::array<NamedChange, 15> kChanges = {{
     {"pieces", [](const Changes& c, const Meaning& m, const Program&) { return c.InPieces(m.batch(), kPieces); }},
     {"donate", [](const Changes& c, const Meaning&, const Program&) { return c.Donate(); }},
     {"shard", [](const Changes& c, const Meaning&, const Program& p) { return c.Shard(Devices(p)); }},
-    {"more_devices", [](const Changes& c, const Meaning&, const Program&) { return c.MoreDevices(kDevices); }},
+    // From one device to a host, else the next larger topology.
+    {"more_devices", [](const Changes& c, const Meaning&,
+                        const Program& p) { return c.MoreDevices(p.partitions() > 1 ? 2 : kDevices); }},
     {"bfloat16", [](const Changes& c, const Meaning&, const Program&) { return c.Narrow(); }},
     {"recompute_layers", [](const Changes& c, const Meaning&, const Program&) { return c.Recompute(); }},
     {"attention_in_blocks", [](const Changes& c, const Meaning&, const Program&) { return c.BlockAttention(); }},
@@ -311,10 +313,23 @@ Prospects LookAhead(const Program& program, const RoleWords& role_words, std::in
     if (stop.IsAsked()) return prospects;
     std::optional<Variant> variant = change.make(changes, meaning, program);
     if (!variant) continue;
+    const std::int64_t buffers = changes.MadeOn(*variant);
+    if (buffers == 0 && variant->ruled_out.empty()) continue;
+    if (changes.IsOpen(*variant)) {
+      prospects.changes.push_back(
+          {.change = std::string(change.name), .buffers = buffers, .open = true, .ruled_out = {}, .axis = {}});
+      continue;
+    }
     const Outcome outcome = changes.Judge(*variant);
-    prospects.changes.push_back({std::string(change.name), changes.need_bytes() - outcome.left_bytes,
-                                 outcome.left_bytes, outcome.spread_bytes, variant->needs_gradients, variant->parts,
-                                 FindPlace(program, meaning, variant->axis), variant->of_state});
+    prospects.changes.push_back({.change = std::string(change.name),
+                                 .saves_bytes = changes.need_bytes() - outcome.left_bytes,
+                                 .left_bytes = outcome.left_bytes,
+                                 .spread_bytes = outcome.spread_bytes,
+                                 .buffers = buffers,
+                                 .ruled_out = std::string(variant->ruled_out),
+                                 .parts = variant->parts,
+                                 .axis = FindPlace(program, meaning, variant->axis),
+                                 .of_state = variant->of_state});
     if (limit_bytes > 0 && !changes.Fits(outcome) &&
         changes.need_bytes() - outcome.left_bytes > kLeastOfPair * limit_bytes / 100)
       part_of_it.push_back({change.name, std::move(*variant)});

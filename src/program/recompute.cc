@@ -319,13 +319,15 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
 }
 
 std::optional<Variant> Changes::Recompute() const {
-  if (!meaning_.trains()) return WithoutGradients();
+  if (!meaning_.trains()) return RuledOut("no_gradients");
   const std::vector<Pair> pairs = FindPairs();
   if (pairs.empty()) return RecomputeBlocks();
   Sizes sizes = compiled_.SizesAsTheyAre();
   std::vector<Buffer> added;
   for (const Pair& pair : pairs) RecomputeLoop(pair, &sizes, &added);
-  return Variant{std::move(sizes), 0, std::move(added)};
+  Variant variant{std::move(sizes), 0, std::move(added)};
+  for (const Pair& pair : pairs) variant.tried += static_cast<std::int64_t>(pair.stacks.size());
+  return variant;
 }
 
 }  // namespace whyoom

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "facts/op_name.h"
 #include "program/blocks.h"
 #include "program/change.h"
 
@@ -246,10 +247,17 @@ std::optional<Variant> Changes::RecomputeBlocks() const {
     Variant variant = AsItIs();
     BlockRecomputer(program_, meaning_, compiled_, Joined(blocks, each)).Change(&variant.sizes, &variant.added);
     const std::int64_t left = Judge(variant).left_bytes;
-    if (left >= least) continue;
+    if (left >= least) {
+      best.tried += MadeOn(variant);
+      continue;
+    }
     least = left;
     best = std::move(variant);
   }
+  // A checkpoint that is there already may be in the wrong place: what another would save is not known.
+  const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
+  const std::vector<HloInstruction>& all = program_.module().instructions;
+  if (least == need_ && std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;
   return best;
 }
 

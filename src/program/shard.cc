@@ -36,14 +36,48 @@ Sizes Changes::StateSharded(std::int64_t devices) const {
   return Divided(whole, devices);
 }
 
+std::map<std::string, Changes::MeshAxis> Changes::MeshAxes() const {
+  std::map<std::string, MeshAxis> axes;
+  const Dimensions& dimensions = program_.dimensions();
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    const std::vector<std::vector<int>> dims = dimensions.Of(parameter.instruction, parameter.leaf);
+    for (std::size_t dim = 0; dim < std::min(dims.size(), parameter.axes.size()); ++dim) {
+      if (dims[dim].empty()) continue;
+      for (const std::string& name : parameter.axes[dim]) {
+        MeshAxis& axis = axes[name];
+        axis.splits.emplace(dimensions.Family(dims[dim].front()), dimensions.factors().size(dims[dim].front()));
+        axis.of_state = axis.of_state || meaning_.RoleOf(p) == Role::kWeights;
+      }
+    }
+  }
+  return axes;
+}
+
 std::optional<Variant> Changes::MoreDevices(std::int64_t times) const {
-  // State that is split over the devices is split further; each device keeps its share of the work.
-  const std::set<std::string> split = StateShapes(true);
-  if (split.empty()) return SplitOver(times);
-  Variant variant{Divided(split, times), 0, {}};
-  variant.parts = times;
-  variant.of_state = true;
-  return variant;
+  const std::map<std::string, MeshAxis> axes = MeshAxes();
+  if (axes.empty() && program_.partitions() <= 1) return SplitOver(times);
+  // One axis of the mesh grows: all that is split along it is split further, wherever it is not put together again.
+  std::optional<Variant> best;
+  for (const auto& [name, axis] : axes) {
+    Variant variant = AsItIs();
+    for (std::size_t i = 0; i < variant.sizes.size(); ++i) {
+      const ProgramValue& value = program_.values()[i];
+      if (value.leaf < 0) continue;
+      const std::vector<std::vector<int>> dims = program_.dimensions().Of(value.instruction, value.leaf);
+      const bool split = std::any_of(dims.begin(), dims.end(), [&](const std::vector<int>& factors) {
+        return std::any_of(factors.begin(), factors.end(), [&](int factor) {
+          return axis.splits.contains(
+              {program_.dimensions().Family(factor), program_.dimensions().factors().size(factor)});
+        });
+      });
+      if (split) variant.sizes[i] /= times;
+    }
+    variant.parts = times;
+    variant.of_state = axis.of_state;
+    if (!best || Judge(variant).left_bytes < Judge(*best).left_bytes) best = std::move(variant);
+  }
+  return best;
 }
 
 std::optional<Variant> Changes::Shard(std::int64_t devices) const {
@@ -57,11 +91,13 @@ bool Changes::LeadsWithBatch(const std::vector<int>& dimension) const {
 
 Changes::Split Changes::FindSplit() const {
   Split split;
-  for (const ProgramParameter& parameter : program_.parameters()) {
+  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program_.parameters()[p];
+    const bool of_state = meaning_.RoleOf(p) == Role::kWeights || meaning_.RoleOf(p) == Role::kOptimizerState;
     const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
     for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
       if (parameter.shards[dim] <= 1) continue;
-      (LeadsWithBatch(rows[dim]) ? split.batch : split.weights) = true;
+      (of_state ? split.weights : split.inputs) = true;
       split.families.insert(rows[dim].begin(), rows[dim].end());
     }
   }
@@ -148,8 +184,8 @@ std::optional<Variant> Changes::SplitOver(std::int64_t devices) const {
     least = left;
     best = std::move(variant);
   };
-  if (!split.weights || split.batch) consider(StateSharded(devices), {}, true);
-  if (split.batch) {
+  if (!split.weights || split.inputs) consider(StateSharded(devices), {}, true);
+  if (split.inputs) {
     if (std::optional<Sizes> sizes = GatheredSplit(devices)) consider(std::move(*sizes), {});
   } else if (split.weights) {
     consider(BetweenWeights(split.families, devices), {});

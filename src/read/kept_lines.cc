@@ -11,6 +11,8 @@
 namespace whyoom {
 namespace {
 
+// Lines of one reporter are looked for among so many; further away they are of no message that goes on.
+constexpr std::size_t kMostBetween = 512;
 constexpr std::uint64_t kRawLinesAround = 64;  // several reporters may print between
 constexpr std::size_t kLongestRaw = std::size_t{256} << 10;
 
@@ -53,11 +55,13 @@ void KeptLines::Keep(std::vector<Line> lines, const RawLine* raw) {
 LineWindow KeptLines::WindowAt(std::size_t index) const {
   LineWindow window;
   const std::string& reporter = kept_[index].line.reporter;
-  for (std::size_t i = index; i < kept_.size() && window.lines.size() < kLookAhead; ++i) {
+  const std::size_t end = std::min(kept_.size(), index + kMostBetween);
+  for (std::size_t i = index; i < end && window.lines.size() < kLookAhead; ++i) {
     if (i > index && kept_[i].after_gap) break;
     if (kept_[i].line.reporter == reporter) window.lines.push_back(kept_[i].line);
   }
-  for (std::size_t i = index; i > 0 && window.before.size() < QuotationFinder::kLinesBefore; --i) {
+  const std::size_t begin = index - std::min(index, kMostBetween);
+  for (std::size_t i = index; i > begin && window.before.size() < QuotationFinder::kLinesBefore; --i) {
     if (kept_[i].after_gap) break;
     const Line& line = kept_[i - 1].line;
     if (line.reporter == reporter) window.before.push_front(line.Written().substr(0, QuotationFinder::kLineBytes));

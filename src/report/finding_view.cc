@@ -131,6 +131,9 @@ std::string EffectText(const RankedRemedy& ranked) {
 }
 
 std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding) {
+  const bool is_searched = finding.prospects && !ranked.remedy->change.empty();
+  if (is_searched && !ranked.saves_bytes)
+    return "what it saves is unknown, the program does not show it · " + SafetyText(ranked);
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),

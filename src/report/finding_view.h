@@ -56,6 +56,7 @@ std::string EnoughText(const RankedRemedy& ranked);
 std::string EffectText(const RankedRemedy& ranked);
 
 // The same in a report, where another remedy goes by its number: "enough together with remedy 5".
+// If the program was searched for a place for the remedy and shows none, the text says so.
 std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding);
 
 // For which framework the steps are, where the log shows none and others have steps of their own. Empty else.

@@ -125,7 +125,9 @@ TEST_CASE("what the program asks of the rule data by name is there", "[rules]") 
     INFO(VerdictId(verdict));
     CHECK((of_figures || says(std::string("diff.verdict.") + VerdictId(verdict))));
   }
-  for (const char* id : {"ruled_out.no_gradients", "ruled_out.next_to_nothing"}) CHECK(says(id));
+  for (const char* id :
+       {"ruled_out.no_gradients", "ruled_out.64_bits", "ruled_out.nothing_to_donate", "ruled_out.next_to_nothing"})
+    CHECK(says(id));
   for (const char* id : {"next_to_nothing", "worth_a_step", "worth_telling"}) CHECK(BuiltIn().Threshold(id) > 0);
   const RoleWords& roles = BuiltIn().role_words();
   for (const std::set<std::string>* words : {&roles.optimizer_state, &roles.weights, &roles.cache, &roles.inputs})

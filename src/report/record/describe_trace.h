@@ -257,6 +257,7 @@ void DescribeTrace(V& v, RecordOf<LogTrace> auto& trace, const ToolRecord& tool)
   v.Maybe("literals", trace.literals, {.about = "Where none is near: what was looked for."});
   v.Maybe("not_all_kept", trace.not_all_kept, {.about = "The last lines of a large input were not looked at again."});
   v.Need("findings", trace.findings);
+  v.Maybe("findings_left_out", trace.findings_left_out, {.about = "Further diagnoses, which are not traced."});
   v.Need("problems", trace.problems);
 }
 

@@ -101,6 +101,10 @@ class Page {
       page_.Rule();
       PrintFindingTrace(trace.findings[i], i + 1, &page_);
     }
+    if (trace.findings_left_out > 0) {
+      page_.Blank();
+      page_.Paragraph(fmt::format("{} more failures are not traced; LOG:LINE traces those at one line.", trace.findings_left_out));
+    }
     PrintElsewhere(elsewhere);
     if (trace.findings.empty()) {
       page_.Blank();

@@ -119,7 +119,7 @@ TEST_CASE("a change that saves next to nothing is ruled out", "[diagnose]") {
         "h; l; i; b 5, 995 ±0 program little | d: worked out on this program, it saves next to nothing");
   Case inference;
   inference.Change("half_batch", 0);
-  inference.diagnosis.prospects->changes[0].needs_gradients = true;
+  inference.diagnosis.prospects->changes[0].ruled_out = "no_gradients";
   CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
   // A reason to rule it out does not count against what the program tells.
   CHECK(Ranked(Case().Say("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");

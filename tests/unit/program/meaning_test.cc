@@ -181,6 +181,59 @@ TEST_CASE("the vocabulary is what a softmax is taken over, and not the experts t
   CHECK_FALSE(Meaning(experts, Words()).vocabulary());
 }
 
+// Pairs that a product of two arrays of the same 64 examples makes: 512 places of each against 256 of the other, and 16
+// features of 8 heads summed over. `after` is what is made of them.
+std::string Pairs(const std::string& scope, const std::string& after) {
+  return R"(%max {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] maximum(%a, %b)
+}
+
+ENTRY %main {
+  %w = f32[2048,8,16]{2,1,0} parameter(0), metadata={op_name="params[\'w\']"}
+  %x = f32[64,512,2048]{2,1,0} parameter(1), metadata={op_name="batch[\'x\']"}
+  %y = f32[64,256,2048]{2,1,0} parameter(2), metadata={op_name="batch[\'y\']"}
+  %i = f32[] constant(-inf)
+  %q = f32[64,512,8,16]{3,2,1,0} dot(%x, %w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  %k = f32[64,256,8,16]{3,2,1,0} dot(%y, %w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  %p = f32[64,8,512,256]{3,2,1,0} dot(%q, %k), lhs_batch_dims={0,2}, rhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_contracting_dims={3}, metadata={op_name=")" +
+         scope + "\"}\n" + after + "}\n";
+}
+
+TEST_CASE("pairs are attention scores only if a softmax over one side follows, or their scope says so", "[program]") {
+  const std::string used = "  ROOT %z = f32[64,8,512,256]{3,2,1,0} add(%p, %p)\n";
+  const std::string softmax = "  ROOT %m = f32[64,8,512]{2,1,0} reduce(%p, %i), dimensions={3}, to_apply=%max\n";
+  // As tokens are handed to the places of experts: no attention, and no flash attention to be offered.
+  CHECK_FALSE(Meaning(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
+  CHECK(Meaning(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
+  CHECK(Meaning(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
+  CHECK(Meaning(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
+}
+
+TEST_CASE("weights are gathered only where an all-gather made them", "[program]") {
+  const Program program = MakeProgram(
+      R"(ENTRY %main {
+  %w = f32[2048,2048]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}, metadata={op_name="params[\'w\']"}
+  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name="batch[\'x\']"}
+  %g = f32[8192,2048]{1,0} all-gather(%w), dimensions={0}
+  %b = bf16[8192,2048]{1,0} convert(%g)
+  %t = f32[2048,2048]{1,0} add(%w, %w)
+  ROOT %y = f32[64,2048]{1,0} dot(%x, %t), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)",
+      "BufferAssignment:\n"
+      "allocation 0: size 117440512, page 0, preallocated-temp:\n"
+      " value: <1 g @0> (size=67108864,offset=0): f32[8192,2048]{1,0}\n"
+      " value: <2 b @0> (size=33554432,offset=67108864): bf16[8192,2048]{1,0}\n"
+      " value: <3 t @0> (size=16777216,offset=100663296): f32[2048,2048]{1,0}\n",
+      "", ", num_partitions=4");
+  const Meaning meaning(program, Words());
+  CHECK(KindOf(program, meaning, "g") == ValueKind::kGatheredWeights);
+  CHECK(KindOf(program, meaning, "b") == ValueKind::kGatheredWeights);  // a cast of it
+  CHECK(KindOf(program, meaning, "t") == ValueKind::kTemporaries);      // of a weight's shape, and computed here
+}
+
 TEST_CASE("a program of nothing means nothing", "[program]") {
   const Program program = MakeProgram("");
   const Meaning meaning(program, Words());

@@ -127,7 +127,7 @@ TEST_CASE("a change says what it was made on", "[program]") {
   CHECK(points.room.batch_axis->name.empty());
   const Prospect* steps = points.Find("batch_in_steps");
   REQUIRE(steps != nullptr);
-  CHECK(steps->needs_gradients);
+  CHECK(steps->ruled_out == "no_gradients");
   CHECK(points.Find("attention_in_blocks") == nullptr);  // no place for it is seen, which is no verdict
 }
 

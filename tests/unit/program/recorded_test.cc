@@ -130,7 +130,8 @@ std::string ChangesText(const Program& program, const Meaning& meaning) {
     text += fmt::format("  {} leaves {} ± {}, more {}, parts {}, axis {}, sizes {}, added {}{}{}\n", name,
                         outcome.left_bytes, outcome.spread_bytes, variant->more, variant->parts,
                         AxisText(variant->axis), sizes.Digest(), added.Digest(),
-                        variant->needs_gradients ? ", no gradients" : "", variant->of_state ? ", of state" : "");
+                        variant->ruled_out.empty() ? "" : fmt::format(", {}", variant->ruled_out),
+                        variant->of_state ? ", of state" : "");
   };
   for (const auto& [name, axis] : {std::pair("batch", meaning.batch()), std::pair("sequence", meaning.sequence())}) {
     if (!axis) continue;

@@ -43,8 +43,8 @@ MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_b
 TEST_CASE("where the weights are split, what lies between them is split along the batch", "[program]") {
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "");
   CHECK(made.Left(made.changes.Shard(4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
-  // More devices for the state: both weights go on being split.
-  CHECK(made.Left(made.changes.MoreDevices(2)) == 8 * kMiB + (512 + 256 + 512) * kKiB);
+  // A longer axis splits both weights further, and y, which has the split dimension, too.
+  CHECK(made.Left(made.changes.MoreDevices(2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
 }
 
 TEST_CASE("where the batch is split, the weights can be", "[program]") {
@@ -54,6 +54,26 @@ TEST_CASE("where the batch is split, the weights can be", "[program]") {
   REQUIRE(variant);
   CHECK(variant->of_state);
   CHECK(variant->parts == 4);
+}
+
+TEST_CASE("on more devices what is split along the axis that grows shrinks, whatever it is", "[program]") {
+  // The batch is split over 'data', the weights over 'model': growing 'data' halves x, y and z, growing 'model' halves
+  // the weights and y, which saves more.
+  const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "{'data'}, {}");
+  CHECK(made.Left(made.changes.MoreDevices(2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
+  const MadeProgram data = Layer("", "", "{'data'}, {}");
+  CHECK(data.Left(data.changes.MoreDevices(2)) == 16 * kMiB + (256 + 128 + 256) * kKiB);
+}
+
+TEST_CASE("if nothing shows how a program is split, what more devices save is unknown", "[program]") {
+  CHECK_FALSE(Layer("", "", "").changes.MoreDevices(2));
+}
+
+TEST_CASE("a sequence that is split over devices is no reason to split what lies between the weights", "[program]") {
+  // The input's second dimension is split, not the weights: they can be, what is computed is split already.
+  const std::optional<Variant> variant = Layer("", "", "{}, {'data'}").changes.Shard(4);
+  REQUIRE(variant);
+  CHECK(variant->of_state);
 }
 
 }  // namespace TEST_FILE
