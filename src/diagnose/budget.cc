@@ -20,32 +20,45 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
   return std::find(with.begin(), with.end(), other.remedy->id) != with.end();
 }
 
+// What the program needs that was changed by both.
+std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
+  if (!diagnosis.prospects) return std::nullopt;
+  const PairProspect* pair = diagnosis.prospects->Find(one.remedy->change, other.remedy->change);
+  return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));
+}
+
+bool MayBeAdded(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
+  const bool one_names = Names(one, other);
+  const bool other_names = Names(other, one);
+  return (one_names && other_names) || ((one_names || other_names) && LeftByBoth(one, other, diagnosis));
+}
+
+// One of the two sizes may be printed, rounded.
+double NeedOf(const Diagnosis& diagnosis, double excess) {
+  return std::max(diagnosis.facts.Number("need_bytes").value_or(0),
+                  diagnosis.facts.Number("limit_bytes").value_or(0) + excess);
+}
+
 // The set is used up to the most steps; all sets are handed out.
 template <typename Visit>
-void ForEachSet(const Steps& all, std::size_t from, Steps* chosen, const Visit& visit) {
+void ForEachSet(const Steps& all, std::size_t from, const Diagnosis& diagnosis, Steps* chosen, const Visit& visit) {
   for (std::size_t i = from; i < all.size(); ++i) {
     const bool together = std::all_of(chosen->begin(), chosen->end(), [&](const RankedRemedy* other) {
-      return Names(*other, *all[i]) && Names(*all[i], *other);
+      return MayBeAdded(*other, *all[i], diagnosis);
     });
     if (!together) continue;
     chosen->push_back(all[i]);
     visit(*chosen);
-    if (chosen->size() < kMostSteps) ForEachSet(all, i + 1, chosen, visit);
+    if (chosen->size() < kMostSteps) ForEachSet(all, i + 1, diagnosis, chosen, visit);
     chosen->pop_back();
   }
-}
-
-// What the first two steps leave together, where the program was changed by both.
-std::optional<double> LeftByFirstTwo(const Steps& steps, const Diagnosis& diagnosis) {
-  if (steps.size() < 2 || !diagnosis.prospects) return std::nullopt;
-  const PairProspect* pair = diagnosis.prospects->Find(steps[0]->remedy->change, steps[1]->remedy->change);
-  return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));
 }
 
 Budget Add(const Steps& steps, const Diagnosis& diagnosis, double excess, double need) {
   Budget budget;
   budget.excess_bytes = static_cast<std::int64_t>(excess);
-  const std::optional<double> left_by_two = LeftByFirstTwo(steps, diagnosis);
+  const std::optional<double> left_by_two =
+      steps.size() < 2 ? std::nullopt : LeftByBoth(*steps[0], *steps[1], diagnosis);
   double left = 1;  // share of the need that the steps so far leave
   double saved = 0;
   for (const RankedRemedy* step : steps) {
@@ -90,22 +103,30 @@ std::optional<double> MostExcess(const Diagnosis& diagnosis) {
   return excess ? excess : diagnosis.facts.Number("excess_below_bytes");
 }
 
+bool IsStep(const RankedRemedy& ranked, double excess, double least_share) {
+  return !ranked.remedy->inquiry && ranked.saves_bytes &&
+         static_cast<double>(*ranked.saves_bytes) >= least_share * excess;
+}
+
+bool AreEnough(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
+  const std::optional<double> excess = MostExcess(diagnosis);
+  return excess && MayBeAdded(one, other, diagnosis) &&
+         Add({&one, &other}, diagnosis, *excess, NeedOf(diagnosis, *excess)).covered;
+}
+
 std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share) {
   const std::optional<double> excess = MostExcess(diagnosis);
   if (!excess || !(*excess > 0) || *excess > kMostBytes) return std::nullopt;
-  const double need =
-      std::max(diagnosis.facts.Number("need_bytes").value_or(0),
-               diagnosis.facts.Number("limit_bytes").value_or(0) + *excess);  // one may be printed, rounded
+  const double need = NeedOf(diagnosis, *excess);
   Steps all;
   for (const RankedRemedy& ranked : diagnosis.remedies) {
-    if (ranked.remedy->inquiry || !ranked.saves_bytes) continue;
-    if (static_cast<double>(*ranked.saves_bytes) >= least_share * *excess) all.push_back(&ranked);
+    if (IsStep(ranked, *excess, least_share)) all.push_back(&ranked);
   }
   Budget best;
   best.excess_bytes = static_cast<std::int64_t>(*excess);
   Steps best_steps;
   Steps chosen;
-  ForEachSet(all, 0, &chosen, [&](const Steps& steps) {
+  ForEachSet(all, 0, diagnosis, &chosen, [&](const Steps& steps) {
     Budget budget = Add(steps, diagnosis, *excess, need);
     if (best_steps.empty() || Key(budget, steps) < Key(best, best_steps)) {
       best = std::move(budget);

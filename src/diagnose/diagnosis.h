@@ -32,8 +32,10 @@ struct Contradiction {
 
 // What a remedy's place among the others is decided by, see diagnose/rank.h: compared part by part, in this order.
 struct RankReasons {
-  bool finds_out = false;  // what is not known and would have to be first
-  bool supported = false;  // the log speaks for it
+  bool finds_out = false;    // what is not known and would have to be first
+  bool free = false;         // listed apart, after the others
+  bool falls_short = false;  // too little, and with any other remedy, too
+  bool supported = false;    // the log speaks for it, or it is estimated to be enough, alone or with another
   bool too_little = false;
   bool gamble = false;     // nothing is known of it, where others were worked out
   int cost = 0;            // to the user; where the log does not speak for it, 0
@@ -57,6 +59,7 @@ struct RankedRemedy {
   std::optional<bool> enough;                // alone
   bool borderline = false;                   // the spread reaches past what would be enough, or up to it
   std::vector<std::string> enough_with;
+  bool free = false;  // costs nothing and is not enough alone: listed apart from the others
   std::vector<Reason> why;
   std::vector<std::string> how;  // for the framework of the log, holes filled
   std::string safety;            // the remedy's, or what this log makes of it

@@ -19,8 +19,8 @@ struct Candidate {
   int prior = 0;
 
   bool RanksBefore(const Candidate& other) const {
-    const std::array<int, 8> key = SortKey(*ranked.rank_reasons);
-    const std::array<int, 8> others = SortKey(*other.ranked.rank_reasons);
+    const std::array<int, 10> key = SortKey(*ranked.rank_reasons);
+    const std::array<int, 10> others = SortKey(*other.ranked.rank_reasons);
     return key != others ? key < others : ranked.remedy->id < other.ranked.remedy->id;
   }
 };
@@ -128,8 +128,11 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
   RankReasons reasons;
   reasons.finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty();
-  reasons.supported = cures && (!ranked.why.empty() || ranked.enough == true);
+  reasons.free = ranked.free;
   reasons.too_little = ranked.enough == false;
+  reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
+  reasons.supported =
+      cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
   // Beside what was worked out on values, be they all of the program's or those listed, a remedy of which nothing is
   // known is a gamble.
   reasons.gamble = worked_out && !ranked.enough;
@@ -140,32 +143,37 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   return reasons;
 }
 
-// Two that do not do it alone but do together. Only pairs that the rule data names: others may save the same bytes
-// twice. What was made together on the program counts, not the sum.
-void PairUp(const Diagnosis& diagnosis, double excess, std::vector<Candidate>* candidates) {
-  const auto alone_too_little = [](const Candidate& c) {
-    return c.ranked.saves_bytes && c.ranked.enough == false && *c.ranked.saves_bytes > 0;
+// Pairs of which neither remedy is enough alone, but both together are: those that the budget would add up, too.
+void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::vector<Candidate>* candidates) {
+  const auto alone_too_little = [&](const Candidate& c) {
+    return c.ranked.enough == false && IsStep(c.ranked, excess, least_share);
   };
   for (Candidate& one : *candidates) {
     if (!alone_too_little(one)) continue;
     for (const Candidate& other : *candidates) {
-      const std::vector<std::string>& with = one.ranked.remedy->with;
-      if (!alone_too_little(other) || std::find(with.begin(), with.end(), other.ranked.remedy->id) == with.end())
-        continue;
-      const PairProspect* made = diagnosis.prospects
-                                     ? diagnosis.prospects->Find(one.ranked.remedy->change, other.ranked.remedy->change)
-                                     : nullptr;
-      const std::int64_t saved = made != nullptr ? diagnosis.prospects->need_bytes - made->left_bytes
-                                                 : *one.ranked.saves_bytes + *other.ranked.saves_bytes;
-      if (static_cast<double>(saved) >= excess) one.ranked.enough_with.push_back(other.ranked.remedy->id);
+      if (&one == &other || !alone_too_little(other)) continue;
+      if (AreEnough(one.ranked, other.ranked, diagnosis)) one.ranked.enough_with.push_back(other.ranked.remedy->id);
     }
   }
 }
 
+// Marks what is listed apart, unless there is nothing else to do.
+void SetFree(std::vector<Candidate>* candidates) {
+  const auto is_free = [](const RankedRemedy& ranked) {
+    return ranked.remedy->cost == 0 && ranked.safety == "safe" && ranked.enough == false;
+  };
+  const bool others = std::any_of(candidates->begin(), candidates->end(), [&](const Candidate& candidate) {
+    return !candidate.ranked.remedy->inquiry && !is_free(candidate.ranked);
+  });
+  for (Candidate& candidate : *candidates) candidate.ranked.free = others && is_free(candidate.ranked);
+}
+
 }  // namespace
 
-std::array<int, 8> SortKey(const RankReasons& reasons) {
+std::array<int, 10> SortKey(const RankReasons& reasons) {
   return {reasons.finds_out ? 0 : 1,
+          reasons.free ? 1 : 0,
+          reasons.falls_short ? 1 : 0,
           reasons.supported ? 0 : 1,
           reasons.too_little ? 1 : 0,
           reasons.gamble ? 1 : 0,
@@ -176,8 +184,8 @@ std::array<int, 8> SortKey(const RankReasons& reasons) {
 }
 
 RankPart DecidingPart(const RankReasons& one, const RankReasons& other) {
-  const std::array<int, 8> a = SortKey(one);
-  const std::array<int, 8> b = SortKey(other);
+  const std::array<int, 10> a = SortKey(one);
+  const std::array<int, 10> b = SortKey(other);
   return static_cast<RankPart>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
 }
 
@@ -220,7 +228,9 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     Estimate(*diagnosis, scope, listed, excess, &ranked);
     candidates.push_back({std::move(ranked), use.prior});
   }
-  if (excess) PairUp(*diagnosis, *excess, &candidates);
+  const double least_share = rules.Threshold("worth_a_step");
+  if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
+  SetFree(&candidates);
   // With a cure that is estimated to be enough there is nothing to find out first.
   const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
@@ -237,7 +247,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     diagnosis->remedies.push_back(std::move(candidate.ranked));
   }
   diagnosis->ruled_out = std::move(ruled_out);
-  diagnosis->budget = MakeBudget(*diagnosis, rules.Threshold("worth_a_step"));
+  diagnosis->budget = MakeBudget(*diagnosis, least_share);
 }
 
 }  // namespace whyoom

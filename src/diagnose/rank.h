@@ -4,14 +4,17 @@
 // What ranks higher, in this order of importance:
 //   1. where the scenario is not known, and nothing that the log speaks for is estimated to be enough: what finds it
 //      out, if this log speaks for it;
-//   2. what this log speaks for (a sentence of evidence, or an estimate that covers the excess), before what it does
-//      not and before what only finds out more;
-//   3. what is not estimated to be too little, before what is; a missing estimate does not count as too little, unless
-//      others were worked out on the program's values or on those of a list;
-//   4. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost
+//   2. a remedy that may be enough, alone or with one that it names, before one whose estimate says that it is not.
+//   What
+//      costs nothing and is not enough alone counts as the latter (`free`): it is listed apart;
+//   3. what this log speaks for (a sentence of evidence, or an estimate that covers the excess, alone or with another),
+//      before what it does not and before what only finds out more;
+//   4. what is not estimated to be too little alone, before what is; a missing estimate does not count as too little,
+//      unless others were worked out on the program's values or on those of a list;
+//   5. among those that the log speaks for, the lower cost to the user (rules/README.md, `cost`), and at the same cost
 //      an estimate that covers the excess before none, and one that covers it with its spread before one that may not;
-//   5. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;
-//   6. the id, so that the order is total.
+//   6. the rule data's own order for the scenario (`prior`): where nothing else is known, what was most often the cure;
+//   7. the id, so that the order is total.
 // A remedy whose `ruled_out` holds is not offered at all; the diagnosis keeps the reason.
 #pragma once
 
@@ -28,10 +31,22 @@ namespace whyoom {
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
 
 // The parts of RankReasons, in the order in which they are compared, and the id, which is compared last.
-enum class RankPart { kFindsOut, kSupported, kTooLittle, kGamble, kCost, kEstimated, kDoubtful, kPrior, kId };
+enum class RankPart {
+  kFindsOut,
+  kFree,
+  kFallsShort,
+  kSupported,
+  kTooLittle,
+  kGamble,
+  kCost,
+  kEstimated,
+  kDoubtful,
+  kPrior,
+  kId
+};
 
 // The parts but the id as numbers, of which the smaller one ranks higher: what is sorted by.
-std::array<int, 8> SortKey(const RankReasons& reasons);
+std::array<int, 10> SortKey(const RankReasons& reasons);
 
 // The first part in which the two differ: why one of them stands before the other.
 RankPart DecidingPart(const RankReasons& one, const RankReasons& other);

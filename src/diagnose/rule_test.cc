@@ -7,6 +7,7 @@
 
 #include "diagnose/read_input.h"
 #include "diagnose/rule_coverage.h"
+#include "diagnose/setting_check.h"
 #include "read/engine.h"
 
 namespace whyoom {
@@ -33,17 +34,19 @@ std::vector<std::string> RuleTestResult::Failures() const {
     failures.push_back(
         fmt::format("{}: {}: \"{}\"{}{}", one.Entry(), one.must_match ? "missing" : "noisy", FirstLine(one), how, why));
   }
+  failures.insert(failures.end(), settings.begin(), settings.end());
   return failures;
 }
 
 bool RuleTestResult::ok() const {
-  return noisy == 0 && missing == 0 &&
+  return noisy == 0 && missing == 0 && settings.empty() &&
          std::all_of(healthy.begin(), healthy.end(), [](const Healthy& log) { return log.codes.empty(); });
 }
 
 RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy, std::vector<Problem>* problems,
                          bool list_untried) {
   RuleTestResult result;
+  result.settings = BadSettings(rules);
   const Engine engine(rules);
   std::vector<RuleCase> cases = CasesOf(rules);
   if (list_untried) result.untried = Untried(engine, cases);

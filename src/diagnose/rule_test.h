@@ -23,14 +23,15 @@ struct RuleTestResult {
   };
   std::vector<Tried> all;
   std::vector<Healthy> healthy;
-  std::vector<std::string> untried;  // where that was asked for, see rule_coverage.h
+  std::vector<std::string> settings;  // faults of computed settings, see setting_check.h
+  std::vector<std::string> untried;   // where that was asked for, see rule_coverage.h
   int reported = 0;
   int validated = 0;
   int noisy = 0;
   int missing = 0;
   std::vector<Tried> changed;  // built-in examples that what is disabled turns out otherwise: no faults
   bool ok() const;
-  std::vector<std::string> Failures() const;  // a sentence for each noisy or missing one
+  std::vector<std::string> Failures() const;  // a sentence for each noisy or missing one, and for each faulty setting
 };
 
 // Every example is held against all rules: it must give its own failure and no other. `healthy` are files that hold

@@ -66,10 +66,10 @@ struct LogTrace {
   std::vector<Diagnosis> diagnoses;    // root causes first
   std::vector<FindingTrace> findings;  // of the first of them, and of those at the line that is asked for
   std::uint64_t findings_left_out = 0;
-  std::vector<LineTrace> lines;        // by input and line
-  std::uint64_t lines_left_out = 0;    // beyond what is told
-  bool not_all_kept = false;           // of a large input the last lines were not looked at again
-  std::vector<std::string> literals;   // of heads: what was looked for, where nothing of it is near
+  std::vector<LineTrace> lines;       // by input and line
+  std::uint64_t lines_left_out = 0;   // beyond what is told
+  bool not_all_kept = false;          // of a large input the last lines were not looked at again
+  std::vector<std::string> literals;  // of heads: what was looked for, where nothing of it is near
   std::vector<Problem> problems;
   std::uint64_t artifacts = 0;
   std::uint64_t bytes = 0;

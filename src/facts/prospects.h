@@ -36,7 +36,9 @@ struct MemoryPart {
 struct Room {
   std::int64_t batch = 0;
   std::int64_t largest_batch = 0;
-  std::int64_t micro_batches = 0;  // the fewest that fit
+  // That fit: as many as the change is usually made with or fewer, where that does, else the fewest that do. 1: the
+  // whole batch fits.
+  std::int64_t micro_batches = 0;
   std::int64_t sequence = 0;
   std::int64_t largest_sequence = 0;
   std::int64_t batch_devices = 1;       // that the batch is split over

@@ -42,8 +42,8 @@ struct Variant {
 
 class Changes {
  public:
-  // Borrows all. `limit_bytes` is what a device has; 0: not known. Once `stop`, which may be null, is asked for, what is
-  // given counts for nothing.
+  // Borrows all. `limit_bytes` is what a device has; 0: not known. Once `stop`, which may be null, is asked for, what
+  // is given counts for nothing.
   Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes, const Stop* stop = nullptr);
 
   // Each gives nothing where the program shows no place for the change: then it may have one that is not recognized.

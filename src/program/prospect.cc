@@ -254,8 +254,33 @@ bool IsLine(const Program& program, const Meaning& meaning, const Axis& axis) {
   });
 }
 
-Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes, const Stop& stop) {
+// Into how many pieces a batch may be divided, in the order in which they are tried: a few are cheap and leave room
+// for what an estimate is off by, more cost more.
+std::vector<std::int64_t> StepsOf(std::int64_t batch) {
   constexpr std::int64_t kMostSteps = 4096;  // more is no training step
+  constexpr std::int64_t kAll = 64;          // of more, powers of two alone
+  std::vector<std::int64_t> all;
+  const auto add = [&](std::int64_t steps) {
+    if (steps <= batch && batch % steps == 0) all.push_back(steps);
+  };
+  add(1);
+  for (std::int64_t steps = kMicroBatches; steps > 1; --steps) add(steps);
+  for (std::int64_t steps = kMicroBatches + 1; steps <= kAll; ++steps) add(steps);
+  for (std::int64_t steps = 2 * kAll; steps <= kMostSteps; steps *= 2) add(steps);
+  return all;
+}
+
+std::int64_t MicroBatchesThatFit(const Changes& changes, const Axis& batch, const Stop& stop) {
+  for (const std::int64_t steps : StepsOf(batch.size)) {
+    if (stop.IsAsked()) break;
+    const std::optional<Variant> variant =
+        steps == 1 ? changes.Resize(batch, batch.size) : changes.Accumulate(batch, steps);
+    if (variant && changes.Fits(changes.Judge(*variant))) return steps;
+  }
+  return 0;
+}
+
+Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes, const Stop& stop) {
   Room room;
   if (meaning.batch()) {
     const std::int64_t split = Split(program, meaning, meaning.batch());
@@ -263,14 +288,7 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
     room.batch_devices = split;
     room.largest_batch = Times(LargestThatFits(changes, meaning.batch(), stop), split);
     room.batch_axis = FindPlace(program, meaning, meaning.batch());
-    for (std::int64_t steps = 1; steps <= std::min(meaning.batch().size, kMostSteps) && !stop.IsAsked(); ++steps) {
-      if (meaning.batch().size % steps != 0 || (steps > 64 && (steps & (steps - 1)) != 0)) continue;
-      const std::optional<Variant> variant = steps == 1 ? changes.Resize(meaning.batch(), meaning.batch().size)
-                                                        : changes.Accumulate(meaning.batch(), steps);
-      if (!variant || !changes.Fits(changes.Judge(*variant))) continue;
-      room.micro_batches = steps;
-      break;
-    }
+    room.micro_batches = MicroBatchesThatFit(changes, meaning.batch(), stop);
   }
   if (meaning.sequence() && IsLine(program, meaning, meaning.sequence())) {
     const std::int64_t split = Split(program, meaning, meaning.sequence());
@@ -279,6 +297,56 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
     room.sequence_axis = FindPlace(program, meaning, meaning.sequence());
   }
   return room;
+}
+
+// A change made in as many parts as fit.
+struct FittingChange {
+  std::string_view name;
+  bool only_if_needed;  // if no other change is enough alone
+  std::optional<Variant> (*make)(const Changes&, const Meaning&, const Room&);
+};
+
+std::optional<Variant> ShortenTo(const Changes& changes, const Axis& axis, std::int64_t size, std::int64_t largest) {
+  return largest > 0 ? changes.Shorten(axis, (size + largest - 1) / largest) : std::nullopt;
+}
+
+constexpr std::array<FittingChange, 3> kFittingChanges = {{
+    {"batch_in_steps", false,
+     [](const Changes& c, const Meaning& m, const Room& room) {
+       return room.micro_batches > 1 ? c.Accumulate(m.batch(), room.micro_batches) : std::nullopt;
+     }},
+    {"half_batch", true,
+     [](const Changes& c, const Meaning& m, const Room& room) {
+       return ShortenTo(c, m.batch(), room.batch, room.largest_batch);
+     }},
+    {"half_sequence", true,
+     [](const Changes& c, const Meaning& m, const Room& room) {
+       return ShortenTo(c, m.sequence(), room.sequence, room.largest_sequence);
+     }},
+}};
+
+// Gives the changes of which the room says what fits the figures of that, so that the two agree.
+void SizeByRoom(const Program& program, const Meaning& meaning, const Changes& changes, Prospects* prospects) {
+  std::vector<Prospect>& all = prospects->changes;
+  for (const FittingChange& fitting : kFittingChanges) {
+    const bool any_fits = std::any_of(all.begin(), all.end(), [&](const Prospect& one) {
+      return changes.Fits({one.left_bytes, 0});
+    });
+    if (fitting.only_if_needed && any_fits) continue;
+    const std::optional<Variant> variant = fitting.make(changes, meaning, prospects->room);
+    if (!variant) continue;
+    const Outcome outcome = changes.Judge(*variant);
+    if (!changes.Fits(outcome)) continue;
+    auto prospect =
+        std::find_if(all.begin(), all.end(), [&](const Prospect& one) { return one.change == fitting.name; });
+    if (prospect == all.end()) prospect = all.emplace(all.end());
+    *prospect = Prospect{.change = std::string(fitting.name),
+                         .saves_bytes = changes.need_bytes() - outcome.left_bytes,
+                         .left_bytes = outcome.left_bytes,
+                         .spread_bytes = outcome.spread_bytes,
+                         .parts = variant->parts,
+                         .axis = FindPlace(program, meaning, variant->axis)};
+  }
 }
 
 Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& changes, std::int64_t limit_bytes,
@@ -334,6 +402,7 @@ Prospects LookAhead(const Program& program, const RoleWords& role_words, std::in
         changes.need_bytes() - outcome.left_bytes > kLeastOfPair * limit_bytes / 100)
       part_of_it.push_back({change.name, std::move(*variant)});
   }
+  SizeByRoom(program, meaning, changes, &prospects);
   for (std::size_t i = 0; i < part_of_it.size(); ++i) {
     for (std::size_t j = i + 1; j < part_of_it.size() && !stop.IsAsked(); ++j) {
       const Outcome outcome = changes.Judge(changes.Both(part_of_it[i].variant, part_of_it[j].variant));

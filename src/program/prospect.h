@@ -18,7 +18,8 @@
 
 namespace whyoom {
 
-inline constexpr std::int64_t kMicroBatches = 4;  // that the change is made with
+// That the change is made with, unless the room tells of a number that fits.
+inline constexpr std::int64_t kMicroBatches = 4;
 
 // Whether there is a change of this name.
 bool IsChange(std::string_view name);

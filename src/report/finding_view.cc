@@ -156,6 +156,22 @@ std::string RetryText(const Retry& retry) {
   return RetryAnswer(retry) + (retry.why.empty() ? "" : " " + Printable(retry.why));
 }
 
+std::size_t RankedCount(const Diagnosis& finding) {
+  const auto free = std::find_if(finding.remedies.begin(), finding.remedies.end(),
+                                 [](const RankedRemedy& ranked) { return ranked.free; });
+  return static_cast<std::size_t>(free - finding.remedies.begin());
+}
+
+std::vector<std::string> FreeTexts(const Diagnosis& finding) {
+  std::vector<std::string> texts;
+  for (std::size_t i = RankedCount(finding); i < finding.remedies.size(); ++i) {
+    const RankedRemedy& ranked = finding.remedies[i];
+    const std::string saves = SavesText(ranked);
+    texts.push_back(fmt::format("{} {}{}", ranked.rank, ranked.remedy->title, saves.empty() ? "" : " (" + saves + ")"));
+  }
+  return texts;
+}
+
 std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
   std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
   for (const RuledOut& ruled_out : finding.ruled_out) {

@@ -69,6 +69,13 @@ std::string RetryText(const Retry& retry);
 // The first sentence of it.
 std::string RetryAnswer(const Retry& retry);
 
+// How many remedies the numbered list has; the others cost nothing, are not enough alone, and are listed apart.
+std::size_t RankedCount(const Diagnosis& finding);
+
+// Those others: "5 Donate the input buffers (saves about 1.30 GiB)".
+std::vector<std::string> FreeTexts(const Diagnosis& finding);
+inline constexpr const char* kFreeHeading = "Free, but not enough alone";
+
 // What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
 std::vector<std::string> RuledOutTexts(const Diagnosis& finding);
 

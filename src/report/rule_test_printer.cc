@@ -65,6 +65,7 @@ std::string PrintRuleTestJson(const RuleTestResult& result, const std::string& f
       {"changed", result.changed.size()},
       {"failures", nlohmann::ordered_json::array()},
       {"healthy", {{"inputs", result.healthy.size()}, {"noisy", nlohmann::ordered_json::array()}}},
+      {"settings", result.settings},
       {"untried", result.untried}};
   for (const Tried& tried : result.all) {
     if (tried.complaint.empty()) continue;
@@ -94,6 +95,13 @@ std::string PrintRuleTestJunit(const RuleTestResult& result, const std::string& 
       test.message = Printable(tried.complaint);
       test.text = Printable(tried.one.example.text);
     }
+    tests.push_back(std::move(test));
+  }
+  for (const std::string& fault : result.settings) {
+    JunitTest test = {"rules.settings", Printable(fault), nullptr, "", "", ""};
+    test.outcome = "failure";
+    test.type = "setting";
+    test.message = Printable(fault);
     tests.push_back(std::move(test));
   }
   for (const RuleTestResult::Healthy& log : result.healthy) {

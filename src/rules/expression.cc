@@ -161,6 +161,13 @@ class Evaluator {
       case Function::kAbs:
       case Function::kRounding:
         return Numeric(node);
+      case Function::kWithin: {
+        const Value value = Operand(node, 0);
+        const std::optional<double> number = AsNumber(value);
+        const std::optional<double> least = AsNumber(Operand(node, 1));
+        const std::optional<double> most = AsNumber(Operand(node, 2));
+        return number && least && most && *least <= *number && *number <= *most ? value : Value(Unknown{});
+      }
       default:
         return OverRows(node);
     }

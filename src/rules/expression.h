@@ -11,9 +11,10 @@
 // written down once and stands for itself wherever its name does, as if in parentheses.
 //
 // Functions: known(x); default(x, y): x, or y where x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
-// round(x); abs(x); rounding(x): how many bytes a size may be off if it was printed with two decimals of its unit (one
-// of a KiB), 0 for a number of bytes that is no such size; matches(text, 'RE2') anywhere in the text; contains(text,
-// part); over the rows of a report, `condition` seeing the row's fields before the scope's names:
+// round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; rounding(x): how many
+// bytes a size may be off if it was printed with two decimals of its unit (one of a KiB), 0 for a number of bytes that
+// is no such size; matches(text, 'RE2') anywhere in the text; contains(text, part); over the rows of a report,
+// `condition` seeing the row's fields before the scope's names:
 //   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
 //   first_of(x, condition): x of the first row (rows come largest first) that meets it.
 // Without rows (no report, or an empty one) each of these is unknown. A row whose condition or x is unknown
@@ -146,6 +147,11 @@ class Template {
 
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;
+  struct Hole {
+    Expression value;
+    std::string before;  // the text between the hole before it, or the begin, and this one
+  };
+  std::vector<Hole> holes() const;  // in order of the source
 
  private:
   struct Piece {

@@ -43,6 +43,7 @@ enum class Function {
   kRound,
   kAbs,
   kRounding,
+  kWithin,
   kMatches,
   kContains,
   kCountOf,

@@ -332,15 +332,25 @@ ExpressionNode::~ExpressionNode() = default;
 
 const std::vector<FunctionInfo>& Functions() {
   static const std::vector<FunctionInfo> functions = {
-      {"known", Function::kKnown, 1, false},     {"default", Function::kDefault, 2, false},
-      {"if", Function::kIf, 3, false},           {"min", Function::kMin, 2, false},
-      {"max", Function::kMax, 2, false},         {"floor", Function::kFloor, 1, false},
-      {"ceil", Function::kCeil, 1, false},       {"round", Function::kRound, 1, false},
-      {"abs", Function::kAbs, 1, false},         {"rounding", Function::kRounding, 1, false},
-      {"matches", Function::kMatches, 2, false}, {"contains", Function::kContains, 2, false},
-      {"count_of", Function::kCountOf, 1, true}, {"sum_of", Function::kSumOf, 2, true},
-      {"max_of", Function::kMaxOf, 2, true},     {"any_of", Function::kAnyOf, 1, true},
-      {"all_of", Function::kAllOf, 1, true},     {"first_of", Function::kFirstOf, 2, true},
+      {"known", Function::kKnown, 1, false},
+      {"default", Function::kDefault, 2, false},
+      {"if", Function::kIf, 3, false},
+      {"min", Function::kMin, 2, false},
+      {"max", Function::kMax, 2, false},
+      {"floor", Function::kFloor, 1, false},
+      {"ceil", Function::kCeil, 1, false},
+      {"round", Function::kRound, 1, false},
+      {"abs", Function::kAbs, 1, false},
+      {"rounding", Function::kRounding, 1, false},
+      {"within", Function::kWithin, 3, false},
+      {"matches", Function::kMatches, 2, false},
+      {"contains", Function::kContains, 2, false},
+      {"count_of", Function::kCountOf, 1, true},
+      {"sum_of", Function::kSumOf, 2, true},
+      {"max_of", Function::kMaxOf, 2, true},
+      {"any_of", Function::kAnyOf, 1, true},
+      {"all_of", Function::kAllOf, 1, true},
+      {"first_of", Function::kFirstOf, 2, true},
   };
   return functions;
 }

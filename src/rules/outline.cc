@@ -113,6 +113,7 @@ class Speaker {
       case Function::kRound:
       case Function::kAbs:
       case Function::kRounding:
+      case Function::kWithin:
       case Function::kKnown:
         return Plain(Operand(node, 0));
       case Function::kMin:

@@ -253,4 +253,14 @@ std::vector<NameUse> Template::name_uses() const {
   return uses;
 }
 
+std::vector<Template::Hole> Template::holes() const {
+  std::vector<Hole> holes;
+  std::string before;
+  for (const Piece& piece : pieces()) {
+    before = piece.is_hole ? before : piece.text;
+    if (piece.is_hole) holes.push_back({piece.hole, std::exchange(before, "")});
+  }
+  return holes;
+}
+
 }  // namespace whyoom

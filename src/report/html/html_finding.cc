@@ -53,7 +53,8 @@ class FindingHtml {
   HtmlWriter::Scope Folded(const char* heading, bool open);
   void AddRemedies();
   void AddRemedy(const RankedRemedy& ranked);
-  void AddOtherRemedies(std::size_t from);
+  void AddRemedyList(std::size_t from, std::size_t to);
+  void AddOtherRemedies(std::size_t from, std::size_t to);
   void AddChips(const RankedRemedy& ranked);
   void AddSteps(const RankedRemedy& ranked);
   void AddBackground(const RankedRemedy& ranked);
@@ -192,11 +193,16 @@ void FindingHtml::AddRemedy(const RankedRemedy& ranked) {
   AddBackground(ranked);
 }
 
+void FindingHtml::AddRemedyList(std::size_t from, std::size_t to) {
+  const auto list = html_.In("ol", {{"class", "remedies"}});
+  for (std::size_t i = from; i < to; ++i) AddRemedy(finding_.remedies[i]);
+}
+
 // In one paragraph, each with what it would do.
-void FindingHtml::AddOtherRemedies(std::size_t from) {
+void FindingHtml::AddOtherRemedies(std::size_t from, std::size_t to) {
   const auto in = html_.In("p");
   html_.Text("Then: ");
-  for (std::size_t i = from; i < finding_.remedies.size(); ++i) {
+  for (std::size_t i = from; i < to; ++i) {
     const RankedRemedy& ranked = finding_.remedies[i];
     if (i > from) html_.Text(" · ");
     html_.Text(fmt::format("{} ", ranked.rank));
@@ -212,12 +218,14 @@ void FindingHtml::AddRemedies() {
     html_.Element("p", steps_for, {{"class", "faint"}});
   if (finding_.budget && !IsOneRemedy(*finding_.budget))
     html_.Element("p", BudgetText(*finding_.budget), {{"class", "sum"}});
-  const std::size_t whole = std::min(finding_.remedies.size(), layout_.whole_remedies);
-  {
-    const auto list = html_.In("ol", {{"class", "remedies"}});
-    for (std::size_t i = 0; i < whole; ++i) AddRemedy(finding_.remedies[i]);
+  const std::size_t ranked = RankedCount(finding_);
+  const std::size_t whole = std::min(ranked, layout_.whole_remedies);
+  AddRemedyList(0, whole);
+  if (whole < ranked) AddOtherRemedies(whole, ranked);
+  if (ranked < finding_.remedies.size()) {
+    html_.Heading(layout_.level + 1, kFreeHeading);
+    AddRemedyList(ranked, finding_.remedies.size());
   }
-  if (whole < finding_.remedies.size()) AddOtherRemedies(whole);
   html_.Line();
 }
 

@@ -130,6 +130,7 @@ std::string Remedies(const Diagnosis& finding) {
   if (const std::string steps_for = StepsForText(finding); !steps_for.empty()) text += Sentence(steps_for) + "\n\n";
   for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
     const RankedRemedy& ranked = finding.remedies[i];
+    if (i == RankedCount(finding)) text += fmt::format("\n**{}**\n\n", kFreeHeading);
     text += RemedyLine(ranked, finding);
     if (i >= kWholeRemedies) continue;
     if (!ranked.why.empty()) text += "    - " + SentenceWithLine(ranked.why[0]) + "\n";

@@ -90,9 +90,12 @@ void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Record("rank_reasons", "Why the remedy stands where it does: what they are sorted by, in this order.");
   v.Need("finds_out", reasons.finds_out,
          {.about = "It finds out which scenario it is, where that has to be known first; true ranks higher."});
-  v.Need(
-      "supported", reasons.supported,
-      {.about = "This log speaks for it: by evidence, or by an estimate that covers the excess; true ranks higher."});
+  v.Maybe("free", reasons.free, {.about = "As free of the remedy; false ranks higher."});
+  v.Maybe("falls_short", reasons.falls_short,
+          {.about = "It is estimated not to be enough, alone or with another; false ranks higher."});
+  v.Need("supported", reasons.supported,
+         {.about = "This log speaks for it: by evidence, or by an estimate that covers the excess, alone or with "
+                   "another; true ranks higher."});
   v.Need("too_little", reasons.too_little, {.about = "It is estimated not to be enough; false ranks higher."});
   v.Need("gamble", reasons.gamble,
          {.about = "Nothing is known of it, where others were worked out on the program or the list; false ranks "
@@ -128,6 +131,7 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Maybe("borderline", ranked.borderline,
           {.about = "The excess is within spread_bytes of what is saved: enough may turn out otherwise."});
   v.Maybe("enough_with", ranked.enough_with, {.about = "Ids of remedies together with which it is enough."});
+  v.Maybe("free", ranked.free, {.about = "It costs nothing and is not enough alone: reports list it apart."});
   v.MayShow("note", [&] { return ranked.remedy->note; });
   v.Need("why", ranked.why);
   v.Need("how", ranked.how);

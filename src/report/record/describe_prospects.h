@@ -53,7 +53,8 @@ void Describe(auto& v, RecordOf<Room> auto& room) {
            "together. 0 does not occur: what is not known or does not fit is absent.");
   v.Maybe("batch", room.batch);
   v.Maybe("largest_batch", room.largest_batch);
-  v.Maybe("micro_batches", room.micro_batches, {.about = "The fewest that fit."});
+  v.Maybe("micro_batches", room.micro_batches,
+          {.about = "A number that fits: 4 or fewer where that does, else the fewest that do; those of the remedy."});
   v.Maybe("sequence", room.sequence);
   v.Maybe("largest_sequence", room.largest_sequence);
   v.Maybe("batch_devices", room.batch_devices,

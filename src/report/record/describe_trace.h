@@ -218,7 +218,7 @@ void Describe(V& v, RecordOf<RemedyTrace> auto& trace) {
   v.Maybe("next", next, {.about = "The remedy that stands behind it, and"});
   v.Maybe("before_next", trace.before_next,
           {.about = "the first of rank_reasons in which the two differ; id: none.",
-           .one_of = "finds_out supported too_little gamble cost estimated doubtful prior id"});
+           .one_of = "finds_out free falls_short supported too_little gamble cost estimated doubtful prior id"});
 }
 
 template <class V>

@@ -58,6 +58,8 @@ std::string KeyText(const RankedRemedy& ranked) {
   const RankReasons& reasons = *ranked.rank_reasons;
   std::vector<std::string> parts;
   if (reasons.finds_out) parts.emplace_back("finds out what has to be known first");
+  if (reasons.free) parts.emplace_back("listed apart");
+  if (reasons.falls_short) parts.emplace_back("cannot close the gap");
   parts.emplace_back(reasons.supported ? "the log speaks for it" : "the log does not speak for it");
   parts.emplace_back(!reasons.estimated   ? "not known whether it is enough"
                      : reasons.too_little ? "too little"
@@ -74,6 +76,10 @@ std::string BeforeText(RankPart part, const RankedRemedy& one, const RankedRemed
   switch (part) {
     case RankPart::kFindsOut:
       return "it finds out which scenario it is, and that comes first here";
+    case RankPart::kFree:
+      return fmt::format("{} costs nothing and is not enough alone, so it is listed apart", other);
+    case RankPart::kFallsShort:
+      return fmt::format("{} is estimated not to close the gap", other);
     case RankPart::kSupported:
       return fmt::format("the log speaks for it, and not for {}", other);
     case RankPart::kTooLittle:

@@ -199,12 +199,13 @@ void ReportPage::PrintRemedies(const Diagnosis& finding) {
   const std::string steps_for = StepsForText(finding);
   if (steps_for.empty()) page_.Line(page_.style().Label("do"));
   if (!steps_for.empty()) page_.Beside("do", steps_for);
-  for (std::size_t i = 0; i < std::min(finding.remedies.size(), Most(kFullRemedies)); ++i) {
+  const std::size_t ranked = RankedCount(finding);
+  for (std::size_t i = 0; i < std::min(ranked, Most(kFullRemedies)); ++i) {
     if (i > 0) page_.Blank();
     PrintRemedy(finding.remedies[i], finding);
   }
   std::vector<std::string> others;
-  for (std::size_t i = Most(kFullRemedies); i < finding.remedies.size(); ++i) {
+  for (std::size_t i = Most(kFullRemedies); i < ranked; ++i) {
     const RankedRemedy& other = finding.remedies[i];
     const bool too_little = other.enough == false && other.enough_with.empty();
     others.push_back(
@@ -212,6 +213,7 @@ void ReportPage::PrintRemedies(const Diagnosis& finding) {
   }
   if (!others.empty()) page_.Blank();
   page_.List("then", "", others, kNamedRemedies);
+  page_.List("free", "but not enough alone: ", FreeTexts(finding), kNamedRemedies);
   page_.List("not", "worth trying here: ", RuledOutTexts(finding), Most(kNamedRuledOut));
 }
 

@@ -103,7 +103,8 @@ class Page {
     }
     if (trace.findings_left_out > 0) {
       page_.Blank();
-      page_.Paragraph(fmt::format("{} more failures are not traced; LOG:LINE traces those at one line.", trace.findings_left_out));
+      page_.Paragraph(
+          fmt::format("{} more failures are not traced; LOG:LINE traces those at one line.", trace.findings_left_out));
     }
     PrintElsewhere(elsewhere);
     if (trace.findings.empty()) {

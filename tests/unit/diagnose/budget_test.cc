@@ -70,6 +70,11 @@ TEST_CASE("only remedies that name each other are added", "[diagnose]") {
         "covered: a 12 b 8 c 6");
 }
 
+TEST_CASE("one name is enough where the program was changed by both", "[diagnose]") {
+  CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20).Together("a", "b", 15).Sum() == "covered: a 20 b 5");
+  CHECK(Case().Add("a", 0, 20).Add("b", 0, 20).Together("a", "b", 15).Sum() == "short: a 20");
+}
+
 TEST_CASE("a step saves only of what the steps before leave", "[diagnose]") {
   // Added up plainly the two would be enough: 25 of 24. But halving what is left saves half of what is left.
   CHECK(Case().Add("half", 0, 20, {"fifth"}).Add("fifth", 0, 5, {"half"}).Sum() == "short: half 20 fifth 3");

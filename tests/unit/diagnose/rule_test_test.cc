@@ -68,6 +68,30 @@ TEST_CASE("an example that must match and does not, or not as it says", "[diagno
         "T1: missing: \"test failure one of 3B\" scenario is not known, not big\n");
 }
 
+TEST_CASE("a step that computes 0, a negative number or the value in use is a failure, without being registered",
+          "[diagnose]") {
+  const auto of_step = [](const std::string& step) {
+    return Complaints(Test(kGood, "",
+                           R"json(, "remedies": [{"id": "r", "title": "t", "safety": "safe", "safe_why": "s",
+      "cost": 1, "gain": "g", "telltale": "t", "note": "n", "links": [], "how": {"jax": ["Do.", ")json" +
+                               step + R"json("]}}])json"));
+  };
+  CHECK(of_step("It is {used_bytes}: try {floor(used_bytes / 2)}.") ==
+        "remedies/r: {floor(used_bytes / 2)} proposes 0 if used_bytes is 0\n");
+  CHECK(of_step("It is {used_bytes}: try {max(1, floor(used_bytes / 2))}.") ==
+        "remedies/r: {max(1, floor(used_bytes / 2))} proposes the value in use if used_bytes is 1\n");
+  CHECK(of_step("It is {used_bytes}: try {within(used_bytes - 1, 0, 9)}.") ==
+        "remedies/r: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1\n");
+  CHECK(of_step("Set it to {used_bytes - 0.1}.") ==
+        "remedies/r: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0\n");
+  // What stands behind "try" is proposed, though it is not computed.
+  CHECK(of_step("Then try {used_bytes}.") == "remedies/r: {used_bytes} proposes 0 if used_bytes is 0\n");
+  // A condition in another hole is none of this one.
+  CHECK(of_step("It is {if(used_bytes > 1, used_bytes, unknown)}: try {floor(used_bytes / 2)}.") != "");
+  CHECK(of_step("It is {used_bytes}: try {within(floor(used_bytes / 2), 1, used_bytes - 1)}.") == "");
+  CHECK(of_step("Of {used_bytes} use {if(used_bytes > 3, 'two', 'one')}.") == "");
+}
+
 TEST_CASE("an example that must not match and does", "[diagnose]") {
   const RuleTestResult result = Test(kGood, R"({"text": "test failure one of 3B", "why": "because"})");
   CHECK(result.noisy == 1);

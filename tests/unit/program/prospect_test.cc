@@ -2,11 +2,13 @@
 // (see source.md of each case).
 #include "program/prospect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -129,6 +131,30 @@ TEST_CASE("a change says what it was made on", "[program]") {
   REQUIRE(steps != nullptr);
   CHECK(steps->ruled_out == "no_gradients");
   CHECK(points.Find("attention_in_blocks") == nullptr);  // no place for it is seen, which is no verdict
+}
+
+TEST_CASE("a change is made in as many parts as the room says fit", "[program]") {
+  const std::unique_ptr<Program> program = Load("dump-unrolled-layers");
+  std::set<std::int64_t> steps;
+  for (const int percent : {90, 60, 40, 30, 20, 15}) {
+    const std::int64_t limit = program->memory().need_bytes * percent / 100;
+    const Prospects prospects = LookAhead(*program, BuiltInRules().role_words(), limit);
+    INFO(percent);
+    const Prospect* micro = prospects.Find("batch_in_steps");
+    REQUIRE(micro != nullptr);
+    if (prospects.room.micro_batches > 0) {
+      CHECK(micro->parts == prospects.room.micro_batches);
+      CHECK(112 % micro->parts == 0);
+    }
+    CHECK((micro->left_bytes <= limit) == (prospects.room.micro_batches > 0));
+    steps.insert(prospects.room.micro_batches);
+    // Where nothing else is enough, the batch is as small as fits, not half of it.
+    const bool any = std::any_of(prospects.changes.begin(), prospects.changes.end(),
+                                 [&](const Prospect& change) { return change.left_bytes <= limit; });
+    CHECK((any || prospects.room.largest_batch == 0));
+  }
+  CHECK(steps.contains(4));    // a few, where that is enough
+  CHECK(*steps.rbegin() > 4);  // more, where it is not
 }
 
 TEST_CASE("a program of nothing tells nothing, and every change has a name", "[program]") {

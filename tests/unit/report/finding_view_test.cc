@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "report/html/html_printer.h"
+#include "report/markdown/markdown_printer.h"
+#include "report/text/text_printer.h"
 #include "unit/report/made_report.h"
 
 namespace whyoom {
@@ -90,6 +93,36 @@ TEST_CASE("in a report another remedy goes by its number", "[report]") {
   finding.remedies[1].rank = 2;
   CHECK(EffectText(finding.remedies[0], finding) == "enough together with remedy 2 · results stay the same");
   CHECK(EffectText(finding.remedies[0]) == "enough together with other · results stay the same");
+}
+
+TEST_CASE("what is free but not enough is listed apart in every format", "[report]") {
+  const Failure failure = MadeFailure();
+  Diagnosis finding = MadeFinding(failure);
+  Remedy one;
+  one.id = "one";
+  one.title = "Do one";
+  Remedy free;
+  free.id = "free";
+  free.title = "Give it away";
+  finding.remedies.assign(2, RankedRemedy());
+  finding.remedies[0].remedy = &one;
+  finding.remedies[0].rank = 1;
+  finding.remedies[1].remedy = &free;
+  finding.remedies[1].rank = 2;
+  finding.remedies[1].saves_bytes = std::int64_t{1} << 30;
+  CHECK(RankedCount(finding) == 2);
+  CHECK(FreeTexts(finding).empty());
+  finding.remedies[1].free = true;
+  CHECK(RankedCount(finding) == 1);
+  CHECK(FreeTexts(finding) == std::vector<std::string>{"2 Give it away (saves about 1.00 GiB)"});
+  const Report report = MadeReport({finding});
+  CHECK(PrintText(report, TextOptions()).find("not enough alone: 2 Give it away") != std::string::npos);
+  for (const std::string& page : {PrintMarkdown(report), PrintHtml(report)}) {
+    const std::size_t heading = page.find(kFreeHeading);
+    REQUIRE(heading != std::string::npos);
+    CHECK(page.find("Do one") < heading);
+    CHECK(page.find("Give it away") > heading);
+  }
 }
 
 TEST_CASE("that nothing is estimated is said where something could have been", "[report]") {
