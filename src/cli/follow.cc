@@ -1,7 +1,9 @@
 #include "cli/follow.h"
 
+#include <chrono>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -17,6 +19,7 @@
 #include "input/error.h"
 #include "input/follow_source.h"
 #include "input/quota.h"
+#include "input/stop.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -80,13 +83,39 @@ class LiveReport {
   Readings readings_;
 };
 
+// Printing concludes all that was found so far. Where failures come fast, it is done less often, so that it takes a
+// small part of the time.
+class PrintPace {
+ public:
+  bool IsDue() const { return Clock::now() >= next_; }
+
+  void Time(const std::function<void()>& print) {
+    constexpr int kPart = 8;
+    const Clock::time_point begin = Clock::now();
+    print();
+    const Clock::time_point end = Clock::now();
+    next_ = end + kPart * (end - begin);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point next_;
+};
+
 // Reads one file, from its begin until another one takes its place, or the pipe.
-FollowSource::State FollowOne(const Artifact& artifact, const TimeRange& range, const Quota& time, LiveReport* live,
+FollowSource::State FollowOne(const Artifact& artifact, const Options& options, const Quota& time, LiveReport* live,
                               ReadControl* control) {
   FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
-  ArtifactReader reader(live->engine(), artifact, source, {range, 0, control});
+  const Stop stop(control, options.limits);
+  ArtifactReader reader(live->engine(), artifact, source, {options.range, 0, control, &stop});
+  PrintPace pace;
   do {
-    while (reader.Next()) live->PrintNew(reader);
+    bool unprinted = false;
+    while (reader.Next()) {
+      unprinted = !pace.IsDue();
+      if (!unprinted) pace.Time([&] { live->PrintNew(reader); });
+    }
+    if (unprinted) live->PrintNew(reader);
   } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
   Readings readings = reader.Finish();
   if (!source.problem().empty())
@@ -118,7 +147,7 @@ Readings Follow(const Engine& engine, const Options& options, const ReportFilter
   };
   const auto follow = [&](const std::string& path) {
     try {
-      while (FollowOne({path, ""}, options.range, time, &live, control) == FollowSource::State::kReplaced &&
+      while (FollowOne({path, ""}, options, time, &live, control) == FollowSource::State::kReplaced &&
              !control->stopped()) {
       }
     } catch (...) {

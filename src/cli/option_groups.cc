@@ -232,7 +232,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
   };
   add_size("--max-bytes",
            "Unpack no more than SIZE (" + WholeSize(usual.bytes) + ", or " + WholeSize(usual.suspicious_bytes) +
-               " where that is over " + std::to_string(usual.suspicious_ratio) + " times what is packed)",
+               " of work where that is over " + std::to_string(usual.suspicious_ratio) + " times what is packed)",
            [limits](std::uint64_t size) {
              limits->bytes = size;
              limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off

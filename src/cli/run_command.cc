@@ -5,25 +5,25 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <system_error>
-#include <thread>
 #include <utility>
 
-#include "cli/byte_queue.h"
 #include "cli/dump_folder.h"
 #include "cli/exit_retry.h"
 #include "cli/explain_command.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/job_log.h"
 #include "cli/print_report.h"
 #include "cli/report_filter.h"
 #include "cli/terminal.h"
 #include "cli/told.h"
 #include "diagnose/readings.h"
+#include "input/stop.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
 #include "text/regex_options.h"
@@ -70,52 +70,28 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
   return environment;
 }
 
-// Reads a log on a thread of its own while it is being written.
-class LogReader {
- public:
-  LogReader(const RuleSet& rules, std::string name) : artifact_{std::move(name), ""} {
-    // Signals are for the thread that waits for the job.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    thread_ = std::thread([this, &rules] { Run(rules); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-  ~LogReader() { Join(); }
-  LogReader(const LogReader&) = delete;
-  LogReader& operator=(const LogReader&) = delete;
+// The job is over: nobody is to wait long for the report on it.
+constexpr double kMostSeconds = 30;
 
-  void Add(std::string_view bytes) { queue_.Push(bytes); }
-
-  // Waits for the last line; throws what went wrong. Then the rest may be asked for.
-  void Finish() {
-    Join();
-    if (problem_) std::rethrow_exception(problem_);
+Readings ReadLog(const RuleSet& rules, const std::string& name, const ReadControl& control, JobLog* log) {
+  const Engine engine(rules);
+  Limits limits;
+  limits.seconds = kMostSeconds;
+  const Stop stop(&control, limits);
+  ReadOptions options;
+  options.stop = &stop;
+  Readings readings = ReadArtifact(engine, {name, ""}, *log, options);
+  if (log->dropped_bytes() > 0)
+    readings.problems.push_back(
+        {name, "",
+         fmt::format("{} bytes in the middle of its output were not kept and not read", log->dropped_bytes())});
+  if (control.stopped()) {
+    readings.problems.push_back({name, "", "interrupted; what follows was not read"});
+  } else if (stop.IsAsked()) {
+    readings.problems.push_back({name, "", fmt::format("stopped after {} s; what follows was not read", kMostSeconds)});
   }
-  Readings Take() { return std::move(readings_); }
-
- private:
-  void Run(const RuleSet& rules) {
-    try {
-      const Engine engine(rules);
-      readings_ = ReadArtifact(engine, artifact_, queue_);
-    } catch (...) {
-      problem_ = std::current_exception();
-    }
-    queue_.Abandon();
-  }
-  void Join() {
-    queue_.Close();
-    if (thread_.joinable()) thread_.join();
-  }
-
-  ByteQueue queue_;
-  const Artifact artifact_;
-  Readings readings_;
-  std::exception_ptr problem_;
-  std::thread thread_;
-};
+  return readings;
+}
 
 // Whether a compile failed of which a dump could tell more.
 bool LacksList(const Report& report) {
@@ -125,9 +101,10 @@ bool LacksList(const Report& report) {
   });
 }
 
-void Print(const Options& options, const Report& report, bool line_open) {
+// With `cut` set, what was not read is reported also where nothing was found.
+void Print(const Options& options, const Report& report, bool line_open, bool cut) {
   const bool to_file = !options.output.empty();
-  const bool has_notes = !UnknownErrors(report).empty() || !report.passed_over.known.empty();
+  const bool has_notes = cut || !UnknownErrors(report).empty() || !report.passed_over.known.empty();
   const bool says_nothing = report.findings.empty() && (!has_notes || options.quiet);
   // Who asked for a file is to find the report of this job there, and none of an earlier one.
   WriteExtraOutputs(report, options);
@@ -140,10 +117,14 @@ void Print(const Options& options, const Report& report, bool line_open) {
 }
 
 // A job that succeeded leaves a record in the JSON files that the options name: `whyoom diff` takes it as evidence.
-void RecordSuccess(Options options, const Report& report) {
+// Its log is not read for that: nobody is to wait for a job that ended well.
+void RecordSuccess(Options options, const RuleSet& rules) {
   const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
   std::erase_if(options.extra_outputs, [&](const ExtraOutput& extra) { return !is_record(extra.format); });
   options.step_summary = false;
+  Report report = MakeReport(rules.fingerprint(), {}, {});
+  report.rule_files = rules.extra_files();
+  report.exit_status = 0;
   WriteExtraOutputs(report, options);
   if (!options.output.empty() && is_record(options.format))
     WriteOutput(PrintReport(report, options.format, StyleOf(options, true, STDERR_FILENO), ""), options.output,
@@ -158,15 +139,49 @@ void SayStatus(int of_job, int status) {
                   status, of_job));
 }
 
+struct FailedJob {
+  const JobResult& result;
+  PrintedLines& printed;
+  std::chrono::steady_clock::time_point end;
+  DumpFolder& dump;
+  JobLog& log;
+};
+
+// Prints why the job failed; returns the exit status. Signals end it soon: what was found by then is printed.
+int Diagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs, FailedJob job) {
+  const ReportFilter filter(options, RuleSource(rules));
+  const Told told(options);
+  ReadControl control;
+  const Interrupt interrupt(&control.stop);
+  const std::string name = Name(options.job);
+  Readings readings = ReadLog(rules, name, control, &job.log);
+  const bool cut = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
+  XlaDump modules = job.dump.Read(outputs);
+  modules.StopAt(&control, options.limits);
+  if (readings.table) readings.table->SetFramework(AskedFramework(options, RuleSource(rules)));
+  if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
+  Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
+  report.rule_files = rules.extra_files();
+  report.exit_status = job.result.exit_status;
+  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
+  const int status = again ? *options.exit_retry : job.result.exit_status;
+  filter.Apply(&report);
+  if (job.dump.temporary() && modules.empty() && LacksList(report))
+    report.problems.push_back({"XLA dump", "", std::string("the job wrote none: ") + kWhyNoDump, true});
+  Print(options, report, job.result.line_open, cut);
+  told.Sum(report);
+  if (options.exit_retry && !options.quiet) SayStatus(job.result.exit_status, status);
+  return status;
+}
+
 }  // namespace
 
 int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs) {
-  const ReportFilter filter(options, RuleSource(rules));
-  const std::string framework = AskedFramework(options, RuleSource(rules));
-  const Told told(options);
-  const JobSignals signals;  // first, so that no signal leaves the folder behind
+  const ReportFilter filter(options, RuleSource(rules));  // throws where an option names what there is not
+  AskedFramework(options, RuleSource(rules));             // likewise
+  const JobSignals signals;                               // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
-  LogReader log(rules, Name(options.job));
+  JobLog log;
   PrintedLines printed;
   const JobResult result =
       RunJob({options.job, Environment(dump), options.ignore_broken_pipe}, signals, [&](std::string_view lines) {
@@ -179,38 +194,19 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
     return result.exit_status;
   }
   int status = result.exit_status;
+  // The job has run; what it ended with is what counts.
   try {
     if (result.undelivered > 0)
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                              result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
-    log.Finish();
-    if (result.exit_status == 0) {
-      Report report = MakeReport(rules.fingerprint(), log.Take(), {});
-      report.rule_files = rules.extra_files();
-      report.exit_status = 0;
-      filter.Apply(&report);
-      RecordSuccess(options, report);
+    if (status == 0) {
+      RecordSuccess(options, rules);
     } else {
-      ReadControl control;
-      const Interrupt interrupt(&control.stop);
-      XlaDump modules = dump.Read(outputs);
-      modules.StopAt(&control, options.limits);
-      Readings readings = log.Take();
-      if (readings.table) readings.table->SetFramework(framework);
-      if (readings.table && !dump.path().empty() && modules.empty()) readings.table->SetNoDump();
-      Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
-      report.rule_files = rules.extra_files();
-      report.exit_status = result.exit_status;
-      if (options.exit_retry && FailsAgain(report, result.exit_status, printed, end)) status = *options.exit_retry;
-      filter.Apply(&report);
-      if (dump.temporary() && modules.empty() && LacksList(report))
-        report.problems.push_back({"XLA dump", "", std::string("the job wrote none: ") + kWhyNoDump, true});
-      Print(options, report, result.line_open);
-      told.Sum(report);
-      if (options.exit_retry && !options.quiet) SayStatus(result.exit_status, status);
+      status = Diagnose(options, rules, outputs, {result, printed, end, dump, log});
     }
+  } catch (const std::bad_alloc&) {
+    WriteError("whyoom: not enough memory to diagnose the job\n");
   } catch (const std::exception& error) {
-    // The job has run; what it ended with is what counts.
     WriteError(fmt::format("whyoom: {}\n", error.what()));
   }
   std::error_code ignored;

@@ -11,7 +11,6 @@ void ServeArchivesIfAsked(int argc, char** argv) {
   if (!IsArchiveServer(argc, argv)) return;
   // These are sent to all of a terminal's processes; the run ends this one when it is done.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
-  std::signal(SIGPROF, SIG_DFL);
   ServeArchives(argv[1]);
 }
 

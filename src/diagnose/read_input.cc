@@ -6,6 +6,7 @@
 
 #include "input/members.h"
 #include "input/problems.h"
+#include "input/stop.h"
 #include "input/stoppable_input.h"
 
 namespace whyoom {
@@ -58,6 +59,8 @@ Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOption
                    const ArtifactRead& read_artifact) {
   Readings readings;
   ReadOptions settings = options;
+  const Stop stop(options.control, limits);
+  settings.stop = &stop;
   bool stops_itself = false;
   std::unique_ptr<ByteSource> source = Open(input, limits, options.control, &readings.retry, &stops_itself);
   if (stops_itself) settings.control = nullptr;  // what it gave until then is still looked at

@@ -29,6 +29,10 @@ class ByteSource {
   // source changes the text (its encoding). Exact near the last byte given, for older ones perhaps only near.
   virtual std::uint64_t RawOffset(std::uint64_t offset) const { return offset; }
 
+  // Counts work that was done on what Read gave, in bytes that could have been unpacked in that time; sources that
+  // limit work per packed byte use it (quota.h).
+  virtual void AddWork(std::uint64_t /*bytes*/) {}
+
   // How many bytes there are in all; only where SeekTo works.
   virtual std::optional<std::uint64_t> Size() const { return std::nullopt; }
 

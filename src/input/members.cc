@@ -32,6 +32,8 @@ using std::string_view_literals::operator""sv;
 // An archive of a million encrypted members is to say so, not to fill the report.
 constexpr std::uint64_t kMostMemberProblems = 100;
 
+constexpr std::uint64_t kCostOfBzip2 = 8;  // of a byte, see Quota::Limit
+
 // The member at hand of an archive.
 class MemberSource : public ByteSource {
  public:
@@ -74,7 +76,7 @@ class Unpacker {
   Unpacker(const Limits& limits, const MemberOptions& options,
            const std::function<void(const Artifact&, ByteSource&)>& read,
            const std::function<void(const Problem&)>& problem)
-      : quota_(limits), limits_(quota_.limits()), options_(options), read_(read), problem_(problem) {}
+      : quota_(limits, options.control), limits_(quota_.limits()), options_(options), read_(read), problem_(problem) {}
 
   void Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth);
   void Finish(const Artifact& input) const;
@@ -144,7 +146,8 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
     return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPackingBytes));
   if (IsArchive(packing)) return OpenArchive(artifact, std::move(packed), packing, depth);
   std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
-  Take(artifact, quota_.Limit(std::move(unpacked), depth + 1), depth + 1);
+  const std::uint64_t cost = packing == Packing::kBzip2 ? kCostOfBzip2 : 1;
+  Take(artifact, quota_.Limit(std::move(unpacked), depth + 1, cost), depth + 1);
 }
 
 // What is unpacked counts, whether it is looked at or not. What follows a program is not part of it: a log, or the

@@ -26,6 +26,7 @@ class PeekedSource : public ByteSource {
 
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return source_->problem(); }
+  void AddWork(std::uint64_t bytes) override { source_->AddWork(bytes); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_->RawOffset(offset + skipped_); }
   std::optional<std::uint64_t> Size() const override { return source_->Size(); }
   int RegularFile() const override { return skipped_ == 0 ? source_->RegularFile() : -1; }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kUsualDepth = 2;
 constexpr std::uint64_t kDeeperIsLess = 16;
+constexpr std::uint64_t kLooks = 32;  // at the ratio, for each Limits::suspicious_bytes
 
 }  // namespace
 
@@ -39,8 +40,8 @@ std::string TooManyBytesText(const Limits& limits) {
 
 std::string SuspiciousText(const Limits& limits) {
   return fmt::format(
-      "stopped, since what was unpacked is more than {} times what is packed (--max-bytes lifts this); "
-      "what follows was not read",
+      "stopped, since unpacking and reading it takes more than {} times the work that its packed size allows "
+      "(--max-bytes lifts this); what follows was not read",
       limits.suspicious_ratio);
 }
 
@@ -48,15 +49,18 @@ std::string SuspiciousText(const Limits& limits) {
 
 class Quota::LimitedSource : public ByteSource {
  public:
-  LimitedSource(Quota& quota, std::unique_ptr<ByteSource> source, int depth)
+  LimitedSource(Quota& quota, std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost)
       : quota_(quota),
         source_(std::move(source)),
         given_(quota.given_.at(static_cast<std::size_t>(depth))),
         limited_(depth > 0),
-        step_(depth > kUsualDepth ? quota.limits_.suspicious_bytes / kDeeperIsLess : quota.limits_.suspicious_bytes) {}
+        cost_(cost),
+        allowed_(depth > kUsualDepth ? quota.limits_.suspicious_bytes / kDeeperIsLess : quota.limits_.suspicious_bytes),
+        step_(std::max<std::uint64_t>(allowed_ / kLooks, 1)) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     if (!problem_.empty() || capacity == 0) return 0;
+    if (quota_.IsStopped()) return 0;
     if (quota_.TimeIsUp()) return Stop(TooLongText(quota_.limits_));
     const std::uint64_t given = given_;
     const std::uint64_t left = limited_ ? LeftAfter(given) : capacity;
@@ -72,6 +76,10 @@ class Quota::LimitedSource : public ByteSource {
   }
 
   std::string_view problem() const override { return problem_.empty() ? source_->problem() : problem_; }
+  void AddWork(std::uint64_t bytes) override {
+    looked_at_ = true;
+    quota_.looked_at_ += bytes;
+  }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_->RawOffset(offset); }
   std::optional<std::uint64_t> Size() const override { return source_->Size(); }
   bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
@@ -81,9 +89,15 @@ class Quota::LimitedSource : public ByteSource {
   // an input ends.
   std::uint64_t LeftAfter(std::uint64_t given) const {
     const std::uint64_t left = quota_.limits_.bytes - std::min(given, quota_.limits_.bytes);
-    if (quota_.limits_.suspicious_ratio == 0 || step_ == 0) return left;
-    if (given > 0 && given % step_ == 0 && quota_.IsSuspicious(given)) return 0;
+    if (quota_.limits_.suspicious_ratio == 0 || allowed_ == 0) return left;
+    if (given > 0 && given % step_ == 0 && IsSuspicious(given)) return 0;
     return std::min(left, step_ - given % step_);
+  }
+
+  // Only what was looked at of this source itself is known to be the same each time.
+  bool IsSuspicious(std::uint64_t given) const {
+    const std::uint64_t work = given * cost_ + (looked_at_ ? quota_.looked_at_.load() : 0);
+    return work >= allowed_ && work / quota_.limits_.suspicious_ratio > quota_.given_[0];
   }
 
   std::size_t Stop(std::string why) {
@@ -95,11 +109,15 @@ class Quota::LimitedSource : public ByteSource {
   std::unique_ptr<ByteSource> source_;
   std::atomic<std::uint64_t>& given_;
   const bool limited_;
-  const std::uint64_t step_;  // so often the ratio is looked at
+  const std::uint64_t cost_;
+  const std::uint64_t allowed_;  // so much work is never suspicious
+  const std::uint64_t step_;     // so often the ratio is looked at
+  bool looked_at_ = false;
   std::string problem_;
 };
 
-Quota::Quota(const Limits& limits) : limits_(limits), given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
+Quota::Quota(const Limits& limits, const ReadControl* control)
+    : limits_(limits), control_(control), given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
 
 bool Quota::EndsInput(std::string_view problem) const {
   return !problem.empty() && (problem == TooManyBytesText(limits_) || problem == SuspiciousText(limits_) ||
@@ -108,15 +126,13 @@ bool Quota::EndsInput(std::string_view problem) const {
 
 bool Quota::IsOfTime(std::string_view problem) const { return !problem.empty() && problem == TooLongText(limits_); }
 
-std::unique_ptr<ByteSource> Quota::Limit(std::unique_ptr<ByteSource> source, int depth) {
-  return std::make_unique<LimitedSource>(*this, std::move(source), depth);
+std::unique_ptr<ByteSource> Quota::Limit(std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost) {
+  return std::make_unique<LimitedSource>(*this, std::move(source), depth, cost);
 }
 
 bool Quota::TimeIsUp() const {
   if (limits_.seconds <= 0) return false;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >= limits_.seconds;
 }
-
-bool Quota::IsSuspicious(std::uint64_t given) const { return given / limits_.suspicious_ratio > given_[0]; }
 
 }  // namespace whyoom

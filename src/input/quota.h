@@ -11,6 +11,7 @@
 
 #include "input/byte_source.h"
 #include "input/limits.h"
+#include "input/read_control.h"
 
 namespace whyoom {
 
@@ -21,7 +22,8 @@ std::string TooLongText(const Limits& limits);
 // One for each input. Sources of different depths may be read by different threads.
 class Quota {
  public:
-  explicit Quota(const Limits& limits);
+  // Its sources end, without a problem, once `control` says to stop; borrowed, may be null.
+  explicit Quota(const Limits& limits, const ReadControl* control = nullptr);
 
   const Limits& limits() const { return limits_; }
 
@@ -32,16 +34,19 @@ class Quota {
   bool IsOfTime(std::string_view problem) const;
 
   // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
-  std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth);
+  // `cost` is how many times as long one of its bytes takes to unpack as one of a fast packing.
+  std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost = 1);
 
  private:
   class LimitedSource;
 
-  bool IsSuspicious(std::uint64_t given) const;
+  bool IsStopped() const { return control_ != nullptr && control_->stopped(); }
 
   const Limits limits_;
+  const ReadControl* const control_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<std::atomic<std::uint64_t>> given_;  // by depth
+  std::atomic<std::uint64_t> looked_at_{0};        // see ByteSource::AddWork
 };
 
 // "64 MiB", "1 TiB"; in the largest unit that needs no fraction.

@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace whyoom {
+namespace {
+
+// Enough for the lines of a few blocks; with it a run still ends within a second.
+constexpr std::chrono::milliseconds kGrace{250};
+
+}  // namespace
 
 class Stop::Source : public ByteSource {
  public:
@@ -17,6 +23,13 @@ class Stop::Source : public ByteSource {
   const Stop& stop_;
   const std::unique_ptr<ByteSource> source_;
 };
+
+bool Stop::IsOverdue() const {
+  if (!IsAsked()) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (!asked_at_) asked_at_ = now;
+  return now - *asked_at_ >= kGrace;
+}
 
 std::string Stop::Why() const {
   return quota_ && !IsSignalled() && quota_->TimeIsUp() ? TimeIsUpText(quota_->limits()) : "interrupted";

@@ -1,6 +1,7 @@
 // What ends a long piece of work before it is done: a signal, or that the time which one input may take is over.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ class Stop {
   // To be asked again and again; once yes, what was made of the files opened here is not to be relied on.
   bool IsAsked() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
 
+  // Whether it was asked for, and the time is over in which what was read by then may still be looked at. A long loop
+  // over lines asks this; the source of the lines ends as soon as IsAsked. One thread only.
+  bool IsOverdue() const;
+
   // "stopped after 2 s (--max-time)"; where nothing ended it, as if a signal had.
   std::string Why() const;
 
@@ -33,6 +38,7 @@ class Stop {
 
   const ReadControl* control_ = nullptr;
   std::optional<Quota> quota_;
+  mutable std::optional<std::chrono::steady_clock::time_point> asked_at_;  // when IsOverdue first saw it
 };
 
 }  // namespace whyoom

@@ -43,6 +43,7 @@ class Utf16Source : public ByteSource {
     return cause.empty() ? std::string_view(problem_) : cause;
   }
 
+  void AddWork(std::uint64_t bytes) override { source_->AddWork(bytes); }
   std::uint64_t RawOffset(std::uint64_t offset) const override {
     const auto after = std::upper_bound(runs_.begin(), runs_.end(), offset,
                                         [](std::uint64_t place, const Run& run) { return place < run.given; });

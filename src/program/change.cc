@@ -11,8 +11,13 @@
 #include "text/numbers.h"
 
 namespace whyoom {
-Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes)
-    : program_(program), meaning_(meaning), limit_(limit_bytes), compiled_(program, false), roomy_(program, true) {
+Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes, const Stop* stop)
+    : program_(program),
+      meaning_(meaning),
+      limit_(limit_bytes),
+      stop_(stop),
+      compiled_(program, false),
+      roomy_(program, true) {
   need_ = compiled_.Need(compiled_.SizesAsTheyAre());
   for (const ProgramOutput& output : program.outputs()) output_shapes_.insert(program.ShapeOf(output).shape);
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "input/stop.h"
 #include "program/layout.h"
 #include "program/meaning.h"
 #include "program/program.h"
@@ -89,6 +90,7 @@ class Changes {
   bool Fits(const Outcome& outcome) const { return limit_ > 0 && outcome.left_bytes <= limit_; }
 
  private:
+  bool IsStopped() const { return stop_ != nullptr && stop_->IsAsked(); }
   // How much shorter an axis gets: times `length`, divided by `of`, rounded up.
   struct Ratio {
     std::int64_t length = 1;
@@ -147,6 +149,7 @@ class Changes {
   const Program& program_;
   const Meaning& meaning_;
   std::int64_t limit_ = 0;
+  const Stop* stop_ = nullptr;
   Layout compiled_;
   Layout roomy_;  // without rematerialization
   std::int64_t need_ = 0;

@@ -368,12 +368,12 @@ bool IsChange(std::string_view name) {
 
 Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop) {
   const Meaning meaning(program, role_words);
-  return LookAt(program, meaning, Changes(program, meaning, limit_bytes), limit_bytes, stop);
+  return LookAt(program, meaning, Changes(program, meaning, limit_bytes, &stop), limit_bytes, stop);
 }
 
 Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop) {
   const Meaning meaning(program, role_words);
-  const Changes changes(program, meaning, limit_bytes);
+  const Changes changes(program, meaning, limit_bytes, &stop);
   Prospects prospects = LookAt(program, meaning, changes, limit_bytes, stop);
   if (!changes.whole()) return prospects;
   std::vector<MadeChange> part_of_it;

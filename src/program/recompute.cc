@@ -299,6 +299,7 @@ void Changes::RecomputeLoop(const Pair& pair, Sizes* sizes, std::vector<Buffer>*
   }
   // The forward body runs once more at the begin of the backward one, with what it needs itself.
   for (const auto& [when, step] : made) {
+    if (IsStopped()) return;
     std::int64_t live = 0;
     for (const auto& [other, bytes] : made) live += other <= when ? bytes : 0;
     for (const Buffer& buffer : compiled_.buffers()) {
@@ -324,7 +325,9 @@ std::optional<Variant> Changes::Recompute() const {
   if (pairs.empty()) return RecomputeBlocks();
   Sizes sizes = compiled_.SizesAsTheyAre();
   std::vector<Buffer> added;
-  for (const Pair& pair : pairs) RecomputeLoop(pair, &sizes, &added);
+  for (const Pair& pair : pairs) {
+    if (!IsStopped()) RecomputeLoop(pair, &sizes, &added);
+  }
   Variant variant{std::move(sizes), 0, std::move(added)};
   for (const Pair& pair : pairs) variant.tried += static_cast<std::int64_t>(pair.stacks.size());
   return variant;

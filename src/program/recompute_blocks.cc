@@ -243,7 +243,7 @@ std::optional<Variant> Changes::RecomputeBlocks() const {
   std::int64_t least = need_;
   // Blocks without a name may be parts of a layer: the user puts the checkpoint where it helps most.
   const std::size_t most = blocks.named ? 1 : std::min(kMostJoined, blocks.list.size() / 2);
-  for (std::size_t each = 1; each <= most; ++each) {
+  for (std::size_t each = 1; each <= most && !IsStopped(); ++each) {
     Variant variant = AsItIs();
     BlockRecomputer(program_, meaning_, compiled_, Joined(blocks, each)).Change(&variant.sizes, &variant.added);
     const std::int64_t left = Judge(variant).left_bytes;

@@ -72,6 +72,7 @@ class LineTap : public ByteSource {
 
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return source_.problem(); }
+  void AddWork(std::uint64_t bytes) override { source_.AddWork(bytes); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
 
   // Feeds what was kept, once the source is read.

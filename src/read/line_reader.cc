@@ -29,6 +29,7 @@ void LineReader::FlushPending() {
   for (Reporter* reporter : pending_) {
     reporter->session.Flush(&sightings_);
     DropQuoted(reporter);
+    NoteCrowdedLine(reporter);
   }
   // The set has no order of its own; what comes out must have one.
   std::stable_sort(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(), EarlierHead);
@@ -80,6 +81,7 @@ bool LineReader::OnlyRepeats(const RawLine& raw) {
 
 void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
+    if (stop_ != nullptr && stop_->IsOverdue()) return;
     SeeFramework(line.text);
     Reporter* reporter = FindReporter(line.reporter);
     if (reporter == nullptr) continue;
@@ -95,6 +97,7 @@ void LineReader::FeedLines(const RawLine* raw) {
     reporter->suspects.Feed(line, is_suspect, &suspects_);
     reporter->session.Feed(std::move(line), &sightings_, is_suspect);
     DropQuoted(reporter);
+    NoteCrowdedLine(reporter);
     reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
     Weigh(reporter);
     const bool is_active = reporter->session.active();
@@ -108,6 +111,13 @@ void LineReader::FeedLines(const RawLine* raw) {
       if (!heard) ++heard_since_activity_;
     }
   }
+}
+
+void LineReader::NoteCrowdedLine(Reporter* reporter) {
+  const std::optional<std::uint64_t> number = reporter->session.TakeCrowdedLine();
+  if (!number || !problem_.empty()) return;
+  problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
+             " messages of failures; the rest of the line was not searched";
 }
 
 void LineReader::DropQuoted(Reporter* reporter) {
@@ -147,11 +157,12 @@ LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
   recent_.push_back(name);
   const auto made =
       reporters_
-          .try_emplace(name, Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name),
-                                      {},
-                                      std::prev(recent_.end()),
-                                      0,
-                                      {}})
+          .try_emplace(name,
+                       Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name, stop_),
+                                {},
+                                std::prev(recent_.end()),
+                                0,
+                                {}})
           .first;
   return &made->second;
 }
@@ -180,6 +191,7 @@ void LineReader::CloseOldest() {
   Reporter* oldest = &reporters_.at(recent_.front());
   oldest->session.Flush(&sightings_);
   DropQuoted(oldest);
+  NoteCrowdedLine(oldest);
   oldest->suspects.SeeKnown(oldest->session.known_lines(), &suspects_);
   oldest->suspects.Finish(&suspects_);
   held_ -= oldest->held;

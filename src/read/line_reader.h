@@ -16,6 +16,7 @@
 #include "facts/compiled_program.h"
 #include "facts/sighting.h"
 #include "input/line_scanner.h"
+#include "input/stop.h"
 #include "read/context_facts.h"
 #include "read/engine.h"
 #include "read/session.h"
@@ -33,8 +34,9 @@ class LineReader {
 
   // Borrows the engine. Beyond `most_held` the reporters that printed longest ago are closed, whatever they are in the
   // midst of, and problem() says so.
-  explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld)
-      : engine_(engine), most_held_(most_held) {}
+  // `stop`, which may be null, is borrowed: once it is overdue, lines are passed over.
+  explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld, const Stop* stop = nullptr)
+      : engine_(engine), most_held_(most_held), stop_(stop) {}
 
   void Feed(const RawLine& raw);
 
@@ -97,6 +99,7 @@ class LineReader {
   void FeedLines(const RawLine* raw);  // that lines_ are of; null where it is not known
   void FeedUnfinished();
   void FlushPending();
+  void NoteCrowdedLine(Reporter* reporter);
   void SeeFramework(const std::string& text);
   static void DropQuoted(Reporter* reporter);
   void SetTime(Reporter* reporter, Line* line);
@@ -107,6 +110,7 @@ class LineReader {
 
   const Engine& engine_;
   const std::size_t most_held_;
+  const Stop* const stop_;
   RecordJoiner records_;
   Unfinished unfinished_;
   std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it

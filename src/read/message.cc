@@ -53,7 +53,7 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
     if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged)))
       break;
     if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
-    parts_.push_back({text_.size(), &line});
+    parts_.push_back({text_.size(), &line, false});
     const std::size_t begin = i == 0 ? from : 0;
     const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
     const bool goes_on = i == 0 && line.text.size() > begin + kStep;
@@ -64,6 +64,7 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
     const std::size_t rest = goes_on ? begin + kStep : begin;
     AppendWithSingleBlanks(std::string_view(line.text).substr(rest, end - std::min(rest, end)), kLineBlanks, &text_);
     if (i == 0 && !goes_on) first_line_end_ = text_.size();
+    parts_.back().whole = text_.size() - parts_.back().begin == end - std::min(begin, end);
     if (end < line.text.size()) break;
   }
 }
@@ -93,11 +94,13 @@ bool JoinedLines::IsOpen(std::size_t position) const {
 
 std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   const Part& part = PartOf(position);
+  const std::size_t from = &part == &parts_.front() ? from_ : 0;
+  if (part.whole) return std::min(from + (position - part.begin), part.line->text.size());
   // Walk the line as the constructor did, until as many characters were taken.
   std::size_t taken = part.begin;
   bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
   const std::string& line = part.line->text;
-  for (std::size_t column = &part == &parts_.front() ? from_ : 0; column < line.size(); ++column) {
+  for (std::size_t column = from; column < line.size(); ++column) {
     const bool blank = kLineBlanks.Has(line[column]);
     const bool dropped = blank && (last_blank || taken == 0);
     if (!dropped && taken == position) return column;

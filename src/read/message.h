@@ -61,6 +61,7 @@ class JoinedLines {
   struct Part {
     std::size_t begin;  // in text_
     const Line* line;
+    bool whole = false;  // no blank of it was left out
   };
   const Part& PartOf(std::size_t position) const;
   std::string text_;

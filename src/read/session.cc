@@ -14,17 +14,20 @@ constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
+// A header is compared with so many newest sightings that are open: with all of them, time would be quadratic.
+constexpr std::size_t kMostCompared = 64;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMostLine = std::size_t{1} << 20;
 
 }  // namespace
 
 Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
-                 std::string reporter)
+                 std::string reporter, const Stop* stop)
     : finder_(finder),
       context_finder_(contexts),
       of_job_(of_job),
       statements_(statements),
+      stop_(stop),
       reporter_(std::move(reporter)) {}
 
 void Session::Feed(Line line, std::vector<Sighting>* done, bool is_suspect) {
@@ -86,8 +89,7 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   unread_from_ = std::string::npos;
   const bool may_matter = MayBeginHere();
   if (pending_suspects_.front() && finder_.IsQuoted({before_, pending_}, 0)) quoted_.push_back(front.number);
-  for (std::size_t from = 0; may_matter && (from == 0 || from < front.text.size()); from += JoinedLines::kStep)
-    ProcessWindow(front, from);
+  if (may_matter) ProcessWindows(front);
   if (open_.size() == open_before) {
     FeedReader(front, 0);
   } else {
@@ -101,6 +103,24 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   pending_suspects_.pop_front();
   bytes_ahead_ -= pending_.empty() ? 0 : pending_.front().text.size();
 }
+
+void Session::ProcessWindows(const Line& front) {
+  // Pieces of a long line have its number, and each an offset of its own.
+  const bool is_piece = front.number == windows_of_.line && front.offset != windows_of_.offset;
+  if (!is_piece) heads_of_line_ = 0;
+  windows_of_ = {front.number, front.offset};
+  for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) {
+    if (stop_ != nullptr && stop_->IsOverdue()) return;
+    if (heads_of_line_ > kMostHeadsOfLine) {
+      crowded_ = front.number;
+      return;
+    }
+    ProcessWindow(front, from);
+  }
+}
+
+// Where the open sightings begin that a new header is compared with.
+std::size_t Session::FirstRecent() const { return open_.size() - std::min(open_.size(), kMostCompared); }
 
 // Whether a head or context may begin in the first of the pending lines. Each holds a literal of the rule data no more
 // than kLiteralReach bytes behind that line, which is also how the prefilter finds it.
@@ -166,6 +186,7 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
 void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
                             const Line& front) {
   for (const HeadMatch& head : heads) {
+    if (++heads_of_line_ > kMostHeadsOfLine) return;
     if (head.head->of_report && (in_report() || message_healthy_)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
@@ -215,7 +236,8 @@ void Session::LetWait(const Failure& next) {
 
 // A report stands right behind its head: what comes behind the head of another failure is not of the one before.
 void Session::EndReports(const Failure& next) {
-  for (OpenSighting& earlier : open_) {
+  for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
+    OpenSighting& earlier = open_[i];
     const bool is_told = earlier.sighting.failure != &next && AreTold(*earlier.sighting.failure, next);
     if (earlier.reader == nullptr || is_told) continue;
     earlier.reader->End();
@@ -228,9 +250,8 @@ void Session::SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenS
   open->head_end = joined.ColumnOf(head.match.end - 1) + 1;
 }
 
-bool Session::BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const {
-  return ordinal_ < open.head_end_line ||
-         (ordinal_ == open.head_end_line && joined.ColumnOf(head.match.begin) < open.head_end);
+bool Session::BeginsInside(std::size_t column, const OpenSighting& open) const {
+  return ordinal_ < open.head_end_line || (ordinal_ == open.head_end_line && column < open.head_end);
 }
 
 // A message may hold several heads. The code's name and the sentence after it are one failure. A head may be part of
@@ -238,7 +259,9 @@ bool Session::BeginsInside(const JoinedLines& joined, const HeadMatch& head, con
 // compile is its cause; the rule data says of which codes this is so. True where `head` starts nothing new.
 bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
                             std::optional<UserCall>* call) {
-  for (OpenSighting& open : open_) {
+  const std::size_t column = joined.ColumnOf(head.match.begin);
+  for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
+    OpenSighting& open = open_[i];
     if (open.message_end < ordinal_) continue;
     Sighting& sighting = open.sighting;
     if (sighting.failure == head.failure && !AreContrary(sighting.facts, facts, head.failure->identity)) {
@@ -247,7 +270,7 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
       SetHeadEnd(joined, head, &open);
       return true;
     }
-    const bool inside = BeginsInside(joined, head, open);
+    const bool inside = BeginsInside(column, open);
     if (inside && IsAbsorbedBy(*head.failure, *sighting.failure)) return true;
     const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
     if ((inside || carried) && IsAbsorbedBy(*sighting.failure, *head.failure)) {
@@ -323,7 +346,8 @@ std::size_t Session::held_bytes() const {
 }
 
 bool Session::in_report() const {
-  return std::any_of(open_.begin(), open_.end(),
+  const auto recent = open_.begin() + static_cast<std::ptrdiff_t>(FirstRecent());
+  return std::any_of(recent, open_.end(),
                      [](const OpenSighting& open) { return open.reader != nullptr && !open.reader->done(); });
 }
 

@@ -22,6 +22,7 @@
 
 #include "facts/evidence.h"
 #include "facts/sighting.h"
+#include "input/stop.h"
 #include "read/context_facts.h"
 #include "read/memory_report_reader.h"
 #include "read/message.h"
@@ -41,9 +42,10 @@ inline constexpr std::size_t kLiteralReach = 256;
 class Session {
  public:
   // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
-  // whole job; `statements` gets what is said of programs that were compiled.
+  // whole job; `statements` gets what is said of programs that were compiled. Once `stop`, which may be null, is
+  // overdue, the rest of a line is passed over.
   Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
-          std::string reporter);
+          std::string reporter, const Stop* stop = nullptr);
 
   // The reporter's next line. Sightings that are complete are appended to `done`. A suspect
   // reports a failure that no rule may know.
@@ -51,6 +53,12 @@ class Session {
 
   // The numbers of lines, of those processed since the last call, that only quote a failure.
   std::vector<std::uint64_t> TakeQuoted() { return std::exchange(quoted_, {}); }
+
+  // Work on one line is bounded: behind so many headers in it, its rest is not searched.
+  static constexpr std::size_t kMostHeadsOfLine = 512;
+
+  // The number of a line that has more, of those processed since the last call.
+  std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
 
   // Completes all that is open, since no further line of this reporter follows directly.
   void Flush(std::vector<Sighting>* done);
@@ -83,7 +91,9 @@ class Session {
   void FollowMessage(const Line& line);
   void ProcessFront(std::vector<Sighting>* done);
   bool MayBeginHere() const;
+  void ProcessWindows(const Line& front);
   void ProcessWindow(const Line& front, std::size_t from);
+  std::size_t FirstRecent() const;
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
   void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
@@ -93,7 +103,7 @@ class Session {
   void LetWait(const Failure& next);
   void EndReports(const Failure& next);
   void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
-  bool BeginsInside(const JoinedLines& joined, const HeadMatch& head, const OpenSighting& open) const;
+  bool BeginsInside(std::size_t column, const OpenSighting& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
   void Complete(OpenSighting& open, std::vector<Sighting>* done);
@@ -104,6 +114,7 @@ class Session {
   const ContextFinder& context_finder_;
   ContextFacts& of_job_;
   Statements& statements_;
+  const Stop* const stop_;
   std::string reporter_;
   std::deque<Line> pending_;           // the line in process and those that a wrapped message may go on in
   std::size_t bytes_ahead_ = 0;        // of these lines but the first
@@ -118,6 +129,9 @@ class Session {
   bool message_healthy_ = false;     // its logger says that nothing failed
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
+  std::size_t heads_of_line_ = 0;         // found in the line in process
+  Place windows_of_;                      // where that line begins
+  std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine
   std::vector<OpenSighting> open_;
   std::size_t unread_from_ = std::string::npos;  // where in the line in process the newest one's report may go on
   ContextFacts contexts_;

@@ -8,6 +8,9 @@
 namespace whyoom {
 namespace {
 
+// To look at a line takes so many times as long as to unpack it.
+constexpr std::uint64_t kWorkOfLine = 16;
+
 // Whether searching in several places at once is worth the threads.
 bool IsLarge(const ByteSource& source) {
   constexpr off_t kLarge = off_t{16} << 20;
@@ -31,9 +34,20 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
             return lead;
           },
           LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control),
-      lines_(engine),
+      lines_(engine, LineReader::kMostHeld, options.stop),
       filter_(options.range),
-      witness_(options.witness) {}
+      witness_(options.witness),
+      stop_(options.stop) {}
+
+// The next line; false where there is none, or no more is to be looked at.
+bool SightingReader::NextLine(RawLine* line) {
+  if (stop_ == nullptr || !stop_->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
+  // The source notices that it was stopped, and why, when it is read. Until it does, what it gives is dropped.
+  char dropped[4096];
+  while (source_.Read(dropped, sizeof dropped) > 0) {
+  }
+  return false;
+}
 
 bool SightingReader::Next(std::vector<Sighting>* found) {
   if (state_ == State::kEnded) {
@@ -42,7 +56,8 @@ bool SightingReader::Next(std::vector<Sighting>* found) {
   }
   RawLine line;
   while (state_ == State::kReading) {
-    if (scanner_.Next(lines_.wants_adjacent(), &line)) {
+    if (NextLine(&line)) {
+      source_.AddWork(line.bytes.size() * kWorkOfLine);
       if (witness_ != nullptr) witness_->See(line);
       lines_.Feed(line);
     } else {

@@ -19,6 +19,7 @@
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
 #include "input/read_control.h"
+#include "input/stop.h"
 #include "input/survey.h"
 #include "read/engine.h"
 #include "read/line_reader.h"
@@ -39,6 +40,7 @@ struct ReadOptions {
   TimeRange range;                 // what lies outside is left out
   std::size_t threads = 0;         // that search a large regular file, beside the caller's; what comes out is the same
   ReadControl* control = nullptr;  // says when to stop; may be null
+  const Stop* stop = nullptr;      // ends the work on lines, within a line too; may be null
   ReadWitness* witness = nullptr;  // most have none
 };
 
@@ -73,6 +75,7 @@ class SightingReader {
     kEnded,      // and that was said
   };
   bool Take(std::vector<Sighting>* found);
+  bool NextLine(RawLine* line);
   void TakeSuspects();
 
   ByteSource& source_;
@@ -81,6 +84,7 @@ class SightingReader {
   LineReader lines_;
   TimeFilter filter_;
   ReadWitness* const witness_;
+  const Stop* const stop_;
   SuspectTable suspects_;
   State state_ = State::kReading;
 };

@@ -27,8 +27,12 @@ constexpr std::size_t kLongestProblem = 1000;
 }  // namespace
 
 ArchiveClient::ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource& source, Packing packing,
-                             std::function<std::optional<std::string>()> why_stop)
-    : process_(std::move(process)), source_(source), packing_(packing), why_stop_(std::move(why_stop)) {
+                             std::function<std::optional<std::string>()> why_stop, std::chrono::milliseconds patience)
+    : process_(std::move(process)),
+      source_(source),
+      packing_(packing),
+      why_stop_(std::move(why_stop)),
+      patience_(patience) {
   const Message begin{Message::Kind::kBegin, static_cast<std::uint32_t>(packing),
                       source.Size().value_or(Message::kNoSize)};
   if (!Send(process_->socket(), begin)) Lose();
@@ -53,6 +57,12 @@ void ArchiveClient::Give(std::string problem) {
 // Ends the process where it is no longer to be waited for.
 bool ArchiveClient::Stopped() {
   std::optional<std::string> why = why_stop_();
+  if (!why && Clock::now() - progress_ > patience_) {
+    may_differ_ = true;
+    why = fmt::format(
+        "its {} data was not unpacked further, since one step takes more than {} s; what follows was not read",
+        NameOf(packing_), std::chrono::duration<double>(patience_).count());
+  }
   if (!why) return false;
   process_.reset();
   Give(*std::move(why));
@@ -68,6 +78,7 @@ void ArchiveClient::EndMember(std::string problem) {
 // Behind the archive's last record.
 void ArchiveClient::End() {
   Message message;
+  BeginStep();
   while (process_ && !Stopped()) {
     const Received received = Receive(process_->socket(), kMilliseconds, &message);
     if (received == Received::kMessage && message.kind == Message::Kind::kReady)
@@ -81,11 +92,15 @@ void ArchiveClient::End() {
 bool ArchiveClient::Answer(const Message& message) {
   if (message.kind == Message::Kind::kNeed && message.index < kInputs) {
     const std::size_t got = source_.Read(process_->shared().inputs[message.index].data(), kBlockBytes);
+    position_ += got;
+    if (position_ > furthest_) BeginStep();
+    furthest_ = std::max(furthest_, position_);
     return Send(process_->socket(), {Message::Kind::kInput, message.index, got});
   }
-  if (message.kind == Message::Kind::kSeek)
-    return Send(process_->socket(), {Message::Kind::kSought, 0, source_.SeekTo(message.value) ? 1U : 0U});
-  return false;
+  if (message.kind != Message::Kind::kSeek) return false;
+  const bool sought = source_.SeekTo(message.value);
+  if (sought) position_ = message.value;
+  return Send(process_->socket(), {Message::Kind::kSought, 0, sought ? 1U : 0U});
 }
 
 bool ArchiveClient::NextBlock() {
@@ -95,6 +110,7 @@ bool ArchiveClient::NextBlock() {
     return false;
   }
   block_ = kOutputs;
+  BeginStep();
   // Asked before each message: a process that was taken over may send them without end.
   while (!Stopped()) {
     Message message;

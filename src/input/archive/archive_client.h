@@ -1,6 +1,7 @@
 // Reads an archive by a process that has nothing else in it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,9 +22,10 @@ class ArchiveClient : public MemberReader {
  public:
   // Borrows `source`, which stands at the beginning of the archive and is read by the calling thread alone; a 7z needs
   // one with a Size(). Once `why_stop` gives something, which is asked again and again while the process works, the
-  // archive ends there, and that is told; nothing where it is empty.
+  // archive ends there, and that is told; nothing where it is empty. A process that for longer than `patience` neither
+  // gives anything nor gets further in the archive is ended: it may have been stopped, or do nothing else any more.
   ArchiveClient(std::unique_ptr<ArchiveProcess> process, ByteSource& source, Packing packing,
-                std::function<std::optional<std::string>()> why_stop);
+                std::function<std::optional<std::string>()> why_stop, std::chrono::milliseconds patience = kPatience);
   ArchiveClient(const ArchiveClient&) = delete;
   ArchiveClient& operator=(const ArchiveClient&) = delete;
 
@@ -37,6 +39,9 @@ class ArchiveClient : public MemberReader {
   bool may_differ() const override { return may_differ_; }
 
  private:
+  static constexpr std::chrono::seconds kPatience{20};
+  using Clock = std::chrono::steady_clock;
+
   // False where no record comes any more.
   bool NextRecord();
   bool NextBlock();
@@ -46,12 +51,17 @@ class ArchiveClient : public MemberReader {
   void End();
   void Lose();
   bool Stopped();
+  void BeginStep() { progress_ = Clock::now(); }
   void Give(std::string problem);
 
   std::unique_ptr<ArchiveProcess> process_;  // null once the archive has ended
   ByteSource& source_;
   const Packing packing_;
   const std::function<std::optional<std::string>()> why_stop_;
+  const std::chrono::milliseconds patience_;
+  Clock::time_point progress_ = Clock::now();  // when the process was last seen to get further
+  std::uint64_t position_ = 0;                 // in the archive, of the next byte that it gets
+  std::uint64_t furthest_ = 0;                 // of all that it got
 
   std::size_t block_ = archive_channel::kOutputs;  // being read; none
   std::size_t used_ = 0;

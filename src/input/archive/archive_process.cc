@@ -236,18 +236,11 @@ ArchiveProcess::~ArchiveProcess() {
 std::string ArchiveProcess::WhyGone(Packing packing, bool* may_differ) {
   End();
   const std::string_view name = NameOf(packing);
-  const bool met_a_limit =
-      status_known_ && (WIFEXITED(status_) ? WEXITSTATUS(status_) == kNoMemoryStatus : WTERMSIG(status_) == SIGPROF);
+  const bool met_a_limit = status_known_ && WIFEXITED(status_) && WEXITSTATUS(status_) == kNoMemoryStatus;
   *may_differ = !met_a_limit;
   if (!status_known_)
     return fmt::format("the process that unpacks its {} data ended early; what follows was not read", name);
   if (WIFEXITED(status_) && WEXITSTATUS(status_) == kNoMemoryStatus) return NeedsMore(packing, memory_);
-  if (WIFSIGNALED(status_) && WTERMSIG(status_) == SIGPROF) {
-    return fmt::format(
-        "its {} data was not unpacked further, since one step takes more than {} s; what follows was not "
-        "read",
-        name, kMostSecondsOfWork);
-  }
   const std::string how = WIFSIGNALED(status_) ? fmt::format("signal {}", WTERMSIG(status_))
                                                : fmt::format("status {}", WEXITSTATUS(status_));
   return fmt::format("the process that unpacks its {} data ended early ({}); what follows was not read", name, how);

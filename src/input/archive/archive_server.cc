@@ -1,7 +1,6 @@
 #include "input/archive/archive_server.h"
 
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,13 +37,6 @@ constexpr std::size_t kUsualMemory = std::size_t{32} << 20;
 // Nobody is left to read for.
 [[noreturn]] void Leave() { _exit(0); }
 
-// The work that a loop without end can take.
-void WatchWork() {
-  itimerval limit{};
-  limit.it_value.tv_sec = kMostSecondsOfWork;
-  setitimer(ITIMER_PROF, &limit, nullptr);
-}
-
 void Say(Message::Kind kind, std::size_t index = 0, std::uint64_t value = 0) {
   if (!archive_channel::Send(kSocket, {kind, static_cast<std::uint32_t>(index), value})) Leave();
 }
@@ -56,7 +48,6 @@ class Inbox {
   Message Take() {
     Message message;
     if (Receive(kSocket, -1, &message) != Received::kMessage) Leave();
-    WatchWork();
     if (message.kind == Message::Kind::kInput && message.index < kInputs)
       filled_[message.index] = std::min<std::size_t>(message.value, kBlockBytes);
     if (message.kind == Message::Kind::kFree && message.index < kOutputs) free_[message.index] = true;

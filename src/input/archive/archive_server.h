@@ -10,13 +10,10 @@ constexpr const char* kArchiveServerName = "whyoom: reads archives";
 // Its status where it needs more.
 constexpr int kNoMemoryStatus = 12;
 
-// It is ended where it works for so long without a word.
-constexpr int kMostSecondsOfWork = 60;
-
 // Whether this process is one.
 bool IsArchiveServer(int argc, char** argv);
 
-// To be called where the signals of a terminal are ignored and SIGPROF is not.
+// To be called where the signals of a terminal are ignored. Who started it ends it where it gets no further.
 // Gives up files, network and whatever else unpacking does not need, then reads the archives it is given until nobody
 // gives it any. Never returns.
 [[noreturn]] void ServeArchives(const char* memory);

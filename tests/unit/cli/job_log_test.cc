@@ -1,0 +1,43 @@
+// What a job printed is kept in bounded memory, and its lines keep their numbers.
+#include "cli/job_log.h"
+
+#include <string>
+
+#include "catch.h"
+#include "read_all.h"
+
+using namespace whyoom;
+
+namespace TEST_FILE {
+
+TEST_CASE("what fits is read back as it was added", "[cli]") {
+  JobLog log;
+  log.Add("one\n");
+  log.Add("");
+  log.Add(std::string(JobLog::kBlockBytes, 'x'));
+  log.Add("\nthree");
+  CHECK(ReadAll(log) == "one\n" + std::string(JobLog::kBlockBytes, 'x') + "\nthree");
+  CHECK(log.dropped_bytes() == 0);
+  CHECK(ReadAll(*std::make_unique<JobLog>()).empty());
+}
+
+TEST_CASE("of a long log the first and last lines are kept, with their numbers", "[cli]") {
+  constexpr std::size_t kLine = 64;  // divides a block
+  constexpr std::size_t kLines = (JobLog::kMostBlocks + 10) * JobLog::kBlockBytes / kLine;
+  JobLog log;
+  for (std::size_t i = 1; i <= kLines; ++i) {
+    std::string line = std::to_string(i);
+    line.resize(kLine - 1, ' ');
+    log.Add(line + "\n");
+  }
+  CHECK(log.dropped_bytes() == 10 * JobLog::kBlockBytes);
+  const std::string text = ReadAll(log);
+  CHECK(text.size() < JobLog::kMostBlocks * JobLog::kBlockBytes + kLines);
+  CHECK(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) == kLines);
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
+  CHECK(text.substr(last, 8) == std::to_string(kLines).append(8, ' ').substr(0, 8));
+  const std::size_t first_kept_end = JobLog::kFirstBlocks * JobLog::kBlockBytes;
+  CHECK(text.substr(first_kept_end - 1, 4) == "\n\n\n\n");
+}
+
+}  // namespace TEST_FILE
