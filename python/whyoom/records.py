@@ -16,6 +16,14 @@ class Tool(Record):
     rule_files: Optional[List[str]]
 
 
+class Job(Record):
+    """The job of a report that whyoom run wrote."""
+
+    __slots__ = ()
+    # 128 and the signal's number where a signal ended it.
+    exit_status: int
+
+
 class Scenario(Record):
     __slots__ = ()
     id: str
@@ -132,7 +140,7 @@ class Room(Record):
     _records = {"batch_axis": Axis, "sequence_axis": Axis}
     batch: Optional[int]
     largest_batch: Optional[int]
-    # The fewest that fit.
+    # A number that fits: 4 or fewer where that does, else the fewest that do; those of the remedy.
     micro_batches: Optional[int]
     sequence: Optional[int]
     largest_sequence: Optional[int]
@@ -156,7 +164,12 @@ class RankReasons(Record):
     __slots__ = ()
     # It finds out which scenario it is, where that has to be known first; true ranks higher.
     finds_out: bool
-    # This log speaks for it: by evidence, or by an estimate that covers the excess; true ranks higher.
+    # As free of the remedy; false ranks higher.
+    free: Optional[bool]
+    # It is estimated not to be enough, alone or with another; false ranks higher.
+    falls_short: Optional[bool]
+    # This log speaks for it: by evidence, or by an estimate that covers the excess, alone or with another; true ranks
+    # higher.
     supported: bool
     # It is estimated not to be enough; false ranks higher.
     too_little: bool
@@ -202,6 +215,8 @@ class Remedy(Record):
     borderline: Optional[bool]
     # Ids of remedies together with which it is enough.
     enough_with: Optional[List[str]]
+    # It costs nothing and is not enough alone: reports list it apart.
+    free: Optional[bool]
     note: Optional[str]
     why: List[Reason]
     how: List[str]
@@ -401,9 +416,11 @@ class ReportSummary(Summary):
 
 class ReportFields(Record):
     __slots__ = ()
-    _records = {"tool": Tool, "diagnoses": Diagnosis, "programs": Program, "summary": ReportSummary}
+    _records = {"tool": Tool, "run": Job, "diagnoses": Diagnosis, "programs": Program, "summary": ReportSummary}
     schema: Literal["whyoom.report/1"]
     tool: Tool
+    # Absent unless whyoom run wrote the report.
+    run: Optional[Job]
     diagnoses: List[Diagnosis]
     # Those that need most, a hundred at most; absent where there are none.
     programs: Optional[List[Program]]
@@ -413,6 +430,7 @@ class ReportFields(Record):
 
 __all__ = [
     "Tool",
+    "Job",
     "Scenario",
     "Contradiction",
     "Where",

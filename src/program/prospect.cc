@@ -344,6 +344,8 @@ void SizeByRoom(const Program& program, const Meaning& meaning, const Changes& c
                          .saves_bytes = changes.need_bytes() - outcome.left_bytes,
                          .left_bytes = outcome.left_bytes,
                          .spread_bytes = outcome.spread_bytes,
+                         .buffers = changes.MadeOn(*variant),
+                         .ruled_out = {},
                          .parts = variant->parts,
                          .axis = FindPlace(program, meaning, variant->axis)};
   }

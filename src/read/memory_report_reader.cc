@@ -195,11 +195,14 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   }
 }
 
-// "12. Size:": the rows of one list are numbered upwards.
+// "12. Size:": the rows of one list are numbered upwards. Behind a whole row another list may begin, such as that of
+// the arguments.
 void MemoryReportReader::CountRow(std::string_view label) {
   int number = 0;
   if (std::from_chars(label.data(), label.data() + label.size(), number).ec != std::errc()) return;
-  mixed_ = mixed_ || number <= row_number_;
+  const bool is_behind_row = !rows_.empty() && !(rows_.back().shape_text + rows_.back().xla_label).empty();
+  const bool begins_list = number == 1 && is_behind_row;
+  mixed_ = mixed_ || (number <= row_number_ && !begins_list);
   row_number_ = number;
 }
 

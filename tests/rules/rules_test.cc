@@ -118,12 +118,12 @@ TEST_CASE("what the program asks of the rule data by name is there", "[rules]") 
     INFO(total);
     CHECK(says(std::string("diff.total.") + total));
   }
-  for (int i = 0; i <= static_cast<int>(DiffVerdict::kCannotTell); ++i) {
-    const auto verdict = static_cast<DiffVerdict>(i);
-    const bool of_figures =
-        verdict == DiffVerdict::kOtherFailure || verdict == DiffVerdict::kStillOver || verdict == DiffVerdict::kWorse;
-    INFO(VerdictId(verdict));
-    CHECK((of_figures || says(std::string("diff.verdict.") + VerdictId(verdict))));
+  for (int i = 0; i <= static_cast<int>(RunChange::kCannotTell); ++i) {
+    const auto change = static_cast<RunChange>(i);
+    const bool has_figures = change == RunChange::kOtherFailure || change == RunChange::kLess ||
+                             change == RunChange::kWorse || change == RunChange::kNoEvidence;
+    INFO(ChangeId(change));
+    CHECK((has_figures || says(std::string("diff.change.") + ChangeId(change))));
   }
   for (const char* id :
        {"ruled_out.no_gradients", "ruled_out.64_bits", "ruled_out.nothing_to_donate", "ruled_out.next_to_nothing"})

@@ -77,8 +77,8 @@ TEST_CASE("reports of the same identity are one failure, others are not", "[diag
 }
 
 TEST_CASE("what comes first is kept, but a list of allocations more than none", "[diagnose]") {
-  const std::vector<Allocation> one = {MakeRow("f32[2]", 8)};
-  const std::vector<Allocation> two = {MakeRow("f32[2]", 8), MakeRow("f32[3]", 12)};
+  const std::vector<Allocation> one = {MakeRow("s8[2]", 2)};
+  const std::vector<Allocation> two = {MakeRow("s8[2]", 2), MakeRow("s8[3]", 3)};
   const Facts with_module = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "f"}};
   const Facts with_other = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "g"}};
   CHECK(ShowAll(Find({See(1, with_module), See(3, with_other)})) ==

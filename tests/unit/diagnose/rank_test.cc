@@ -154,7 +154,7 @@ TEST_CASE("what is estimated to be too little is neither first nor above what cl
   // The log speaks for l, whose estimate is too little; of h and b nothing is known.
   CHECK(Ranked(Case().Say("test_evidence", 1).Say("test_saves", 399)) == "h; b; d; i; l 399 list little");
   CHECK(Ranked(Case().Say("test_evidence", 1).Say("test_saves", 399).Change("half_batch", 450)) ==
-        "h 450, 550 ±40 program enough; b; d; l 399 list; i");
+        "h 450, 550 ±40 program enough; l 399 list; b; d; i");  // beside a program, a list shows not too little
 }
 
 TEST_CASE("what a pair saves is what the budget adds up", "[diagnose]") {

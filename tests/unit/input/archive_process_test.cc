@@ -320,7 +320,7 @@ TEST_CASE("of one that has gone it is said whether another would do", "[input]")
     return client.may_differ();
   };
   CHECK(ended(SIGKILL));
-  CHECK_FALSE(ended(SIGPROF));  // a step that takes too long takes too long each time
+  CHECK(ended(SIGPROF));  // only the clock of the client shows that the input itself takes too long
 }
 
 TEST_CASE("time that is over while members are passed over is told", "[input]") {

@@ -203,8 +203,12 @@ TEST_CASE("of reports whose lines are mixed nothing is read", "[read]") {
   CHECK(read.facts.Find("lines_mixed") != nullptr);
   // The rows alone: their numbers do not go up.
   std::vector<std::string> rows = kReport;
-  rows.insert(rows.end(), {"  1. Size: 10.00G", "  2. Size: 1.00G"});
+  rows.insert(rows.end(), {"  2. Size: 10.00G"});
   CHECK(ReadReport(rows).facts.Find("lines_mixed") != nullptr);
+  // A list of arguments has numbers of its own.
+  rows.back() = "  Largest program arguments and outputs in hbm:";
+  rows.insert(rows.end(), {"  1. Size: 10.00G", "     Shape: f32[16]{0}"});
+  CHECK(ReadReport(rows).facts.Find("lines_mixed") == nullptr);
 }
 
 TEST_CASE("a second report ends the first", "[read]") {

@@ -160,7 +160,8 @@ TEST_CASE("lines that are no records lose nothing else, and are told once", "[re
   const Report merged = Merge({bad + good});
   REQUIRE(merged.findings.size() == 1);
   CHECK(Problems(merged) ==
-        std::vector<std::string>{"6 lines are no record of whyoom --format ndjson, the first is line 1"});
+        std::vector<std::string>{
+            "6 lines are no record of whyoom --format ndjson (only that format can be merged), the first is line 1"});
   CHECK(merged.artifacts == 1);
 }
 

@@ -126,15 +126,15 @@ TEST_CASE("rule faults: the form", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/2"})") ==
         "user.json:1:12: 'whyoom.rules/2' is not allowed here (did you mean 'whyoom.rules/1'? allowed: "
         "whyoom.rules/1)\n");
-  CHECK(
-      LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
-      "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
-      "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, comparisons, contexts, "
-      "contradictions, differences, disable, "
-      "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, quotations, remedies, roles, "
-      "row_fields, situations, suspects, "
-      "terms, thresholds, traces, versions, wording)\n"
-      "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
+  CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
+        "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
+        "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, comparisons, contexts, "
+        "contradictions, differences, disable, "
+        "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
+        "remedies, roles, "
+        "row_fields, situations, suspects, "
+        "terms, thresholds, traces, versions, wording)\n"
+        "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],
  "json_logs": {"text": ["message"]},
