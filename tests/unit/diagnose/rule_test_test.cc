@@ -77,15 +77,15 @@ TEST_CASE("a step that computes 0, a negative number or the value in use is a fa
                                step + R"json("]}}])json"));
   };
   CHECK(of_step("It is {used_bytes}: try {floor(used_bytes / 2)}.") ==
-        "remedies/r: {floor(used_bytes / 2)} proposes 0 if used_bytes is 0\n");
+        "remedies/r/how/jax: {floor(used_bytes / 2)} proposes 0 if used_bytes is 0\n");
   CHECK(of_step("It is {used_bytes}: try {max(1, floor(used_bytes / 2))}.") ==
-        "remedies/r: {max(1, floor(used_bytes / 2))} proposes the value in use if used_bytes is 1\n");
+        "remedies/r/how/jax: {max(1, floor(used_bytes / 2))} proposes the value in use if used_bytes is 1\n");
   CHECK(of_step("It is {used_bytes}: try {within(used_bytes - 1, 0, 9)}.") ==
-        "remedies/r: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1\n");
+        "remedies/r/how/jax: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1\n");
   CHECK(of_step("Set it to {used_bytes - 0.1}.") ==
-        "remedies/r: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0\n");
+        "remedies/r/how/jax: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0\n");
   // What stands behind "try" is proposed, though it is not computed.
-  CHECK(of_step("Then try {used_bytes}.") == "remedies/r: {used_bytes} proposes 0 if used_bytes is 0\n");
+  CHECK(of_step("Then try {used_bytes}.") == "remedies/r/how/jax: {used_bytes} proposes 0 if used_bytes is 0\n");
   // A condition in another hole is none of this one.
   CHECK(of_step("It is {if(used_bytes > 1, used_bytes, unknown)}: try {floor(used_bytes / 2)}.") != "");
   CHECK(of_step("It is {used_bytes}: try {within(floor(used_bytes / 2), 1, used_bytes - 1)}.") == "");
