@@ -58,8 +58,8 @@ struct RankedRemedy {
   bool at_least = false;                     // saves_bytes is of what is listed, and most of the need is not
   std::optional<bool> enough;                // alone
   bool borderline = false;                   // the spread reaches past what would be enough, or up to it
-  std::vector<std::string> enough_with;
-  bool free = false;  // costs nothing and is not enough alone: listed apart from the others
+  std::vector<std::string> enough_with;      // ids, in order of rank
+  bool free = false;                         // costs nothing and is not enough alone: listed apart from the others
   std::vector<Reason> why;
   std::vector<std::string> how;  // for the framework of the log, holes filled
   std::string safety;            // the remedy's, or what this log makes of it

@@ -168,6 +168,25 @@ void SetFree(std::vector<Candidate>* candidates) {
   for (Candidate& candidate : *candidates) candidate.ranked.free = others && is_free(candidate.ranked);
 }
 
+// Numbered by rank, their partners in the same order.
+std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.RanksBefore(b); });
+  std::vector<RankedRemedy> remedies;
+  for (Candidate& candidate : candidates) {
+    candidate.ranked.rank = static_cast<int>(remedies.size()) + 1;
+    remedies.push_back(std::move(candidate.ranked));
+  }
+  for (RankedRemedy& ranked : remedies) {
+    const std::vector<std::string> with = std::exchange(ranked.enough_with, {});
+    for (const RankedRemedy& other : remedies) {
+      if (std::find(with.begin(), with.end(), other.remedy->id) != with.end())
+        ranked.enough_with.push_back(other.remedy->id);
+    }
+  }
+  return remedies;
+}
+
 }  // namespace
 
 std::array<int, 10> SortKey(const RankReasons& reasons) {
@@ -238,14 +257,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                      });
   const bool worked_out = diagnosis->prospects.has_value() || !listed.empty();
   for (Candidate& candidate : candidates) candidate.ranked.rank_reasons = ReasonsOf(candidate, known, worked_out);
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.RanksBefore(b); });
-
-  diagnosis->remedies.clear();
-  for (Candidate& candidate : candidates) {
-    candidate.ranked.rank = static_cast<int>(diagnosis->remedies.size()) + 1;
-    diagnosis->remedies.push_back(std::move(candidate.ranked));
-  }
+  diagnosis->remedies = InOrder(std::move(candidates));
   diagnosis->ruled_out = std::move(ruled_out);
   diagnosis->budget = MakeBudget(*diagnosis, least_share);
 }

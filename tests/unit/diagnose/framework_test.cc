@@ -220,7 +220,8 @@ TEST_CASE("Keras on JAX is Keras, and its fit updates in place", "[diagnose]") {
       kShort);
   CHECK(finding.framework == "keras");
   CHECK(Holds(How(finding, "reduce_batch"), "batch_size of model.fit is 512: try 256."));
-  CHECK(Holds(How(finding, "micro_batch"), "try 128 with gradient_accumulation_steps=4"));
+  CHECK(Holds(How(finding, "micro_batch"),
+              "try 128, and set gradient_accumulation_steps of the optimizer (Keras 3) to 4."));
   CHECK(How(finding, "donate_buffers") == "not offered: model.fit updates the weights in place already");
   CHECK(Holds(Why(finding), "The call in your code that needs it is at classify.py:58."));
 }

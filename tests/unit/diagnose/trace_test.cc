@@ -214,7 +214,7 @@ TEST_CASE("a remedy is told with its evidence, why it is not offered, and why it
 }
 
 TEST_CASE("what decides between two remedies is what they are sorted by", "[diagnose]") {
-  const RankReasons one{false, true, false, false, 1, true, false, 5};
+  const RankReasons one{.supported = true, .cost = 1, .estimated = true, .prior = 5};
   RankReasons other = one;
   CHECK(DecidingPart(one, other) == RankPart::kId);
   other.prior = 6;
@@ -226,6 +226,10 @@ TEST_CASE("what decides between two remedies is what they are sorted by", "[diag
   CHECK(DecidingPart(one, other) == RankPart::kTooLittle);
   other.supported = false;
   CHECK(DecidingPart(other, one) == RankPart::kSupported);
+  other.falls_short = true;
+  CHECK(DecidingPart(one, other) == RankPart::kFallsShort);
+  other.free = true;
+  CHECK(DecidingPart(one, other) == RankPart::kFree);
   other.finds_out = true;
   CHECK(SortKey(other) < SortKey(one));
 }
