@@ -413,7 +413,7 @@ TEST_CASE("who outlives the job does not hold it up", "[cli]") {
   CHECK(RunShell("(sleep 0.3; echo late) & exit 0").out == "late\n");
 }
 
-TEST_CASE("memory does not grow with the log", "[cli]") {
+TEST_CASE("of a long log no more than its first and last lines are in memory", "[cli]") {
   const auto most_memory = [](const std::string& script, std::size_t expected) {
     const ScratchFolder scratch;
     rusage used{};
@@ -422,13 +422,45 @@ TEST_CASE("memory does not grow with the log", "[cli]") {
     CHECK(fs::file_size(scratch.path() + "/out") == expected);
     return used.ru_maxrss;  // KiB
   };
-  const std::string line = "step 1 of a long job that prints RESOURCE_EXHAUSTED now and then";
-  const std::size_t most = 50'000'000;
+  const std::string line = "step 1 of a long job that prints figures now and then";
+  constexpr long kKept = 64 * 1024;  // KiB, see cli/job_log.h
+  const std::size_t most = 200'000'000;
   const long small = most_memory("echo; exit 1", 1);
   const long large = most_memory("yes " + line + " | head -c " + std::to_string(most) + "; exit 1", most);
   const long one_line = most_memory("tr \"\\\\000\" x </dev/zero | head -c " + std::to_string(most) + "; exit 1", most);
-  CHECK(large < small + 32 * 1024);
-  CHECK(one_line < small + 32 * 1024);
+  CHECK(large < small + kKept + 32 * 1024);
+  CHECK(one_line < small + kKept + 32 * 1024);
+}
+
+// Reading this takes far longer than printing it.
+const std::string kSlowToRead =
+    "yes RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of | head -c 60000000; touch printed; ";
+
+TEST_CASE("what a job prints is read after a failure only", "[cli]") {
+  const auto seconds = [](int status) {
+    const ScratchFolder scratch;
+    rusage used{};
+    CHECK(ExitStatus(
+              Start(scratch.path(), "cd " + scratch.path() + "; " + kSlowToRead + "exit " + std::to_string(status)),
+              &used) == status);
+    return static_cast<double>(used.ru_utime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec) / 1e6;
+  };
+  CHECK(2 * seconds(0) < seconds(1));
+}
+
+TEST_CASE("a signal ends the reading after a failure, with the job's status", "[cli]") {
+  const ScratchFolder scratch;
+  const pid_t child =
+      Start(scratch.path(), "cat " + kPointsLog + " >&2; cd " + scratch.path() + "; " + kSlowToRead + "exit 5");
+  WaitForFile(scratch.path() + "/printed");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the job has ended, or the signal is for it
+  const auto sent = std::chrono::steady_clock::now();
+  kill(child, SIGTERM);
+  CHECK(ExitStatus(child) == 5);
+  CHECK(std::chrono::steady_clock::now() - sent < std::chrono::seconds(3));  // one, where nothing else runs
+  const std::string err = ReadText(scratch.path() + "/err");
+  CHECK(err.find("interrupted; what follows was not read") != std::string::npos);
+  CHECK(err.find("E1000") != std::string::npos);  // what was found by then
 }
 
 }  // namespace TEST_FILE

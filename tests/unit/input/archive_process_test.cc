@@ -292,6 +292,42 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
   CHECK(client.problem().find("ended early") != std::string::npos);
 }
 
+TEST_CASE("a process that gets no further is ended by the run's own clock", "[input]") {
+  const auto ends = [](std::unique_ptr<ArchiveProcess> process) {
+    const pid_t pid = process->pid();
+    const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "text"}}));
+    ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped, std::chrono::milliseconds(300));
+    ArchiveMember member;
+    while (client.Next(&member)) {
+    }
+    CHECK(client.problem() ==
+          "its tar data was not unpacked further, since one step takes more than 0.3 s; what follows was not read");
+    CHECK(client.may_differ());
+    if (pid > 0) CHECK(kill(pid, 0) != 0);  // it is gone
+  };
+  std::string why_not;
+  std::unique_ptr<ArchiveProcess> stopped = ArchiveProcess::Get(kMemory + 8, &why_not);
+  REQUIRE(stopped);
+  kill(stopped->pid(), SIGSTOP);
+  ends(std::move(stopped));
+  // One that was taken over asks for the beginning again and again.
+  std::thread asks;
+  Hostile hostile(
+      [&asks](int socket, Shared&) {
+        asks = std::thread([socket] {
+          archive_channel::Message none;
+          while (archive_channel::Send(socket, {Message::Kind::kSeek, 0, 0}) &&
+                 archive_channel::Send(socket, {Message::Kind::kNeed, 0, 0}) &&
+                 archive_channel::Receive(socket, 1000, &none) == archive_channel::Received::kMessage &&
+                 archive_channel::Receive(socket, 1000, &none) == archive_channel::Received::kMessage) {
+          }
+        });
+      },
+      true);
+  ends(std::move(hostile.process));
+  asks.join();
+}
+
 TEST_CASE("a process goes on when the thread that asked for it ends", "[input]") {
   std::unique_ptr<ArchiveProcess> process;
   std::string why_not;

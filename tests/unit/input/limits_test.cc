@@ -121,6 +121,32 @@ TEST_CASE("what grew beyond all reason is not unpacked further", "[input]") {
   CHECK(Unpack(Compress("gzip", std::string(3 << 20, 'x')), limits).problems.empty());  // deflate cannot do it
 }
 
+TEST_CASE("the usual limits end bombs after little work", "[input][slow]") {
+  const auto unpacked = [](const std::string& bomb) {
+    std::uint64_t read = 0;
+    std::string problem;
+    ReadMembers(
+        {"input", ""}, OpenMemory(bomb), Limits(),
+        [&](const Artifact&, ByteSource& source) {
+          std::vector<char> buffer(1 << 20);
+          while (const std::size_t got = source.Read(buffer.data(), buffer.size())) read += got;
+        },
+        [&](const Problem& told) { problem = told.what; });
+    CHECK(problem.find("(--max-bytes lifts this)") != std::string::npos);
+    return read;
+  };
+  // Streams one behind another: each gives more than 800 bytes for each of its own.
+  const auto repeated = [](const std::string& stream, std::size_t bytes) {
+    std::string bomb;
+    for (std::size_t made = 0; made < bytes; made += std::size_t{8} << 20) bomb += stream;
+    return bomb;
+  };
+  const std::string zeros(std::size_t{8} << 20, '\0');
+  CHECK(unpacked(repeated(Compress("zstd", zeros), std::size_t{1} << 30)) == Limits().suspicious_bytes);
+  CHECK(unpacked(repeated(Compress("gzip", zeros), std::size_t{1} << 30)) == Limits().suspicious_bytes);
+  CHECK(unpacked(repeated(Compress("bzip2", zeros), std::size_t{1} << 30)) == Limits().suspicious_bytes / 8);
+}
+
 TEST_CASE("time is limited, for plain bytes too", "[input]") {
   Limits limits;
   limits.seconds = 1e-9;

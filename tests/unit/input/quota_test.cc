@@ -73,6 +73,37 @@ TEST_CASE("what grows by too much is looked at each so many bytes", "[input]") {
   CHECK(Unpack(Suspicious(0, 10), 1, 1000) == "1000 ");
 }
 
+TEST_CASE("a byte of a slow packing counts as many, and so does what was looked at", "[input]") {
+  const Limits limits = Suspicious(32, 10);
+  Quota slow(limits);
+  CHECK(ReadAll(*slow.Limit(OpenMemory("pp"), 0)).size() == 2);
+  // Four bytes that cost 8 each are 32, and 32 / 10 is more than two.
+  CHECK(ReadAll(*slow.Limit(OpenMemory(std::string(40, 'u')), 1, 8), 1).size() == 4);
+
+  Quota looked_at(limits);
+  CHECK(ReadAll(*looked_at.Limit(OpenMemory("pp"), 0)).size() == 2);
+  const std::unique_ptr<ByteSource> source = looked_at.Limit(OpenMemory(std::string(20, 'u')), 1);
+  char byte;
+  REQUIRE(source->Read(&byte, 1) == 1);
+  source->AddWork(31);
+  CHECK(source->Read(&byte, 1) == 0);
+  CHECK(looked_at.EndsInput(source->problem()));
+  // What another source did is not this one's: it may be ahead, or behind.
+  const std::unique_ptr<ByteSource> other = looked_at.Limit(OpenMemory("u"), 1);
+  CHECK(ReadAll(*other) == "u");
+}
+
+TEST_CASE("a signal ends each source, and is no problem of its", "[input]") {
+  ReadControl control;
+  Quota quota(Limits(), &control);
+  const std::unique_ptr<ByteSource> source = quota.Limit(OpenMemory("text"), 1);
+  char byte;
+  REQUIRE(source->Read(&byte, 1) == 1);
+  control.stop = true;
+  CHECK(ReadAll(*source).empty());
+  CHECK(source->problem().empty());
+}
+
 TEST_CASE("what is packed more than twice is looked at sooner", "[input]") {
   CHECK(Unpack(Suspicious(32, 10), 0, 33, 2) == "32" + kRatio10);
   CHECK(Unpack(Suspicious(320, 10), 1, 33, 3) == "20" + kRatio10);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.h"
@@ -137,6 +139,63 @@ TEST_CASE("reports that are open at once take no more memory than they may", "[r
   const std::string cut = narrow.Finish();
   CHECK(std::count(cut.begin(), cut.end(), '\n') == 64);  // none is lost
   CHECK(cut != all);
+}
+
+TEST_CASE("of a line of very many headers the first are read, and that is told", "[read]") {
+  std::string line;
+  for (int i = 0; i < 3000; ++i) line += fmt::format("Test compile: used {}B of 5B. ", 10 + i);
+  Reading reading;
+  reading.Feed({line, "step 1", "Test compile: used 7B of 5B.", "step 2"});
+  const std::string read = reading.Finish();
+  const auto count = static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n'));
+  CHECK(count > Session::kMostHeadsOfLine / 2);
+  CHECK(count <= Session::kMostHeadsOfLine + 1);
+  CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as always
+  CHECK(reading.lines().problem() ==
+        "line 1 contains more than 512 messages of failures; the rest of the line was not searched");
+}
+
+TEST_CASE("pieces of one line share its limit, lines of one record do not", "[read]") {
+  std::string piece;
+  for (int i = 0; i < 300; ++i) piece += fmt::format("Test compile: used {}B of 5B. ", 10 + i);
+  LineReader lines(TestEngine());
+  RawLine raw;
+  raw.number = 1;
+  raw.bytes = piece;
+  for (raw.offset = 0; raw.offset < 3 * piece.size(); raw.offset += piece.size()) {
+    raw.cut = raw.offset > 0;
+    lines.Feed(raw);
+  }
+  lines.Pause();
+  CHECK_FALSE(lines.problem().empty());
+
+  std::string record = R"({"message": ")";
+  for (int i = 0; i < 1000; ++i) record += fmt::format("Test compile: used {}B of 5B.\\n", 10 + i);
+  record += "\"}";
+  Reading reading;
+  reading.Feed({record});
+  reading.Finish();
+  CHECK(reading.lines().problem().empty());
+}
+
+TEST_CASE("once a stop is overdue, lines are passed over", "[read]") {
+  ReadControl control;
+  const Stop stop(&control, Limits());
+  LineReader lines(TestEngine(), LineReader::kMostHeld, &stop);
+  RawLine raw;
+  raw.number = 1;
+  raw.bytes = "Test compile: used 7B of 5B.";
+  control.stop = true;
+  CHECK_FALSE(stop.IsOverdue());  // what was read by now is still looked at
+  lines.Feed(raw);
+  CHECK(lines.wants_adjacent());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(stop.IsOverdue());
+  raw.number = 2;
+  raw.bytes = "Test compile: used 9B of 5B.";
+  lines.Feed(raw);
+  lines.Pause();
+  CHECK(lines.TakeSightings().size() <= 1);
 }
 
 TEST_CASE("what is said in pauses is not lost", "[read]") {
