@@ -199,7 +199,12 @@ TEST_CASE("run writes the report of a failed job to --output", "[cli]") {
   RunShell("exit 4", options);
   CHECK(json::parse(ReadText(target))["diagnoses"].empty());
   fs::remove(target);
-  RunShell("exit 0", options);
+  // A job that ended well leaves a record in JSON, for `whyoom diff`, and no report for people.
+  RunShell("cat '" + kPointsLog + "'", options);
+  CHECK(json::parse(ReadText(target))["job"]["exit_status"] == 0);
+  CHECK(json::parse(ReadText(target))["diagnoses"].empty());
+  fs::remove(target);
+  RunShell("exit 0", {"--output", target});
   CHECK_FALSE(fs::exists(target));
   // A report that cannot be written does not alter what the job ended with.
   const ProcessResult unwritten = RunShell("exit 4", {"--output", scratch.path() + "/no/such/folder"});
@@ -433,16 +438,18 @@ TEST_CASE("of a long log no more than its first and last lines are in memory", "
 }
 
 // Reading this takes far longer than printing it.
-const std::string kSlowToRead =
-    "yes RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of | head -c 60000000; touch printed; ";
+std::string PrintSlowToRead(int megabytes) {
+  return "yes RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of | head -c " + std::to_string(megabytes) +
+         "000000; touch printed; ";
+}
 
 TEST_CASE("what a job prints is read after a failure only", "[cli]") {
   const auto seconds = [](int status) {
     const ScratchFolder scratch;
     rusage used{};
-    CHECK(ExitStatus(
-              Start(scratch.path(), "cd " + scratch.path() + "; " + kSlowToRead + "exit " + std::to_string(status)),
-              &used) == status);
+    CHECK(ExitStatus(Start(scratch.path(),
+                           "cd " + scratch.path() + "; " + PrintSlowToRead(10) + "exit " + std::to_string(status)),
+                     &used) == status);
     return static_cast<double>(used.ru_utime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec) / 1e6;
   };
   CHECK(2 * seconds(0) < seconds(1));
@@ -451,7 +458,7 @@ TEST_CASE("what a job prints is read after a failure only", "[cli]") {
 TEST_CASE("a signal ends the reading after a failure, with the job's status", "[cli]") {
   const ScratchFolder scratch;
   const pid_t child =
-      Start(scratch.path(), "cat " + kPointsLog + " >&2; cd " + scratch.path() + "; " + kSlowToRead + "exit 5");
+      Start(scratch.path(), "cat " + kPointsLog + " >&2; cd " + scratch.path() + "; " + PrintSlowToRead(60) + "exit 5");
   WaitForFile(scratch.path() + "/printed");
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the job has ended, or the signal is for it
   const auto sent = std::chrono::steady_clock::now();
