@@ -80,7 +80,7 @@ struct LogTrace {
 inline constexpr std::size_t kMostTracedLines = 20;
 
 // Failures that are traced, and at most as many more at the line that is asked for. One takes tens of milliseconds.
-inline constexpr std::size_t kMostTracedFindings = 50;
+inline constexpr std::size_t kMostTracedFindings = 20;
 
 // Borrows the engine's rules.
 LogTrace TraceInputs(const Engine& engine, const std::vector<Artifact>& inputs, const TraceRequest& request,
