@@ -201,7 +201,7 @@ TEST_CASE("run writes the report of a failed job to --output", "[cli]") {
   fs::remove(target);
   // A job that ended well leaves a record in JSON, for `whyoom diff`, and no report for people.
   RunShell("cat '" + kPointsLog + "'", options);
-  CHECK(json::parse(ReadText(target))["job"]["exit_status"] == 0);
+  CHECK(json::parse(ReadText(target))["run"]["exit_status"] == 0);
   CHECK(json::parse(ReadText(target))["diagnoses"].empty());
   fs::remove(target);
   RunShell("exit 0", {"--output", target});
