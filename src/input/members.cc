@@ -185,15 +185,12 @@ void Unpacker::TellZip(const Artifact& artifact, const PeekedSource& source) {
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
   const std::string_view beginning = peeked->beginning();
   TellZip(artifact, *peeked);
-  const bool utf32 = beginning.starts_with("\xff\xfe\0\0"sv) || beginning.starts_with("\0\0\xfe\xff"sv);
-  const bool utf16 = !utf32 && (beginning.starts_with("\xff\xfe"sv) || beginning.starts_with("\xfe\xff"sv));
-  const ByteOrder order = beginning.starts_with('\xff') ? ByteOrder::kLittle : ByteOrder::kBig;
+  const std::optional<WideText> wide = WideTextOf(beginning);
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
-  if (utf16) peeked->Skip(2);
-  if (utf32) peeked->Skip(4);
+  if (wide) peeked->Skip(wide->mark);
   std::unique_ptr<ByteSource> source = std::move(peeked);
-  if (utf16) source = FromUtf16(std::move(source), order);
-  if (utf32) source = FromUtf32(std::move(source), order);
+  if (wide)
+    source = wide->unit == 2 ? FromUtf16(std::move(source), wide->order) : FromUtf32(std::move(source), wide->order);
   read_(artifact, *source);
   Tell(artifact, source->problem());
 }

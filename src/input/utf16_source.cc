@@ -190,6 +190,27 @@ std::size_t EncodeUtf8(char32_t code, char* out) {
   return 4;
 }
 
+std::optional<WideText> WideTextOf(std::string_view beginning) {
+  using std::string_view_literals::operator""sv;
+  if (beginning.starts_with("\xff\xfe\0\0"sv)) return WideText{4, ByteOrder::kLittle, 4};
+  if (beginning.starts_with("\0\0\xfe\xff"sv)) return WideText{4, ByteOrder::kBig, 4};
+  if (beginning.starts_with("\xff\xfe"sv)) return WideText{2, ByteOrder::kLittle, 2};
+  if (beginning.starts_with("\xfe\xff"sv)) return WideText{2, ByteOrder::kBig, 2};
+  constexpr std::size_t kFewest = 16;
+  constexpr std::size_t kMost = 128;
+  const std::size_t groups = std::min(beginning.size() / 4, kMost);
+  std::size_t zeros[4] = {};
+  for (std::size_t at = 0; at < 4 * groups; ++at) zeros[at % 4] += beginning[at] == '\0' ? 1 : 0;
+  if (groups < kFewest) return std::nullopt;
+  const auto few = [&](std::size_t place) { return zeros[place] == 0; };
+  const auto most = [&](std::size_t place) { return 10 * zeros[place] >= 9 * groups; };
+  if (few(0) && most(1) && zeros[2] == groups && zeros[3] == groups) return WideText{4, ByteOrder::kLittle, 0};
+  if (few(3) && most(2) && zeros[1] == groups && zeros[0] == groups) return WideText{4, ByteOrder::kBig, 0};
+  if (few(0) && few(2) && most(1) && most(3)) return WideText{2, ByteOrder::kLittle, 0};
+  if (few(1) && few(3) && most(0) && most(2)) return WideText{2, ByteOrder::kBig, 0};
+  return std::nullopt;
+}
+
 std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, ByteOrder order) {
   return std::make_unique<Utf16Source>(std::move(source), order, std::uint8_t{2});
 }

@@ -135,6 +135,26 @@ TEST_CASE("text in UTF-32 is read", "[input]") {
   }
 }
 
+TEST_CASE("wide text without a byte order mark is read", "[input]") {
+  std::string text;
+  for (int step = 0; step < 9; ++step) text += "step " + std::to_string(step) + " loss 2.3\n";
+  for (const std::size_t unit : {2U, 4U}) {
+    for (const bool little : {true, false}) {
+      std::string bytes;
+      for (const char letter : text) {
+        const std::string zeros(unit - 1, '\0');
+        bytes += little ? letter + zeros : zeros + letter;
+      }
+      const ReadBack read = Unpack(bytes);
+      REQUIRE(read.pieces.size() == 1);
+      CHECK(read.pieces[0].text == text);
+      CHECK(read.problems.empty());
+    }
+  }
+  for (const std::string& other : {std::string(600, '\0'), text, std::string("a\0b\0", 4)})
+    CHECK(Unpack(other).pieces[0].text == other);
+}
+
 TEST_CASE("peeking changes nothing", "[input]") {
   for (const std::size_t size : {0U, 3U, 511U, 512U, 513U, 100'000U}) {
     std::string text;
