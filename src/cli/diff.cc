@@ -41,7 +41,7 @@ struct Side {
   std::vector<Diagnosis> findings;
   std::vector<CompiledProgram> stated;  // by its logs
   std::optional<SuccessSign> progress;  // how far its logs show that it came
-  double reached = 0;                   // the same as a number, see Progress::Sign
+  double reached = 0;                   // the same as a number, see JobProgress::Sign
   std::vector<SuccessSign> compiled;    // programs that its logs name as compiled; in `modules` their names
   std::vector<std::string> modules;
   std::optional<SuccessSign> exit_status;  // recorded as 0
@@ -74,16 +74,16 @@ class WatchedSource : public ByteSource {
 };
 
 // What an artifact shows beside failures.
-void AddSigns(const Artifact& artifact, const std::string& begin, Progress progress, Side* side) {
+void AddSigns(const Artifact& artifact, const std::string& begin, JobProgress progress, Side* side) {
   const std::string path = artifact.member.empty() ? artifact.path : artifact.path + "/" + artifact.member;
-  const auto sign = [&](SuccessSign::Kind kind, const Progress::Sign& from) {
+  const auto sign = [&](SuccessSign::Kind kind, const JobProgress::Sign& from) {
     return SuccessSign{kind, path, from.line, from.text};
   };
   if (progress.furthest && progress.furthest->reached > side->reached) {
     side->reached = progress.furthest->reached;
     side->progress = sign(SuccessSign::Kind::kProgress, *progress.furthest);
   }
-  for (const Progress::Sign& compiled : progress.compiled) {
+  for (const JobProgress::Sign& compiled : progress.compiled) {
     side->compiled.push_back(sign(SuccessSign::Kind::kProgress, compiled));
     side->modules.push_back(compiled.module);
   }

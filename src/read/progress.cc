@@ -23,7 +23,7 @@ std::vector<const Pattern*> ProgressPatterns(const std::vector<ProgressLine>& li
 ProgressReader::ProgressReader(const RuleSet& rules)
     : lines_(rules.progress()), patterns_(ProgressPatterns(rules.progress())) {}
 
-// Progress bars rewrite their line: each carriage return ends one, too.
+// JobProgress bars rewrite their line: each carriage return ends one, too.
 void ProgressReader::Add(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find_first_of("\r\n");
@@ -40,7 +40,7 @@ void ProgressReader::Look() {
   for (const std::size_t place : patterns_.In(line_)) {
     PatternMatch match;
     if (!lines_[place].Find(line_, &match)) continue;
-    Progress::Sign sign;
+    JobProgress::Sign sign;
     sign.line = number_;
     sign.text = CutBytes(Printable(line_), kShownOfLine);
     std::optional<double> step;
@@ -51,7 +51,7 @@ void ProgressReader::Look() {
     }
     sign.reached = step ? *step + 1 : ++uncounted_;
     if (!sign.module.empty()) {
-      if (progress_.compiled.size() < Progress::kMostCompiled) progress_.compiled.push_back(std::move(sign));
+      if (progress_.compiled.size() < JobProgress::kMostCompiled) progress_.compiled.push_back(std::move(sign));
     } else if (!progress_.furthest || sign.reached > progress_.furthest->reached) {
       progress_.furthest = std::move(sign);
     }
@@ -60,7 +60,7 @@ void ProgressReader::Look() {
   line_.clear();
 }
 
-Progress ProgressReader::Finish() {
+JobProgress ProgressReader::Finish() {
   Look();
   number_ = 1;
   uncounted_ = 0;

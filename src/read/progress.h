@@ -16,7 +16,7 @@
 namespace whyoom {
 
 // How far a job came, as its log shows it.
-struct Progress {
+struct JobProgress {
   struct Sign {
     std::uint64_t line = 0;  // 1-based
     std::string text;        // of the line, shortened and printable
@@ -35,7 +35,7 @@ class ProgressReader {
 
   void Add(std::string_view bytes);
   // Call at the end of an artifact: looks at the last line. The next artifact begins with line 1.
-  Progress Finish();
+  JobProgress Finish();
 
  private:
   void Look();
@@ -45,7 +45,7 @@ class ProgressReader {
   std::string line_;
   std::uint64_t number_ = 1;
   double uncounted_ = 0;  // lines without a step
-  Progress progress_;
+  JobProgress progress_;
 };
 
 }  // namespace whyoom

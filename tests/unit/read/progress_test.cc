@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-Progress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
+JobProgress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
   ProgressReader reader(BuiltInRules());
   for (std::size_t at = 0; at < log.size(); at += chunk) reader.Add(std::string_view(log).substr(at, chunk));
   return reader.Finish();
@@ -18,7 +18,7 @@ Progress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
 TEST_CASE("the furthest step of a log shows that it ran, however the bytes arrive", "[read]") {
   const std::string log = "compiling\nstep 1 loss 10.8\r\nstep 3 loss 9.7\nstep 2 loss 9.9\ndone";
   for (const std::size_t chunk : {1U, 7U, 1000U}) {
-    const Progress progress = ProgressOf(log, chunk);
+    const JobProgress progress = ProgressOf(log, chunk);
     REQUIRE(progress.furthest.has_value());
     CHECK(progress.furthest->line == 3);
     CHECK(progress.furthest->text == "step 3 loss 9.7");
@@ -43,7 +43,7 @@ TEST_CASE("what a job prints before its program compiled shows nothing", "[read]
 }
 
 TEST_CASE("a progress bar that rewrites its line is read piece by piece", "[read]") {
-  const Progress progress =
+  const JobProgress progress =
       ProgressOf("  0%| | 0/9 [00:00<?, ?it/s]\r 33%|# | 3/9 [00:30<01:00, 9.8s/it, loss=2.31]\r");
   REQUIRE(progress.furthest.has_value());
   CHECK(progress.furthest->line == 1);
@@ -51,7 +51,7 @@ TEST_CASE("a progress bar that rewrites its line is read piece by piece", "[read
 }
 
 TEST_CASE("a compile that names its program is kept apart", "[read]") {
-  const Progress progress = ProgressOf("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
+  const JobProgress progress = ProgressOf("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
   CHECK_FALSE(progress.furthest.has_value());
   REQUIRE(progress.compiled.size() == 1);
   CHECK(progress.compiled[0].module == "train_step");
