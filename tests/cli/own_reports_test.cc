@@ -96,8 +96,9 @@ TEST_CASE("merging is byte-identical with labels of any length", "[cli]") {
           RunWhyoom({"--format", format, "a.log"}, "", scratch.path()).out);
   }
   RunWhyoom({"--format", "json", "--output", "report.json", "a.log"}, "", scratch.path());
-  const ProcessResult refused = RunWhyoom({"merge", "report.json"}, "", scratch.path());
-  CHECK((refused.out + refused.err).find("only that format can be merged") != std::string::npos);
+  const ProcessResult refused = RunWhyoom({"merge", "--format", "json", "report.json"}, "", scratch.path());
+  CHECK(refused.exit_status == 3);
+  CHECK(refused.out.find("only that format can be merged") != std::string::npos);
 }
 
 }  // namespace TEST_FILE

@@ -75,9 +75,10 @@ std::string LongReport(int rows, const std::string& name) {
       "15.75G hbm. Exceeded hbm capacity by 4.25G.\n  Largest program allocations in hbm:\n";
   for (int i = 1; i <= rows; ++i) {
     log += fmt::format(
-        "  {}. Size: 9.00M\n     Operator: op_name=\"jit(f)/{}/{}\"\n     Shape: f32[8,{}]{{1,0:T(8,128)}}\n     "
-        "Unpadded size: 8.00M\n     XLA label: fusion.{} = fusion(p.1)\n     Allocation type: HLO temp\n",
-        i, name, i, i, i);
+        "  {}. Size: 6.00M\n     Operator: op_name=\"jit(f)/{}/{}\"\n     Shape: f32[6,1024,256]{{2,1,0:T(8,128)}}\n   "
+        "  "
+        "Unpadded size: 6.00M\n     XLA label: fusion.{} = fusion(p.1)\n     Allocation type: HLO temp\n",
+        i, name, i, i);
   }
   return log;
 }
