@@ -174,7 +174,8 @@ TEST_CASE("what the reader of an archive has no more time for is told", "[input]
   std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 3, &why_not);
   REQUIRE(process);
   kill(process->pid(), SIGSTOP);
-  const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "first"}}));
+  const std::string tar = Archive("ustar", {{"a", "first"}});
+  const std::unique_ptr<ByteSource> source = OpenMemory(tar);
   int asked = 0;
   ArchiveClient client(std::move(process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
     return ++asked == 2 ? std::optional<std::string>("stopped") : std::nullopt;
@@ -295,7 +296,8 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
 TEST_CASE("a process that gets no further is ended by the run's own clock", "[input]") {
   const auto ends = [](std::unique_ptr<ArchiveProcess> process) {
     const pid_t pid = process->pid();
-    const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "text"}}));
+    const std::string tar = Archive("ustar", {{"a", "text"}});
+    const std::unique_ptr<ByteSource> source = OpenMemory(tar);
     ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped, std::chrono::milliseconds(300));
     ArchiveMember member;
     while (client.Next(&member)) {
@@ -348,7 +350,8 @@ TEST_CASE("of one that has gone it is said whether another would do", "[input]")
     std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 7, &why_not);
     REQUIRE(process);
     kill(process->pid(), signal);
-    const std::unique_ptr<ByteSource> source = OpenMemory(Archive("ustar", {{"a", "text"}}));
+    const std::string tar = Archive("ustar", {{"a", "text"}});
+    const std::unique_ptr<ByteSource> source = OpenMemory(tar);
     ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
     ArchiveMember member;
     CHECK_FALSE(client.Next(&member));

@@ -75,14 +75,15 @@ TEST_CASE("what grows by too much is looked at each so many bytes", "[input]") {
 
 TEST_CASE("a byte of a slow packing counts as many, and so does what was looked at", "[input]") {
   const Limits limits = Suspicious(32, 10);
+  const std::string unpacked(40, 'u');
   Quota slow(limits);
   CHECK(ReadAll(*slow.Limit(OpenMemory("pp"), 0)).size() == 2);
   // Four bytes that cost 8 each are 32, and 32 / 10 is more than two.
-  CHECK(ReadAll(*slow.Limit(OpenMemory(std::string(40, 'u')), 1, 8), 1).size() == 4);
+  CHECK(ReadAll(*slow.Limit(OpenMemory(unpacked), 1, 8), 1).size() == 4);
 
   Quota looked_at(limits);
   CHECK(ReadAll(*looked_at.Limit(OpenMemory("pp"), 0)).size() == 2);
-  const std::unique_ptr<ByteSource> source = looked_at.Limit(OpenMemory(std::string(20, 'u')), 1);
+  const std::unique_ptr<ByteSource> source = looked_at.Limit(OpenMemory(unpacked), 1);
   char byte;
   REQUIRE(source->Read(&byte, 1) == 1);
   source->AddWork(31);
