@@ -59,7 +59,8 @@ std::optional<Variant> Changes::MoreDevices(std::int64_t times) const {
   if (axes.empty() && program_.partitions() <= 1) return SplitOver(times);
   // One axis of the mesh grows: all that is split along it is split further, wherever it is not put together again.
   std::optional<Variant> best;
-  for (const auto& [name, axis] : axes) {
+  for (const auto& named : axes) {
+    const MeshAxis& axis = named.second;
     Variant variant = AsItIs();
     for (std::size_t i = 0; i < variant.sizes.size(); ++i) {
       const ProgramValue& value = program_.values()[i];
