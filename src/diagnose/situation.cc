@@ -154,10 +154,15 @@ Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
               {"retry", Word(diagnosis.retry.answer)},
               {"why", Sentences(situation, diagnosis.why)},
               {"contradictions", Sentences(situation, contradictions)},
+              {"removed", Json::array()},
               {"facts", Json::object()},
               {"remedies", Json::array()},
               {"advice", Json::object()}};
   if (diagnosis.scenario != nullptr) all["scenario"] = diagnosis.scenario->id;
+  for (const auto& [name, value] : situation.facts) {
+    if (diagnosis.facts.Find(name) == nullptr) all["removed"].push_back(name);
+  }
+  if (!situation.rows.empty() && diagnosis.allocations.empty()) all["removed"].push_back("rows");
   for (const auto& [name, fact] : diagnosis.facts.all()) {
     const auto given = situation.facts.find(name);
     if (given == situation.facts.end() || given->second != fact.value) all["facts"][name] = JsonOf(fact.value);

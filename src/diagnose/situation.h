@@ -19,14 +19,16 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situati
 
 // All that a situation may expect, as it is in the diagnosis:
 //
-//   {"scenario": "2", "retry": "never", "contradictions": [SENTENCE, …], "facts": {"excess_bytes": 1073741824},
+//   {"scenario": "2", "retry": "never", "contradictions": [SENTENCE, …], "removed": ["used_bytes", …],
+//    "facts": {"excess_bytes": 1073741824},
 //    "why": [SENTENCE, …], "remedies": ["donate_buffers", …],
 //    "advice": {"donate_buffers": {"says": [SENTENCE, …], "saves_bytes": 1073741824, "enough": true, "enough_with": [],
 //                                  "safety": "safe", "steps": ["…"]},
 //               "shard_tensor": {"rules_out": "…"}}}
 //
 // SENTENCE is its text, or {"text": "…", "at": "limit_bytes"} (or "row 1") where something proves it. A scenario that
-// cannot be told is null, as is what is not known of a remedy; `facts` are those that follow from what is given.
+// cannot be told is null, as is what is not known of a remedy; `facts` are those that follow from what is given, and
+// `removed` names given facts that contradictions make unknown.
 nlohmann::json Conclusions(const Situation& situation, const Diagnosis& diagnosis);
 
 // A row of the list of allocations, of its fields by name.

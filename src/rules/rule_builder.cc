@@ -363,8 +363,9 @@ void RuleSetBuilder::BuildContradiction(const RuleNode& node) {
   if (!node["when"].exists() && !node["row"].exists())
     node["id"].Report("neither 'when' nor 'row' says when the figures contradict each other", "give it one of them");
   for (const RuleNode& item : node["figures"].Items()) names_.UseFact("", item);
-  set_.contradictions_.push_back(
-      {node["id"].Text(), BuildSentence("", node), node["figures"].Words(), node["list"].Bool()});
+  ContradictionRule rule{node["id"].Text(), BuildSentence("", node), node["figures"].Words(), node["list"].Bool()};
+  if (rule.list) rule.figures.push_back("listed");  // the number of its rows
+  set_.contradictions_.push_back(std::move(rule));
 }
 
 void RuleSetBuilder::BuildWording() {
