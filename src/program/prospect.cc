@@ -330,7 +330,7 @@ void SizeByRoom(const Program& program, const Meaning& meaning, const Changes& c
   std::vector<Prospect>& all = prospects->changes;
   for (const FittingChange& fitting : kFittingChanges) {
     const bool any_fits = std::any_of(all.begin(), all.end(), [&](const Prospect& one) {
-      return changes.Fits({one.left_bytes, 0});
+      return !one.open && changes.Fits({one.left_bytes, 0});
     });
     if (fitting.only_if_needed && any_fits) continue;
     const std::optional<Variant> variant = fitting.make(changes, meaning, prospects->room);
