@@ -40,8 +40,9 @@ struct Side {
   XlaDump dump;
   std::vector<Diagnosis> findings;
   std::vector<CompiledProgram> stated;  // by its logs
-  std::optional<SuccessSign> progress;  // how far its logs show that it came
-  double reached = 0;                   // the same as a number, see JobProgress::Sign
+  std::optional<SuccessSign> progress;  // a step that shows that it ran
+  double progress_reached = 0;          // that step, see JobProgress::Sign
+  double reached = 0;                   // the furthest step that its logs name at all
   std::vector<SuccessSign> compiled;    // programs that its logs name as compiled; in `modules` their names
   std::vector<std::string> modules;
   std::optional<SuccessSign> exit_status;  // recorded as 0
@@ -79,9 +80,10 @@ void AddSigns(const Artifact& artifact, const std::string& begin, JobProgress pr
   const auto sign = [&](SuccessSign::Kind kind, const JobProgress::Sign& from) {
     return SuccessSign{kind, path, from.line, from.text};
   };
-  if (progress.furthest && progress.furthest->reached > side->reached) {
-    side->reached = progress.furthest->reached;
-    side->progress = sign(SuccessSign::Kind::kProgress, *progress.furthest);
+  side->reached = std::max(side->reached, progress.reached);
+  if (progress.ran && progress.ran->reached > side->progress_reached) {
+    side->progress_reached = progress.ran->reached;
+    side->progress = sign(SuccessSign::Kind::kProgress, *progress.ran);
   }
   for (const JobProgress::Sign& compiled : progress.compiled) {
     side->compiled.push_back(sign(SuccessSign::Kind::kProgress, compiled));
@@ -166,8 +168,9 @@ bool IsModule(const std::string& module, const std::string& name) {
   return !module.empty() && (module == name || module.ends_with("_" + name));
 }
 
-// What shows that AFTER compiled or ran, beside its dump: its log, where it got further than a run that failed. What
-// such a run printed before its failure, such as the programs of the initialization, is no success.
+// What shows that the program of a run without a failure compiled or ran, beside its dump: its log, if it got further
+// than the other run, in case that failed. What a failed run printed, such as the programs of the initialization, does
+// not show success.
 void AddSuccess(const Side& before, const Run& failed, const Side& after, Run* run) {
   if (run->failed || run->success || after.unknown_error) return;
   const std::string module = failed.facts.Text("module");
@@ -183,7 +186,7 @@ void AddSuccess(const Side& before, const Run& failed, const Side& after, Run* r
   for (std::size_t i = 0; i < after.compiled.size(); ++i) {
     if (IsModule(module, after.modules[i])) run->success = after.compiled[i];
   }
-  if (after.progress && after.reached > (failed.failed ? before.reached : 0)) run->success = after.progress;
+  if (after.progress && after.progress_reached > (failed.failed ? before.reached : 0)) run->success = after.progress;
   if (after.exit_status) run->success = after.exit_status;
 }
 
@@ -230,6 +233,7 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   AddProgram(before, rules, &diff.before, &diff.problems);
   AddProgram(after, rules, &diff.after, &diff.problems);
   AddSuccess(before, diff.before, after, &diff.after);
+  AddSuccess(after, diff.after, before, &diff.before);
   MaskSecretsOf(&diff.problems);
   diff.comparison = Compare(diff.before, diff.after, rules);
   return diff;

@@ -184,6 +184,8 @@ class Stream {
 
   bool ended() const { return !source_.is_open() && pending_.empty(); }
   bool pending() const { return !pending_.empty(); }
+  int source() const { return source_.get(); }  // negative: it is closed
+  int sink() const { return sink_; }
   std::size_t bytes_read() const { return bytes_read_; }
 
   pollfd Wanted() const {
@@ -339,8 +341,10 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
     // What has been read is delivered, however long its reader takes; only more of it is not waited for.
     const bool nothing_pending = all([](const Stream& stream) { return !stream.pending(); });
     int timeout = -1;
+    // A job that succeeded is not diagnosed, so nothing more of its output is needed.
+    const Clock::duration silence = result->exit_status == 0 ? Clock::duration::zero() : kSilence;
     if (end && nothing_pending)
-      timeout = Milliseconds(std::min<Clock::duration>(kSilence, *end + kGrace - Clock::now()));
+      timeout = Milliseconds(std::min<Clock::duration>(silence, *end + kGrace - Clock::now()));
     const int ready = poll(wanted.data(), wanted.size(), timeout);
     if (ready < 0) continue;
     if (end && nothing_pending && (ready == 0 || (timeout == 0 && read_so_far() - read_by_end > kMostInPipe))) break;
@@ -357,6 +361,34 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
       }
     }
   }
+}
+
+// Passes on what processes that the job left running print, in a process of its own: their output stays open as it
+// would without us, and nobody waits for them. Only system calls in the new process: other threads are gone.
+void LeaveRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
+  std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
+  for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
+  const auto is_open = [](const pollfd& one) { return one.fd >= 0; };
+  if (std::none_of(wanted.begin(), wanted.end(), is_open) || fork() != 0) return;
+  signals.Restore();
+  std::array<char, kWriteAtOnce> buffer;
+  while (std::any_of(wanted.begin(), wanted.end(), is_open)) {
+    if (poll(wanted.data(), wanted.size(), -1) < 0) continue;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (wanted[i].revents == 0) continue;
+      const ssize_t got = read(wanted[i].fd, buffer.data(), buffer.size());
+      ssize_t done = 0;
+      while (done < got) {
+        const ssize_t written = write(streams[i].sink(), buffer.data() + done, static_cast<std::size_t>(got - done));
+        if (written < 0 && errno != EINTR && errno != EAGAIN) break;
+        done += std::max<ssize_t>(written, 0);
+      }
+      if (got > 0 && done == got) continue;
+      close(wanted[i].fd);
+      wanted[i].fd = -1;
+    }
+  }
+  _exit(0);
 }
 
 // Streams that were closed before us would be taken by our own descriptors.
@@ -415,6 +447,7 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
   if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
   Relay(&streams, wake.ours.get(), &result);
+  LeaveRelay(streams, signals);
   for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
   g_signal_state.wake = -1;
   for (Stream& stream : streams) stream.Finish();

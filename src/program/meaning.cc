@@ -12,6 +12,8 @@
 namespace whyoom {
 namespace {
 
+constexpr std::int64_t kShortestSequence = 16;  // a shorter axis may be a batch of one device
+
 // The words of "state['opt_state'][0].mu['blocks']['wq']", in lower case.
 std::vector<std::string> Words(std::string_view path) {
   std::vector<std::string> words;
@@ -266,8 +268,7 @@ std::set<int> Meaning::Layers() const {
 // A table of learned positions has a row for each place in the sequence; it is added, never multiplied with, and the
 // sequence is no dimension of the weights for that.
 std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
-  constexpr int kTables = 2;              // of an encoder and a decoder
-  constexpr std::int64_t kShortest = 16;  // shorter is no sequence
+  constexpr int kTables = 2;  // of an encoder and a decoder
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::set<int> features = Features(fed_in);
   features.merge(Layers());
@@ -291,7 +292,7 @@ std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
     if (value.leaf < 0 || value.size < kLargeEnough) continue;
     for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
       const std::vector<int>& row = rows_[i][dim];
-      if (program_.ShapeOf(value).dims[dim] < kShortest) continue;
+      if (program_.ShapeOf(value).dims[dim] < kShortestSequence) continue;
       const bool only_added = std::all_of(row.begin(), row.end(), [&](int family) {
         const auto of = weights.find(family);
         return of != weights.end() && of->second <= kTables && beside_features.contains(family) &&
@@ -373,7 +374,7 @@ void Meaning::FindSequence() {
   }
   std::int64_t best = 0;
   for (const Axis& axis : candidates) {
-    if (axis == batch_ || InWeights(axis)) continue;
+    if (axis == batch_ || axis.size < kShortestSequence || InWeights(axis)) continue;
     const std::int64_t bytes = BytesWith(axis);
     if (bytes <= best) continue;
     best = bytes;

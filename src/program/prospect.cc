@@ -280,9 +280,14 @@ std::int64_t MicroBatchesThatFit(const Changes& changes, const Axis& batch, cons
   return 0;
 }
 
+// Whether it is known what a shorter axis leaves: which arrays have it, the program may not show.
+bool IsClear(const Changes& changes, const std::optional<Variant>& halved) {
+  return !halved || !changes.IsOpen(*halved);
+}
+
 Room FindRoom(const Program& program, const Meaning& meaning, const Changes& changes, const Stop& stop) {
   Room room;
-  if (meaning.batch()) {
+  if (meaning.batch() && IsClear(changes, changes.Shorten(meaning.batch(), 2))) {
     const std::int64_t split = Split(program, meaning, meaning.batch());
     room.batch = Times(meaning.batch().size, split);
     room.batch_devices = split;
@@ -290,7 +295,8 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
     room.batch_axis = FindPlace(program, meaning, meaning.batch());
     room.micro_batches = MicroBatchesThatFit(changes, meaning.batch(), stop);
   }
-  if (meaning.sequence() && IsLine(program, meaning, meaning.sequence())) {
+  if (meaning.sequence() && IsLine(program, meaning, meaning.sequence()) &&
+      IsClear(changes, changes.Shorten(meaning.sequence(), 2))) {
     const std::int64_t split = Split(program, meaning, meaning.sequence());
     room.sequence = Times(meaning.sequence().size, split);
     room.largest_sequence = Times(LargestThatFits(changes, meaning.sequence(), stop), split);

@@ -40,6 +40,11 @@ void ProgressReader::Look() {
   for (const std::size_t place : patterns_.In(line_)) {
     PatternMatch match;
     if (!lines_[place].Find(line_, &match)) continue;
+    if (lines_[place].compiles) {
+      progress_.ran.reset();
+      before_.reset();
+      break;
+    }
     JobProgress::Sign sign;
     sign.line = number_;
     sign.text = CutBytes(Printable(line_), kShownOfLine);
@@ -50,18 +55,26 @@ void ProgressReader::Look() {
       if (capture.name == "module" && text != nullptr) sign.module = *text;
     }
     sign.reached = step ? *step + 1 : ++uncounted_;
-    if (!sign.module.empty()) {
-      if (progress_.compiled.size() < JobProgress::kMostCompiled) progress_.compiled.push_back(std::move(sign));
-    } else if (!progress_.furthest || sign.reached > progress_.furthest->reached) {
-      progress_.furthest = std::move(sign);
-    }
+    Add(std::move(sign));
     break;
   }
   line_.clear();
 }
 
+void ProgressReader::Add(JobProgress::Sign sign) {
+  if (!sign.module.empty()) {
+    if (progress_.compiled.size() < JobProgress::kMostCompiled) progress_.compiled.push_back(std::move(sign));
+    return;
+  }
+  progress_.reached = std::max(progress_.reached, sign.reached);
+  const bool goes_on = before_ && sign.reached > *before_;
+  before_ = sign.reached;
+  if (goes_on && (!progress_.ran || sign.reached > progress_.ran->reached)) progress_.ran = std::move(sign);
+}
+
 JobProgress ProgressReader::Finish() {
-  Look();
+  line_.clear();
+  before_.reset();
   number_ = 1;
   uncounted_ = 0;
   return std::exchange(progress_, {});

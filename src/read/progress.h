@@ -1,5 +1,6 @@
 // Finds the lines of a log that show that the job's program compiled or ran (rule data, section "progress"): training
-// steps with a loss, the throughput of a server. The absence of a failure shows nothing.
+// steps with a loss, the throughput of a server. The absence of a failure shows nothing, and neither does one line: an
+// echoed command line or a resumed checkpoint names a step, too. Two lines whose steps grow show that a job ran.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ struct JobProgress {
     double reached = 0;      // one more than its step; of a line without a step how many such lines there were
     std::string module;      // the program that the line names; empty: it names none
   };
-  std::optional<Sign> furthest;  // of the lines that name no program
-  std::vector<Sign> compiled;    // the lines that name one; at most kMostCompiled
+  double reached = 0;          // the most that any line says, be it alone
+  std::optional<Sign> ran;     // the furthest line that goes on from one before it, behind the last line of a compile
+  std::vector<Sign> compiled;  // the lines that name a program; at most kMostCompiled
   static constexpr std::size_t kMostCompiled = 1000;
 };
 
@@ -34,17 +36,20 @@ class ProgressReader {
   explicit ProgressReader(const RuleSet& rules);  // borrows the rules
 
   void Add(std::string_view bytes);
-  // Call at the end of an artifact: looks at the last line. The next artifact begins with line 1.
+  // Call at the end of an artifact. A last line without a line break may have been cut inside a figure, so it shows
+  // nothing. The next artifact begins with line 1.
   JobProgress Finish();
 
  private:
   void Look();
+  void Add(JobProgress::Sign sign);
 
   const std::vector<ProgressLine>& lines_;
   PatternSet patterns_;
   std::string line_;
   std::uint64_t number_ = 1;
-  double uncounted_ = 0;  // lines without a step
+  double uncounted_ = 0;          // lines without a step
+  std::optional<double> before_;  // what the line before reached, behind the last line of a compile
   JobProgress progress_;
 };
 

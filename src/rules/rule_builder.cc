@@ -507,6 +507,7 @@ void RuleSetBuilder::BuildProgressLine(const RuleNode& node) {
   line.id = node["id"].Text();
   line.pattern = node["pattern"].AsPattern();
   if (node["unless"].exists()) line.unless = node["unless"].AsPattern();
+  line.compiles = node["compiles"].Bool();
   for (const RuleNode& item : node["examples"].Items()) line.examples.push_back(item.Lines());
   for (const RuleNode& item : node["logs"].Items()) line.no_match.push_back(item.Lines());
   set_.progress_.push_back(std::move(line));

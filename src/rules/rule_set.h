@@ -337,6 +337,8 @@ struct ProgressLine {
   std::string id;
   Pattern pattern;
   Pattern unless;  // where this matches too, the line is none
+  bool compiles =
+      false;  // the line shows that a program is being compiled: what was read before it shows nothing of it
   std::vector<std::string> examples;
   std::vector<std::string> no_match;  // similar lines that show nothing
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kHint =
     R"((?i)pass|pwd|secret|token|key|credential|auth|cookie|session|bearer|private|://|[?&]sig|gh[a-z]_|github_pat_)"
     R"(|hf_|[sr]k[-_]|akia|asia|aiza|ya29\.|xox|xapp-|gl[a-z]{2,5}-|eyj|wandb_v1_|npm_|pypi-|dckr_pat_|dapi|sg\.|gsk_)"
-    R"(|nvapi-|hvs\.|gocspx-|hooks\.slack| -u| --user)";
+    R"(|nvapi-|hvs\.|gocspx-|hooks\.slack|signature| -u| --user)";
 
 // Tokens with a form of their own: the whole match is the secret. The forms are those that the services document and
 // that secret scanners look for (docs.github.com, "Supported secret scanning patterns"; gitleaks' default rules).
@@ -38,7 +38,7 @@ constexpr std::string_view kMixedToken = R"(\b(?:hf_[A-Za-z0-9]{10,}|sk-[\w-]{12
 
 // Group 1 is the secret. The first three: a private key in PEM (RFC 7468), the password of a URL (RFC 3986), and what
 // signed URLs carry (Google Cloud Storage, AWS, Azure).
-constexpr std::array<std::string_view, 6> kIn = {
+constexpr std::array<std::string_view, 7> kIn = {
     R"((?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|\z))",
     R"(://[^\s/?#@:'"<>]*:([^\s/?#'"<>]+)@)",
     R"((?i)[?&;](?:amp;)?(?:sig|signature|awsaccesskeyid|x-(?:goog|amz)-(?:signature|credential|security-token))=)"
@@ -46,11 +46,14 @@ constexpr std::array<std::string_view, 6> kIn = {
     R"((?i)\blogin\s+\S+\s+password\s+(\S+))",  // .netrc
     R"(\bsshpass\s+-p\s*(\S+))",
     R"(\bcurl\b.*?\s(?:-u|--user)[\s=]*['"]?[^\s:'"]+:([^\s'"]+))",
+    // A variable of a Kubernetes container: {"name": "HF_TOKEN", "value": "…"}.
+    R"((?i)\bname['"]?\s*[:=]\s*['"]?[\w.-]*(?:token|secret|passw(?:or)?d|(?:api|access)_?key|credentials?)[\w.-]*['"]?)"
+    R"([\s,]*['"]?\bvalue['"]?\s*[:=]\s*['"]?([^\s'",}]+))",
 };
 
 // The same, for values that look random.
 constexpr std::array<std::string_view, 3> kMixedIn = {
-    R"(://([^\s/?#@:'"<>]{16,})@)",
+    R"(://([^\s/?#@:'"<>]{10,})@)",
     R"((?i)\bbearer\s+([\w.~+/=-]{8,}))",
     R"((?i)[?&](?:amp;)?key=([^&\s'"<>#]{16,}))",
 };
@@ -59,6 +62,7 @@ constexpr std::array<std::string_view, 3> kMixedIn = {
 constexpr std::string_view kName =
     R"((?i)([\w.-]*)((?:api|access|secret|private|session|account|auth|encryption|signing|license|shared|master|storage)"
     R"(|ssh|deploy|webhook|consumer)[ _-]?keys?(?:[_-]?id)?|session[_-]?id|passphrase|passwords?|passwd|pwd|secrets?)"
+    R"(|(?:db|user|root|admin|smtp|redis|mysql|pg|sql)[_-]?pass|shared[_-]?access[_-]?signature)"
     R"(|token|credentials?|authorization|auth|cookies?)([\w.-]*))";
 
 // Names of text and arrays that contain the word token: "eos_token", "tokens per token".
@@ -169,13 +173,27 @@ class SecretValues {
     return end < text_.size() && IsQuoteMark(text_[end]) ? text_.substr(at, end + 1 - at) : std::string_view();
   }
 
+  // The length of an equals sign that JSON escaped, or of a full-width one, at `at`; 0 if there is none.
+  std::size_t OtherEqualsSign(std::size_t at) const {
+    for (const std::string_view sign : {"\\u003d", "\\u003D", "＝"}) {
+      if (text_.substr(at).starts_with(sign)) return sign.size();
+    }
+    return 0;
+  }
+
   std::optional<ValueJoint> JointAt(std::size_t at) const {
     ValueJoint joint;
     joint.option = before_.starts_with('-');
     const std::size_t closed = at + QuoteAt(at).size();
     std::size_t next = PastBlanks(closed);
-    const char c = next < text_.size() ? text_[next] : '\0';
-    if (c == '=' || c == ':') {
+    char c = next < text_.size() ? text_[next] : '\0';
+    if (const std::size_t other = OtherEqualsSign(next); other > 0) {
+      c = '=';
+      next += other - 1;
+    }
+    if (c == '(' && !QuoteAt(next + 1).empty()) {  // set_password("…")
+      ++next;
+    } else if (c == '=' || c == ':') {
       ++next;
       if (c == ':' && next < text_.size() && text_[next] == '=') ++next;
       if (c == '=' && next < text_.size() && text_[next] == '>') ++next;
@@ -340,8 +358,8 @@ std::vector<TextRange> FindSecrets(std::string_view text) {
   if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), hint)) return secrets;
   static const Regex token(kToken);
   static const Regex mixed_token(kMixedToken);
-  static const std::array<Regex, kIn.size()> in = {Regex(kIn[0]), Regex(kIn[1]), Regex(kIn[2]),
-                                                   Regex(kIn[3]), Regex(kIn[4]), Regex(kIn[5])};
+  static const std::array<Regex, kIn.size()> in = {Regex(kIn[0]), Regex(kIn[1]), Regex(kIn[2]), Regex(kIn[3]),
+                                                   Regex(kIn[4]), Regex(kIn[5]), Regex(kIn[6])};
   static const std::array<Regex, kMixedIn.size()> mixed_in = {Regex(kMixedIn[0]), Regex(kMixedIn[1]),
                                                               Regex(kMixedIn[2])};
   FindForms(text, token, 0, false, &secrets);

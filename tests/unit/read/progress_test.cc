@@ -15,22 +15,35 @@ JobProgress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
   return reader.Finish();
 }
 
-TEST_CASE("the furthest step of a log shows that it ran, however the bytes arrive", "[read]") {
+TEST_CASE("a step that goes on from another shows that a job ran, however the bytes arrive", "[read]") {
   const std::string log = "compiling\nstep 1 loss 10.8\r\nstep 3 loss 9.7\nstep 2 loss 9.9\ndone";
   for (const std::size_t chunk : {1U, 7U, 1000U}) {
     const JobProgress progress = ProgressOf(log, chunk);
-    REQUIRE(progress.furthest.has_value());
-    CHECK(progress.furthest->line == 3);
-    CHECK(progress.furthest->text == "step 3 loss 9.7");
-    CHECK(progress.furthest->reached == 4);
+    REQUIRE(progress.ran.has_value());
+    CHECK(progress.ran->line == 3);
+    CHECK(progress.ran->text == "step 3 loss 9.7");
+    CHECK(progress.ran->reached == 4);
+    CHECK(progress.reached == 4);
     CHECK(progress.compiled.empty());
   }
 }
 
+TEST_CASE("one step alone may be an echo of the settings, and is only counted", "[read]") {
+  for (const char* line : {"step 0 loss 10.8", "+ python train.py --steps=1000 --z_loss=1e-4",
+                           "Namespace(epochs=10, aux_loss=0.01)", "best checkpoint: step 5000 eval_loss=2.1"}) {
+    INFO(line);
+    const JobProgress progress = ProgressOf(std::string(line) + "\n");
+    CHECK_FALSE(progress.ran.has_value());
+    CHECK(progress.reached > 0);
+  }
+  const std::string twice = "resume at step 5000, loss 2.1\nstep 5000 loss 2.1\n";
+  CHECK_FALSE(ProgressOf(twice).ran.has_value());
+}
+
 TEST_CASE("step 0 is a step, and lines without one are counted", "[read]") {
-  CHECK(ProgressOf("step 0 loss 10.8\n").furthest->reached == 1);
+  CHECK(ProgressOf("step 0 loss 10.8\nstep 1 loss 10.7\n").ran->reached == 2);
   const std::string record = "{'loss': 2.31, 'grad_norm': 1.2, 'learning_rate': 4.9e-05, 'epoch': 0.01}\n";
-  CHECK(ProgressOf(record + record).furthest->reached == 2);
+  CHECK(ProgressOf(record + record).ran->reached == 2);
 }
 
 TEST_CASE("what a job prints before its program compiled shows nothing", "[read]") {
@@ -38,21 +51,38 @@ TEST_CASE("what a job prints before its program compiled shows nothing", "[read]
                            "  0%|          | 0/1000 [00:00<?, ?it/s]",
                            "Downloading shards: 100%|####| 4/4 [00:03<00:00]", "the loss of step 3 will be logged"}) {
     INFO(line);
-    CHECK_FALSE(ProgressOf(std::string(line) + "\n").furthest.has_value());
+    CHECK(ProgressOf(std::string(line) + "\n").reached == 0);
   }
 }
 
+TEST_CASE("steps before the last compile say nothing of the program that is compiled", "[read]") {
+  const std::string steps = "step 1 loss 10.8\nstep 2 loss 10.7\n";
+  for (const char* compile : {"INFO train: compiling eval_step ...", "    return backend_compile(",
+                              "Compiling jit(eval_step) with global shapes and types [f32[8]]."}) {
+    INFO(compile);
+    const JobProgress progress = ProgressOf(steps + compile + "\nstep 3 loss 10.6\n");
+    CHECK_FALSE(progress.ran.has_value());
+    CHECK(progress.reached == 4);
+    CHECK(ProgressOf(compile + ("\n" + steps)).ran.has_value());
+  }
+}
+
+TEST_CASE("a last line without a line break may have been cut inside a figure", "[read]") {
+  CHECK_FALSE(ProgressOf("step 1 loss 10.8\nstep 2 loss 1").ran.has_value());
+}
+
 TEST_CASE("a progress bar that rewrites its line is read piece by piece", "[read]") {
-  const JobProgress progress =
-      ProgressOf("  0%| | 0/9 [00:00<?, ?it/s]\r 33%|# | 3/9 [00:30<01:00, 9.8s/it, loss=2.31]\r");
-  REQUIRE(progress.furthest.has_value());
-  CHECK(progress.furthest->line == 1);
-  CHECK(progress.furthest->reached == 4);
+  const JobProgress progress = ProgressOf(
+      "  0%| | 0/9 [00:00<?, ?it/s]\r 11%| | 1/9 [00:10<01:20, 9.8s/it, loss=2.41]\r"
+      " 33%|# | 3/9 [00:30<01:00, 9.8s/it, loss=2.31]\r");
+  REQUIRE(progress.ran.has_value());
+  CHECK(progress.ran->line == 1);
+  CHECK(progress.ran->reached == 4);
 }
 
 TEST_CASE("a compile that names its program is kept apart", "[read]") {
   const JobProgress progress = ProgressOf("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
-  CHECK_FALSE(progress.furthest.has_value());
+  CHECK_FALSE(progress.ran.has_value());
   REQUIRE(progress.compiled.size() == 1);
   CHECK(progress.compiled[0].module == "train_step");
 }
