@@ -447,7 +447,8 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
   if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
   Relay(&streams, wake.ours.get(), &result);
-  LeaveRelay(streams, signals);
+  // Behind a failed job comes the diagnosis, and who reads our output is to see its end.
+  if (result.exit_status == 0) LeaveRelay(streams, signals);
   for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
   g_signal_state.wake = -1;
   for (Stream& stream : streams) stream.Finish();

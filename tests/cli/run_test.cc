@@ -414,8 +414,15 @@ TEST_CASE("who outlives the job does not hold it up", "[cli]") {
   CHECK(RunShell("sleep 30 & echo done; exit 3").exit_status == 3);
   CHECK(RunShell("(while :; do echo again; sleep 0.1; done) & exit 4").exit_status == 4);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
-  // What comes just after the end belongs to it.
-  CHECK(RunShell("(sleep 0.3; echo late) & exit 0").out == "late\n");
+}
+
+TEST_CASE("what a successful job leaves running keeps its output, and is not waited for", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string job = "(while ! [ -e go ]; do sleep 0.02; done; echo late; echo later; : >done) & exit 0";
+  const std::string script = "cd '" + scratch.path() + "'; '" WHYOOM_BINARY "' run -- sh -c '" + job +
+                             "' >out; echo $?; : >go; n=0; while ! [ -e done ] && [ $n -lt 600 ]; do sleep 0.05; "
+                             "n=$((n + 1)); done; sleep 0.2; cat out";
+  CHECK(RunProcess({"/bin/sh", "-c", script}).out == "0\nlate\nlater\n");
 }
 
 TEST_CASE("of a long log no more than its first and last lines are in memory", "[cli]") {
