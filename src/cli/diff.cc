@@ -168,26 +168,25 @@ bool IsModule(const std::string& module, const std::string& name) {
   return !module.empty() && (module == name || module.ends_with("_" + name));
 }
 
-// What shows that the program of a run without a failure compiled or ran, beside its dump: its log, if it got further
-// than the other run, in case that failed. What a failed run printed, such as the programs of the initialization, does
-// not show success.
-void AddSuccess(const Side& before, const Run& failed, const Side& after, Run* run) {
-  if (run->failed || run->success || after.unknown_error) return;
-  const std::string module = failed.facts.Text("module");
-  const auto stated = std::find_if(after.stated.begin(), after.stated.end(), [&](const CompiledProgram& program) {
+// Sets what shows that the program of `run` compiled or ran, if its log shows it. If the other run failed, `side` must
+// have got further: what a failed run printed, such as the programs of the initialization, is no success.
+void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run* run) {
+  if (run->failed || run->success || side.unknown_error) return;
+  const std::string module = other.facts.Text("module");
+  const auto stated = std::find_if(side.stated.begin(), side.stated.end(), [&](const CompiledProgram& program) {
     const std::string name = program.facts.Text("module");
     return name.empty() || module.empty() || name == module;
   });
-  if (stated != after.stated.end() && Statements(after) > (failed.failed ? Statements(before) : 0)) {
+  if (stated != side.stated.end() && Statements(side) > (other.failed ? Statements(other_side) : 0)) {
     run->facts.Add(stated->facts);
     run->compiles = true;
     run->success = SuccessSign{SuccessSign::Kind::kStatement, stated->where.artifact.path, stated->where.line, ""};
   }
-  for (std::size_t i = 0; i < after.compiled.size(); ++i) {
-    if (IsModule(module, after.modules[i])) run->success = after.compiled[i];
+  for (std::size_t i = 0; i < side.compiled.size(); ++i) {
+    if (IsModule(module, side.modules[i])) run->success = side.compiled[i];
   }
-  if (after.progress && after.progress_reached > (failed.failed ? before.reached : 0)) run->success = after.progress;
-  if (after.exit_status) run->success = after.exit_status;
+  if (side.progress && side.progress_reached > (other.failed ? other_side.reached : 0)) run->success = side.progress;
+  if (side.exit_status) run->success = side.exit_status;
 }
 
 // A report says what was read once, not what the job did.

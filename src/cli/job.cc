@@ -363,27 +363,30 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
   }
 }
 
-// Passes on what processes that the job left running print, in a process of its own: their output stays open as it
-// would without us, and nobody waits for them. Only system calls in the new process: other threads are gone.
+// Reads once and writes all of it. Returns false at the end of the input, and if nobody reads the output.
+bool PassOn(int from, int to) {
+  std::array<char, kWriteAtOnce> buffer;
+  const ssize_t got = read(from, buffer.data(), buffer.size());
+  for (ssize_t done = 0; done < got;) {
+    const ssize_t written = write(to, buffer.data() + done, static_cast<std::size_t>(got - done));
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return false;
+    done += std::max<ssize_t>(written, 0);
+  }
+  return got > 0;
+}
+
+// Starts a process that passes on what the job's own processes print after the job has ended, so that their output
+// stays open without delaying the exit status. The new process makes system calls only: it has no other threads.
 void LeaveRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
   std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
   for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
   const auto is_open = [](const pollfd& one) { return one.fd >= 0; };
   if (std::none_of(wanted.begin(), wanted.end(), is_open) || fork() != 0) return;
   signals.Restore();
-  std::array<char, kWriteAtOnce> buffer;
   while (std::any_of(wanted.begin(), wanted.end(), is_open)) {
     if (poll(wanted.data(), wanted.size(), -1) < 0) continue;
     for (std::size_t i = 0; i < streams.size(); ++i) {
-      if (wanted[i].revents == 0) continue;
-      const ssize_t got = read(wanted[i].fd, buffer.data(), buffer.size());
-      ssize_t done = 0;
-      while (done < got) {
-        const ssize_t written = write(streams[i].sink(), buffer.data() + done, static_cast<std::size_t>(got - done));
-        if (written < 0 && errno != EINTR && errno != EAGAIN) break;
-        done += std::max<ssize_t>(written, 0);
-      }
-      if (got > 0 && done == got) continue;
+      if (wanted[i].revents == 0 || PassOn(wanted[i].fd, streams[i].sink())) continue;
       close(wanted[i].fd);
       wanted[i].fd = -1;
     }

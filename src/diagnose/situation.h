@@ -26,9 +26,9 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situati
 //                                  "safety": "safe", "steps": ["…"]},
 //               "shard_tensor": {"rules_out": "…"}}}
 //
-// SENTENCE is its text, or {"text": "…", "at": "limit_bytes"} (or "row 1") where something proves it. A scenario that
-// cannot be told is null, as is what is not known of a remedy; `facts` are those that follow from what is given, and
-// `removed` names given facts that contradictions make unknown.
+// SENTENCE is its text, or {"text": "…", "at": "limit_bytes"} (or "row 1") if something proves it. An unknown scenario
+// is null, and so is an unknown figure of a remedy. `facts` are derived from those given; `removed` names the given
+// facts that a contradiction makes unknown.
 nlohmann::json Conclusions(const Situation& situation, const Diagnosis& diagnosis);
 
 // A row of the list of allocations, of its fields by name.

@@ -55,13 +55,13 @@ void ProgressReader::Look() {
       if (capture.name == "module" && text != nullptr) sign.module = *text;
     }
     sign.reached = step ? *step + 1 : ++uncounted_;
-    Add(std::move(sign));
+    AddSign(std::move(sign));
     break;
   }
   line_.clear();
 }
 
-void ProgressReader::Add(JobProgress::Sign sign) {
+void ProgressReader::AddSign(JobProgress::Sign sign) {
   if (!sign.module.empty()) {
     if (progress_.compiled.size() < JobProgress::kMostCompiled) progress_.compiled.push_back(std::move(sign));
     return;

@@ -42,7 +42,7 @@ class ProgressReader {
 
  private:
   void Look();
-  void Add(JobProgress::Sign sign);
+  void AddSign(JobProgress::Sign sign);
 
   const std::vector<ProgressLine>& lines_;
   PatternSet patterns_;

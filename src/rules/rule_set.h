@@ -336,9 +336,8 @@ struct ErrorLine {
 struct ProgressLine {
   std::string id;
   Pattern pattern;
-  Pattern unless;  // where this matches too, the line is none
-  bool compiles =
-      false;  // the line shows that a program is being compiled: what was read before it shows nothing of it
+  Pattern unless;         // where this matches too, the line is none
+  bool compiles = false;  // the line shows that a program is being compiled: steps before it do not count
   std::vector<std::string> examples;
   std::vector<std::string> no_match;  // similar lines that show nothing
 

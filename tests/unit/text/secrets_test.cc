@@ -176,7 +176,7 @@ TEST_CASE("what a diagnosis needs is no secret", "[text]") {
         "op_name=\"jit(train_step)/decoder/layers/attention/query_key_value/dot_general\"",
         "XLA_FLAGS=--xla_dump_to=/tmp/dump --xla_tpu_scoped_vmem_limit_kib=65536",
         "program_fingerprint: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "/root/.cache/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b/module_0001.jit_step.hlo",
+        "/home/user/.cache/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b/module_0001.jit_step.hlo",
         "author=someone",
         "authenticated: yes",
         "the compass=3",
