@@ -19,8 +19,7 @@ const Choices<Format> kMutantFormats = {{"text", Format::kText, "for people"},
                                         {"json", Format::kJson, "one object, schema whyoom.mutants/1"}};
 const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
                                          {"json", Format::kJson, "one object, schema whyoom.explain/1"},
-                                         {"markdown", Format::kMarkdown, "for a wiki or an issue"},
-                                         {"html", Format::kHtml, "with --pages: a site for a browser"}};
+                                         {"markdown", Format::kMarkdown, "for a wiki or an issue"}};
 const Choices<Format> kTraceFormats = {{"text", Format::kText, "for people"},
                                        {"json", Format::kJson, "one object, format whyoom.trace/1"}};
 const Choices<Format> kListFormats = {{"text", Format::kText, "for people"},

@@ -130,8 +130,7 @@ CommandArguments BuildExplain(Options* options) {
   app.add_option(
          "--pages", options->pages,
          "Write everything into this folder, as pages that are linked with each other: an index, a page for each "
-         "failure, and one for each remedy, with the steps for every framework; in Markdown, or with --format "
-         "html as a site for a browser")
+         "failure, and one for each remedy, with the steps for every framework, in Markdown")
       ->type_name("DIR");
   AddFormat(app, kExplainFormats, options, &command.words);
   AddCommon(app, options, &command.words);

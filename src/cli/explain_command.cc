@@ -16,7 +16,6 @@
 #include "input/error.h"
 #include "report/explanation.h"
 #include "report/finding_view.h"
-#include "report/html/site.h"
 #include "report/markdown/explain_markdown.h"
 #include "report/markdown/failure_pages.h"
 #include "report/record/explain_json.h"
@@ -77,22 +76,22 @@ std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string
                           Printable(meant)));
 }
 
-// A file that somebody else wrote is not to be lost.
-void ThrowIfNoPage(const fs::path& path, std::string_view mark) {
+// Refuses to overwrite files that `explain --pages` did not create.
+void ThrowIfNoPage(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
-  std::string begin(mark.size(), '\0');
+  std::string begin(kPageMark.size(), '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != mark)
+  if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != kPageMark)
     throw Error("--pages: a page would overwrite " + Printable(path.string()) +
                 ", which `whyoom explain` did not make");
 }
 
-int WritePages(const std::vector<Page>& pages, std::string_view mark, const fs::path& folder) {
+int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
   std::error_code error;
   for (const Page& page : pages) {
-    ThrowIfNoPage(folder / page.path, mark);
+    ThrowIfNoPage(folder / page.path);
     fs::create_directories((folder / page.path).parent_path(), error);
     if (error)
       throw Error(fmt::format("--pages: cannot make the folder {}: {}",
@@ -105,18 +104,13 @@ int WritePages(const std::vector<Page>& pages, std::string_view mark, const fs::
 }  // namespace
 
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
-  const bool as_site = options.format == Format::kHtml;
-  if (as_site && (options.pages.empty() || !options.extra_outputs.empty()))
-    throw Error("--format html is for --pages DIR: a site of all there is");
   const bool something_else = !options.topic.empty() || !options.output.empty() || !options.extra_outputs.empty() ||
-                              (options.format != Format::kText && options.format != Format::kMarkdown && !as_site);
+                              (options.format != Format::kText && options.format != Format::kMarkdown);
   if (!options.pages.empty() && something_else)
-    throw Error(
-        "--pages writes all there is, in Markdown or HTML: no topic, other --format or --output can stand beside it");
+    throw Error("--pages writes every page in Markdown and cannot be combined with a topic, --format or --output");
   if (!options.pages.empty()) {
     const Frameworks frameworks = FrameworksOf(rules, options.framework, true);
-    if (as_site) return WritePages(MakeSite(rules, frameworks, WHYOOM_VERSION), kSiteMark, options.pages);
-    return WritePages(MakeFailurePages(rules, frameworks), kPageMark, options.pages);
+    return WritePages(MakeFailurePages(rules, frameworks), options.pages);
   }
   const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
   const auto print = [&](Format format, const TextOptions& style) {

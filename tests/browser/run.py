@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The HTML report in a real browser: tests/browser/run.py [WHYOOM] [--keep DIR]
 
-Opens a single diagnosis, a batch, an empty report and the site of `whyoom explain` in headless Chromium, by day, by night, on a phone and without
+Opens a single diagnosis, a batch and an empty report in headless Chromium, by day, by night, on a phone and without
 script: nothing is complained of, nothing is fetched, nothing is wider than the screen, no table is cut, text has contrast, search and
 sort do what they say, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
 Where there is no Chromium the test is skipped (status 0); REQUIRE_BROWSER=1 makes that a failure.
@@ -183,13 +183,6 @@ def main():
         pages["few"] = print_page(whyoom, "few", ["compile-adam-state/log", "dump-padded-points", "compile-sparsecore/log"], folder, CASES)
         for case in ("compile-padded-points", "compile-adam-state", "buffer-fragmented"):
             pages[case] = print_page(whyoom, case, ["log"], folder, CASES / case)
-        site = folder / "site"
-        done = subprocess.run([whyoom, "explain", "--format", "html", "--pages", site], cwd=work)
-        check("site: whyoom ends well", done.returncode == 0, done.returncode)
-        for name in ("index", "remedies", "terms", "E1000", "remedies/shard_tensor"):
-            pages[f"site-{name.replace('/', '-')}"] = site / f"{name}.html"
-        for page in site.rglob("*.html"):
-            xml.etree.ElementTree.parse(page)  # throws where it is not well-formed
         with Browser(program) as browser:
             for name, file in pages.items():
                 check_look(browser, name, file, folder)
