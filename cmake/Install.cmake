@@ -1,4 +1,4 @@
-# What an installation holds, and where: the program, its manual page, completions, documentation.
+# What an installation contains, and where: the program, its manual page (if help2man is there), completions, documentation.
 # In a Python wheel (SKBUILD) the same things, where pip puts them into an environment.
 if(SKBUILD)
   set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
@@ -6,7 +6,7 @@ if(SKBUILD)
 endif()
 include(GNUInstallDirs)
 
-# The program prints its own manual page and completions.
+# The program prints its own completions.
 set(WHYOOM_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(WHYOOM_PRINTED)
 function(whyoom_printed file)
@@ -17,16 +17,27 @@ function(whyoom_printed file)
     VERBATIM)
   set(WHYOOM_PRINTED ${WHYOOM_PRINTED} ${WHYOOM_GENERATED}/${file} PARENT_SCOPE)
 endfunction()
-whyoom_printed(whyoom.1 man)
 whyoom_printed(whyoom.bash completions bash)
 whyoom_printed(_whyoom completions zsh)
 whyoom_printed(whyoom.fish completions fish)
 
 configure_file(packaging/changelog.in ${WHYOOM_GENERATED}/changelog @ONLY)
 
+find_program(WHYOOM_HELP2MAN help2man)
+set(WHYOOM_PACKED changelog)
+if(WHYOOM_HELP2MAN AND NOT CMAKE_CROSSCOMPILING)
+  add_custom_command(
+    OUTPUT ${WHYOOM_GENERATED}/whyoom.1
+    COMMAND ${CMAKE_SOURCE_DIR}/packaging/man_page.sh $<TARGET_FILE:whyoom> ${WHYOOM_GENERATED}/whyoom.1
+    DEPENDS whyoom packaging/man_page.sh
+    VERBATIM)
+  list(APPEND WHYOOM_PACKED whyoom.1)
+  install(FILES ${WHYOOM_GENERATED}/whyoom.1.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man1)
+endif()
+
 # Packed, as Debian wants them; without a time, so that two builds give the same bytes.
 find_program(WHYOOM_GZIP gzip REQUIRED)
-foreach(file whyoom.1 changelog)
+foreach(file ${WHYOOM_PACKED})
   add_custom_command(
     OUTPUT ${WHYOOM_GENERATED}/${file}.gz
     COMMAND ${WHYOOM_GZIP} -9nkf ${WHYOOM_GENERATED}/${file}
@@ -37,7 +48,6 @@ endforeach()
 add_custom_target(whyoom_printed ALL DEPENDS ${WHYOOM_PRINTED})
 
 install(TARGETS whyoom RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${WHYOOM_GENERATED}/whyoom.1.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man1)
 install(FILES ${WHYOOM_GENERATED}/whyoom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME whyoom)
 install(FILES ${WHYOOM_GENERATED}/whyoom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 if(WHYOOM_STATIC)  # what is linked in asks for its licence to go with it

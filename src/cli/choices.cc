@@ -15,8 +15,6 @@ const Choices<Format> kDiffFormats = {{"text", Format::kText, "for people"},
 const Choices<Format> kRuleTestFormats = {{"text", Format::kText, "for people"},
                                           {"json", Format::kJson, "one object, schema whyoom.rule-test/1"},
                                           {"junit", Format::kJunit, "XML, for CI servers"}};
-const Choices<Format> kMutantFormats = {{"text", Format::kText, "for people"},
-                                        {"json", Format::kJson, "one object, schema whyoom.mutants/1"}};
 const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
                                          {"json", Format::kJson, "one object, schema whyoom.explain/1"},
                                          {"markdown", Format::kMarkdown, "for a wiki or an issue"}};

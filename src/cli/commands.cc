@@ -22,10 +22,9 @@ constexpr const char* kFooter =
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps, offline\n"
     "  whyoom diff BEFORE AFTER            two runs of one job: what a change did, what is still over\n"
     "  whyoom merge FILE ...               one report from many that --format ndjson printed\n"
-    "  whyoom rules list|check|test|mutate|new|trace|literals|schema   the rule data: see it, check it, add to it\n"
+    "  whyoom rules list|check|test|new|trace|literals|schema   the rule data: see it, check it, add to it\n"
     "  whyoom completions bash|zsh|fish    completion for a shell\n"
     "  whyoom skill                        how a coding agent uses whyoom: a SKILL.md for it\n"
-    "  whyoom man                          the manual page: whyoom man | man -l -\n"
     "\n"
     "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read whole,\n"
     "130 and 143 interrupted: what is done was printed. An error about memory that no rule knows is shown, and\n"
@@ -247,32 +246,6 @@ void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
   sub.callback([options] { options->command = Command::kRulesTest; });
 }
 
-void AddMutate(CLI::App& app, Options* options, ValueWords* words) {
-  CLI::App& sub = *app.add_subcommand(
-      "mutate",
-      "Change the rules in one place after the other, and tell which changes no example notices (exit status 1: more "
-      "than may)");
-  sub.add_option("file", options->rules, "Rule files or folders that are changed; none: the built-in ones")
-      ->type_name("FILE|DIR");
-  MutateSettings& mutate = options->mutate;
-  sub.add_option("--corpus", mutate.corpus,
-                 "Also notice where the report of a log below DIR changes (with the XLA dump in a folder beside it, if "
-                 "any), or that of two runs, before and after")
-      ->type_name("DIR");
-  sub.add_option("--only", mutate.only, "Only what lies in a file or entry, or is of a kind, with TEXT in its name")
-      ->type_name("TEXT");
-  sub.add_option("--sample", mutate.sample, "Only N changes, drawn by chance")->type_name("N");
-  sub.add_option("--seed", mutate.seed, "What chance begins with (1)")->type_name("N");
-  sub.add_option("--at-least", mutate.at_least, "Per cent that must be noticed for exit status 0 (100)")
-      ->check(CLI::Range(0.0, 100.0).description(""))
-      ->type_name("PERCENT");
-  sub.add_option("-j,--jobs", options->jobs, "Changes tried at once (as many as there are processors)")->type_name("N");
-  AddChoice(sub, "--progress", "choice", "WHEN", kProgress, &options->progress, words);
-  AddFormat(sub, kMutantFormats, options, words);
-  AddCommon(sub, options, words);
-  sub.callback([options] { options->command = Command::kRulesMutate; });
-}
-
 void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App* sub = app.add_subcommand(
       "trace", "How far each rule got in a log, what it saw, and why the advice stands in its order");
@@ -335,7 +308,6 @@ CommandArguments BuildRules(Options* options) {
     sub->callback([options, code = what.first] { options->command = code; });
   }
   AddRuleTest(app, options, &command.words);
-  AddMutate(app, options, &command.words);
   CLI::App* sub = app.add_subcommand(
       "new",
       "Print a rule file to begin with, for a message that is not known yet: whyoom rules new CODE --from LOG:LINE");
@@ -392,21 +364,12 @@ CommandArguments BuildSkill(Options* options) {
   return command;
 }
 
-CommandArguments BuildMan(Options* options) {
-  CommandArguments command =
-      Begin("Prints the manual page, for man -l - or to be installed as whyoom.1.", "whyoom man");
-  AddOutput(*command.app, options);
-  options->command = Command::kMan;
-  return command;
-}
-
 }  // namespace
 
 const std::vector<CommandDefinition>& Commands() {
   static const std::vector<CommandDefinition> commands = {
       {"", BuildDiagnose},   {"run", BuildRun},     {"explain", BuildExplain},         {"diff", BuildDiff},
-      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"skill", BuildSkill},
-      {"man", BuildMan}};
+      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"skill", BuildSkill}};
   return commands;
 }
 

@@ -196,14 +196,6 @@ void RefuseReport(const Side& side) {
               ": this is a report of whyoom, not the job's log (give the log, or the XLA dump)");
 }
 
-void AddProgram(const Side& side, const RuleSet& rules, Run* run, std::vector<Problem>* problems) {
-  const std::string path = run->facts.Text("dump");
-  if (path.empty()) return;
-  Problem problem;
-  run->written = side.dump.ReadWritten(path, rules.role_words(), &problem);
-  if (!problem.what.empty()) problems->push_back(problem);
-}
-
 }  // namespace
 
 Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& outputs) {
@@ -229,8 +221,6 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
     }
     throw Error("cannot read " + Printable(side->path) + ": it holds no file");
   }
-  AddProgram(before, rules, &diff.before, &diff.problems);
-  AddProgram(after, rules, &diff.after, &diff.problems);
   AddSuccess(before, diff.before, after, &diff.after);
   AddSuccess(after, diff.after, before, &diff.before);
   MaskSecretsOf(&diff.problems);

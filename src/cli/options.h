@@ -25,14 +25,12 @@ enum class Command {
   kRulesLiterals,
   kRulesSchema,
   kRulesNew,
-  kRulesMutate,
   kRulesTrace,
   kDiff,
   kRun,
   kMerge,
   kCompletions,
   kSkill,
-  kMan,
   kComplete
 };
 enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJunit };
@@ -40,15 +38,6 @@ enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever, kJson };
 
 enum class Shell { kBash, kZsh, kFish };
-
-// Of kRulesMutate.
-struct MutateSettings {
-  std::optional<std::size_t> sample;  // of all changes so many, drawn by chance; absent: all
-  std::uint64_t seed = 1;
-  std::string only;       // part of the name of a file, an entry or a kind of change; empty: all
-  std::string corpus;     // folder of logs whose reports must change; empty: none
-  double at_least = 100;  // per cent that are to be noticed
-};
 
 // Of kRulesTest.
 struct RuleTestSettings {
@@ -72,7 +61,6 @@ struct Options {
   std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
   std::string new_rule_from;          // of kRulesNew: the line of a log that it is made from; empty: none
   std::vector<std::string> rules;     // files and folders
-  MutateSettings mutate;
   RuleTestSettings rule_test;
   std::uint64_t trace_line = 0;          // of kRulesTrace, in the path; 0: all that matter
   std::vector<std::string> trace_rules;  // codes of failures that are told of wherever they are

@@ -12,7 +12,6 @@
 #include "cli/print_report.h"
 #include "cli/rule_files.h"
 #include "cli/rules_list.h"
-#include "cli/rules_mutate.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
 #include "diagnose/rule_test.h"
@@ -148,8 +147,6 @@ int RunRules(const Options& options, const TextOptions& text, const OutputFiles&
       return Check(options);
     case Command::kRulesTest:
       return Test(options, outputs);
-    case Command::kRulesMutate:
-      return RunRulesMutate(options, outputs);
     case Command::kRulesNew:
       return RunNewRule(options);
     case Command::kRulesTrace:

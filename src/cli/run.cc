@@ -23,7 +23,6 @@
 #include "cli/explain_command.h"
 #include "cli/follow.h"
 #include "cli/interrupt.h"
-#include "cli/man_page.h"
 #include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/output_files.h"
@@ -206,7 +205,6 @@ int Dispatch(const Options& options) {
     case Command::kRulesTest:
     case Command::kRulesLiterals:
     case Command::kRulesNew:
-    case Command::kRulesMutate:
     case Command::kRulesSchema:
     case Command::kRulesTrace:
       return RunRules(options, ForText(options), outputs);
@@ -215,9 +213,6 @@ int Dispatch(const Options& options) {
       return kNothing;
     case Command::kSkill:
       WriteOutput(Skill(), options.output);
-      return kNothing;
-    case Command::kMan:
-      WriteOutput(ManPage(), options.output);
       return kNothing;
     case Command::kComplete:
       return RunComplete(options);

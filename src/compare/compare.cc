@@ -6,7 +6,6 @@
 
 #include "compare/compare_rows.h"
 #include "compare/comparison_scope.h"
-#include "compare/one_dimension.h"
 #include "compare/run_facts.h"
 #include "facts/row_fields.h"
 #include "facts/row_names.h"
@@ -26,17 +25,6 @@ std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> lim
   const auto need = Bytes(run, "need_bytes");
   if (!need || !limit) return std::nullopt;
   return *need - *limit;
-}
-
-// A function that got another name takes the same as before.
-bool HaveSameArguments(const Written& before, const Written& after) {
-  const std::size_t most = std::max(before.program().parameters().size(), after.program().parameters().size());
-  return 2 * MatchArguments(before, after).size() > most;
-}
-
-bool MayBeSameProgram(const Run& before, const Run& after, const Comparison& comparison) {
-  return comparison.same_job ||
-         (before.written != nullptr && after.written != nullptr && HaveSameArguments(*before.written, *after.written));
 }
 
 // What the figures of two runs that need too much show.
@@ -61,7 +49,7 @@ RunChange Judge(const Run& before, const Run& after, const Comparison& compariso
   if (after.failed && !before.code.empty() && !after.code.empty() && before.code != after.code)
     return RunChange::kOtherFailure;
   if (after.failed) return JudgeFigures(before, after, comparison);
-  if (!after.success || (before.failed && !MayBeSameProgram(before, after, comparison))) return RunChange::kNoEvidence;
+  if (!after.success || (before.failed && !comparison.same_job)) return RunChange::kNoEvidence;
   // A program that compiled for another device, or on the host, may need more than the failed one could have.
   const bool runs =
       after.success->kind == SuccessSign::Kind::kProgress || after.success->kind == SuccessSign::Kind::kExitStatus;
@@ -156,52 +144,6 @@ std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
   return ids;
 }
 
-// Nothing where the rule data says that it is too little to be told.
-std::optional<AppliedChange> Describe(Difference difference, const RuleSet& rules) {
-  AppliedChange change{{}, std::move(difference)};
-  Difference& told = change.difference;
-  const Trace* words = rules.FindDifference(told.change.empty() ? kUnnamedDifference : told.change);
-  if (words == nullptr) return change;
-  const DifferenceScope scope(told);
-  if (!Holds(words->when, scope)) return std::nullopt;
-  std::string what = SayAll(words->what, scope);
-  std::string evidence = SayAll(words->why, scope);
-  for (const std::string& id : RemediesOf(*words, scope)) {
-    if (const Remedy* remedy = rules.FindRemedy(id)) change.remedies.push_back(remedy);
-  }
-  told.what = std::move(what);
-  told.evidence = std::move(evidence);
-  return change;
-}
-
-void SetChanges(const Run& before, const Run& after, std::vector<Difference> differences, const RuleSet& rules,
-                Comparison* comparison) {
-  // Of two jobs each argument and operation would differ.
-  if (differences.empty() && before.written != nullptr && after.written != nullptr &&
-      MayBeSameProgram(before, after, *comparison)) {
-    comparison->programs_compared = true;
-    differences = FindDifferences(*before.written, *after.written);
-  }
-  if (differences.empty() && comparison->same_job) {
-    if (std::optional<Difference> one = OneDimension(before.allocations, after.allocations))
-      differences.push_back(*std::move(one));
-  }
-  for (Difference& difference : differences) {
-    if (std::optional<AppliedChange> change = Describe(std::move(difference), rules))
-      comparison->changes.push_back(*std::move(change));
-  }
-}
-
-// What the programs prove need not be guessed from what is listed.
-std::vector<SeemingRemedy> Proved(const Comparison& comparison) {
-  std::vector<SeemingRemedy> proved;
-  for (const AppliedChange& change : comparison.changes) {
-    if (change.difference.change.empty() || change.remedies.empty()) continue;
-    proved.push_back({{change.remedies[0]->id}, change.difference.evidence + "."});
-  }
-  return proved;
-}
-
 // Which remedies leave such traces as the two runs differ by.
 std::vector<SeemingRemedy> Guessed(const RuleSet& rules, const Scope& scope) {
   std::vector<SeemingRemedy> seems;
@@ -247,10 +189,6 @@ const char* ChangeId(RunChange change) {
 }
 
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
-  return Compare(before, after, {}, rules);
-}
-
-Comparison Compare(const Run& before, const Run& after, std::vector<Difference> differences, const RuleSet& rules) {
   Comparison comparison;
   comparison.module_before = before.facts.Text("module");
   comparison.module_after = after.facts.Text("module");
@@ -271,10 +209,8 @@ Comparison Compare(const Run& before, const Run& after, std::vector<Difference> 
     matched = MatchRows(before.allocations, after.allocations);
     SetRows(matched, &comparison);
   }
-  SetChanges(before, after, std::move(differences), rules, &comparison);
   const ComparisonScope scope(rules, before, after, comparison, matched);
-  comparison.seems = Proved(comparison);
-  if (comparison.seems.empty()) comparison.seems = Guessed(rules, scope);
+  comparison.seems = Guessed(rules, scope);
   SetWords(rules, scope, &comparison);
   return comparison;
 }

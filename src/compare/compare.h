@@ -5,12 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compare/difference.h"
 #include "facts/allocation.h"
 #include "facts/evidence.h"
 #include "rules/rule_set.h"
@@ -42,8 +40,7 @@ struct Run {
   std::string title;                   // of the failure
   Evidence facts;                      // of the failure or the dump
   std::vector<Allocation> allocations;
-  std::size_t other_failures = 0;          // beside the one compared
-  std::shared_ptr<const Written> written;  // the program of its dump; null: there is none
+  std::size_t other_failures = 0;  // beside the one compared
 };
 
 // Whether AFTER fits. Follows from RunChange.
@@ -102,12 +99,6 @@ struct SeemingRemedy {
   std::string why;
 };
 
-// What was done to the program, as far as it shows.
-struct AppliedChange {
-  std::vector<const Remedy*> remedies;  // the one that it is, or those that leave such a trace, the likeliest first
-  Difference difference;
-};
-
 struct Comparison {
   RunChange change = RunChange::kNoEvidence;
   std::string verdict_text;   // of the rule data, as are the totals' titles, the evidence, what seems and the notes
@@ -122,16 +113,11 @@ struct Comparison {
   bool rows_compared = false;       // both runs list their allocations
   std::vector<RowChange> rows;      // what changed most first
   std::size_t unchanged_rows = 0;
-  bool programs_compared = false;      // the dumps of both hold the programs
-  std::vector<AppliedChange> changes;  // from the programs of two dumps; of lists, a dimension that changed in several
-  std::vector<SeemingRemedy> seems;    // from what is listed
+  std::vector<SeemingRemedy> seems;  // from what is listed
   std::vector<std::string> notes;
 };
 
 // `rules` say which remedy a change is.
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
-
-// The same where it is known already what the programs differ by.
-Comparison Compare(const Run& before, const Run& after, std::vector<Difference> differences, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -91,13 +91,4 @@ Value ComparisonScope::GetInRow(std::size_t row, std::string_view name) const {
   return Unknown{};
 }
 
-Value DifferenceScope::Get(std::string_view name) const {
-  if (name == "from") return FromNumber(difference_.from);
-  if (name == "to") return FromNumber(difference_.to);
-  if (name == "arrays") return static_cast<double>(difference_.arrays);
-  if (name == "undone") return difference_.undone;
-  const auto fact = difference_.facts.find(name);
-  return fact == difference_.facts.end() ? Value{Unknown{}} : fact->second;
-}
-
 }  // namespace whyoom

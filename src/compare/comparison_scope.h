@@ -1,6 +1,6 @@
 // What the rule data may name where it speaks of two runs of one job: before.FACT and after.FACT, and in a function
 // over the rows before.FIELD and after.FIELD of each listed allocation. One that both list is one row, with what became
-// of it; one that only one of them lists has fields of that one alone. See "traces, differences and notes" in
+// of it; one that only one of them lists has fields of that one alone. See "traces and notes" in
 // rules/README.md.
 #pragma once
 
@@ -34,16 +34,6 @@ class ComparisonScope : public Scope {
   TotalChange padding_;
   std::vector<RowPair> rows_;  // those that both list first; of the others one half is null
   std::int64_t divided_most_by_ = 1;
-};
-
-// The same of a difference between two programs, by the names that compare/difference.h gives.
-class DifferenceScope : public Scope {
- public:
-  explicit DifferenceScope(const Difference& difference) : difference_(difference) {}
-  Value Get(std::string_view name) const override;
-
- private:
-  const Difference& difference_;
 };
 
 }  // namespace whyoom

@@ -28,35 +28,10 @@ Run CompareRunOf(const ComparedRuns::OfRun& given) {
   return run;
 }
 
-Difference DifferenceOf(const std::map<std::string, Value>& given) {
-  Difference difference;
-  for (const auto& [name, value] : given) {
-    const std::optional<double> number = AsNumber(value);
-    const auto whole = number ? std::optional<std::int64_t>(std::llround(*number)) : std::nullopt;
-    if (name == "change") {
-      const std::string* id = AsText(value);
-      if (id != nullptr && *id != kUnnamedDifference) difference.change = *id;
-    } else if (name == "from") {
-      difference.from = whole;
-    } else if (name == "to") {
-      difference.to = whole;
-    } else if (name == "arrays") {
-      difference.arrays = whole.value_or(0);
-    } else if (name == "undone") {
-      difference.undone = AsBool(value).value_or(false);
-    } else {
-      difference.facts[name] = value;
-    }
-  }
-  return difference;
-}
-
 }  // namespace
 
 Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs) {
-  std::vector<Difference> differences;
-  for (const auto& given : runs.differences) differences.push_back(DifferenceOf(given));
-  return Compare(CompareRunOf(runs.before), CompareRunOf(runs.after), std::move(differences), rules);
+  return Compare(CompareRunOf(runs.before), CompareRunOf(runs.after), rules);
 }
 
 nlohmann::json Told(const Comparison& comparison) {
@@ -64,16 +39,9 @@ nlohmann::json Told(const Comparison& comparison) {
                          {"change", ChangeId(comparison.change)},
                          {"says", comparison.verdict_text},
                          {"totals", nlohmann::json::object()},
-                         {"changes", nlohmann::json::array()},
                          {"seems", nlohmann::json::array()},
                          {"notes", comparison.notes}};
   for (const TotalChange& total : comparison.totals) told["totals"][total.id] = total.title;
-  for (const AppliedChange& change : comparison.changes) {
-    nlohmann::json ids = nlohmann::json::array();
-    for (const Remedy* remedy : change.remedies) ids.push_back(remedy->id);
-    told["changes"].push_back(
-        {{"remedies", ids}, {"what", change.difference.what}, {"says", change.difference.evidence}});
-  }
   for (const SeemingRemedy& seeming : comparison.seems)
     told["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
   return told;

@@ -1,5 +1,5 @@
 // The examples of rule data, one by one: what each says of the rules, and whether they do it. The examples of one set
-// of rules can be held against another, as `rules mutate` does.
+// of rules can be held against another, as the mutation tests do.
 #pragma once
 
 #include <map>

@@ -181,9 +181,4 @@ DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, doub
 
 bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }
 
-bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits,
-                 const Stop& stop) {
-  return !IsDamaged(before) && ParametersAgree(before, ReadMemory(*stop.Open(buffer_assignment), nullptr, limits));
-}
-
 }  // namespace whyoom

@@ -46,8 +46,4 @@ inline constexpr const char* kNoChanges = "what would fit and what each remedy w
 // Whether working a program out would take more than there is.
 bool IsTooLarge(const HloModule& compiled);
 
-// Whether a program as it was written is of the compile that the buffer assignment is of, as far as that tells.
-bool IsOfCompile(const HloModule& before, const std::string& buffer_assignment, const MemoryLimits& limits,
-                 const Stop& stop);
-
 }  // namespace whyoom

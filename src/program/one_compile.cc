@@ -161,17 +161,4 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
   return true;
 }
 
-bool ParametersAgree(const HloModule& before, const ModuleMemory& memory) {
-  const std::vector<const HloShape*> all = EntryParameters(before);
-  for (const MemoryAllocation& allocation : memory.allocations) {
-    if (allocation.parameter < 0 || !allocation.parameter_index.empty()) continue;
-    if (At(allocation.parameter) >= all.size()) return false;
-    const HloShape* shape = all[At(allocation.parameter)];
-    const std::optional<ArrayShape> part = ParseArrayShape(allocation.parameter_shape);
-    if (shape == nullptr || shape->is_tuple || !part) continue;
-    if (!CanBePartOf(*part, shape->array, IsSplit(before))) return false;
-  }
-  return true;
-}
-
 }  // namespace whyoom

@@ -30,7 +30,4 @@ bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64
 // split over devices each may be larger.
 bool ParametersAgree(const HloModule& before, const HloModule& compiled);
 
-// The same by what the assignment says of the arguments.
-bool ParametersAgree(const HloModule& before, const ModuleMemory& memory);
-
 }  // namespace whyoom

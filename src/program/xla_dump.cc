@@ -374,35 +374,6 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
   return reading;
 }
 
-std::unique_ptr<Written> XlaDump::ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
-                                              Problem* problem) const {
-  const Stop stop(control_, limits_);
-  const auto told = [&](const std::string& path) {
-    *problem = {path, "", stop.Why() + ": what was changed cannot be told"};
-    return nullptr;
-  };
-  for (const auto& [stem, module] : modules_) {
-    const DumpPaths& paths = module.paths;
-    if (paths.buffer_assignment != buffer_assignment || buffer_assignment.empty()) continue;
-    if (!paths.before.empty()) {
-      HloModule before = ReadHlo(*stop.Open(paths.before));
-      const bool is_of_compile = before.entry >= 0 && IsOfCompile(before, buffer_assignment, kLimits, stop);
-      if (stop.IsAsked()) return told(paths.before);
-      if (is_of_compile) return std::make_unique<Written>(std::move(before), role_words);
-      // What was compiled for one of several devices cannot stand in for it.
-      if (!before.computations.empty())
-        *problem = {paths.before, "", "damaged, or of another compile: what was changed cannot be told"};
-      return nullptr;
-    }
-    const std::string& path = module.Failed() ? paths.intermediate : paths.optimized;
-    if (path.empty()) return nullptr;
-    HloModule text = ReadHlo(*stop.Open(path));
-    if (stop.IsAsked()) return told(path);
-    return text.entry < 0 ? nullptr : std::make_unique<Written>(std::move(text), role_words);
-  }
-  return nullptr;
-}
-
 std::vector<XlaDump::Given> XlaDump::GivenModules() const {
   std::vector<Given> given;
   for (const auto& [stem, module] : modules_) {

@@ -20,7 +20,6 @@
 #include "input/read_control.h"
 #include "program/dump_files.h"
 #include "program/prospect.h"
-#include "program/written.h"
 
 namespace whyoom {
 
@@ -99,11 +98,6 @@ class XlaDump {
   // name the one that takes most; a name that the dump does not know, or none: of all modules. Facts are also
   // need_bytes (what all allocations in HBM take: the "Used" of the error to within its rounding) and host_bytes.
   std::optional<DumpReading> ReadAny(const std::string& module, Problem* problem) const;
-
-  // The program of a module as its user wrote it; `buffer_assignment` is the fact "dump" that Read and ReadAny set.
-  // Null where its text is not there, or cannot be relied on; `problem` says that.
-  std::unique_ptr<Written> ReadWritten(const std::string& buffer_assignment, const RoleWords& role_words,
-                                       Problem* problem) const;
 
  private:
   struct Module {

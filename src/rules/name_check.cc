@@ -63,7 +63,6 @@ std::vector<std::string> NameCheck::ComparisonCandidates(bool in_row) const {
 }
 
 std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
-  if (entry.owner == kDifference) return DifferenceNames();
   if (entry.owner == kComparison) return ComparisonCandidates(entry.in_row);
   if (entry.owner == kRowTests) return row_fields_;
   const bool of_all = entry.owner.empty() || entry.owner == kTerms;
@@ -75,7 +74,6 @@ std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
   if (entry.owner == kTerms) {
     const std::vector<std::string> more = ComparisonCandidates(true);
     names.insert(names.end(), more.begin(), more.end());
-    names.insert(names.end(), DifferenceNames().begin(), DifferenceNames().end());
   }
   return names;
 }

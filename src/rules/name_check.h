@@ -18,7 +18,6 @@ class NameCheck {
   // Owners beside failures: what is said of two runs, of a difference between two programs, and terms, which may be
   // about anything.
   static constexpr const char* kComparison = "the comparison";
-  static constexpr const char* kDifference = "the difference";
   static constexpr const char* kTerms = "the terms";
   static constexpr const char* kRowTests = "the fields of a row";
 

@@ -106,14 +106,6 @@ const std::vector<std::string>& PairNames() {
   return names;
 }
 
-const std::vector<std::string>& DifferenceNames() {
-  static const std::vector<std::string> names = {
-      "from",        "to",           "arrays",      "undone",       "array",       "shape",        "shape_before",
-      "shape_after", "dtype_before", "dtype_after", "parts_before", "parts_after", "share_before", "share_after",
-      "steps",       "scores",       "of_batch",    "is_reshaped",  "leads",       "listed_share"};
-  return names;
-}
-
 const std::vector<std::string>& ReaderNames() {
   static const std::vector<std::string> names = {"memory_report"};
   return names;

@@ -31,9 +31,6 @@ const std::vector<std::string>& ComparisonNames();
 const std::vector<std::string>& RunNames();   // after before. and after.
 const std::vector<std::string>& PairNames();  // in a row: of an allocation that both list
 
-// What is said of a difference between two programs.
-const std::vector<std::string>& DifferenceNames();
-
 // Readers that a rule may name, and the facts that each gives.
 const std::vector<std::string>& ReaderNames();
 const std::vector<std::string>& ReaderFacts(std::string_view reader);  // none for an unknown one

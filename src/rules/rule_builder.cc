@@ -340,7 +340,6 @@ Trace RuleSetBuilder::BuildTrace(const std::string& owner, const RuleNode& node)
   trace.prior = node["prior"].Int(0);
   trace.otherwise = node["otherwise"].Bool();
   trace.when = UseOptionalExpression(owner, node["when"], false);
-  trace.what = BuildSentences(owner, node["what"]);
   trace.why = BuildSentences(owner, node["why"]);
   for (const RuleNode& item : node["remedies"].Items()) {
     remedy_references_.push_back(item["id"]);
@@ -352,8 +351,6 @@ Trace RuleSetBuilder::BuildTrace(const std::string& owner, const RuleNode& node)
 void RuleSetBuilder::BuildComparison() {
   for (const auto& [id, node] : sections_["traces"]) set_.traces_.push_back(BuildTrace(NameCheck::kComparison, node));
   for (const auto& [id, node] : sections_["notes"]) set_.notes_.push_back(BuildTrace(NameCheck::kComparison, node));
-  for (const auto& [id, node] : sections_["differences"])
-    set_.differences_.emplace(id, BuildTrace(NameCheck::kDifference, node));
   for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_}) {
     std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
   }

@@ -167,7 +167,6 @@ void RuleSetBuilder::BuildComparedRuns(const RuleNode& node) {
   runs.about = node["about"].Text();
   runs.before = RunOf(node["before"]);
   runs.after = RunOf(node["after"]);
-  for (const RuleNode& difference : node["differences"].Items()) runs.differences.push_back(FactsOf(difference));
   if (node["expect"].exists()) runs.expect = node["expect"].json().dump();
   runs.place = FileAndLine(node);
   runs.built_in = node.file().built_in;

@@ -15,9 +15,9 @@ struct SectionInfo {
   const char* id_key;
 };
 constexpr SectionInfo kSections[] = {
-    {"failures", "code"}, {"remedies", "id"},    {"contexts", "id"},    {"frameworks", "id"}, {"chips", "id"},
-    {"quotations", "id"}, {"suspects", "id"},    {"error_lines", "id"}, {"progress", "id"},   {"affixes", "id"},
-    {"traces", "id"},     {"differences", "id"}, {"notes", "id"},       {"versions", "id"},   {"contradictions", "id"}};
+    {"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},    {"frameworks", "id"},    {"chips", "id"},
+    {"quotations", "id"}, {"suspects", "id"}, {"error_lines", "id"}, {"progress", "id"},      {"affixes", "id"},
+    {"traces", "id"},     {"notes", "id"},    {"versions", "id"},    {"contradictions", "id"}};
 constexpr const char* kNoIdKey = "";
 constexpr const char* kFailures = "failures";
 constexpr std::string_view kHeads = "/heads/";
@@ -246,13 +246,11 @@ void RuleSetBuilder::DropDisabled() {
   drop("traces", &set_.traces_);
   drop("notes", &set_.notes_);
   drop("contradictions", &set_.contradictions_);
-  std::erase_if(set_.differences_, [&](const auto& difference) { return IsDisabled("differences", difference.first); });
   const auto drop_remedies = [this](Trace* trace) {
     std::erase_if(trace->remedies, [&](const TraceRemedy& use) { return IsDisabled("remedies", use.id); });
   };
   for (Trace& trace : set_.traces_) drop_remedies(&trace);
   for (Trace& note : set_.notes_) drop_remedies(&note);
-  for (auto& [id, difference] : set_.differences_) drop_remedies(&difference);
 }
 
 void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {

@@ -194,11 +194,6 @@ const RowTest* RuleSet::FindRowTest(std::string_view name) const {
   return found != row_tests_.end() && found->name == name ? &*found : nullptr;
 }
 
-const Trace* RuleSet::FindDifference(std::string_view id) const {
-  const auto found = differences_.find(id);
-  return found != differences_.end() ? &found->second : nullptr;
-}
-
 double RuleSet::Threshold(std::string_view id) const {
   const auto found = thresholds_.find(id);
   return found != thresholds_.end() ? found->second : 0;

@@ -132,7 +132,6 @@ struct ComparedRuns {
   OfRun after;
   // What the programs of two dumps show, as compare/difference.h has it: its own names beside "change", "from", "to",
   // "arrays" and "undone".
-  std::vector<std::map<std::string, Value>> differences;
   std::string expect;  // JSON, see diagnose/comparison_case.h
   std::string place;   // "file:line" of a rule file
   bool built_in = false;
@@ -234,7 +233,6 @@ struct Trace {
   int prior = 0;           // smaller is said first
   bool otherwise = false;  // only where no other trace is seen
   std::optional<Expression> when;
-  std::vector<Sentence> what;  // of a difference: what its numbers are of
   std::vector<Sentence> why;
   std::vector<TraceRemedy> remedies;  // in this order, each once
 };
@@ -413,8 +411,6 @@ class RuleSet {
   const std::vector<Trace>& notes() const { return notes_; }  // on a comparison, in the order of `prior`
   const std::vector<ContradictionRule>& contradictions() const { return contradictions_; }  // in order of id
   // What is said of a difference between two programs, by the name that compare/difference.h gives it; null: nothing.
-  const Trace* FindDifference(std::string_view id) const;
-  const std::map<std::string, Trace, std::less<>>& differences() const { return differences_; }
   // The words for `id`, the sentences that hold put together; empty where there are none.
   std::string Say(std::string_view id, const Scope& scope) const;
   // From which share on something is told; 0 where the rule data does not say.
@@ -469,7 +465,6 @@ class RuleSet {
   std::vector<Trace> traces_;
   std::vector<Trace> notes_;
   std::vector<ContradictionRule> contradictions_;
-  std::map<std::string, Trace, std::less<>> differences_;
   std::map<std::string, std::vector<Sentence>, std::less<>> wording_;
   std::map<std::string, double, std::less<>> thresholds_;
   std::vector<std::string> literals_;

@@ -25,11 +25,9 @@ const std::vector<std::vector<std::string>> kCommands = {{},
                                                          {"rules", "new"},
                                                          {"rules", "trace"},
                                                          {"rules", "literals"},
-                                                         {"rules", "mutate"},
                                                          {"rules", "schema"},
                                                          {"completions"},
-                                                         {"skill"},
-                                                         {"man"}};
+                                                         {"skill"}};
 
 std::string Joined(const std::vector<std::string>& words) {
   std::string text = "whyoom";
@@ -78,37 +76,18 @@ Offered Complete(const std::vector<std::string>& line) {
   return offered;
 }
 
-// The options that the manual page lists for a command.
-Names InManual(const std::string& page, const std::vector<std::string>& command) {
-  const std::string heading = command.empty() ? "\n.SH OPTIONS\n" : "\n.SS " + Joined(command) + "\n";
-  const std::size_t begin = page.find(heading);
-  INFO(heading);
-  REQUIRE(begin != std::string::npos);
-  const std::size_t body = begin + heading.size();
-  const std::size_t end = std::min(page.find("\n.SS whyoom", body), page.find("\n.SH ", body));
-  const std::string part = page.substr(body, end - body);
-  static const std::regex name(R"(\\fB((?:\\-)+[\w\\-]+)\\fR)");
-  static const std::regex hyphen(R"(\\-)");
-  Names names;
-  for (std::sregex_iterator match(part.begin(), part.end(), name), none; match != none; ++match)
-    names.insert(std::regex_replace((*match)[1].str(), hyphen, "-"));
-  return names;
-}
-
-TEST_CASE("completions and the manual page hold the options of --help, and no others", "[cli]") {
-  const std::string page = RunWhyoom({"man"}).out;
+TEST_CASE("completions offer the options of --help, and no others", "[cli]") {
   for (const std::vector<std::string>& command : kCommands) {
     INFO(Joined(command));
     const Names help = InHelp(command);
     REQUIRE(help.count("--help") == 1);
     CHECK(Complete(With(command, {"-"})).words == help);
-    CHECK(InManual(page, command) == help);
   }
   CHECK(InHelp({}).count("--format") == 1);
   CHECK(InHelp({}).count("-0") == 1);
 }
 
-TEST_CASE("no command is missing from completions, the manual page or this test", "[cli]") {
+TEST_CASE("no command is missing from completions or this test", "[cli]") {
   Names commands = Complete({""}).words;
   for (const std::string& rule_command : Complete({"rules", ""}).words) commands.insert("rules " + rule_command);
   commands.erase("rules");
@@ -194,17 +173,6 @@ TEST_CASE("completion of nonsense says nothing wrong", "[cli]") {
   CHECK(Complete({"--no-such", "x"}).fill == "files\t");
   CHECK(Complete({"=", "--="}).words.empty());
   CHECK(Complete({"-"}).words.count("--help") == 1);
-}
-
-TEST_CASE("the manual page is ASCII, and no line of text is taken for a request", "[cli]") {
-  const std::string page = RunWhyoom({"man"}).out;
-  CHECK(std::all_of(page.begin(), page.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-  static const std::regex request(R"(^(\.(TH|SH|SS|TP|PP|nf|fi|nh|ad)\b.*|[^.'].*)$)");
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    INFO(line);
-    CHECK(std::regex_match(line, request));
-  }
 }
 
 }  // namespace TEST_FILE

@@ -1,4 +1,4 @@
-// Proposes examples for what `whyoom rules mutate` finds that nothing would notice:
+// Proposes examples for what `whyoom_mutate` finds that nothing would notice:
 //
 //   whyoom_more_examples [--only TEXT] [--kind pattern|other] [--sample N] [--seed N] [--tries N] [--log FILE]... >
 //   proposals.json
@@ -81,10 +81,7 @@ int main(int count, char** arguments) {
     }
     return !with_situations || situations.Find(owner, source, instead, mutated.rules(), tries);
   };
-  const std::vector<TriedMutant> tried =
-      TryMutants({}, RuleSet::BuiltIn(), RuleSet::BuiltInExamples(), {}, options, [](std::size_t done, std::size_t of) {
-        if (done % 100 == 0 || done == of) std::cerr << done << " of " << of << "\n";
-      });
+  const std::vector<TriedMutant> tried = TryMutants({}, RuleSet::BuiltIn(), RuleSet::BuiltInExamples(), {}, options);
   std::size_t survived = 0;
   for (const TriedMutant& one : tried) {
     if (one.end != TriedMutant::End::kSurvived) continue;

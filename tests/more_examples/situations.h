@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/rule_mutation.h"
 #include "diagnose/situation.h"
+#include "mutation/rule_mutation.h"
 
 namespace whyoom {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "diagnose/rule_case.h"
-#include "diagnose/rule_mutation.h"
+#include "mutation/rule_mutation.h"
 
 namespace whyoom {
 

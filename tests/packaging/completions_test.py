@@ -35,7 +35,6 @@ COMMANDS = [
     "rules trace",
     "completions",
     "skill",
-    "man",
 ]
 
 
@@ -99,7 +98,7 @@ class Shell:
         self.assertLessEqual(names, offered)
         self.assertIn("train.log", offered)
         self.assertNotIn("__complete", offered)
-        self.check("whyoom rules ", "list", "check", "test", "mutate", "new", "trace", "literals", "schema")
+        self.check("whyoom rules ", "list", "check", "test", "new", "trace", "literals", "schema")
 
     def test_values(self):
         self.check("whyoom --color ", "auto", "always", "never")

@@ -21,7 +21,6 @@ for file in bin/whyoom share/man/man1/whyoom.1.gz share/bash-completion/completi
     share/fish/vendor_completions.d/whyoom.fish share/whyoom/report.schema.json share/whyoom/skills/whyoom/SKILL.md share/doc/whyoom/copyright; do
   [ -s "$work/prefix/$file" ] || fail "cmake --install leaves no $file"
 done
-"$work/prefix/bin/whyoom" man | cmp - <(zcat "$work/prefix/share/man/man1/whyoom.1.gz") || fail "the manual page is another version's"
 "$work/prefix/bin/whyoom" skill | cmp - "$work/prefix/share/whyoom/skills/whyoom/SKILL.md" || fail "the skill file is another version's"
 for reader in "groff -ww -man -Tutf8 -z" "mandoc -T lint -W error"; do
   if ! command -v "${reader%% *}" > /dev/null; then skip "${reader%% *} is not installed"; continue; fi

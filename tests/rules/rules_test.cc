@@ -12,7 +12,6 @@
 
 #include "catch.h"
 #include "compare/compare.h"
-#include "compare/difference.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/rule_test.h"
 #include "facts/row_fields.h"
@@ -101,17 +100,6 @@ TEST_CASE("the fields of a row that rules may name are those there are, and the 
 }
 
 TEST_CASE("what the program asks of the rule data by name is there", "[rules]") {
-  // The schema lists the differences that a file may speak of.
-  const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
-  CHECK(schema["definitions"]["difference"]["properties"]["id"]["enum"].get<std::vector<std::string>>() ==
-        DifferenceIds());
-  for (const std::string& id : DifferenceIds()) {
-    INFO(id);
-    const Trace* difference = BuiltIn().FindDifference(id);
-    REQUIRE(difference != nullptr);
-    CHECK_FALSE(difference->why.empty());
-    CHECK_FALSE(difference->remedies.empty());
-  }
   const auto says = [&](const std::string& id) { return !BuiltIn().Say(id, EmptyScope()).empty(); };
   for (const char* total : {"need_bytes", "limit_bytes", "free_bytes", "largest_free_block_bytes", "arguments_bytes",
                             "output_bytes", "shared_output_bytes", "hlo_temp_bytes", "host_bytes", "padding_bytes"}) {

@@ -170,14 +170,10 @@ std::string Traces(const RuleSet& rules, const Remedy& remedy) {
     const auto& of = trace.remedies;
     if (std::none_of(of.begin(), of.end(), [&](const TraceRemedy& one) { return one.id == remedy.id; })) return;
     std::string text;
-    for (const std::vector<Sentence>* sentences : {&trace.what, &trace.why}) {
-      if (!text.empty() && !sentences->empty()) text += ": ";
-      for (const Sentence& sentence : *sentences) text += sentence.text.Outline();
-    }
+    for (const Sentence& sentence : trace.why) text += sentence.text.Outline();
     texts.push_back(text);
   };
   for (const Trace& trace : rules.traces()) add(trace);
-  for (const auto& [id, difference] : rules.differences()) add(difference);
   return Items(texts);
 }
 

@@ -76,26 +76,6 @@ void Describe(auto& v, RecordOf<RowChange> auto& row) {
   v.Maybe("size_after", where(after, row.size_after), {.about = "Of each."});
 }
 
-void Describe(auto& v, RecordOf<AppliedChange> auto& change) {
-  const Difference& difference = change.difference;
-  const bool certain = !difference.change.empty() && change.remedies.size() == 1;
-  std::optional<std::vector<std::string>> candidates;
-  if (!certain) candidates.emplace();
-  for (const Remedy* remedy : change.remedies)
-    if (candidates) candidates->push_back(remedy->id);
-  v.Record("change");
-  v.MayShow("change", [&] { return certain ? change.remedies[0]->id : std::string(); },
-            {.about = "Id of the remedy that it is; absent where that cannot be told."});
-  v.Maybe("what", difference.what, {.about = "What from and to are of: \"the batch\"."});
-  v.Maybe("from", difference.from);
-  v.Maybe("to", difference.to);
-  v.Maybe("arrays", difference.arrays, {.about = "That show it."});
-  v.Maybe("undone", difference.undone, {.about = "The other way round: before had the change, after has not."});
-  v.Maybe("candidates", candidates,
-          {.about = "Where change is absent: ids of what leaves such a trace, the likeliest first."});
-  v.Need("evidence", difference.evidence);
-}
-
 void Describe(auto& v, RecordOf<SeemingRemedy> auto& seeming) {
   v.Record("seeming_remedy");
   v.Need("ids", seeming.ids, {.about = "Several: it was one of them, the likeliest first."});
@@ -156,7 +136,6 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
   v.Need("same_job", comparison.same_job, {.about = "False where the modules differ."});
   v.Need("totals", comparison.totals);
   v.Maybe("allocations", rows, {.about = "Absent where not both list theirs."});
-  v.Need("changes", comparison.changes, {.about = "What was done to the program."});
   v.Need("seems", comparison.seems, {.about = "What seems to have been done, from what is listed."});
   v.Need("notes", comparison.notes);
   v.Need("problems", problems);

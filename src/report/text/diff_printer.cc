@@ -45,7 +45,6 @@ class DiffPage {
 
   std::string Print() {
     PrintVerdict();
-    PrintChanges();
     // Figures of two failures of different kinds are not of one thing.
     if (comparison_.change != RunChange::kOtherFailure) {
       PrintBars();
@@ -66,7 +65,6 @@ class DiffPage {
 
  private:
   void PrintVerdict();
-  void PrintChanges();
   void PrintBars();
   void PrintTotals();
   void PrintRows();
@@ -93,34 +91,6 @@ void DiffPage::PrintVerdict() {
     break;
   }
   page_.Paragraph(facts);
-}
-
-// "the batch: 24 → 12", of a change without lengths its title.
-std::string Headline(const AppliedChange& change) {
-  const Difference& difference = change.difference;
-  const std::string title = change.remedies.size() == 1 ? change.remedies[0]->title : "";
-  const bool back = difference.undone;
-  std::string text;
-  if (difference.from && difference.to) {
-    text = fmt::format("{}: {} → {}", difference.what, *difference.from, *difference.to);
-    if (difference.arrays > 1)
-      text += fmt::format(" in {} {}", difference.arrays, difference.change.empty() ? "arrays" : "arguments");
-    if (!title.empty()) text += back ? " (the reverse of: " + title + ")" : " (" + title + ")";
-    return text;
-  }
-  return back ? "No more: " + title : title;
-}
-
-void DiffPage::PrintChanges() {
-  bool first = true;
-  for (const AppliedChange& change : comparison_.changes) {
-    if (first) page_.Blank();
-    page_.Beside(first ? "made" : "", Printable(Headline(change)));
-    first = false;
-    if (!change.difference.evidence.empty())
-      page_.Paragraph(Printable((change.difference.undone ? "before: " : "") + change.difference.evidence),
-                      TextPage::kIndent + 3);
-  }
 }
 
 void DiffPage::PrintBars() {
@@ -214,16 +184,9 @@ void DiffPage::PrintRows() {
 }
 
 void DiffPage::PrintSeems() {
-  // What the programs prove need not be guessed from what is listed.
-  const bool told = !comparison_.changes.empty();
-  if (told && (comparison_.seems.empty() || !comparison_.changes.front().difference.change.empty())) return;
   page_.Blank();
   if (comparison_.seems.empty()) {
-    page_.Beside("seems", "Which remedy was applied, if any, does not show." +
-                              std::string(comparison_.programs_compared
-                                              ? ""
-                                              : " The XLA dumps of both tell more (XLA_FLAGS=--xla_dump_to=DIR): "
-                                                "--xla-dump-before DIR --xla-dump-after DIR."));
+    page_.Beside("seems", "Which remedy was applied, if any, does not show.");
     return;
   }
   bool first = true;

@@ -259,25 +259,4 @@ TEST_CASE("findings that belong together are compared", "[compare]") {
   CHECK_FALSE(MatchFindings({finding(run, "")}, {}).after);
 }
 
-TEST_CASE("one dimension that changed in several arrays", "[compare]") {
-  const auto rows = [](const std::string& points) {
-    return std::vector<Allocation>{MakeRow("", "f32[" + points + ",4,2]{2,1,0}", 4),
-                                   MakeRow("", "bf16[" + points + ",4,2]{2,1,0}", 2),
-                                   MakeRow("", "f32[512,512]{1,0}", 1)};
-  };
-  const Comparison fewer = Compare(MakeRun(20, rows("262144")), MakeRun(18, rows("180088")));
-  REQUIRE(fewer.changes.size() == 1);
-  CHECK(fewer.changes[0].difference.change.empty());
-  CHECK(fewer.changes[0].difference.from == 262144);
-  CHECK(fewer.changes[0].difference.to == 180088);
-  CHECK(fewer.changes[0].difference.arrays == 2);
-  CHECK(fewer.changes[0].difference.evidence == "the batch, or what it is made of: f32[262144,4,2] → f32[180088,4,2]");
-  REQUIRE_FALSE(fewer.changes[0].remedies.empty());
-  CHECK(fewer.changes[0].remedies[0]->id == "reduce_batch");
-  CHECK(Compare(MakeRun(20, rows("262144")), MakeRun(20, rows("262144"))).changes.empty());
-  // One array shows nothing.
-  CHECK(Compare(MakeRun(20, {MakeRow("", "f32[64,8192]{1,0}", 4)}), MakeRun(18, {MakeRow("", "f32[48,8192]{1,0}", 3)}))
-            .changes.empty());
-}
-
 }  // namespace TEST_FILE

@@ -140,28 +140,4 @@ TEST_CASE("runs without lists have no rows", "[compare]") {
   CHECK(two.scope().row_count() == 0);
 }
 
-TEST_CASE("a difference is asked by its names", "[compare]") {
-  Difference difference;
-  const DifferenceScope scope(difference);
-  CHECK(Show(scope.Get("from")) == "unknown");
-  CHECK(Show(scope.Get("to")) == "unknown");
-  CHECK(Show(scope.Get("arrays")) == "0");
-  CHECK(Show(scope.Get("undone")) == "false");
-  CHECK(Show(scope.Get("steps")) == "unknown");
-  difference.from = 64;
-  difference.to = 0;
-  difference.arrays = 3;
-  difference.undone = true;
-  difference.facts["steps"] = 12.0;
-  difference.facts["array"] = std::string("params");
-  CHECK(Show(scope.Get("from")) == "64");
-  CHECK(Show(scope.Get("to")) == "0");
-  CHECK(Show(scope.Get("arrays")) == "3");
-  CHECK(Show(scope.Get("undone")) == "true");
-  CHECK(Show(scope.Get("steps")) == "12");
-  CHECK(Show(scope.Get("array")) == "'params'");
-  CHECK(Show(scope.Get("params")) == "unknown");
-  CHECK(scope.row_count() == 0);
-}
-
 }  // namespace TEST_FILE

@@ -247,8 +247,6 @@ TEST_CASE("a stopped reading of a dump gives nothing half, and says why", "[prog
     CHECK(told.problems[0].what.starts_with("interrupted: "));
     Problem problem;
     CHECK_FALSE(dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem));
-    CHECK(dump.ReadWritten(dump.GivenModules().at(0).assignment, BuiltInRules().role_words(), &problem) == nullptr);
-    CHECK(problem.what == "interrupted: what was changed cannot be told");
   }
   SECTION("by time: of each module") {
     Limits limits;
@@ -288,20 +286,6 @@ TEST_CASE("a module without buffer assignment is noted", "[program][dump]") {
   XlaDump dump;
   Write(scratch, "module_0000.jit_train_step.cl_1", {{kBefore, Fitting()[kBefore]}}, &dump);
   CHECK(Report(dump).problems.empty());
-}
-
-TEST_CASE("a program as it was written is only taken from its own compile", "[program][dump]") {
-  Files files = Fitting();
-  for (const bool is_own : {true, false}) {
-    if (!is_own) files[kBefore] = ReadFolder("programs/three-programs/dump", "jit_forward")[kBefore];
-    const ScratchFolder scratch;
-    XlaDump dump;
-    Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
-    Problem problem;
-    const auto written = dump.ReadWritten(dump.GivenModules().at(0).assignment, BuiltInRules().role_words(), &problem);
-    CHECK((written != nullptr) == is_own);
-    CHECK(problem.what.empty() == is_own);
-  }
 }
 
 }  // namespace TEST_FILE

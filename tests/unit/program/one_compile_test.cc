@@ -134,22 +134,4 @@ TEST_CASE("before and after optimization the parameters are the same, or parts o
   CHECK(ParametersAgree(parameter("(f32[64]{0}, f32[])"), parameter("f32[64]{0}")));
 }
 
-TEST_CASE("the assignment's arguments are the parameters of the module", "[program]") {
-  const HloModule before = Module("  ROOT %p = f32[64,16]{1,0} parameter(0)\n");
-  const auto agrees = [&](int number, const std::string& index, const std::string& shape) {
-    ModuleMemory memory;
-    MemoryAllocation& allocation = memory.allocations.emplace_back();
-    allocation.parameter = number;
-    allocation.parameter_index = index;
-    allocation.parameter_shape = shape;
-    return ParametersAgree(before, memory);
-  };
-  CHECK(agrees(0, "", "f32[64,16]"));
-  CHECK_FALSE(agrees(0, "", "f32[32,16]"));
-  CHECK_FALSE(agrees(1, "", "f32[64,16]"));
-  CHECK(agrees(1, "{0}", "f32[2]"));
-  CHECK(agrees(-1, "", "f32[2]"));
-  CHECK(agrees(0, "", "not a shape"));
-}
-
 }  // namespace TEST_FILE

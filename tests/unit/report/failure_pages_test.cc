@@ -68,7 +68,6 @@ class Sentences {
     for (const Failure& failure : rules.failures()) AddFailure(failure);
     for (const auto& [id, remedy] : rules.remedies()) AddRemedy(remedy);
     for (const Trace& trace : rules.traces()) AddTrace(trace);
-    for (const auto& [id, difference] : rules.differences()) AddTrace(difference);
   }
 
   const std::map<std::string, std::vector<std::string>>& all() const { return all_; }
@@ -149,7 +148,6 @@ class Sentences {
   }
 
   void AddTrace(const Trace& trace) {
-    AddAll("trace " + trace.id, trace.what);
     AddAll("trace " + trace.id, trace.why);
   }
 

@@ -129,7 +129,7 @@ TEST_CASE("rule faults: the form", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
         "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
         "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, comparisons, contexts, "
-        "contradictions, differences, disable, "
+        "contradictions, disable, "
         "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
         "remedies, roles, "
         "row_fields, situations, suspects, "

@@ -55,13 +55,6 @@ TEST_CASE("traces: names and remedies are checked", "[rules]") {
         "user.json:2:62: unknown name 'same_jobs' (did you mean 'same_job'?)\n");
 }
 
-TEST_CASE("differences: as the program names them", "[rules]") {
-  const std::string rest = R"(, "why": [{"text": "{array} in {part_before}"}], "remedies": [{"id": "bf16"}])";
-  CHECK(Faults("differences", "\"shard\"" + rest) ==
-        "user.json:2:63: unknown name 'part_before' (did you mean 'parts_before'?)\n");
-  CHECK(Faults("differences", R"("sharded", "why": [{"text": "x"}], "remedies": [{"id": "bf16"}])") != "");
-}
-
 TEST_CASE("a term about two runs is for what is said of these", "[rules]") {
   const std::string term = R"("terms": {"less": "after.used_bytes < before.used_bytes"},)";
   CHECK(LoadFaults(

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "mutation/rule_mutants.h"
 #include "read/engine.h"
-#include "rules/rule_mutants.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -46,11 +46,9 @@ struct MutationOptions {
 };
 
 // `files` are mutated, in front of them stand `others`, which stay; together they are all rule data, and right.
-// `examples` are files with nothing but examples, which need not be read for each mutant. Calls
-// `progress` now and then with how many are done of how many, from any thread, one at a time.
+// `examples` are files with nothing but examples, which need not be read for each mutant.
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
                                     const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
-                                    const MutationOptions& options,
-                                    const std::function<void(std::size_t, std::size_t)>& progress);
+                                    const MutationOptions& options);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-#include "rules/source_mutants.h"
+#include "mutation/source_mutants.h"
 
 #include <re2/re2.h>
 

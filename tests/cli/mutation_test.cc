@@ -1,4 +1,4 @@
-// `whyoom rules mutate`: what it counts as noticed.
+// whyoom_mutate: what it counts as noticed.
 #include <string>
 
 #include "catch.h"
@@ -17,7 +17,7 @@ TEST_CASE("a change that no example shows is unnoticed, also beside logs that ha
   const ScratchFolder scratch;
   const std::string testdata = std::string(WHYOOM_SOURCE_DIR) + "/testdata";
   const auto mutate = [&](const std::string& file, const std::string& corpus) {
-    return RunWhyoom({"rules", "mutate", file, "--only", "pattern", "--corpus", corpus});
+    return RunProcess({WHYOOM_MUTATE, file, "--only", "pattern", "--corpus", corpus});
   };
   const std::string blind = scratch.Write("blind.json", File(""));
   for (const std::string corpus : {"/diffs", "/advice", "/cases"}) {
@@ -38,7 +38,7 @@ TEST_CASE("a change of the rules that changes what is said of two runs is notice
     "derived": [{"fact": "need_bytes", "from": "request_bytes * 2"}], "why": [{"text": "{need_bytes|size} are needed."}],
     "examples": {"match": [{"text": "the pool is full: wanted 12.50G"}], "no_match": [{"text": "the pool is full", "why": "no size"}]}}]})");
   const auto unnoticed = [&](const std::string& corpus) {
-    const ProcessResult result = RunWhyoom({"rules", "mutate", file, "--only", "condition", "--corpus", corpus});
+    const ProcessResult result = RunProcess({WHYOOM_MUTATE, file, "--only", "condition", "--corpus", corpus});
     INFO(result.out << result.err);
     const std::size_t at = result.out.find(" unnoticed", result.out.rfind("\nall"));
     REQUIRE(at != std::string::npos);

@@ -1,10 +1,9 @@
-#include "diagnose/rule_mutation.h"
+#include "mutation/rule_mutation.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -21,7 +20,7 @@ using End = TriedMutant::End;
 // Whether a change to an entry of the section can show in a case of the kind at all; most of the time goes into cases.
 bool CanShow(const std::string& section, RuleCase::Kind kind) {
   using Kind = RuleCase::Kind;
-  static const std::set<std::string> kOfRuns = {"traces", "differences", "notes"};
+  static const std::set<std::string> kOfRuns = {"traces", "notes"};
   if (kind == Kind::kComparison) {
     static const std::set<std::string> kSaid = {"terms", "row_fields", "wording", "remedies"};
     return kOfRuns.contains(section) || kSaid.contains(section);
@@ -110,16 +109,12 @@ class Runner {
     }
   }
 
-  std::vector<TriedMutant> Run(const std::function<void(std::size_t, std::size_t)>& progress) {
+  std::vector<TriedMutant> Run() {
     std::vector<TriedMutant> tried = Choose();
     std::atomic<std::size_t> next{0};
-    std::mutex telling;
-    std::size_t done = 0;
     const auto work = [&] {
       for (std::size_t i = next++; i < tried.size(); i = next++) {
         tried[i].end = TryOne(tried[i].mutant);
-        const std::scoped_lock lock(telling);
-        progress(++done, tried.size());
       }
     };
     std::vector<std::thread> threads;
@@ -269,9 +264,8 @@ RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file) {
 
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
                                     const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
-                                    const MutationOptions& options,
-                                    const std::function<void(std::size_t, std::size_t)>& progress) {
-  return Runner(others, files, examples, witnesses, options).Run(progress);
+                                    const MutationOptions& options) {
+  return Runner(others, files, examples, witnesses, options).Run();
 }
 
 }  // namespace whyoom

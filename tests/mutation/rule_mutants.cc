@@ -1,4 +1,4 @@
-#include "rules/rule_mutants.h"
+#include "mutation/rule_mutants.h"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mutation/source_mutants.h"
 #include "rules/json_positions.h"
-#include "rules/source_mutants.h"
 
 namespace whyoom {
 namespace {

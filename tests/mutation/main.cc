@@ -1,0 +1,177 @@
+// Changes the rules in one place after the other and lists the changes that no example notices:
+//   whyoom_mutate [--corpus DIR] [--only TEXT] [--sample N] [--seed N] [--at-least PERCENT] [-j N] [FILE|DIR ...]
+// Without files the built-in rules are changed. Exit status 1 if fewer than PERCENT of the changes are noticed.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/diff.h"
+#include "cli/rule_files.h"
+#include "cli/rules_command.h"
+#include "diagnose/read_input.h"
+#include "diagnose/rule_test.h"
+#include "input/error.h"
+#include "input/walk.h"
+#include "mutation/rule_mutation.h"
+#include "program/xla_dump.h"
+#include "report/diff.h"
+#include "report/markdown/failure_pages.h"
+#include "report/record/diff_json.h"
+#include "report/record/json_printer.h"
+#include "report/report.h"
+#include "report/text/diff_printer.h"
+#include "rules/json_positions.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+// The folder of two runs, `before` and `after`, that a file is or lies in one of.
+std::optional<std::filesystem::path> PairOf(const std::filesystem::path& file) {
+  for (std::filesystem::path part = file; part.has_relative_path(); part = part.parent_path()) {
+    const std::filesystem::path folder = part.parent_path();
+    const bool is_run = part.filename() == "before" || part.filename() == "after";
+    if (is_run && std::filesystem::exists(folder / "before") && std::filesystem::exists(folder / "after"))
+      return folder;
+  }
+  return std::nullopt;
+}
+
+// What is reported of each log below the folder, with the dump in a folder beside it, and of each pair of runs.
+std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFiles& outputs) {
+  std::vector<RuleWitness> witnesses;
+  witnesses.push_back({[](const Engine& engine) {
+                         std::string pages;
+                         for (const Page& page : MakeFailurePages(engine.rules())) pages += page.text;
+                         return pages;
+                       },
+                       true});
+  if (corpus.empty()) return witnesses;
+  std::vector<Problem> problems;
+  std::vector<Artifact> logs;
+  std::set<std::filesystem::path> pairs;
+  std::map<std::string, std::shared_ptr<XlaDump>> dumps;  // by the folders that hold theirs
+  for (Walk walk({corpus}); const std::optional<Artifact> file = walk.Next(&problems);) {
+    outputs.ThrowIfOutput(file->path);
+    if (const std::optional<std::filesystem::path> folder = PairOf(file->path)) {
+      pairs.insert(*folder);
+      continue;
+    }
+    if (!XlaDump::IsDumpFile(file->path)) {
+      logs.push_back(*file);
+      continue;
+    }
+    std::shared_ptr<XlaDump>& dump = dumps[std::filesystem::path(file->path).parent_path().parent_path().string()];
+    if (!dump) dump = std::make_shared<XlaDump>();
+    dump->AddFile(file->path);
+  }
+  for (const Artifact& log : logs) {
+    const auto dump = dumps.find(std::filesystem::path(log.path).parent_path().string());
+    const std::shared_ptr<XlaDump> of_log = dump == dumps.end() ? std::make_shared<XlaDump>() : dump->second;
+    witnesses.push_back(
+        {[log, of_log](const Engine& engine) { return PrintJson(MakeReport("", ReadInput(engine, log, {}), *of_log)); },
+         false});
+  }
+  for (const std::filesystem::path& folder : pairs) {
+    witnesses.push_back({[folder, &outputs](const Engine& engine) {
+                           Options options;
+                           options.paths = {(folder / "before").string(), (folder / "after").string()};
+                           const Diff diff = MakeDiff(engine, options, outputs);
+                           // The digest of the rules tells of each change, and so of none.
+                           std::string said = PrintDiffJson(diff, "", engine.rules());
+                           const std::string& digest = engine.rules().fingerprint();
+                           for (std::size_t at; (at = said.find(digest)) != std::string::npos;)
+                             said.erase(at, digest.size());
+                           return said + PrintDiffText(diff, engine.rules(), {});
+                         },
+                         false});
+  }
+  for (const Problem& problem : problems) throw Error("cannot read " + Printable(problem.path) + ": " + problem.what);
+  return witnesses;
+}
+
+struct Count {
+  std::size_t all = 0;
+  std::size_t unnoticed = 0;
+
+  double Share() const {
+    return all == 0 ? 100 : 100.0 * static_cast<double>(all - unnoticed) / static_cast<double>(all);
+  }
+  // Rounded down: 100 % means all of them.
+  std::string Text() const {
+    return fmt::format("{:>6} changes, {:>5} unnoticed, {:>5.1f} % noticed\n", all, unnoticed,
+                       std::floor(Share() * 10) / 10);
+  }
+};
+
+// Lists the unnoticed changes and counts all of them by kind. Returns the count of all.
+Count PrintResults(const std::vector<RuleFile>& files, const std::vector<TriedMutant>& tried) {
+  std::vector<JsonDocument> documents;
+  for (const RuleFile& file : files) documents.push_back(JsonDocument::Parse(file.text));
+  std::map<std::string, Count> counts;
+  Count total;
+  for (const auto& [mutant, end] : tried) {
+    const bool unnoticed = end == TriedMutant::End::kSurvived;
+    for (Count* count : {&counts[KindName(mutant.kind)], &total}) {
+      ++count->all;
+      count->unnoticed += unnoticed ? 1 : 0;
+    }
+    if (!unnoticed) continue;
+    const JsonDocument& document = documents[mutant.file];
+    const JsonPlace place =
+        mutant.at > 0 ? document.PlaceInText(mutant.pointer, mutant.at) : document.PlaceOf(mutant.pointer);
+    fmt::print("{}:{}:{}: {}: {}\n", Printable(files[mutant.file].name), place.line, place.column,
+               KindName(mutant.kind), Printable(mutant.what));
+  }
+  for (const auto& [kind, count] : counts) fmt::print("{:<10} {}", kind, count.Text());
+  fmt::print("{:<10} {}", "all", total.Text());
+  return total;
+}
+
+int Mutate(int argc, char** argv) {
+  Options options;
+  MutationOptions mutation;
+  mutation.jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::string corpus;
+  double at_least = 100;
+  CLI::App app("Change the rules in one place after the other and list the changes that no example notices");
+  app.add_option("file", options.rules, "Rule files or folders to change; none: the built-in ones");
+  app.add_option("--corpus", corpus, "Also compare the reports of the logs and pairs of runs below this folder");
+  app.add_option("--only", mutation.only, "Only files, entries and kinds whose name contains this text");
+  app.add_option("--sample", mutation.sample, "Try only this many changes, drawn at random");
+  app.add_option("--seed", mutation.seed, "Seed of the random draw (1)");
+  app.add_option("--at-least", at_least, "Per cent that must be noticed for exit status 0 (100)");
+  app.add_option("-j,--jobs", mutation.jobs, "Changes tried at once");
+  CLI11_PARSE(app, argc, argv);
+  const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
+  if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + test.Failures().front());
+  const std::vector<RuleFile> own = NamedRuleFiles(options).files;
+  const std::vector<RuleFile>& files = own.empty() ? RuleSet::BuiltIn() : own;
+  const std::vector<TriedMutant> tried =
+      TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(),
+                 WitnessesOf(corpus, OutputFiles(options)), mutation);
+  return PrintResults(files, tried).Share() < at_least ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace whyoom
+
+int main(int argc, char** argv) {
+  try {
+    return whyoom::Mutate(argc, argv);
+  } catch (const whyoom::Error& error) {
+    std::cerr << "whyoom_mutate: " << error.what() << "\n";
+    return 2;
+  }
+}
