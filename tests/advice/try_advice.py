@@ -281,7 +281,7 @@ class Trial:
         """Keys against the frameworks' own wheels, as far as they can be had."""
         by_package = {}
         for name, seen in self.seen["keys"].items():
-            if "package" in seen:
+            if seen.get("package"):
                 by_package.setdefault(seen["package"], []).append((name, seen))
         for package, keys in sorted(by_package.items()):
             wheels = sorted(pathlib.Path(folder).glob(f"{package.replace('-', '_')}-*.whl"))
