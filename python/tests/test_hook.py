@@ -108,7 +108,7 @@ class Script(unittest.TestCase):
     def test_no_program_at_all_is_a_warning(self):
         done = script(
             """
-            import whyoom._diagnose as inner, whyoom
+            import whyoom._program as inner, whyoom
             inner._candidates = lambda: iter(())
             whyoom.install()
             print("goes on")

@@ -1,5 +1,7 @@
 #include "diagnose/conclude.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,6 +10,7 @@
 #include "diagnose/finding_scope.h"
 #include "diagnose/rank.h"
 #include "facts/derive.h"
+#include "rules/recorder.h"
 
 namespace whyoom {
 namespace {
@@ -49,11 +52,15 @@ std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
 
 // The scenario, or the candidates where the log cannot tell.
 void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
+  RecordedStep steps(scope.recorder(), "Scenarios");
   for (const Scenario& scenario : diagnosis->failure->scenarios) {
+    RecordedStep step(scope.recorder(), "scenario " + scenario.id);
     const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
     if (holds == true && (diagnosis->scenario == nullptr || scenario.priority > diagnosis->scenario->priority))
       diagnosis->scenario = &scenario;
     if (!holds) diagnosis->candidates.push_back(&scenario);
+    step.Set(holds ? ValueText(*holds) : "unknown: the log cannot tell",
+             fmt::format("priority {}, {}", scenario.priority, scenario.title));
   }
   if (diagnosis->scenario != nullptr) diagnosis->candidates.clear();
 }
@@ -111,28 +118,40 @@ void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
 
 }  // namespace
 
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope) {
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope,
+                            const char* recorded_as) {
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
-    if (std::optional<Reason> reason = Say(sentence, scope)) reasons.push_back(*std::move(reason));
+    RecordedStep step(scope.recorder(), recorded_as);
+    std::optional<Reason> reason = Say(sentence, scope);
+    if (!reason) step.Set("no", sentence.text.source());
+    if (!reason) continue;
+    step.Set("yes", reason->text, reason->line);
+    reasons.push_back(*std::move(reason));
   }
   return reasons;
 }
 
-Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures) {
+Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures, Recorder* recorder) {
   Diagnosis diagnosis{std::move(finding)};
   diagnosis.rules = &rules;
   const Failure& failure = *diagnosis.failure;
   if (figures == Figures::kChecked) TakeOutContradictions(rules, &diagnosis);
-  const FindingScope scope(rules, diagnosis);
-  AddDerived(failure.derived, scope, &diagnosis.facts);
+  const FindingScope scope(rules, diagnosis, recorder);
+  {
+    RecordedStep step(recorder, "Derived facts");
+    AddDerived(failure.derived, scope, &diagnosis.facts);
+  }
   NameChip(rules, &diagnosis.facts);
   FindScenario(scope, &diagnosis);
   diagnosis.retry = RetryOf(diagnosis);
   diagnosis.confidence = ConfidenceOf(diagnosis);
-  if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope);
-  std::vector<Reason> always = Reasons(failure.why, scope);
-  std::move(always.begin(), always.end(), std::back_inserter(diagnosis.why));
+  {
+    RecordedStep step(recorder, "Why");
+    if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope, "why");
+    std::vector<Reason> always = Reasons(failure.why, scope, "why");
+    std::move(always.begin(), always.end(), std::back_inserter(diagnosis.why));
+  }
   RankRemedies(rules, scope, &diagnosis);
   return diagnosis;
 }

@@ -19,11 +19,13 @@ namespace whyoom {
 //      only where it holds whatever happened;
 //   4. the confidence, low where anything contradicts, and the reasons, those of the scenario first;
 //   5. the remedies in order, see diagnose/rank.h.
-// Figures that are trusted are not checked against each other.
+// Figures that are trusted are not checked against each other. `recorder` gets each step, unless it is null.
 enum class Figures { kChecked, kTrusted };
-Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures = Figures::kChecked);
+Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures = Figures::kChecked,
+                   Recorder* recorder = nullptr);
 
-// The sentences that hold for the finding of the scope, filled, each with the line that proves it.
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope);
+// The sentences that hold for the finding of the scope, filled, each with the line that proves it. `recorded_as` names
+// them in a recording.
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope, const char* recorded_as);
 
 }  // namespace whyoom

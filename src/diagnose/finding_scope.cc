@@ -38,9 +38,10 @@ FindingScope::FindingScope(const RuleSet& rules, const Finding& finding)
   for (const auto& key : keys) same_size_count_.push_back(counts[key]);
 }
 
-FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& diagnosis)
+FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& diagnosis, Recorder* recorder)
     : FindingScope(rules, static_cast<const Finding&>(diagnosis)) {
   diagnosis_ = &diagnosis;
+  recorder_ = recorder;
 }
 
 Value FindingScope::Get(std::string_view name) const {

@@ -19,13 +19,14 @@ class FindingScope : public Scope {
   // Borrows both; the rows of the finding must not change while the scope is in use. Of a finding alone no scenario is
   // known.
   FindingScope(const RuleSet& rules, const Finding& finding);
-  FindingScope(const RuleSet& rules, const Diagnosis& diagnosis);
+  FindingScope(const RuleSet& rules, const Diagnosis& diagnosis, Recorder* recorder = nullptr);
 
   Value Get(std::string_view name) const override;
   std::size_t row_count() const override { return order_.size(); }
   Value GetInRow(std::size_t row, std::string_view name) const override;
 
   const Finding& finding() const { return finding_; }
+  Recorder* recorder() const override { return recorder_; }
   // The allocation behind a row; rows come largest first.
   const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
 
@@ -36,6 +37,7 @@ class FindingScope : public Scope {
   const RuleSet& rules_;
   const Finding& finding_;
   const Diagnosis* diagnosis_ = nullptr;  // which the finding is part of, if it is
+  Recorder* recorder_ = nullptr;
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by place in order_
   // What the rule data says of a row takes patterns over long texts, and many conditions ask for it: by name, then by

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -35,6 +36,10 @@ class FindingTable {
   void SetFramework(const std::string& id) { framework_ = id; }
   // An XLA dump was asked for, and there is none: what is concluded then has the fact no_dump.
   void SetNoDump() { no_dump_ = true; }
+
+  // Asked for each finding that is concluded: what to record into; null: nothing.
+  using RecorderFor = std::function<Recorder*(const Finding&)>;
+  void SetRecorder(RecorderFor recorder_for) { recorder_for_ = std::move(recorder_for); }
 
   // Adds a finding with its id, tally and fullness; of one that is here already the fuller is kept, see JoinFindings.
   // Masks secrets in it.
@@ -76,6 +81,7 @@ class FindingTable {
   ProgramTable programs_;
   std::string framework_;  // empty: what the artifacts and dumps show
   bool no_dump_ = false;
+  RecorderFor recorder_for_;
 };
 
 // What is known of an entry without its verdict.

@@ -1,6 +1,7 @@
 #include "diagnose/rank.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -9,10 +10,25 @@
 #include "diagnose/finding_scope.h"
 #include "diagnose/listed_program.h"
 #include "diagnose/steps.h"
+#include "rules/recorder.h"
 #include "text/numbers.h"
 
 namespace whyoom {
 namespace {
+
+// The parts of the reasons as numbers, of which the smaller one ranks higher.
+std::array<int, 10> SortKey(const RankReasons& reasons) {
+  return {reasons.finds_out ? 0 : 1,
+          reasons.free ? 1 : 0,
+          reasons.falls_short ? 1 : 0,
+          reasons.supported ? 0 : 1,
+          reasons.too_little ? 1 : 0,
+          reasons.gamble ? 1 : 0,
+          reasons.cost,
+          reasons.estimated ? 0 : 1,
+          reasons.doubtful ? 1 : 0,
+          reasons.prior};
+}
 
 struct Candidate {
   RankedRemedy ranked;
@@ -84,7 +100,10 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
     ranked->basis = "list";
     SetEstimate(*shown, ranked);
   } else if (remedy.saves) {
-    const std::optional<double> saves = AsNumber(remedy.saves->Evaluate(scope));
+    RecordedStep step(scope.recorder(), "saves, by the formula");
+    const Value value = remedy.saves->Evaluate(scope);
+    step.Set(ValueText(value));
+    const std::optional<double> saves = AsNumber(value);
     if (!saves || !std::isfinite(*saves)) return;
     ranked->basis = "list";
     ranked->saves_bytes = WholeBytes(std::max(0.0, *saves));
@@ -187,65 +206,71 @@ std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
   return remedies;
 }
 
+// What the remedies of one diagnosis are ranked by.
+struct Ranking {
+  const RuleSet& rules;
+  const FindingScope& scope;
+  const Diagnosis& diagnosis;
+  std::optional<double> excess;
+  std::vector<Prospect> listed;
+  std::vector<LackedName> lacked;
+};
+
+// The remedy as it can be offered here; nullopt if it cannot, and in `ruled_out` why, if that is worth a sentence.
+std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
+  const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
+  RecordedStep step(scope.recorder(), "remedy " + remedy.id);
+  step.Set("passed over: its condition is not known to be true");
+  if (remedy.when && AsBool(remedy.when->Evaluate(scope)) != true) return std::nullopt;
+  const auto rule_out = [&](const std::string& why) {
+    step.Set(why.empty() ? "passed over: a reason without a text speaks against it" : "ruled out: " + why);
+    if (!why.empty()) ruled_out->push_back({&remedy, why});
+    return std::nullopt;
+  };
+  // What was tried on the program need not be guessed from a list.
+  if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
+    return rule_out(rules.Say("ruled_out." + why, scope));
+  const Prospect* made = FindProspect(diagnosis, remedy);
+  std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
+  // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
+  if (Saves(FindListed(listed, remedy)))
+    std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
+  if (!against.empty()) return rule_out(against.front().text);
+  RankedRemedy ranked;
+  ranked.remedy = &remedy;
+  SetSafety(scope, &ranked);
+  ranked.why = Reasons(remedy.evidence, scope, "for");
+  const Prospect* figures = made != nullptr ? made : FindListed(listed, remedy);
+  ranked.how = StepsFor(rules, remedy, diagnosis.framework, RemedyScope(scope, figures), lacked);
+  step.Set("passed over: none of its steps can be given here");
+  if (ranked.how.empty() && !remedy.how.empty()) return std::nullopt;
+  Estimate(diagnosis, scope, listed, excess, &ranked);
+  step.Set("offered");
+  return ranked;
+}
+
 }  // namespace
-
-std::array<int, 10> SortKey(const RankReasons& reasons) {
-  return {reasons.finds_out ? 0 : 1,
-          reasons.free ? 1 : 0,
-          reasons.falls_short ? 1 : 0,
-          reasons.supported ? 0 : 1,
-          reasons.too_little ? 1 : 0,
-          reasons.gamble ? 1 : 0,
-          reasons.cost,
-          reasons.estimated ? 0 : 1,
-          reasons.doubtful ? 1 : 0,
-          reasons.prior};
-}
-
-RankPart DecidingPart(const RankReasons& one, const RankReasons& other) {
-  const std::array<int, 10> a = SortKey(one);
-  const std::array<int, 10> b = SortKey(other);
-  return static_cast<RankPart>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
-}
 
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis) {
   const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? diagnosis->scenario->remedies : diagnosis->failure->remedies;
   const std::optional<double> excess = MostExcess(*diagnosis);
-
-  const std::vector<Prospect> listed =
-      diagnosis->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*diagnosis, scope));
-  const std::vector<LackedName> lacked = LackedNames(rules, scope);
+  const Ranking ranking{rules,
+                        scope,
+                        *diagnosis,
+                        excess,
+                        diagnosis->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*diagnosis, scope)),
+                        LackedNames(rules, scope)};
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
+  RecordedStep step(scope.recorder(), own ? "Remedies of the scenario" : "Remedies");
   for (const RemedyUse& use : uses) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it
-    if (remedy->when && AsBool(remedy->when->Evaluate(scope)) != true) continue;
-    // What was tried on the program need not be guessed from a list.
-    if (const std::string why = WhyNothing(rules, *diagnosis, *remedy); !why.empty()) {
-      ruled_out.push_back({remedy, rules.Say("ruled_out." + why, scope)});
-      continue;
-    }
-    const Prospect* made = FindProspect(*diagnosis, *remedy);
-    std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy->ruled_out, scope);
-    // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
-    if (Saves(FindListed(listed, *remedy)))
-      std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
-    if (!against.empty()) {
-      if (!against.front().text.empty()) ruled_out.push_back({remedy, against.front().text});
-      continue;
-    }
-    RankedRemedy ranked;
-    ranked.remedy = remedy;
-    ranked.section = use.section;
-    SetSafety(scope, &ranked);
-    ranked.why = Reasons(remedy->evidence, scope);
-    const Prospect* figures = made != nullptr ? made : FindListed(listed, *remedy);
-    ranked.how = StepsFor(rules, *remedy, diagnosis->framework, RemedyScope(scope, figures), lacked);
-    if (ranked.how.empty() && !remedy->how.empty()) continue;  // nothing of it can be done here
-    Estimate(*diagnosis, scope, listed, excess, &ranked);
-    candidates.push_back({std::move(ranked), use.prior});
+    std::optional<RankedRemedy> ranked = Consider(*remedy, ranking, &ruled_out);
+    if (!ranked) continue;
+    ranked->section = use.section;
+    candidates.push_back({*std::move(ranked), use.prior});
   }
   const double least_share = rules.Threshold("worth_a_step");
   if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
@@ -255,7 +280,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
-  const bool worked_out = diagnosis->prospects.has_value() || !listed.empty();
+  const bool worked_out = diagnosis->prospects.has_value() || !ranking.listed.empty();
   for (Candidate& candidate : candidates) candidate.ranked.rank_reasons = ReasonsOf(candidate, known, worked_out);
   diagnosis->remedies = InOrder(std::move(candidates));
   diagnosis->ruled_out = std::move(ruled_out);

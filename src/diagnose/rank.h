@@ -18,8 +18,6 @@
 // A remedy whose `ruled_out` holds is not offered at all; the diagnosis keeps the reason.
 #pragma once
 
-#include <array>
-
 #include "diagnose/diagnosis.h"
 #include "diagnose/finding_scope.h"
 #include "rules/rule_set.h"
@@ -29,26 +27,5 @@ namespace whyoom {
 // Sets remedies, ruled_out and the budget of a diagnosis whose scenario is set.
 // `scope` is of it.
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
-
-// The parts of RankReasons, in the order in which they are compared, and the id, which is compared last.
-enum class RankPart {
-  kFindsOut,
-  kFree,
-  kFallsShort,
-  kSupported,
-  kTooLittle,
-  kGamble,
-  kCost,
-  kEstimated,
-  kDoubtful,
-  kPrior,
-  kId
-};
-
-// The parts but the id as numbers, of which the smaller one ranks higher: what is sorted by.
-std::array<int, 10> SortKey(const RankReasons& reasons);
-
-// The first part in which the two differ: why one of them stands before the other.
-RankPart DecidingPart(const RankReasons& one, const RankReasons& other);
 
 }  // namespace whyoom

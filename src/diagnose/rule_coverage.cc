@@ -85,7 +85,7 @@ class Coverage {
 
   bool IsSaid(const Sentence& sentence, const IsMeant& is_meant) const {
     for (std::size_t i = 0; i < scopes_.size(); ++i) {
-      if (is_meant(diagnoses_[i]) && !Reasons({sentence}, scopes_[i]).empty()) return true;
+      if (is_meant(diagnoses_[i]) && !Reasons({sentence}, scopes_[i], "").empty()) return true;
     }
     return false;
   }

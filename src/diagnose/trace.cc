@@ -1,5 +1,8 @@
 #include "diagnose/trace.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -9,13 +12,13 @@
 #include "diagnose/read_input.h"
 #include "facts/masking.h"
 #include "read/message.h"
+#include "rules/names.h"
 #include "text/secrets.h"
 
 namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostSightings = 10000;
-constexpr std::size_t kMostWords = 4096;
 constexpr std::size_t kNearest = 3;
 constexpr std::size_t kMostNearest = 5;   // lines for which the nearest heads are looked for; that takes its time
 constexpr std::size_t kNearlyThere = 16;  // characters of its pattern
@@ -45,26 +48,8 @@ class ArtifactTrace : public ReadWitness {
   KeptLines kept;
   std::optional<KeptLines> asked;  // the lines round the one that is asked for
   std::vector<Seen> seen;
-  std::vector<ContextWord> words;
   std::set<std::uint64_t> unknown_errors;  // lines
 };
-
-std::vector<ContextWord> ContextWords(const Engine& engine, const KeptLines& kept) {
-  std::vector<ContextWord> words;
-  for (std::size_t i = 0; i < kept.size() && words.size() < kMostWords; ++i) {
-    const std::string& text = kept.line(i).text;
-    if (!engine.finder().MayMatter(text) && !engine.contexts().MayHoldNearby(text)) continue;
-    const LineWindow window = kept.WindowAt(i);
-    const JoinedLines joined(window.lines, kLookAhead, JoinedLines::Joint::kBlank);
-    for (ContextFinder::Found& found : engine.contexts().Find(joined)) {
-      if (found.ends()) continue;
-      ContextWord word{found.context, found.pattern, joined.PlaceOf(found.match.begin).line,
-                       std::move(found.match.captures)};
-      words.push_back(std::move(word));
-    }
-  }
-  return words;
-}
 
 // The text without what differs from one run or host to the next.
 std::string WithoutFigures(const std::string& text) {
@@ -125,6 +110,70 @@ void KeepFirst(std::vector<TracedHead>* heads) {
   }
 }
 
+// Collects what may give each fact of a failure, from the rule data alone.
+class FactSources {
+ public:
+  FactSources(const RuleSet& rules, const Failure& failure) {
+    for (const Head& head : failure.heads) Add(head.pattern, "header pattern " + head.id);
+    for (const Pattern& pattern : failure.facts) Add(pattern, "pattern " + pattern.source());
+    for (const Context& context : rules.contexts()) {
+      const std::vector<std::string>& of = failure.contexts;
+      if (std::find(of.begin(), of.end(), context.id) == of.end()) continue;
+      for (const Pattern& pattern : context.patterns) Add(pattern, "context " + context.id);
+    }
+    for (const std::string& name : ReaderFacts(failure.reader)) AddName(name, "the report");
+  }
+
+  std::string Of(const std::string& name, const Fact& fact) const {
+    if (name == "chip") return "the chips, by limit_bytes";
+    if (name.starts_with("user_source")) return "the traceback";
+    const auto found = by_fact_.find(name);
+    if (fact.place.line == 0 || found == by_fact_.end()) return "";
+    constexpr std::size_t kNamed = 2;
+    const std::vector<std::string>& all = found->second;
+    const std::size_t named = std::min(all.size(), kNamed);
+    std::string text =
+        fmt::format("{}", fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(named), " or "));
+    return text + (named < all.size() ? fmt::format(" or {} more", all.size() - named) : "");
+  }
+
+  // Those all of whose facts are unknown.
+  std::vector<std::string> Silent(const Evidence& facts) const {
+    std::set<std::string> heard;
+    std::vector<std::string> silent;
+    for (const auto& [name, sources] : by_fact_) {
+      if (facts.Find(name) != nullptr) heard.insert(sources.begin(), sources.end());
+    }
+    for (const std::string& source : all_) {
+      if (!heard.contains(source)) silent.push_back(source);
+    }
+    return silent;
+  }
+
+ private:
+  void Add(const Pattern& pattern, const std::string& source) {
+    for (const std::string& name : pattern.capture_names()) AddName(name, source);
+  }
+  void AddName(const std::string& name, const std::string& source) {
+    std::vector<std::string>& sources = by_fact_[name];
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
+    if (std::find(all_.begin(), all_.end(), source) == all_.end()) all_.push_back(source);
+  }
+
+  std::map<std::string, std::vector<std::string>> by_fact_;
+  std::vector<std::string> all_;  // each once, in the order of the rule data
+};
+
+FindingTrace TraceFacts(const RuleSet& rules, const Diagnosis& diagnosis) {
+  FindingTrace trace;
+  trace.diagnosis = &diagnosis;
+  const FactSources sources(rules, *diagnosis.failure);
+  for (const auto& [name, fact] : diagnosis.facts.all())
+    trace.facts.push_back({name, fact.value, fact.place.line, sources.Of(name, fact)});
+  trace.silent = sources.Silent(diagnosis.facts);
+  return trace;
+}
+
 class Tracer {
  public:
   Tracer(const Engine& engine, const TraceRequest& request) : engine_(engine), heads_(engine) {
@@ -142,7 +191,6 @@ class Tracer {
     if (is_asked && trace_.request.line <= tap.lines()) tap.FeedTo(&one.asked.emplace(engine_));
     trace_.last_line = std::max(trace_.last_line, tap.lines());
     trace_.not_all_kept = trace_.not_all_kept || one.kept.full();
-    one.words = ContextWords(engine_, one.kept);
     for (const Problem& problem : readings.problems) {
       if (problem.is_unknown_error()) one.unknown_errors.insert(problem.line);
     }
@@ -166,25 +214,21 @@ class Tracer {
 
  private:
   void Conclude(FindingTable* table) {
-    std::map<std::pair<std::string, std::string>, Finding> findings;  // as they were before anything was concluded
-    for (const FindingTable::Entry* entry : table->entries()) {
-      const Finding& finding = FindingOf(*entry);
-      findings.emplace(std::pair(finding.failure->code, finding.id), finding);
-    }
+    std::map<std::pair<std::string, std::string>, Recorder> recordings;  // by code and id of the finding
+    table->SetRecorder([&](const Finding& finding) {
+      const bool is_asked = finding.where.line <= trace_.request.line && trace_.request.line <= finding.where.last_line;
+      const bool is_kept = recordings.size() < (is_asked ? 2 : 1) * kMostTracedFindings;
+      return is_kept ? &recordings[{finding.failure->code, finding.id}] : nullptr;
+    });
     trace_.diagnoses = table->Finish(XlaDump(), &trace_.problems);
     for (const Diagnosis& diagnosis : trace_.diagnoses) {
-      const bool is_asked =
-          diagnosis.where.line <= trace_.request.line && trace_.request.line <= diagnosis.where.last_line;
-      if (trace_.findings.size() >= (is_asked ? 2 : 1) * kMostTracedFindings) {
+      const auto recording = recordings.find({diagnosis.failure->code, diagnosis.id});
+      if (recording == recordings.end()) {
         ++trace_.findings_left_out;
         continue;
       }
-      const ArtifactTrace* artifact = FindArtifact(diagnosis.where.artifact);
-      const std::optional<LineWindow> window = artifact == nullptr ? std::nullopt : WindowOf(*artifact, diagnosis);
-      static const std::vector<ContextWord> none;
-      FindingTrace& one = trace_.findings.emplace_back(
-          TraceFinding(engine_.rules(), findings.at({diagnosis.failure->code, diagnosis.id}), diagnosis,
-                       engine_.finder(), window ? &*window : nullptr, artifact == nullptr ? none : artifact->words));
+      FindingTrace& one = trace_.findings.emplace_back(TraceFacts(engine_.rules(), diagnosis));
+      one.recorded = recording->second.Take();
       const std::vector<std::string>& causes = diagnosis.failure->consequence_of;
       for (const Diagnosis& cause : trace_.diagnoses) {
         if (std::find(causes.begin(), causes.end(), cause.failure->code) != causes.end()) one.causes.push_back(&cause);
@@ -198,25 +242,6 @@ class Tracer {
         return &one;
     }
     return nullptr;
-  }
-
-  // Of the lines that the raw line of the finding's head holds the one that the head is in.
-  std::optional<LineWindow> WindowOf(const ArtifactTrace& artifact, const Diagnosis& diagnosis) const {
-    constexpr std::size_t kMostPlaces = 16;
-    std::vector<std::size_t> places = artifact.kept.At(diagnosis.where.line);
-    // The line that begins last before the head is most likely it.
-    const auto behind = std::find_if(places.begin(), places.end(), [&](std::size_t place) {
-      return artifact.kept.line(place).RawOffset(0) > diagnosis.where.offset;
-    });
-    if (behind != places.begin()) std::rotate(places.begin(), std::prev(behind), behind);
-    if (places.size() > kMostPlaces) places.resize(kMostPlaces);
-    for (const std::size_t place : places) {
-      LineWindow window = artifact.kept.WindowAt(place);
-      for (const HeadTrace& head : heads_.TraceHeads(window, {})) {
-        if (head.failure == diagnosis.failure && head.outcome == HeadTrace::Outcome::kThere) return window;
-      }
-    }
-    return std::nullopt;
   }
 
   void TraceLines(const ArtifactTrace& artifact) {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "diagnose/diagnosis.h"
-#include "diagnose/finding_trace.h"
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "read/engine.h"
 #include "read/head_trace.h"
 #include "read/sightings.h"
+#include "rules/recorder.h"
 
 namespace whyoom {
 
@@ -52,6 +52,23 @@ struct LineTrace {
   std::optional<SuspectFinder::Look> suspect;  // its words of a failure that no rule may know
   bool unknown_error = false;                  // it is told as such
   std::vector<const Diagnosis*> part_of;       // findings whose messages and reports reach over it
+};
+
+// Where a fact of a finding comes from.
+struct FactTrace {
+  std::string name;
+  Value value;
+  std::uint64_t line = 0;  // 0: none
+  std::string from;        // "header pattern pool", "context test_mesh"; of several that may have given it all
+};
+
+// How a finding came to its diagnosis.
+struct FindingTrace {
+  const Diagnosis* diagnosis = nullptr;
+  std::vector<FactTrace> facts;
+  std::vector<std::string> silent;       // patterns and contexts of the failure that gave no fact here
+  std::vector<const Diagnosis*> causes;  // others here that it is known to follow from
+  std::vector<RecordEntry> recorded;     // what was concluded, step by step
 };
 
 // Borrows the rules; holds on to itself, so that it can be moved and not copied.

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include "rules/recorder.h"
 
 namespace whyoom {
 namespace {
@@ -18,6 +21,7 @@ class DerivedScope : public Scope {
   }
   std::size_t row_count() const override { return read_.row_count(); }
   Value GetInRow(std::size_t row, std::string_view name) const override { return read_.GetInRow(row, name); }
+  Recorder* recorder() const override { return read_.recorder(); }
 
  private:
   const Evidence& follows_;
@@ -37,35 +41,16 @@ Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
   Evidence follows;
   const DerivedScope scope(follows, read);
   for (const DerivedFact& one : derived) {
+    RecordedStep step(read.recorder(), one.name);
+    step.Set("known already");
     if (!one.replace && IsKnown(scope.Get(one.name))) continue;
+    step.Set("not derived here");
     if (one.when && AsBool(one.when->Evaluate(scope)) != true) continue;
-    follows.Set(one.name, Whole(one.name, one.from.Evaluate(scope)), {}, one.replace);
+    Value value = Whole(one.name, one.from.Evaluate(scope));
+    step.Set(ValueText(value));
+    follows.Set(one.name, std::move(value), {}, one.replace);
   }
   return follows;
-}
-
-std::vector<DerivedTrace> TraceDerived(const std::vector<DerivedFact>& derived, const Scope& read) {
-  std::vector<DerivedTrace> traces;
-  Evidence follows;
-  const DerivedScope scope(follows, read);
-  for (const DerivedFact& one : derived) {
-    DerivedTrace& trace = traces.emplace_back();
-    trace.fact = &one;
-    if (!one.replace && IsKnown(scope.Get(one.name))) {
-      trace.outcome = DerivedTrace::Outcome::kReadAlready;
-      continue;
-    }
-    if (one.when) trace.when = Examine(*one.when, scope);
-    if (trace.when && AsBool(trace.when->value) != true) {
-      trace.outcome = DerivedTrace::Outcome::kNotNow;
-      continue;
-    }
-    trace.from = Examine(one.from, scope);
-    trace.value = Whole(one.name, trace.from->value);
-    trace.outcome = IsKnown(trace.value) ? DerivedTrace::Outcome::kGiven : DerivedTrace::Outcome::kUnknown;
-    follows.Set(one.name, trace.value, {}, one.replace);
-  }
-  return traces;
 }
 
 void AddDerived(const std::vector<DerivedFact>& derived, const Scope& read, Evidence* facts) {

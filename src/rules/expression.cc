@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rules/expression_node.h"
+#include "rules/recorder.h"
 
 namespace whyoom {
 namespace internal {
@@ -28,9 +29,37 @@ double Rounding(double bytes) {
 
 class Evaluator {
  public:
-  Evaluator(const Scope& scope, const std::size_t* row) : scope_(scope), row_(row) {}
+  // Records into `recorder` if it is not null; `source` is what the nodes were parsed from.
+  Evaluator(const Scope& scope, const std::size_t* row, const std::string& source, Recorder* recorder)
+      : scope_(scope), row_(row), source_(source), recorder_(recorder) {}
 
+  // Evaluates the whole expression.
+  Value RunRoot(const ExpressionNode& node) const {
+    const bool is_plain = node.kind == NodeKind::kName || node.kind == NodeKind::kLiteral;
+    return recorder_ == nullptr || is_plain ? Evaluate(node) : EvaluateAndRecord(node);
+  }
+
+ private:
   Value Run(const ExpressionNode& node) const {
+    return recorder_ != nullptr && IsWorthRecording(node) ? EvaluateAndRecord(node) : Evaluate(node);
+  }
+
+  // Of the parts of a condition those that are true or false, what terms stand for, and functions over the rows.
+  static bool IsWorthRecording(const ExpressionNode& node) {
+    return node.kind == NodeKind::kOr || node.kind == NodeKind::kAnd || node.kind == NodeKind::kCompare ||
+           node.kind == NodeKind::kTerm || (node.kind == NodeKind::kCall && node.function >= Function::kCountOf);
+  }
+
+  Value EvaluateAndRecord(const ExpressionNode& node) const {
+    std::string part = source_.substr(node.begin, node.end - node.begin);
+    while (part.ends_with(' ')) part.pop_back();
+    recorder_->Open(row_ == nullptr ? std::move(part) : "row " + std::to_string(*row_ + 1) + ": " + part);
+    Value value = Evaluate(node);
+    recorder_->Close(ValueText(value));
+    return value;
+  }
+
+  Value Evaluate(const ExpressionNode& node) const {
     switch (node.kind) {
       case NodeKind::kLiteral:
         return node.literal;
@@ -61,15 +90,13 @@ class Evaluator {
     return Unknown{};
   }
 
- private:
   Value Operand(const ExpressionNode& node, std::size_t index) const { return Run(*node.operands[index]); }
 
   Value Name(const std::string& name) const {
-    if (row_ != nullptr) {
-      Value value = scope_.GetInRow(*row_, name);
-      if (IsKnown(value)) return value;
-    }
-    return scope_.Get(name);
+    Value value = row_ != nullptr ? scope_.GetInRow(*row_, name) : Value(Unknown{});
+    if (!IsKnown(value)) value = scope_.Get(name);
+    if (recorder_ != nullptr) recorder_->Note(name, value);
+    return value;
   }
 
   // Kleene: the deciding truth decides whatever else is unknown.
@@ -202,7 +229,8 @@ class Evaluator {
     const ExpressionNode& condition = *node.operands.back();
     Tally tally;
     for (std::size_t row = 0; row < rows; ++row) {
-      const Evaluator in_row(scope_, &row);
+      // Of the rows the largest is recorded.
+      const Evaluator in_row(scope_, &row, source_, row == 0 ? recorder_ : nullptr);
       const std::optional<bool> met = AsBool(in_row.Run(condition));
       if (!met) continue;
       if (!*met) {
@@ -248,13 +276,11 @@ class Evaluator {
 
   const Scope& scope_;
   const std::size_t* row_;
+  const std::string& source_;
+  Recorder* recorder_;
 };
 
 }  // namespace
-
-Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::size_t* row) {
-  return Evaluator(scope, row).Run(node);
-}
 
 void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses) {
   if (node.kind == NodeKind::kName) uses->push_back({node.name, node.at, in_rows, ""});
@@ -315,12 +341,15 @@ const Expression::Node* Expression::root() const {
 
 Value Expression::Evaluate(const Scope& scope) const {
   const Node* const node = root();
-  return node == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*node->tree, scope, nullptr);
+  return node == nullptr ? Value(Unknown{})
+                         : internal::Evaluator(scope, nullptr, source(), scope.recorder()).RunRoot(*node->tree);
 }
 
 Value Expression::EvaluateInRow(const Scope& scope, std::size_t row) const {
   const Node* const node = root();
-  return node == nullptr ? Value(Unknown{}) : internal::EvaluateNode(*node->tree, scope, &row);
+  return node == nullptr
+             ? Value(Unknown{})
+             : internal::Evaluator(scope, &row, source(), row == 0 ? scope.recorder() : nullptr).RunRoot(*node->tree);
 }
 
 const std::string& Expression::source() const { return parse_->source; }

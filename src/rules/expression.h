@@ -38,6 +38,8 @@
 
 namespace whyoom {
 
+class Recorder;
+
 namespace internal {
 struct ExpressionNode;
 }
@@ -49,6 +51,7 @@ class Scope {
   virtual Value Get(std::string_view name) const = 0;  // Unknown for a name that has no value here
   virtual std::size_t row_count() const { return 0; }
   virtual Value GetInRow(std::size_t /*row*/, std::string_view /*name*/) const { return Unknown{}; }
+  virtual Recorder* recorder() const { return nullptr; }  // what evaluations are recorded into; null: nothing is
 };
 
 // What is wrong with an expression or template, and where: `at` is a byte offset into its source.

@@ -68,7 +68,9 @@ struct ExpressionNode {
   NodeKind kind = NodeKind::kLiteral;
   Value literal;
   std::string name;
-  std::size_t at = 0;  // of a name, a comparison or an operand of arithmetic, in the source
+  std::size_t at = 0;     // of a name, a comparison or an operand of arithmetic, in the source
+  std::size_t begin = 0;  // of the part in the source,
+  std::size_t end = 0;    // with the blanks behind it
   std::optional<Expression> term;
   Comparison comparison = Comparison::kEqual;
   Function function = Function::kKnown;
@@ -91,9 +93,6 @@ ParsedExpression ParseExpression(std::string_view source, const Terms& terms, st
 
 // Whether it is a word, a constant or a function of the language.
 bool IsReserved(std::string_view name);
-
-// `row` is nullptr outside of rows.
-Value EvaluateNode(const ExpressionNode& node, const Scope& scope, const std::size_t* row);
 
 // As Expression::type; `faults` may be null.
 ValueType TypeOf(const ExpressionNode& node, const TypeOfName& types, bool in_rows, std::vector<SyntaxFault>* faults);

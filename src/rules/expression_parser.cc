@@ -61,6 +61,7 @@ class Parser {
   NodePtr And() { return Chain(NodeKind::kAnd, "and", &Parser::Not); }
 
   NodePtr Chain(NodeKind kind, std::string_view word, NodePtr (Parser::*operand)()) {
+    const std::size_t begin = Peek().at;
     NodePtr first = (this->*operand)();
     if (first == nullptr || !IsWord(word)) return first;
     NodePtr node = Make(kind);
@@ -71,18 +72,19 @@ class Parser {
       if (next == nullptr) return nullptr;
       node->operands.push_back(std::move(next));
     }
-    return node;
+    return Spanning(begin, std::move(node));
   }
 
   NodePtr Not() {
     if (!IsWord("not")) return Compare();
     return Nested([this] {
-      Take();
-      return Wrap(NodeKind::kNot, Not());
+      const std::size_t begin = Take().at;
+      return Spanning(begin, Wrap(NodeKind::kNot, Not()));
     });
   }
 
   NodePtr Compare() {
+    const std::size_t begin = Peek().at;
     NodePtr left = Sum();
     Comparison comparison;
     if (left == nullptr || !IsComparison(&comparison)) return left;
@@ -97,13 +99,14 @@ class Parser {
     if (IsComparison(&comparison)) {
       return Fail(Peek().at, "comparisons cannot be chained", "write a < b and b < c");
     }
-    return node;
+    return Spanning(begin, std::move(node));
   }
 
   NodePtr Sum() { return Arithmetic(NodeKind::kSum, "+-", &Parser::Product); }
   NodePtr Product() { return Arithmetic(NodeKind::kProduct, "*/", &Parser::Unary); }
 
   NodePtr Arithmetic(NodeKind kind, std::string_view ops, NodePtr (Parser::*operand)()) {
+    const std::size_t begin = Peek().at;
     NodePtr first = (this->*operand)();
     if (first == nullptr || !IsOneOf(ops)) return first;
     NodePtr node = Make(kind);
@@ -116,14 +119,14 @@ class Parser {
       if (next == nullptr) return nullptr;
       node->operands.push_back(std::move(next));
     }
-    return node;
+    return Spanning(begin, std::move(node));
   }
 
   NodePtr Unary() {
     if (!IsOneOf("-")) return Primary();
     return Nested([this] {
-      Take();
-      return Wrap(NodeKind::kNegate, Unary());
+      const std::size_t begin = Take().at;
+      return Spanning(begin, Wrap(NodeKind::kNegate, Unary()));
     });
   }
 
@@ -135,7 +138,7 @@ class Parser {
       case TokenKind::kText:
         return Literal(token.text);
       case TokenKind::kName:
-        return Peek().kind == TokenKind::kOpen ? Call(token) : Name(token);
+        return Spanning(token.at, Peek().kind == TokenKind::kOpen ? Call(token) : Name(token));
       case TokenKind::kOpen:
         return Parenthesis();
       default:
@@ -267,6 +270,14 @@ class Parser {
     ++depth_;
     NodePtr node = parse();
     --depth_;
+    return node;
+  }
+
+  // The node with its place in the source, up to the next token.
+  NodePtr Spanning(std::size_t begin, NodePtr node) const {
+    if (node == nullptr) return node;
+    node->begin = begin;
+    node->end = Peek().at;
     return node;
   }
 

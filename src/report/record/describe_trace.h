@@ -13,31 +13,13 @@ namespace whyoom {
 
 inline constexpr const char* kTraceFormat = "whyoom.trace/1";
 
-void Describe(auto& v, RecordOf<RowCount> auto& rows) {
-  v.Record("row_count", "Of a function over the rows: how many rows its condition is true of.");
-  v.Need("met", rows.met);
-  v.Need("failed", rows.failed);
-  v.Need("unknown", rows.unknown);
-}
-
-void Describe(auto& v, RecordOf<ExaminedPart> auto& part) {
-  v.Record("examined_part", "A part of an expression: the whole first, each before what it is made of.");
-  v.Need("depth", part.depth, {.about = "0 is the whole."});
-  v.Need("source", part.source);
-  v.Need("value", part.value, {.about = "Null where it is unknown."});
-  v.Maybe("with_values", part.with_values, {.about = "The sides of a comparison, or a formula with its values."});
-  v.Maybe("rows", part.rows);
-  v.Maybe("row", part.row, {.about = "The row that it was looked at in; 1 is the largest."});
-}
-
-template <class V>
-void Describe(V& v, RecordOf<Examination> auto& examination) {
-  std::vector<std::string> unknown;
-  if constexpr (!V::kReads) unknown = examination.UnknownNames();
-  v.Record("examination", "An expression of the rule data as it was evaluated.");
-  v.Need("value", examination.value, {.about = "Null where it is unknown."});
-  v.Need("parts", examination.parts);
-  v.Maybe("unknown", unknown, {.about = "Names that have no value here."});
+void Describe(auto& v, RecordOf<RecordEntry> auto& entry) {
+  v.Record("record_entry", "A step, a condition, or a part of one; what it consists of follows, one level deeper.");
+  v.Need("depth", entry.depth, {.about = "0: a part of the diagnosis, such as Scenarios."});
+  v.Need("what", entry.what);
+  v.Maybe("result", entry.result, {.about = "offered, true, 12884901888; absent of a heading."});
+  v.Maybe("detail", entry.detail, {.about = "The values that it used, or the sentence that was said."});
+  v.Maybe("line", entry.line, {.about = "Of the log, if one proves it."});
 }
 
 void Describe(auto& v, RecordOf<TextPlace> auto& place) {
@@ -131,94 +113,7 @@ void Describe(auto& v, RecordOf<FactTrace> auto& fact) {
   v.Need("name", fact.name);
   v.Need("value", fact.value);
   v.Maybe("line", fact.line);
-  v.Need("from", fact.from, {.one_of = "head message report context derived traceback chip other"});
-  v.Maybe("by", fact.by, {.about = "The head's or context's id, the pattern, the reader, the formula."});
-}
-
-void Describe(auto& v, RecordOf<FactPatternTrace> auto& pattern) {
-  v.Record("fact_pattern", "A pattern that is looked for in the message behind the head.");
-  v.Show("pattern", [&] { return pattern.pattern->source(); });
-  v.Maybe("line", pattern.line, {.about = "Absent where it is nowhere."});
-  v.Maybe("reach", pattern.reach);
-  v.Maybe("goes_on", pattern.goes_on);
-}
-
-void Describe(auto& v, RecordOf<ContextTrace> auto& context) {
-  v.Record("context_trace");
-  v.Show("id", [&] { return context.context->id; });
-  v.Need("lines", context.lines, {.about = "Where it was printed, the first few."});
-  v.Need("gave", context.gave, {.about = "The finding's facts that are from there."});
-}
-
-void Describe(auto& v, RecordOf<DerivedTrace> auto& derived) {
-  v.Record("derived_trace");
-  v.Show("name", [&] { return derived.fact->name; });
-  v.Show("formula", [&] { return derived.fact->from.source(); });
-  v.Need("outcome", derived.outcome,
-         {.about = "given; read_already; not_now: its condition does not hold; unknown.",
-          .one_of = "given read_already not_now unknown"});
-  v.Need("value", derived.value);
-  v.Maybe("when", derived.when);
-  v.Maybe("from", derived.from);
-}
-
-void Describe(auto& v, RecordOf<SentenceTrace> auto& sentence) {
-  v.Record("sentence_trace");
-  v.Show("text", [&] { return sentence.sentence->text.source(); });
-  v.Show("holds", [&] { return sentence.said.has_value(); });
-  v.Maybe("said", sentence.said);
-  v.Maybe("line", sentence.line);
-  v.Maybe("when", sentence.when);
-  v.Maybe("row", sentence.row);
-  v.Maybe("unknown", sentence.unknown, {.about = "Names in its holes that have no value here."});
-}
-
-void Describe(auto& v, RecordOf<ScenarioTrace> auto& scenario) {
-  v.Record("scenario_trace");
-  v.Show("id", [&] { return scenario.scenario->id; });
-  v.Show("title", [&] { return scenario.scenario->title; });
-  v.Show("priority", [&] { return static_cast<std::int64_t>(scenario.scenario->priority); });
-  v.Need("verdict", scenario.verdict,
-         {.about = "outranked: it holds, and another with a higher priority, too.",
-          .one_of = "holds outranked false unknown"});
-  v.Need("when", scenario.when);
-}
-
-template <class V>
-void Describe(V& v, RecordOf<RemedyTrace> auto& trace) {
-  std::optional<std::string> next;
-  std::optional<int> rank;
-  std::optional<RankReasons> reasons;
-  std::optional<std::int64_t> saves_bytes;
-  std::optional<bool> enough;
-  if constexpr (!V::kReads) {
-    if (trace.next != nullptr) next = trace.next->remedy->id;
-    if (trace.ranked != nullptr) {
-      rank = trace.ranked->rank;
-      reasons = trace.ranked->rank_reasons;
-      saves_bytes = trace.ranked->saves_bytes;
-      enough = trace.ranked->enough;
-    }
-  }
-  v.Record("remedy_trace");
-  v.Rule("id", trace.remedy);
-  v.Need("verdict", trace.verdict,
-         {.about = "offered; ruled_out: for a reason that is told; not_meant: passed over in silence; no_step: nothing "
-                   "of it can be done here.",
-          .one_of = "offered ruled_out not_meant no_step"});
-  v.Maybe("why", trace.why, {.about = "Of what is ruled out."});
-  v.Maybe("rank", rank);
-  v.Maybe("saves_bytes", saves_bytes);
-  v.Maybe("enough", enough);
-  v.Maybe("when", trace.when, {.about = "The remedy's own condition: offered only where it is true."});
-  v.Need("ruled_out", trace.against);
-  v.Need("evidence", trace.evidence);
-  v.Maybe("saves", trace.saves, {.about = "The rule data's formula, where the program does not tell."});
-  v.Maybe("rank_reasons", reasons);
-  v.Maybe("next", next, {.about = "The remedy that stands behind it, and"});
-  v.Maybe("before_next", trace.before_next,
-          {.about = "the first of rank_reasons in which the two differ; id: none.",
-           .one_of = "finds_out free falls_short supported too_little gamble cost estimated doubtful prior id"});
+  v.Maybe("from", fact.from, {.about = "The pattern, context or report; of several that may have given it all."});
 }
 
 template <class V>
@@ -232,15 +127,9 @@ void Describe(V& v, RecordOf<FindingTrace> auto& trace) {
   v.Show("code", [&] { return trace.diagnosis->failure->code; });
   v.Show("message", [&] { return trace.diagnosis->message; });
   v.Show("where", [&] { return trace.diagnosis->where; });
-  v.MayShow("head", [&] { return trace.head == nullptr ? std::string() : trace.head->id; },
-            {.about = "Absent where the line was not kept."});
   v.Need("facts", trace.facts);
-  v.Need("patterns", trace.patterns);
-  v.Need("contexts", trace.contexts);
-  v.Need("derived", trace.derived);
-  v.Need("scenarios", trace.scenarios);
-  v.Need("scenario_remedies", trace.own_remedies, {.about = "The remedies are the scenario's; else the failure's."});
-  v.Need("remedies", trace.remedies, {.about = "Those offered in their order, then the others."});
+  v.Maybe("silent", trace.silent, {.about = "Patterns and contexts of the failure that gave no fact here."});
+  v.Need("recorded", trace.recorded, {.about = "What was concluded, step by step."});
   v.Maybe("follows_from", causes, {.about = "Ids of findings that it is known to follow from."});
 }
 

@@ -19,6 +19,9 @@ constexpr std::size_t kLongestLine = 160;  // of a line of the log
 constexpr std::size_t kPatternAside = 70;  // of a pattern, at either side of where it stops
 constexpr std::size_t kMostLiterals = 12;
 constexpr std::size_t kMostElsewhere = 6;
+constexpr std::size_t kLongestSentence = 200;
+constexpr std::size_t kTruth = 9;  // columns of "unknown"
+constexpr int kDeepest = 4;        // of the parts of a condition; the JSON has all
 
 std::string Quoted(std::string_view text, std::size_t most) { return "\"" + CutBytes(Printable(text), most) + "\""; }
 
@@ -75,6 +78,84 @@ std::string OutcomeText(const HeadTrace& head, std::uint64_t of_line, bool binar
   }
 }
 
+// "the log speaks for it · enough · cost 0 · prior 20": what a remedy is sorted by, in this order.
+std::string OrderText(const RankReasons& reasons) {
+  std::vector<std::string> parts;
+  if (reasons.finds_out) parts.emplace_back("finds out what has to be known first");
+  if (reasons.free) parts.emplace_back("costs nothing, not enough alone: listed apart");
+  if (reasons.falls_short) parts.emplace_back("cannot close the gap");
+  parts.emplace_back(reasons.supported ? "the log speaks for it" : "the log does not speak for it");
+  parts.emplace_back(!reasons.estimated   ? "not known whether it is enough"
+                     : reasons.too_little ? "too little"
+                                          : "enough");
+  if (reasons.gamble) parts.emplace_back("not estimated, though others are");
+  if (reasons.doubtful) parts.emplace_back("its spread leaves that open");
+  if (reasons.supported) parts.push_back(fmt::format("cost {}", reasons.cost));
+  parts.push_back(fmt::format("prior {}", reasons.prior));
+  return Joined(parts);
+}
+
+// The part of a trace that is of one finding.
+class FindingPage {
+ public:
+  FindingPage(const FindingTrace& trace, TextPage* page) : trace_(trace), page_(*page) {}
+
+  void Print(std::size_t number) {
+    const Diagnosis& diagnosis = *trace_.diagnosis;
+    page_.Title(fmt::format("{}. {}", number, diagnosis.failure->code), diagnosis.failure->title);
+    page_.Paragraph(PlaceText(diagnosis.where));
+    page_.Paragraph(CutBytes(Printable(diagnosis.message), 2 * kLongestSentence));
+    for (const Diagnosis* cause : trace_.causes) {
+      page_.Paragraph(fmt::format("It is known to follow from {} (consequence_of), at {}.", cause->failure->code,
+                                  PlaceText(cause->where)));
+    }
+    PrintFacts();
+    for (const RecordEntry& entry : trace_.recorded) PrintEntry(entry);
+    PrintOrder();
+  }
+
+ private:
+  void PrintFacts() {
+    page_.Heading("Facts");
+    for (const FactTrace& fact : trace_.facts) {
+      std::string text = CutBytes(Printable(ValueText(fact.value)), kLongestSentence);
+      const std::optional<double> number = AsNumber(fact.value);
+      if (number && fact.name.ends_with("_bytes")) text += " (" + SizeText(*number) + ")";
+      if (fact.line > 0) text += fmt::format(" · line {}", fact.line);
+      if (!fact.from.empty()) text += " · " + CutBytes(Printable(fact.from), kLongestSentence);
+      page_.Item("   " + Printable(fact.name), kNames, text);
+    }
+    if (trace_.silent.empty()) return;
+    page_.Heading("Patterns and contexts that gave no fact");
+    for (const std::string& source : trace_.silent) page_.Paragraph(CutBytes(Printable(source), kLongestSentence), 3);
+  }
+
+  void PrintEntry(const RecordEntry& entry) {
+    if (entry.depth == 0) return page_.Heading(entry.what);
+    if (entry.depth > kDeepest) return;
+    const std::string indent(3 * static_cast<std::size_t>(entry.depth), ' ');
+    const std::string what = CutBytes(Printable(entry.what), kLongestSentence);
+    const std::string result = CutBytes(Printable(entry.result), kLongestSentence);
+    std::string detail = entry.detail.empty() ? "" : "  [" + CutBytes(Printable(entry.detail), kLongestSentence) + "]";
+    if (entry.line > 0) detail += fmt::format(" (line {})", entry.line);
+    const bool is_step = entry.depth == 1 && entry.result != "yes" && entry.result != "no";
+    if (is_step) return page_.Item(indent + what, 0, result + detail);
+    page_.Item(indent + result, indent.size() + kTruth, what + detail);
+  }
+
+  void PrintOrder() {
+    page_.Heading("Order of the remedies");
+    for (const RankedRemedy& ranked : trace_.diagnosis->remedies) {
+      page_.Line(page_.style().Strong(fmt::format("   {}  {}", ranked.rank, Printable(ranked.remedy->id))));
+      page_.Item("      effect", 14, EffectText(ranked) + (ranked.basis.empty() ? "" : " · by the " + ranked.basis));
+      if (ranked.rank_reasons) page_.Item("      order", 14, OrderText(*ranked.rank_reasons));
+    }
+  }
+
+  const FindingTrace& trace_;
+  TextPage& page_;
+};
+
 class Page {
  public:
   explicit Page(const TextOptions& options) : page_(options) {}
@@ -99,7 +180,7 @@ class Page {
         continue;
       }
       page_.Rule();
-      PrintFindingTrace(trace.findings[i], i + 1, &page_);
+      FindingPage(trace.findings[i], &page_).Print(i + 1);
     }
     if (trace.findings_left_out > 0) {
       page_.Blank();

@@ -10,7 +10,4 @@ namespace whyoom {
 
 std::string PrintTraceText(const LogTrace& trace, const TextOptions& options);
 
-// The part of it that is of one finding; `number` counts them.
-void PrintFindingTrace(const FindingTrace& trace, std::size_t number, TextPage* page);
-
 }  // namespace whyoom

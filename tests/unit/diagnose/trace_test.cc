@@ -73,14 +73,6 @@ const TracedHead* HeadOf(const LogTrace& trace, const std::string& id) {
   return nullptr;
 }
 
-const RemedyTrace& RemedyOf(const FindingTrace& finding, const std::string& id) {
-  for (const RemedyTrace& remedy : finding.remedies) {
-    if (remedy.remedy->id == id) return remedy;
-  }
-  FAIL("no remedy " << id);
-  return finding.remedies.front();
-}
-
 using Outcome = HeadTrace::Outcome;
 using Fate = TracedHead::Fate;
 
@@ -150,88 +142,95 @@ TEST_CASE("of lines that differ in figures only one is told, and no more than so
   CHECK(trace.lines_left_out == 30 - kMostTracedLines);
 }
 
-TEST_CASE("a finding's facts are told with what gave them", "[diagnose]") {
+// The entries of a recording, one a line: "  what = result [detail]", two blanks a level.
+std::string Shown(const std::vector<RecordEntry>& entries, const std::string& under) {
+  std::string shown;
+  bool is_inside = false;
+  for (const RecordEntry& entry : entries) {
+    if (entry.depth == 0) is_inside = entry.what == under;
+    if (!is_inside || entry.depth == 0) continue;
+    shown += std::string(2 * static_cast<std::size_t>(entry.depth - 1), ' ') + entry.what + " = " + entry.result;
+    if (!entry.detail.empty()) shown += " [" + entry.detail + "]";
+    if (entry.line > 0) shown += " line " + std::to_string(entry.line);
+    shown += "\n";
+  }
+  return shown;
+}
+
+TEST_CASE("a finding's facts name the pattern or context that gave them", "[diagnose]") {
   const LogTrace trace = TraceOf("test mesh of 8\nTest pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
   const FindingTrace& finding = trace.findings[0];
   std::string facts;
-  for (const FactTrace& fact : finding.facts) {
-    facts += fact.name + "=" + ValueText(fact.value) + " " + std::to_string(fact.line) + " " +
-             std::to_string(static_cast<int>(fact.from)) + " " + fact.by + "\n";
-  }
+  for (const FactTrace& fact : finding.facts)
+    facts += fact.name + "=" + ValueText(fact.value) + " " + std::to_string(fact.line) + " " + fact.from + "\n";
   CHECK(facts ==
-        "limit_bytes=5 2 0 pool\nover_bytes=4 0 4 used_bytes - limit_bytes\ntest_devices=8 1 3 test_mesh\n"
-        "used_bytes=9 2 0 pool\n");
-  REQUIRE(finding.patterns.size() == 1);
-  CHECK(finding.patterns[0].line == 0);
-  REQUIRE(finding.contexts.size() == 2);
-  CHECK(finding.contexts[0].gave == std::vector<std::string>{"test_devices"});
-  CHECK(finding.contexts[1].lines.empty());
-  REQUIRE(finding.derived.size() == 2);
-  CHECK(finding.derived[1].outcome == DerivedTrace::Outcome::kNotNow);
-  REQUIRE(finding.derived[1].when);
-  CHECK(finding.derived[1].when->UnknownNames() == std::vector<std::string>{"free_bytes"});
+        "limit_bytes=5 2 header pattern pool\nover_bytes=4 0 \ntest_devices=8 1 context test_mesh\n"
+        "used_bytes=9 2 header pattern pool\n");
+  CHECK(finding.silent == std::vector<std::string>{"pattern with %{size:free_bytes} free", "context test_step"});
+  CHECK(Shown(finding.recorded, "Derived facts") ==
+        "over_bytes = 4\n"
+        "  used_bytes - limit_bytes = 4 [used_bytes = 9, limit_bytes = 5]\n"
+        "odd_bytes = not derived here\n"
+        "  free_bytes > 0 = unknown [free_bytes = unknown]\n");
 }
 
 TEST_CASE("a scenario that the log leaves open names what is not known", "[diagnose]") {
   const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
-  const std::vector<ScenarioTrace>& scenarios = trace.findings[0].scenarios;
-  REQUIRE(scenarios.size() == 2);
-  CHECK(scenarios[0].verdict == ScenarioTrace::Verdict::kUnknown);
-  CHECK(scenarios[0].when.UnknownNames() == std::vector<std::string>{"free_bytes"});
-  CHECK(scenarios[1].verdict == ScenarioTrace::Verdict::kFalse);
-  CHECK(scenarios[1].when.parts[0].with_values == "9 < 5");
+  CHECK(Shown(trace.findings[0].recorded, "Scenarios") ==
+        "scenario tight = unknown: the log cannot tell [priority 1, t]\n"
+        "  free_bytes < 3 = unknown [free_bytes = unknown]\n"
+        "scenario small = false [priority 2, s]\n"
+        "  used_bytes < limit_bytes = false [used_bytes = 9, limit_bytes = 5]\n");
   const LogTrace told = TraceOf("Test pool of 9B in 5B is full with 2B free\n");
-  CHECK(told.findings.at(0).scenarios.at(0).verdict == ScenarioTrace::Verdict::kHolds);
+  CHECK(Shown(told.findings.at(0).recorded, "Scenarios").starts_with("scenario tight = true"));
 }
 
-TEST_CASE("a remedy is told with its evidence, why it is not offered, and why it stands before the next",
-          "[diagnose]") {
+TEST_CASE("remedies are recorded with what speaks for and against them", "[diagnose]") {
   const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
-  const FindingTrace& finding = trace.findings[0];
-  const RemedyTrace& shrink = RemedyOf(finding, "test_shrink");
-  CHECK(shrink.verdict == RemedyTrace::Verdict::kOffered);
-  CHECK(shrink.ranked->rank == 1);
-  CHECK(shrink.next == RemedyOf(finding, "test_move").ranked);
-  CHECK(shrink.before_next == RankPart::kCost);
-  REQUIRE(shrink.evidence.size() == 2);
-  CHECK(shrink.evidence[0].said == "9 B are used.");
-  CHECK_FALSE(shrink.evidence[1].said.has_value());
-  CHECK(shrink.evidence[1].when->parts[0].with_values == "5 > 9");
-  REQUIRE(shrink.saves);
-  CHECK(shrink.saves->UnknownNames() == std::vector<std::string>{"free_bytes"});
-  const RemedyTrace& wait = RemedyOf(finding, "test_wait");
-  CHECK(wait.verdict == RemedyTrace::Verdict::kRuledOut);
-  CHECK(wait.why == "it never ends");
-  CHECK(wait.against.at(0).when->parts[0].with_values == "9 > 4");
-  CHECK(RemedyOf(finding, "test_hide").verdict == RemedyTrace::Verdict::kNotMeant);
-  const RemedyTrace& when = RemedyOf(finding, "test_when");
-  CHECK(when.verdict == RemedyTrace::Verdict::kNotMeant);
-  REQUIRE(when.when);
-  CHECK(when.when->UnknownNames() == std::vector<std::string>{"free_bytes"});
+  CHECK(Shown(trace.findings[0].recorded, "Remedies") ==
+        "remedy test_move = offered\n"
+        "  for = yes [always]\n"
+        "remedy test_shrink = offered\n"
+        "  for = yes [9 B are used.] line 1\n"
+        "    used_bytes > limit_bytes = true [used_bytes = 9, limit_bytes = 5]\n"
+        "  for = no [There is room.]\n"
+        "    limit_bytes > used_bytes = false [limit_bytes = 5, used_bytes = 9]\n"
+        "  saves, by the formula = unknown\n"
+        "    used_bytes - free_bytes = unknown [used_bytes = 9, free_bytes = unknown]\n"
+        "remedy test_wait = ruled out: it never ends\n"
+        "  against = yes [it never ends]\n"
+        "    used_bytes > 4 = true [used_bytes = 9]\n"
+        "remedy test_hide = passed over: a reason without a text speaks against it\n"
+        "  against = yes\n"
+        "    used_bytes > 4 = true [used_bytes = 9]\n"
+        "remedy test_when = passed over: its condition is not known to be true\n"
+        "  free_bytes > 4 = unknown [free_bytes = unknown]\n");
 }
 
-TEST_CASE("what decides between two remedies is what they are sorted by", "[diagnose]") {
-  const RankReasons one{.supported = true, .cost = 1, .estimated = true, .prior = 5};
-  RankReasons other = one;
-  CHECK(DecidingPart(one, other) == RankPart::kId);
-  other.prior = 6;
-  CHECK(DecidingPart(one, other) == RankPart::kPrior);
-  CHECK(SortKey(one) < SortKey(other));
-  other.doubtful = true;
-  CHECK(DecidingPart(one, other) == RankPart::kDoubtful);
-  other.too_little = true;
-  CHECK(DecidingPart(one, other) == RankPart::kTooLittle);
-  other.supported = false;
-  CHECK(DecidingPart(other, one) == RankPart::kSupported);
-  other.falls_short = true;
-  CHECK(DecidingPart(one, other) == RankPart::kFallsShort);
-  other.free = true;
-  CHECK(DecidingPart(one, other) == RankPart::kFree);
-  other.finds_out = true;
-  CHECK(SortKey(other) < SortKey(one));
+TEST_CASE("of a function over the rows the largest row is recorded, of the rest the result", "[diagnose]") {
+  struct Rows : Scope {
+    Value Get(std::string_view) const override { return Unknown{}; }
+    std::size_t row_count() const override { return 3; }
+    Value GetInRow(std::size_t row, std::string_view) const override { return 3.0 - static_cast<double>(row); }
+    Recorder* recorder() const override { return &recording; }
+    mutable Recorder recording;
+  } rows;
+  std::vector<SyntaxFault> faults;
+  const Expression condition = Expression::Compile("not (count_of(size > 2) == 2 and size > 1)", &faults);
+  REQUIRE(faults.empty());
+  CHECK(condition.Evaluate(rows) == Value(true));
+  std::vector<RecordEntry> entries = rows.recording.Take();
+  for (RecordEntry& entry : entries) ++entry.depth;
+  entries.insert(entries.begin(), RecordEntry{.depth = 0, .what = "all"});
+  CHECK(Shown(entries, "all") ==
+        "not (count_of(size > 2) == 2 and size > 1) = true\n"
+        "  count_of(size > 2) == 2 and size > 1 = false\n"
+        "    count_of(size > 2) == 2 = false\n"
+        "      count_of(size > 2) = 1\n"
+        "        row 1: size > 2 = true [size = 3]\n");
 }
 
 }  // namespace TEST_FILE

@@ -1,0 +1,46 @@
+#include "rules/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace whyoom {
+
+std::size_t Recorder::Open(std::string what) {
+  entries_.push_back({.depth = static_cast<int>(open_.size()), .what = std::move(what)});
+  open_.push_back(entries_.size() - 1);
+  notes_.emplace_back();
+  return open_.back();
+}
+
+void Recorder::Close(std::string result, const std::string& detail, std::uint64_t line) {
+  RecordEntry& entry = entries_[open_.back()];
+  entry.result = std::move(result);
+  entry.line = line;
+  entry.detail = detail.empty() ? fmt::format("{}", fmt::join(notes_.back(), ", ")) : detail;
+  open_.pop_back();
+  notes_.pop_back();
+}
+
+void Recorder::Note(const std::string& name, const Value& value) {
+  if (open_.empty()) return;
+  std::string note = name + " = " + ValueText(value);
+  std::vector<std::string>& notes = notes_.back();
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+std::string ValueText(const Value& value) {
+  if (const std::optional<double> number = AsNumber(value)) {
+    constexpr double kExact = 9.0e15;
+    const bool is_whole = std::abs(*number) < kExact && *number == std::floor(*number);
+    const bool is_large = std::abs(*number) >= 1.0e6 && std::abs(*number) < kExact;
+    return is_whole || is_large ? fmt::format("{:.0f}", *number) : fmt::format("{:.6g}", *number);
+  }
+  if (const std::optional<bool> truth = AsBool(value)) return *truth ? "true" : "false";
+  const std::string* text = AsText(value);
+  return text == nullptr ? "unknown" : "'" + *text + "'";
+}
+
+}  // namespace whyoom
