@@ -1,5 +1,5 @@
 // The tests' own executable is what is started where they read archives.
-#include "cli/serve_archives.h"
+#include "input/archive/worker.h"
 
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>

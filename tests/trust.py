@@ -186,7 +186,7 @@ def main():
         good = good_log(scratch)
         cases = list(attacks(scratch))
         if options.attacks:
-            cases += [(f"`{path.name}`", path) for path in sorted(options.attacks.iterdir()) if path.is_file() and path.suffix in (".zst", ".tar", ".7z")]
+            cases += [(f"`{path.name}`", path) for path in sorted(options.attacks.iterdir()) if path.is_file() and path.suffix in (".zst", ".tar")]
         for what, path in cases:
             status, found, seconds, memory = measure([options.program, str(good), str(path)])
             faults = [fault for fault, holds in (

@@ -1,6 +1,6 @@
 #include "cli/run.h"
-#include "cli/serve_archives.h"
 #include "cli/terminal.h"
+#include "input/archive/worker.h"
 
 int main(int argc, char** argv) {
   whyoom::ServeArchivesIfAsked(argc, argv);

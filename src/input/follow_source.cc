@@ -88,8 +88,10 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     const ssize_t got = !is_file_ && would_wait ? -1 : read(descriptor_, buffer, capacity);
     if (got > 0) {
       const std::string_view first(buffer, given_ == 0 ? static_cast<std::size_t>(got) : 0);
-      if (const Packing packing = PackingOf(first.substr(0, kPackingBytes)); packing != Packing::kNone) {
-        problem_ = "it is packed (" + std::string(NameOf(packing)) + "), which cannot be followed; leave out --follow";
+      const Packing packing = PackingOf(first.substr(0, kPackingBytes));
+      if (packing != Packing::kNone || IsSevenZip(first)) {
+        problem_ = "it is packed (" + std::string(IsSevenZip(first) ? "7z" : NameOf(packing)) +
+                   "), which cannot be followed; leave out --follow";
         break;
       }
       given_ += static_cast<std::uint64_t>(got);

@@ -26,8 +26,7 @@ struct Limits {
   double seconds = 0;                         // 0: no limit
   std::size_t memory = std::size_t{1} << 27;  // that one decoder may ask for: the xz dictionary, the zstd window
 
-  // No limit of its own: archives are read by a process that has nothing else in it (archive/archive_process.h), where
-  // there is such a thing.
+  // Not a limit: archives are read by a process without rights (archive/worker.h), on systems where that is possible.
 #if defined(__linux__)
   bool sandbox = true;
 #else

@@ -13,10 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "input/archive/archive_client.h"
-#include "input/archive/archive_process.h"
 #include "input/archive/archive_reader.h"
-#include "input/archive/seven_zip_check.h"
+#include "input/archive/sandboxed_reader.h"
 #include "input/decompress.h"
 #include "input/packing.h"
 #include "input/peeked_source.h"
@@ -85,7 +83,6 @@ class Unpacker {
   void PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> source, int depth);
   void TellZip(const Artifact& artifact, const PeekedSource& source);
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
-  void OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth);
   std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
   void TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
   void TakeMember(const Artifact& artifact, MemberReader& reader, const ArchiveMember& member, ByteSource& source,
@@ -134,6 +131,7 @@ void Unpacker::Finish(const Artifact& input) const {
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
   auto peeked = std::make_unique<PeekedSource>(std::move(source), kPackingBytes);
   if (IsProgram(peeked->beginning())) return PassOver(artifact, std::move(peeked), depth);
+  if (IsSevenZip(peeked->beginning())) return Tell(artifact, "7z archives are not read; unpack it first");
   const Packing packing = PackingOf(peeked->beginning());
   if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
   if (packing != Packing::kNone && depth >= limits_.depth) {
@@ -144,7 +142,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   if (depth == 0) packed = quota_.Limit(std::move(packed), 0);
   if (packing == Packing::kNone)
     return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPackingBytes));
-  if (IsArchive(packing)) return OpenArchive(artifact, std::move(packed), packing, depth);
+  if (IsArchive(packing)) return TakeMembers(artifact, *packed, packing, depth);
   std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
   const std::uint64_t cost = packing == Packing::kBzip2 ? kCostOfBzip2 : 1;
   Take(artifact, quota_.Limit(std::move(unpacked), depth + 1, cost), depth + 1);
@@ -195,33 +193,21 @@ void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource>
   Tell(artifact, source->problem());
 }
 
-void Unpacker::OpenArchive(const Artifact& artifact, std::unique_ptr<ByteSource> source, Packing packing, int depth) {
-  last_told_.clear();
-  if (packing == Packing::kSevenZip) {
-    if (!source->Size()) {
-      return Tell(artifact,
-                  "a 7z can be read from a file only, not from a pipe nor out of other packed data; unpack it first");
-    }
-    const std::string why_not = WhyNotReadSevenZip(*source, limits_.memory);
-    if (!why_not.empty()) return Tell(artifact, why_not);
-  }
-  TakeMembers(artifact, *source, packing, depth);
-}
-
 // Null where none can be had.
 std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing, std::string* why_not) const {
   if (!limits_.sandbox) return std::make_unique<ArchiveReader>(source, packing, limits_.memory);
-  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(limits_.memory, why_not);
+  std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(limits_.memory, why_not);
   if (!process) return nullptr;
   const auto why_stop = [this]() -> std::optional<std::string> {
     if (quota_.TimeIsUp()) return TooLongText(limits_);
     if (options_.control != nullptr && options_.control->stopped()) return "";
     return std::nullopt;
   };
-  return std::make_unique<ArchiveClient>(std::move(process), source, packing, why_stop);
+  return std::make_unique<SandboxedReader>(std::move(process), source, packing, SandboxedReader::Clock{why_stop});
 }
 
 void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
+  last_told_.clear();
   std::string why_not;
   const std::unique_ptr<MemberReader> reader = Open(source, packing, &why_not);
   if (!reader) {
@@ -238,7 +224,6 @@ void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing
     if (member.has_content) TakeMember(artifact, *reader, member, source, packing, depth);
   }
   if (stopped_) return;
-  reader->Finish();
   if (reader->may_differ()) MayDiffer();
   TellOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
 }
@@ -248,9 +233,8 @@ void Unpacker::TakeMember(const Artifact& artifact, MemberReader& reader, const 
   const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
   if (!member.unreadable.empty()) return Tell(inner, member.unreadable);
   std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(reader, source);
-  // Only in these is unpacking work; the others are copied. A process of its own unpacks ahead anyway.
-  if (!limits_.sandbox && (packing == Packing::kZip || packing == Packing::kSevenZip))
-    content = ReadAhead(std::move(content));
+  // Only in a zip is unpacking work; other members are copied. A worker unpacks ahead anyway.
+  if (!limits_.sandbox && packing == Packing::kZip) content = ReadAhead(std::move(content));
   Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
 }
 

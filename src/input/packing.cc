@@ -23,7 +23,6 @@ constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
     {"PK\x06\x06"sv, Packing::kZip},  // the same in zip64
     {"PK\x07\x08PK\x03\x04"sv, Packing::kZip},
     {"PK00PK\x03\x04"sv, Packing::kZip},
-    {"7z\xbc\xaf\x27\x1c"sv, Packing::kSevenZip},
     {"!<arch>\n"sv, Packing::kAr},
     // Of "BZh9" only the block's magic after the level tells from text.
     {"\x31\x41\x59\x26\x53\x59"sv, Packing::kBzip2},
@@ -113,12 +112,14 @@ Packing PackingOf(std::string_view beginning) {
 }
 
 std::string_view NameOf(Packing packing) {
-  constexpr std::array<std::string_view, 11> kNames = {"plain", "gzip", "zstd", "xz",   "bzip2", "lz4",
-                                                       "tar",   "zip",  "7z",   "cpio", "ar"};
+  constexpr std::array<std::string_view, 10> kNames = {"plain", "gzip", "zstd", "xz",   "bzip2",
+                                                       "lz4",   "tar",  "zip",  "cpio", "ar"};
   return kNames[static_cast<std::size_t>(packing)];
 }
 
 bool IsArchive(Packing packing) { return packing >= Packing::kTar; }
+
+bool IsSevenZip(std::string_view beginning) { return beginning.starts_with("7z\xbc\xaf\x27\x1c"sv); }
 
 namespace {
 

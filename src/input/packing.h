@@ -17,7 +17,6 @@ enum class Packing {
   // Many members in one.
   kTar,
   kZip,
-  kSevenZip,
   kCpio,
   kAr,
 };
@@ -28,10 +27,13 @@ constexpr std::size_t kPackingBytes = 512;
 // What bytes that begin like this are packed in; kNone for anything else, a text about such bytes included.
 Packing PackingOf(std::string_view beginning);
 
-// "gzip", "7z", …
+// "gzip", "tar", …
 std::string_view NameOf(Packing packing);
 
 bool IsArchive(Packing packing);
+
+// Whether bytes that begin like this are a 7z archive, which is not read.
+bool IsSevenZip(std::string_view beginning);
 
 // Whether bytes that begin like this are a program, a library or compiled code, whose messages nobody printed. A text
 // behind such first bytes is none.

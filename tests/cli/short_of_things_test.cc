@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch.h"
-#include "input/archive/lockdown.h"
+#include "input/archive/worker.h"
 #include "process.h"
 
 namespace TEST_FILE {

@@ -10,7 +10,7 @@
 
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
-#include "input/archive/archive_client.h"
+#include "input/archive/sandboxed_reader.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -23,11 +23,12 @@
 #endif
 
 using namespace whyoom;
-using archive_channel::kBlockBytes;
-using archive_channel::kOutputs;
-using archive_channel::Message;
-using archive_channel::Record;
-using archive_channel::Shared;
+using worker::kBlockBytes;
+using worker::kBlocks;
+using worker::kInputs;
+using worker::Message;
+using worker::Record;
+using worker::Shared;
 
 namespace {
 
@@ -35,26 +36,23 @@ constexpr std::size_t kMemory = std::size_t{1} << 24U;
 constexpr std::size_t kMostMessages = 40;  // that surely fit into the socket
 
 struct Said {
-  std::size_t bytes = 0;                        // of all blocks
-  std::array<std::size_t, kOutputs> most = {};  // of each
+  std::size_t bytes = 0;                       // of all outputs
+  std::array<std::size_t, kBlocks> most = {};  // of each
 };
 
 Said SendMessages(Choices& choices, int socket) {
   Said said;
   for (std::size_t messages = choices.Below(kMostMessages); messages > 0; --messages) {
     Message message;
-    const std::size_t kind = choices.Below(24);
-    message.kind = static_cast<Message::Kind>(kind < 20 ? 16 + kind % 4 : choices.Number());
-    if (kind >= 8 && kind < 16) message.kind = Message::Kind::kOutput;
-    message.index = static_cast<std::uint32_t>(choices.OneIn(8) ? choices.Number() : choices.Below(kOutputs));
-    message.value = choices.OneIn(4) ? choices.Number() : choices.Below(kBlockBytes + 1);
+    message.block = static_cast<std::uint32_t>(choices.OneIn(8) ? choices.Number() : choices.Below(kBlocks));
+    message.bytes = static_cast<std::uint32_t>(choices.OneIn(4) ? choices.Number() : choices.Below(kBlockBytes + 1));
     const std::size_t length = choices.OneIn(16) ? 1 + choices.Below(2 * sizeof(message)) : sizeof(message);
     std::array<char, 2 * sizeof(message)> bytes = {};
     std::memcpy(bytes.data(), &message, sizeof(message));
     Require(send(socket, bytes.data(), length, MSG_NOSIGNAL) == static_cast<ssize_t>(length), "it can be said");
-    if (message.kind != Message::Kind::kOutput || message.index >= kOutputs || message.value > kBlockBytes) continue;
-    said.bytes += message.value;
-    said.most[message.index] = std::max(said.most[message.index], static_cast<std::size_t>(message.value));
+    if (message.block < kInputs || message.block >= kBlocks || message.bytes > kBlockBytes) continue;
+    said.bytes += message.bytes;
+    said.most[message.block] = std::max(said.most[message.block], static_cast<std::size_t>(message.bytes));
   }
   return said;
 }
@@ -78,7 +76,7 @@ void FillBlock(Choices& choices, std::array<char, kBlockBytes>* block) {
   }
 }
 
-void ReadAll(ArchiveClient& client, std::size_t most, std::size_t capacity) {
+void ReadAll(SandboxedReader& client, std::size_t most, std::size_t capacity) {
   const auto buffer = std::make_unique<char[]>(capacity);
   ArchiveMember member;
   std::size_t given = 0;
@@ -113,15 +111,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t capacity = 1 + choices.Byte();
   const bool whole = choices.OneIn(2);
   const Said said = SendMessages(choices, ends[1]);
-  for (auto& block : shared->outputs) FillBlock(choices, &block);
+  for (std::size_t i = kInputs; i < kBlocks; ++i) FillBlock(choices, &shared->blocks[i]);
   // What the process did not say that it wrote is not to be looked at.
-  for (std::size_t i = 0; i < kOutputs; ++i)
-    ASAN_POISON_MEMORY_REGION(shared->outputs[i].data() + said.most[i], kBlockBytes - said.most[i]);
+  for (std::size_t i = kInputs; i < kBlocks; ++i)
+    ASAN_POISON_MEMORY_REGION(shared->blocks[i].data() + said.most[i], kBlockBytes - said.most[i]);
   shutdown(ends[1], SHUT_WR);
   {
     const std::unique_ptr<ByteSource> source = OpenMemory(Bytes(data, size), capacity);
-    ArchiveClient client(std::make_unique<ArchiveProcess>(-1, ends[0], shared, kMemory), *source, Packing::kTar,
-                         []() -> std::optional<std::string> { return std::nullopt; });
+    SandboxedReader client(std::make_unique<WorkerProcess>(-1, ends[0], shared, kMemory), *source, Packing::kTar,
+                           {[]() -> std::optional<std::string> { return std::nullopt; }});
     if (whole) {
       ReadAll(client, said.bytes, capacity);
     } else {

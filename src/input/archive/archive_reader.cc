@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "input/quota.h"
@@ -26,15 +24,13 @@ constexpr int kMostRestarts = 10'000;  // each costs some microseconds
 int Enable(archive* reader, Packing packing) {
   switch (packing) {
     case Packing::kTar:
-      // What `cat a.tar b.tar` makes is read whole.
+      // `cat a.tar b.tar` is read to its end.
       archive_read_support_format_tar(reader);
       return archive_read_set_format_option(reader, "tar", "read_concatenated_archives", "1");
     case Packing::kZip:
-      // From its beginning, not by the list at its end: so a pipe is read like a file, a cut archive up to the cut, and
-      // members that overlap count once.
+      // From the beginning, not by the list at its end: a pipe is read like a file, a truncated archive up to the cut,
+      // and members that overlap are read once.
       return archive_read_support_format_zip_streamable(reader);
-    case Packing::kSevenZip:
-      return archive_read_support_format_7zip(reader);
     case Packing::kCpio:
       return archive_read_support_format_cpio(reader);
     default:
@@ -42,36 +38,14 @@ int Enable(archive* reader, Packing packing) {
   }
 }
 
-// libarchive drops names that the locale cannot write; in this one, whatever the user's is, it keeps them all. For the
-// calling thread, while it lives.
-class Utf8Names {
- public:
-  Utf8Names() {
-    if (Locale() != nullptr) before_ = uselocale(Locale());
-  }
-  ~Utf8Names() {
-    if (before_ != nullptr) uselocale(before_);
-  }
-  Utf8Names(const Utf8Names&) = delete;
-  Utf8Names& operator=(const Utf8Names&) = delete;
-
-  static locale_t Locale() {
-    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-    return utf8;
-  }
-
- private:
-  locale_t before_ = nullptr;
-};
-
-// Null where there is none. A name that is stored as Unicode has no other form in the C locale.
+// Returns null if there is no name. A name that is stored as Unicode has no other form in the C locale.
 const char* StoredName(archive_entry* entry) {
-  errno = 0;  // libarchive ends the process where it finds an ENOMEM there that something else left
+  errno = 0;  // libarchive exits if it finds an ENOMEM that something else left
   const char* name = archive_entry_pathname_utf8(entry);
   return name == nullptr ? archive_entry_pathname(entry) : name;
 }
 
-// These inside a zip ask for as much memory as the archive says, and libarchive sets no limit.
+// In a zip these methods allocate as much memory as the archive asks for, and libarchive sets no limit.
 bool HasUnlimitedMemory(archive* reader, Packing packing) {
   constexpr std::array<std::string_view, 3> kMethods = {"lzma", "xz", "ppmd"};
   if (packing != Packing::kZip) return false;
@@ -81,6 +55,13 @@ bool HasUnlimitedMemory(archive* reader, Packing packing) {
                      [&](std::string_view one) { return method.find(one) != std::string_view::npos; });
 }
 
+// A little-endian number of `size` bytes.
+std::uint64_t NumberAt(std::string_view bytes, std::size_t at, std::size_t size) {
+  std::uint64_t number = 0;
+  while (size-- > 0) number = number << 8 | static_cast<unsigned char>(bytes[at + size]);
+  return number;
+}
+
 }  // namespace
 
 std::string NeedsMore(Packing packing, std::size_t memory) {
@@ -88,52 +69,22 @@ std::string NeedsMore(Packing packing, std::size_t memory) {
                      NameOf(packing), WholeSize(memory));
 }
 
-struct ArchiveReader::Callbacks {
-  static la_ssize_t Read(archive*, void* reader_pointer, const void** buffer) {
-    auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
-    if (reader.fed_ - reader.Consumed() > reader.memory_) {
-      reader.Note(NeedsMore(reader.packing_, reader.memory_));
-      return ARCHIVE_FATAL;
-    }
-    try {
-      if (!std::exchange(reader.block_waits_, false)) reader.Fill(0);
-    } catch (...) {
-      reader.failure_ = std::current_exception();  // nothing may be thrown through C
-      return ARCHIVE_FATAL;
-    }
-    if (reader.zip_list_) reader.zip_list_->See({reader.block_.get(), reader.held_});
-    reader.fed_ += reader.held_;
-    *buffer = reader.block_.get();
-    return static_cast<la_ssize_t>(reader.held_);
-  }
-
-  static la_int64_t Seek(archive*, void* reader_pointer, la_int64_t offset, int whence) {
-    auto& reader = *static_cast<ArchiveReader*>(reader_pointer);
-    const std::optional<std::uint64_t> size = reader.source_.Size();
-    if (!size) return ARCHIVE_FATAL;
-    const auto end = static_cast<la_int64_t>(*size);
-    const la_int64_t from = whence == SEEK_END ? end : whence == SEEK_CUR ? static_cast<la_int64_t>(reader.fed_) : 0;
-    // Headers may point anywhere.
-    if (offset < -from || offset > end - from) return ARCHIVE_FATAL;
-    const la_int64_t target = from + offset;
-    if (!reader.source_.SeekTo(static_cast<std::uint64_t>(target))) return ARCHIVE_FATAL;
-    reader.fed_ = static_cast<std::uint64_t>(target);
-    return target;
-  }
-};
-
 ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t memory)
     : source_(source),
       packing_(packing),
       memory_(memory),
       entry_(archive_entry_new()),
-      block_(std::make_unique_for_overwrite<char[]>(kArchiveBlock)) {
+      buffer_(std::make_unique_for_overwrite<char[]>(kArchiveBlock)),
+      check_end_(packing == Packing::kZip) {
   if (entry_ == nullptr) throw std::bad_alloc();
-  if (packing_ == Packing::kZip) zip_list_.emplace();
+  UseUtf8Names();
   Open();
 }
 
-void ArchiveReader::Prepare() { Utf8Names::Locale(); }
+void ArchiveReader::UseUtf8Names() {
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 != nullptr) uselocale(utf8);
+}
 
 ArchiveReader::~ArchiveReader() {
   archive_entry_free(entry_);
@@ -147,90 +98,106 @@ void ArchiveReader::Open() {
   fed_ = 0;
   Enable(archive_, packing_);
   archive_read_set_callback_data(archive_, this);
-  archive_read_set_read_callback(archive_, &Callbacks::Read);
-  if (packing_ == Packing::kSevenZip) archive_read_set_seek_callback(archive_, &Callbacks::Seek);
+  archive_read_set_read_callback(archive_, &ArchiveReader::Feed);
   ended_ = archive_read_open1(archive_) != ARCHIVE_OK;
-  if (ended_) Note(Words());
+  if (ended_) Note(CannotUnpack());
 }
 
-// Keeps the last `keep` bytes of the block and reads behind them; gives how many were read.
+// The callback by which libarchive reads.
+ssize_t ArchiveReader::Feed(archive*, void* self, const void** bytes) {
+  auto& reader = *static_cast<ArchiveReader*>(self);
+  if (reader.fed_ - reader.Consumed() > reader.memory_) {
+    reader.Note(NeedsMore(reader.packing_, reader.memory_));
+    return ARCHIVE_FATAL;
+  }
+  try {
+    if (!std::exchange(reader.refeed_, false)) {
+      reader.begin_ = 0;
+      reader.Fill(0);
+    }
+  } catch (...) {
+    reader.failure_ = std::current_exception();  // C code cannot pass it on
+    return ARCHIVE_FATAL;
+  }
+  const std::string_view given = reader.Last(reader.held_ - reader.begin_);
+  reader.fed_ += given.size();
+  *bytes = given.data();
+  return static_cast<ssize_t>(given.size());
+}
+
+// Keeps the last `keep` bytes of the buffer and reads more after them. Returns how many bytes were read.
 std::size_t ArchiveReader::Fill(std::size_t keep) {
-  std::memmove(block_.get(), block_.get() + held_ - keep, keep);
-  const std::size_t got = source_.Read(block_.get() + keep, kArchiveBlock - keep);
+  std::memmove(buffer_.get(), Last(keep).data(), keep);
+  const std::size_t got = source_.Read(buffer_.get() + keep, kArchiveBlock - keep);
   if (got == 0) input_ended_ = true;
   held_ = keep + got;
-  const std::string_view bytes(block_.get() + keep, got);
-  const std::size_t last = bytes.find_last_not_of('\0');
+  const std::size_t last = Last(got).find_last_not_of('\0');
   zeros_ = last == std::string_view::npos ? zeros_ + got : got - 1 - last;
   return got;
 }
 
-// Of the bytes that libarchive was given, those it is done with.
+// How many of the bytes that libarchive was given it has finished with.
 std::uint64_t ArchiveReader::Consumed() const {
   return std::min(fed_, static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0)));
 }
 
-// What was read of the source and not by libarchive.
 std::size_t ArchiveReader::Unused() const {
   return static_cast<std::size_t>(std::min<std::uint64_t>(held_, fed_ - Consumed()));
 }
 
-// Goes to the next member that can be found behind damage, of which libarchive says no more than that it is there.
+// Restarts libarchive at the next header after damage.
 bool ArchiveReader::FindNextInZip() {
   constexpr std::string_view kMember = "PK\x03\x04";
-  zip_list_.reset();
+  check_end_ = false;
   if (++restarts_ > kMostRestarts) {
     Note("its zip data is damaged in too many places; what follows was not read");
     return false;
   }
-  std::size_t keep = Unused();
-  if (keep > 0 && archive_filter_bytes(archive_, -1) <= 0) --keep;  // or it would be found where it was
+  std::size_t rest = Unused();
+  if (rest > 0 && archive_filter_bytes(archive_, -1) <= 0) --rest;  // or the same header would be found again
   while (true) {
-    const std::string_view bytes(block_.get() + held_ - keep, keep);
-    const std::size_t found = bytes.find(kMember);
+    const std::size_t found = Last(rest).find(kMember);
     if (found != std::string_view::npos) {
-      Fill(keep - found);
-      block_waits_ = true;
+      begin_ = held_ - rest + found;
+      refeed_ = true;
       Open();
       return !ended_;
     }
-    if (Fill(std::min(keep, kMember.size() - 1)) == 0) return false;
-    keep = held_;
+    if (Fill(std::min(rest, kMember.size() - 1)) == 0) return false;
+    rest = held_;
   }
 }
 
+// Keeps the first problem, which caused the others.
 void ArchiveReader::Note(std::string problem) {
   if (problem_.empty()) problem_ = std::move(problem);
 }
 
-std::string ArchiveReader::Words() const {
+std::string ArchiveReader::CannotUnpack() const {
   if (archive_errno(archive_) == ENOMEM) return NeedsMore(packing_, memory_);
-  const char* words = archive_error_string(archive_);
-  return fmt::format("its {} data cannot be unpacked further: {}", NameOf(packing_),
-                     words == nullptr ? "it is damaged" : words);
+  return Sentence("cannot be unpacked further");
 }
 
-std::string ArchiveReader::Damage() const {
-  const char* words = archive_error_string(archive_);
-  return fmt::format("its {} data is damaged, so members may be missing: {}", NameOf(packing_),
-                     words == nullptr ? "a header cannot be read" : words);
+// For damage after which libarchive continues.
+std::string ArchiveReader::Damage() const { return Sentence("is damaged, so members may be missing"); }
+
+std::string ArchiveReader::Sentence(std::string_view what) const {
+  const char* why = archive_error_string(archive_);
+  return fmt::format("its {} data {}: {}", NameOf(packing_), what, why == nullptr ? "a header cannot be read" : why);
 }
 
-// Whether libarchive's warning is about a name that the locale cannot write, which does not matter here.
+// Whether libarchive only warns that the locale cannot express a name.
 bool ArchiveReader::IsOfName() const {
   const char* words = archive_error_string(archive_);
   return words != nullptr && std::string_view(words).find("be converted") != std::string_view::npos;
 }
 
 bool ArchiveReader::Next(ArchiveMember* member) {
-  const Utf8Names names;
   constexpr int kMostRetries = 16;
-  const bool told = !member_problem_.empty() || unreadable_;
+  const bool reported = !member_problem_.empty() || unreadable_;
   member_problem_.clear();
-  late_problem_.clear();
-  first_ = {};
   piece_ = {};
-  taken_ = {};
+  hole_ = 0;
   at_ = 0;
   left_out_ = 0;
   for (int retries = 0; !ended_ && retries < kMostRetries;) {
@@ -238,12 +205,12 @@ bool ArchiveReader::Next(ArchiveMember* member) {
     const int result = broken_ ? ARCHIVE_FATAL : archive_read_next_header2(archive_, entry_);
     if (failure_) std::rethrow_exception(failure_);
     if (result == ARCHIVE_EOF) {
-      // What was passed over to get there.
-      if (!told && archive_error_string(archive_) != nullptr && !IsOfName()) Note(Damage());
+      // An error means that libarchive skipped something.
+      if (!reported && archive_error_string(archive_) != nullptr && !IsOfName()) Note(Damage());
       ended_ = true;
-      ended_well_ = !told;
+      ended_well_ = !reported;
     } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && StoredName(entry_) == nullptr)) {
-      if (!told) Note(Words());
+      if (!reported) Note(CannotUnpack());
       broken_ = false;
       ended_ = packing_ != Packing::kZip || !FindNextInZip();
     } else if (result == ARCHIVE_RETRY) {
@@ -252,18 +219,18 @@ bool ArchiveReader::Next(ArchiveMember* member) {
     } else if (HasTooManyLinks()) {
       ended_ = true;
     } else {
-      // A failure with a name is about the rest of the member before.
-      if (result == ARCHIVE_FAILED ? !told : result != ARCHIVE_OK && !IsOfName()) Note(Damage());
-      if (zip_list_) zip_list_->AddMember(Consumed());
+      // A failure with a name is about the rest of the previous member.
+      if (result == ARCHIVE_FAILED ? !reported : result != ARCHIVE_OK && !IsOfName()) Note(Damage());
       Describe(member);
       return true;
     }
   }
   ended_ = true;
+  if (!std::exchange(end_read_, true)) ReadEnd();
   return false;
 }
 
-// For each of these libarchive looks through all that came before.
+// libarchive compares each linked file with all previous ones.
 bool ArchiveReader::HasTooManyLinks() {
   constexpr int kMostLinked = 30'000;
   if (packing_ != Packing::kCpio || archive_entry_nlink(entry_) < 2 || ++linked_ <= kMostLinked) return false;
@@ -272,6 +239,7 @@ bool ArchiveReader::HasTooManyLinks() {
 }
 
 void ArchiveReader::Describe(ArchiveMember* member) {
+  ++found_;
   const char* name = StoredName(entry_);
   member->name = name == nullptr ? "(without a name)" : std::string(name, strnlen(name, kLongestMemberName));
   member->unreadable.clear();
@@ -281,87 +249,103 @@ void ArchiveReader::Describe(ArchiveMember* member) {
     member->unreadable = "it is packed with xz, lzma or ppmd inside a zip, which is not read";
   }
   unreadable_ = !member->unreadable.empty();
-  if (unreadable_) zip_list_.reset();  // how far it goes cannot be told
+  if (unreadable_) check_end_ = false;  // its end is unknown
   member->has_content = HasContent();
 }
 
-// What was a pipe when it was packed may have content by now (`7z a -si`), and so may anything that says it has some,
-// as the folders of `tar --listed-incremental` do; a link has only the name of its target.
+// Anything with a size may have content, such as the folders of `tar --listed-incremental`. A link has only the name of
+// its target.
 bool ArchiveReader::HasContent() {
   const auto type = archive_entry_filetype(entry_);
   if ((type == AE_IFREG || type == 0) && archive_entry_hardlink(entry_) == nullptr) return true;
   if (archive_entry_size(entry_) <= 0) return false;
-  if (unreadable_) return true;
-  first_ = Take();
-  return !first_.empty() || !member_problem_.empty();
+  return unreadable_ || HasPiece() || !member_problem_.empty();
 }
 
-std::string_view ArchiveReader::Take() {
-  if (!first_.empty()) return std::exchange(first_, {});
+// Reads a piece from libarchive unless there is one. Returns false at the member's end.
+bool ArchiveReader::HasPiece() {
   while (piece_.empty()) {
-    if (!late_problem_.empty()) member_problem_ = std::exchange(late_problem_, {});
-    if (ended_ || broken_ || !member_problem_.empty()) return {};
+    if (ended_ || broken_ || !member_problem_.empty()) return false;
     const void* bytes = nullptr;
     std::size_t size = 0;
     la_int64_t offset = 0;
     const int result = archive_read_data_block(archive_, &bytes, &size, &offset);
     if (failure_) std::rethrow_exception(failure_);
-    if (result == ARCHIVE_EOF) return {};
+    if (result == ARCHIVE_EOF) return false;
     if (result == ARCHIVE_RETRY) continue;
-    if (result == ARCHIVE_WARN && size > 0) {
-      late_problem_ = Words();  // a wrong size or checksum, of which the last piece is told
-    } else if (result != ARCHIVE_OK) {
-      member_problem_ = Words();
-      broken_ = result == ARCHIVE_FATAL;
-      return {};
-    }
-    if (size == 0) continue;  // where a hole ends at the member's end, or there is nothing yet
+    if (result != ARCHIVE_OK) member_problem_ = CannotUnpack();
+    broken_ = result == ARCHIVE_FATAL;
+    if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return false;
+    if (size == 0) continue;  // a hole at the member's end, or nothing yet
+    // A warning is about a wrong size or checksum; the last piece is still read.
     const auto begin = static_cast<std::uint64_t>(offset);
     if (offset < 0 || begin < at_) {
       member_problem_ = fmt::format("its {} data cannot be unpacked further: its pieces overlap", NameOf(packing_));
-      return {};
+      return false;
     }
+    hole_ = begin - at_;
     piece_ = {static_cast<const char*>(bytes), size};
-    const std::uint64_t hole = begin - at_;
     at_ = begin + size;
-    if (hole > 0) {
-      left_out_ += hole - 1;
-      return {"", 1};
-    }
   }
-  return std::exchange(piece_, {});
+  return true;
 }
 
 std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
-  if (taken_.empty()) taken_ = Take();
-  const std::size_t count = std::min(capacity, taken_.size());
-  if (count > 0) std::memcpy(buffer, taken_.data(), count);
-  taken_.remove_prefix(count);
+  if (capacity == 0 || !HasPiece()) return 0;
+  if (hole_ > 0) {
+    left_out_ += std::exchange(hole_, 0) - 1;
+    *buffer = '\0';
+    return 1;
+  }
+  const std::size_t count = piece_.copy(buffer, capacity);
+  piece_.remove_prefix(count);
   return count;
 }
 
-void ArchiveReader::SeeBehind(std::string_view bytes) {
-  if (packing_ == Packing::kZip) {  // whose list of members lies behind them
-    if (zip_list_) zip_list_->SeeList(bytes);
-    return;
-  }
-  // Zeros fill up the last block of a tape.
-  if (bytes.find_first_not_of('\0') != std::string_view::npos)
-    Note(fmt::format("other bytes follow its {} data and were not read", NameOf(packing_)));
-}
-
-void ArchiveReader::Finish() {
-  if (packing_ == Packing::kSevenZip) return;  // not read in order
+// Reads what follows the members, so that checksums at the end of an outer packing are checked too.
+void ArchiveReader::ReadEnd() {
   constexpr std::size_t kEndMark = 512;
-  const std::size_t unused = Unused();
-  if (zip_list_) zip_list_->BeginList(Consumed());
-  SeeBehind({block_.get() + held_ - unused, unused});
-  while (Fill(0) > 0) SeeBehind({block_.get(), held_});
-  if (zip_list_) {
-    if (std::string disagreement = zip_list_->Disagreement(); !disagreement.empty()) Note(std::move(disagreement));
+  std::string end;
+  std::uint64_t size = fed_ - Unused();  // of the archive
+  bool more = false;
+  for (std::size_t rest = Unused(); rest > 0 || Fill(0) > 0; rest = 0) {
+    const std::string_view bytes = Last(rest > 0 ? rest : held_);
+    more = more || bytes.find_first_not_of('\0') != std::string_view::npos;  // zeros fill the last block of a tape
+    size += bytes.size();
+    end.append(bytes);
+    if (end.size() > 2 * kArchiveBlock) end.erase(0, kArchiveBlock);
+  }
+  if (packing_ == Packing::kZip) {
+    if (check_end_) Note(ZipEndProblem(end, size));
+  } else if (more) {
+    Note(fmt::format("other bytes follow its {} data and were not read", NameOf(packing_)));
   }
   if (packing_ == Packing::kTar && ended_well_ && zeros_ < kEndMark)
     Note("its tar data has no end mark, so members may be missing");
+}
+
+// libarchive skips a member with a damaged header without an error, and stops at anything that looks like the list of
+// members at the end of a zip. So the last record must count as many members as were found, and the list must fill the
+// space between the place where libarchive stopped and that record.
+std::string ArchiveReader::ZipEndProblem(std::string_view end, std::uint64_t size) const {
+  constexpr std::size_t kRecord = 22;
+  constexpr std::uint64_t kLongestDescriptor = 24;   // whose rest may precede the list
+  constexpr std::uint64_t kLargestOthers = 56 + 20;  // the records of zip64 may follow it
+  const std::size_t at = end.size() < kRecord ? std::string_view::npos : end.rfind("PK\x05\x06", end.size() - kRecord);
+  const std::uint64_t after = at == std::string_view::npos ? UINT64_MAX : at + kRecord + NumberAt(end, at + 20, 2);
+  if (after > end.size()) return "its zip data does not end with a whole list of its members, so some may be missing";
+  if (end.find_first_not_of('\0', after) != std::string_view::npos)
+    return "other bytes follow its zip data and were not read";
+  // Numbers that are too large for the record have all bits set, or the upper ones cut off.
+  const std::uint64_t listed = NumberAt(end, at + 10, 2);
+  const std::uint64_t length = NumberAt(end, at + 12, 4);
+  const std::uint64_t place = NumberAt(end, at + 16, 4);
+  const std::uint64_t record = size - (end.size() - at);
+  if ((listed == UINT16_MAX || listed == (found_ & UINT16_MAX)) &&
+      (place == UINT32_MAX ||
+       (place - Consumed() <= kLongestDescriptor && record - (place + length) <= kLargestOthers)))
+    return "";
+  return "its zip data lists other members than are found in it, so some may be missing";
 }
 
 }  // namespace whyoom

@@ -1,17 +1,15 @@
-// Reads an archive in this process; libarchive does the work. What is packed round an archive is undone before
-// (decompress.h).
+// Reads the members of an archive in the order in which they are stored. libarchive does the work.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "input/archive/member_reader.h"
-#include "input/archive/zip_list.h"
 #include "input/byte_source.h"
 #include "input/packing.h"
 
@@ -20,77 +18,115 @@ struct archive_entry;
 
 namespace whyoom {
 
+struct ArchiveMember {
+  std::string name;          // any bytes, at most kLongestMemberName of them
+  bool has_content = false;  // false for folders, links and devices
+  std::string unreadable;    // why the content cannot be read, as a sentence; empty if it can
+};
+
+// File systems accept paths of 4 KiB.
+constexpr std::size_t kLongestMemberName = std::size_t{1} << 16;
+
+class MemberReader {
+ public:
+  virtual ~MemberReader() = default;
+
+  // Goes to the next member, even if the previous one was not read to its end. Returns false at the end of the archive
+  // or of its readable part. In a zip, members after a damaged one are found again.
+  virtual bool Next(ArchiveMember* member) = 0;
+
+  // Reads the next bytes of the current member; returns 0 at its end. A hole in a sparse file is returned as one zero,
+  // because a short header can declare terabytes of them.
+  virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
+
+  // How many zeros of holes Read has left out of the current member so far.
+  std::uint64_t left_out() const { return left_out_; }
+
+  // Why the current member ended early, and whether that was because the bytes of the archive ended.
+  std::string_view member_problem() const { return member_problem_; }
+  bool input_ended() const { return input_ended_; }
+
+  // Why the whole archive ended early; empty if it did not. May differ on a second try if no limit was the reason.
+  std::string_view problem() const { return problem_; }
+  bool may_differ() const { return may_differ_; }
+
+ protected:
+  std::uint64_t left_out_ = 0;
+  bool input_ended_ = false;
+  bool may_differ_ = false;
+  std::string member_problem_;
+  std::string problem_;
+};
+
 // "unpacking its zip data further needs more than 128 MiB (--max-memory); what follows was not read"
 std::string NeedsMore(Packing packing, std::size_t memory);
 
+// Reads an archive in this process.
 class ArchiveReader : public MemberReader {
  public:
-  // Borrows `source`, which stands at the beginning of the archive; a 7z needs one with a Size(). `memory` limits what
-  // libarchive keeps of the bytes it was given, such as a name of 4 GiB.
+  // Borrows `source`, which is at the beginning of the archive. `memory` limits how many bytes of the archive
+  // libarchive may buffer, for example for a name of 4 GiB.
   ArchiveReader(ByteSource& source, Packing packing, std::size_t memory);
   ~ArchiveReader() override;
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  // Has libarchive load what it may need, for a process that may open no file later.
-  static void Prepare();
-
-  // What Read gives next, as much as there is at hand; empty at the member's end. Valid until the next call of
-  // anything.
-  std::string_view Take();
+  // libarchive drops names that the thread's locale cannot express. Sets one that can express all. Reading an archive
+  // calls it too, but cannot do so any more in a process that may not open files.
+  static void UseUtf8Names();
 
   bool Next(ArchiveMember* member) override;
   std::size_t Read(char* buffer, std::size_t capacity) override;
-  std::uint64_t left_out() const override { return left_out_; }
-  std::string_view member_problem() const override { return member_problem_; }
-  bool input_ended() const override { return input_ended_; }
-  void Finish() override;
-  std::string_view problem() const override { return problem_; }
+
+  // Whether Read would return something. If so, that Read does not read from the source.
+  bool HasPiece();
 
  private:
-  struct Callbacks;
+  static ssize_t Feed(archive*, void* self, const void** bytes);
 
   void Open();
   std::size_t Fill(std::size_t keep);
   std::uint64_t Consumed() const;
   std::size_t Unused() const;
+  std::string_view Last(std::size_t count) const { return {buffer_.get() + held_ - count, count}; }
   bool FindNextInZip();
   bool HasTooManyLinks();
   void Describe(ArchiveMember* member);
   bool HasContent();
+  void ReadEnd();
+  std::string ZipEndProblem(std::string_view end, std::uint64_t size) const;
   bool IsOfName() const;
-  void SeeBehind(std::string_view bytes);
-  std::string Words() const;       // libarchive's for its last error
-  std::string Damage() const;      // the same of one behind which it goes on
-  void Note(std::string problem);  // the first is the cause of the others
+  std::string CannotUnpack() const;
+  std::string Damage() const;
+  std::string Sentence(std::string_view what) const;
+  void Note(std::string problem);
 
   ByteSource& source_;
   const Packing packing_;
   const std::size_t memory_;
   archive* archive_ = nullptr;
   archive_entry* entry_;
-  std::unique_ptr<char[]> block_;
-  std::size_t held_ = 0;      // bytes in block_
-  std::uint64_t fed_ = 0;     // bytes given to libarchive
-  std::uint64_t zeros_ = 0;   // that the bytes read so far end with
-  bool block_waits_ = false;  // it is still to be given to libarchive
-  bool broken_ = false;       // libarchive does not go on
-  bool unreadable_ = false;   // the member at hand
-  std::string_view first_;    // what Take gives first
-  std::string_view piece_;    // of it, in libarchive's memory, which stands behind a hole
-  std::string_view taken_;    // what Read has still to give
-  std::uint64_t at_ = 0;      // where the piece after that lies in it
-  std::uint64_t left_out_ = 0;
-  bool input_ended_ = false;
-  bool ended_ = false;               // nothing more comes
-  bool ended_well_ = false;          // by what libarchive saw as the end
-  int restarts_ = 0;                 // behind damage
-  int linked_ = 0;                   // members with several names
-  std::optional<ZipList> zip_list_;  // nothing where damage was told, or it is no zip
-  std::exception_ptr failure_;
-  std::string problem_;
-  std::string member_problem_;
-  std::string late_problem_;  // to be told behind the piece at hand
+  std::exception_ptr failure_;  // of source_, while libarchive returns
+
+  std::unique_ptr<char[]> buffer_;
+  std::size_t held_ = 0;     // bytes in it
+  std::size_t begin_ = 0;    // of those that libarchive was given
+  bool refeed_ = false;      // give them to libarchive again
+  std::uint64_t fed_ = 0;    // bytes given to libarchive
+  std::uint64_t zeros_ = 0;  // that the bytes read so far end with
+
+  std::uint64_t hole_ = 0;   // zeros, and
+  std::string_view piece_;   // bytes in libarchive's memory, to be returned
+  std::uint64_t at_ = 0;     // where the next piece should begin in the member
+  bool broken_ = false;      // libarchive cannot continue
+  bool unreadable_ = false;  // the current member
+  bool ended_ = false;       // there are no more members
+  bool ended_well_ = false;  // libarchive recognized the end
+  bool end_read_ = false;
+  int restarts_ = 0;         // after damage
+  int linked_ = 0;           // members with several names
+  std::uint64_t found_ = 0;  // members
+  bool check_end_;           // whether the end of a zip should count as many
 };
 
 }  // namespace whyoom

@@ -37,7 +37,6 @@ std::string Members(const std::string& bytes, Packing packing, bool skip = false
     shown += "; ";
   }
   CHECK_FALSE(reader.Next(&member));
-  reader.Finish();
   return shown + std::string(reader.problem());
 }
 

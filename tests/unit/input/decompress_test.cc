@@ -175,7 +175,7 @@ TEST_CASE("how much memory would be needed is rounded up to whole mebibytes", "[
   CHECK(TooMuchMemory("xz", 1537 * kMiB, 128 * kMiB) ==
         "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); it was not read");
   CHECK(TooMuchMemory("xz", 1536 * kMiB + 1, 128 * kMiB) == TooMuchMemory("xz", 1537 * kMiB, 128 * kMiB));
-  CHECK(TooMuchMemory("7z", 1, 1).find("needs 1 MiB") != std::string::npos);
+  CHECK(TooMuchMemory("xz", 1, 1).find("needs 1 MiB") != std::string::npos);
   CHECK(TooMuchMemory("zstd", 0, 128 * kMiB) ==
         "unpacking its zstd data needs memory, more than 128 MiB (--max-memory); it was not read");
 }

@@ -78,6 +78,9 @@ TEST_CASE("what cannot be followed says so", "[input]") {
   CHECK(Next(&packed).empty());
   CHECK(packed.state() == State::kEnded);
   CHECK(packed.problem() == "it is packed (gzip), which cannot be followed; leave out --follow");
+  FollowSource unread(scratch.Write("a.7z", Archive("7zip", {{"a.log", "text"}})), control, kAtOnce);
+  CHECK(Next(&unread).empty());
+  CHECK(unread.problem() == "it is packed (7z), which cannot be followed; leave out --follow");
   FollowSource below_file(scratch.Write("file", "") + "/x", control, kAtOnce);
   CHECK(Next(&below_file).empty());
   CHECK(below_file.state() == State::kEnded);

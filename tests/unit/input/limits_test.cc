@@ -45,8 +45,8 @@ TEST_CASE("unpacking stops at the limit of bytes, and only where there are more"
 
 TEST_CASE("the limit of bytes is the whole input's", "[input]") {
   const std::vector<PackedFile> files = {{"a", std::string(600, 'a')}, {"b", std::string(600, 'b')}, {"c", "c"}};
-  for (const std::string format : {"ustar", "zip", "7zip", "newc"}) {
-    const ReadBack read = UnpackArchive(format, Archive(format, files), WithBytes(1000));
+  for (const std::string format : {"ustar", "zip", "newc"}) {
+    const ReadBack read = Unpack(Archive(format, files), WithBytes(1000));
     INFO(format);
     REQUIRE(read.pieces.size() == 2);
     CHECK((read.pieces[1].text == std::string(400, 'b')));
@@ -208,16 +208,6 @@ TEST_CASE("a decoder may take only so much memory", "[input]") {
   CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
 }
 
-TEST_CASE("a 7z may ask for only so much memory", "[input]") {
-  Limits little;
-  little.memory = 1 << 10;
-  const ReadBack read = UnpackInFile(Archive("7zip", {{"a.log", "text\n"}}), little);
-  CHECK(read.pieces.empty());
-  REQUIRE(read.problems.size() == 1);
-  CHECK(read.problems[0].starts_with(": unpacking its 7z data needs "));
-  CHECK(read.problems[0].find("(--max-memory)") != std::string::npos);
-}
-
 TEST_CASE("what an archive has kept in memory is limited", "[input]") {
   // A cpio whose first name is said to be of 4 GiB.
   std::string cpio = "070701";
@@ -276,44 +266,6 @@ TEST_CASE("a hole in a file is one zero, and what follows it stands at its own p
     CHECK(shown == "a:" + std::string(1, '\0') + "text\n");
     CHECK(place == hole + 1);
   }
-}
-
-// A 7z of a header alone.
-std::string SevenZipOf(const std::string& header) {
-  std::string bytes("7z\xbc\xaf\x27\x1c\0\4\0\0\0\0", 12);
-  bytes += std::string(8, '\0') + static_cast<char>(header.size()) + std::string(7, '\0') + std::string(4, '\0');
-  return bytes + header;
-}
-
-TEST_CASE("counts in a 7z are not believed", "[input]") {
-  const std::string million("\xe0\xff\xff\xff", 4);
-  // Sixteen million files and nothing about them; so many members in one folder; and what BCJ2 would hold in memory.
-  for (const std::string& header :
-       {"\x01\x05" + million + "\x0e",
-        std::string("\x01\x04\x07\x0b\x01\0\x01\x01\0\x0c\x01\0\x08\x0d", 14) + million + std::string(3, '\0'),
-        std::string("\x01\x04\x07\x0b\x01\0\x01\x14\x03\x03\x01\x1b\x01\x01\x0c\xf0\xff\xff\xff\xff\0\0", 22)}) {
-    const ReadBack read = UnpackInFile(SevenZipOf(header));
-    REQUIRE(read.problems.size() == 1);
-    CHECK(read.problems[0].find("(--max-memory)") != std::string::npos);
-  }
-  for (const std::string& header :
-       {std::string("\x01\x04\x07\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", 14), std::string("\x17\x06"),
-        std::string("\x02"), std::string("\x01\x04\x06\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x0a\x00", 15),
-        std::string("\x01\x02\0\0", 4)}) {
-    const ReadBack read = UnpackInFile(SevenZipOf(header));
-    REQUIRE(read.problems.size() == 1);
-    CHECK(read.problems[0].starts_with(": its 7z header cannot be read: "));
-  }
-}
-
-TEST_CASE("a 7z that is no file of its own is told, and what lies beside it is read", "[input]") {
-  const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
-  const std::string told =
-      "a 7z can be read from a file only, not from a pipe nor out of other packed data; unpack it first";
-  CHECK(Unpack(packed).problems == std::vector<std::string>{": " + told});
-  const ReadBack read = UnpackInFile(Archive("ustar", {{"a.7z", packed}, {"b", "after\n"}}));
-  CHECK(Lines(read) == std::vector<std::string>{"b: after\n"});
-  CHECK(read.problems == std::vector<std::string>{"a.7z: " + told});
 }
 
 }  // namespace TEST_FILE

@@ -7,7 +7,6 @@
 
 #include "catch.h"
 #include "input/members.h"
-#include "process.h"
 
 namespace whyoom {
 namespace {
@@ -80,15 +79,6 @@ ReadBack Unpack(const std::string& bytes, const Limits& limits, std::size_t chun
 }
 
 ReadBack UnpackFile(const std::string& path, const Limits& limits) { return Read(OpenFile(path), limits); }
-
-ReadBack UnpackInFile(const std::string& bytes, const Limits& limits) {
-  const ScratchFolder scratch;
-  return UnpackFile(scratch.Write("packed", bytes), limits);
-}
-
-ReadBack UnpackArchive(const std::string& format, const std::string& bytes, const Limits& limits, std::size_t chunk) {
-  return format == "7zip" ? UnpackInFile(bytes, limits) : Unpack(bytes, limits, chunk);
-}
 
 std::vector<std::string> Lines(const ReadBack& read) {
   std::vector<std::string> lines;

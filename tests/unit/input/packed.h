@@ -16,7 +16,7 @@ struct PackedFile {
 // `filter` as libarchive names it: "gzip", "zstd", "xz", "bzip2", "lz4".
 std::string Compress(const std::string& filter, const std::string& bytes);
 
-// `format` as libarchive names it: "ustar", "zip", "7zip", …; `options` likewise ("zip:encryption=zipcrypt").
+// `format` as libarchive names it: "ustar", "zip", …; `options` likewise ("zip:encryption=zipcrypt").
 std::string Archive(const std::string& format, const std::vector<PackedFile>& files, const std::string& options = "");
 
 struct Piece {
@@ -36,11 +36,6 @@ ReadBack Unpack(const std::string& bytes, const Limits& limits = {}, std::size_t
 
 // The same for a file.
 ReadBack UnpackFile(const std::string& path, const Limits& limits = {});
-ReadBack UnpackInFile(const std::string& bytes, const Limits& limits = {});
-
-// An archive as from a pipe, but for a 7z, which is read from a file only.
-ReadBack UnpackArchive(const std::string& format, const std::string& bytes, const Limits& limits = {},
-                       std::size_t chunk = std::string::npos);
 
 // Catch has no printer for pieces.
 std::vector<std::string> Lines(const ReadBack& read);  // "member: text" of each

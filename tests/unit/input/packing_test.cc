@@ -25,15 +25,17 @@ TEST_CASE("packed input is known by its first bytes", "[input]") {
     CHECK_FALSE(IsArchive(packing));
   }
   const std::vector<std::pair<std::string, Packing>> formats = {
-      {"ustar", Packing::kTar}, {"v7tar", Packing::kTar},     {"gnutar", Packing::kTar}, {"pax", Packing::kTar},
-      {"zip", Packing::kZip},   {"7zip", Packing::kSevenZip}, {"newc", Packing::kCpio},  {"odc", Packing::kCpio},
-      {"bin", Packing::kCpio},  {"pwb", Packing::kCpio},      {"ar", Packing::kAr}};
+      {"ustar", Packing::kTar}, {"v7tar", Packing::kTar}, {"gnutar", Packing::kTar}, {"pax", Packing::kTar},
+      {"zip", Packing::kZip},   {"newc", Packing::kCpio}, {"odc", Packing::kCpio},   {"bin", Packing::kCpio},
+      {"pwb", Packing::kCpio},  {"ar", Packing::kAr}};
   for (const auto& [name, packing] : formats) {
     INFO(name);
     CHECK(Of(Archive(name, {{"a.log", "text\n"}})) == packing);
     CHECK(IsArchive(packing));
   }
   CHECK(Of(Archive("zip", {})) == Packing::kZip);
+  CHECK(IsSevenZip(Archive("7zip", {{"a.log", "text\n"}})));
+  CHECK_FALSE(IsSevenZip("7z is a word"));
 }
 
 TEST_CASE("what only begins like packed bytes is plain", "[input]") {

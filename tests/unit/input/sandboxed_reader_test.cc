@@ -1,5 +1,5 @@
 // Archives that are read by a process of their own: the same comes out, whatever happens in there.
-#include "input/archive/archive_process.h"
+#include "input/archive/sandboxed_reader.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -18,22 +18,20 @@
 #include <vector>
 
 #include "catch.h"
-#include "input/archive/archive_client.h"
-#include "input/archive/lockdown.h"
 #include "input/byte_source.h"
 #include "packed.h"
 
 namespace whyoom {
 namespace TEST_FILE {
 
-using archive_channel::Message;
-using archive_channel::Record;
-using archive_channel::Shared;
+using worker::Message;
+using worker::Record;
+using worker::Shared;
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
 const auto kNeverStopped = []() -> std::optional<std::string> { return std::nullopt; };
 
-std::string FileOf(const ArchiveProcess& process, const std::string& name) {
+std::string FileOf(const WorkerProcess& process, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(process.pid()) + "/" + name);
   std::ostringstream text;
   text << file.rdbuf();
@@ -41,10 +39,10 @@ std::string FileOf(const ArchiveProcess& process, const std::string& name) {
 }
 
 // "name: text" of each piece, then the problems.
-std::string All(const std::string& format, const std::string& bytes, bool sandbox) {
+std::string All(const std::string& bytes, bool sandbox) {
   Limits limits;
   limits.sandbox = sandbox;
-  const ReadBack read = UnpackArchive(format, bytes, limits, 1000);
+  const ReadBack read = Unpack(bytes, limits, 1000);
   std::string all;
   for (const std::string& line : Lines(read)) all += line + "\n";
   for (const std::string& problem : read.problems) all += "! " + problem + "\n";
@@ -70,14 +68,14 @@ struct Hostile {
     say(ends[1], *shared);
     if (!goes_on) shutdown(ends[1], SHUT_WR);  // what it is told is still taken
     other = ends[1];
-    process = std::make_unique<ArchiveProcess>(-1, ends[0], shared, kMemory);
+    process = std::make_unique<WorkerProcess>(-1, ends[0], shared, kMemory);
   }
   ~Hostile() { close(other); }
 
   // "name: text" of what a run makes of it, then what is wrong.
   std::string Read() {
     const std::unique_ptr<ByteSource> source = OpenMemory("any");
-    ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+    SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
     std::string shown;
     ArchiveMember member;
     for (int members = 0; members < 10 && client.Next(&member); ++members) {
@@ -94,19 +92,19 @@ struct Hostile {
   }
 
   int other = -1;
-  std::unique_ptr<ArchiveProcess> process;
+  std::unique_ptr<WorkerProcess> process;
 };
 
 std::size_t Put(Shared& shared, std::size_t at, Record record, const std::string& bytes) {
-  std::memcpy(shared.outputs[0].data() + at, &record, sizeof(record));
-  std::memcpy(shared.outputs[0].data() + at + sizeof(record), bytes.data(), bytes.size());
+  std::memcpy(shared.blocks[worker::kInputs].data() + at, &record, sizeof(record));
+  std::memcpy(shared.blocks[worker::kInputs].data() + at + sizeof(record), bytes.data(), bytes.size());
   return at + sizeof(record) + bytes.size();
 }
 
 TEST_CASE("a process that reads archives has nothing else", "[input]") {
   setenv("WHYOOM_TEST_SECRET", "secret", 1);
   std::string why_not;
-  const std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory, &why_not);
+  const std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory, &why_not);
   unsetenv("WHYOOM_TEST_SECRET");
   INFO(why_not);
   REQUIRE(process);
@@ -117,7 +115,7 @@ TEST_CASE("a process that reads archives has nothing else", "[input]") {
   REQUIRE(folder != nullptr);
   while (const dirent* entry = readdir(folder)) open += entry->d_name[0] == '.' ? "" : std::string(entry->d_name) + " ";
   closedir(folder);
-  CHECK(open == "3 ");
+  CHECK(open == "0 ");  // the socket
   const std::string limits = FileOf(*process, "limits");
   CHECK(limits.find("Max open files            0                    0") != std::string::npos);
   CHECK(limits.find("Max address space         unlimited") == std::string::npos);
@@ -129,30 +127,30 @@ TEST_CASE("a process that reads archives has nothing else", "[input]") {
 TEST_CASE("a process serves one archive after another, and one that was ended is not asked again", "[input]") {
   std::string why_not;
   constexpr std::size_t kOwnMemory = kMemory + 1;  // so that no other test's is given
-  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kOwnMemory, &why_not);
+  std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kOwnMemory, &why_not);
   REQUIRE(process);
   const pid_t pid = process->pid();
-  ArchiveProcess::PutBack(std::move(process));
-  process = ArchiveProcess::Get(kOwnMemory, &why_not);
+  WorkerProcess::PutBack(std::move(process));
+  process = WorkerProcess::Get(kOwnMemory, &why_not);
   REQUIRE(process);
   CHECK(process->pid() == pid);
   kill(pid, SIGKILL);
   char nothing;
   CHECK(recv(process->socket(), &nothing, 1, 0) == 0);
-  ArchiveProcess::PutBack(std::move(process));
-  process = ArchiveProcess::Get(kOwnMemory, &why_not);
+  WorkerProcess::PutBack(std::move(process));
+  process = WorkerProcess::Get(kOwnMemory, &why_not);
   REQUIRE(process);
   CHECK(process->pid() != pid);
 }
 
 TEST_CASE("an archive whose process is ended is told, with what came before", "[input]") {
   std::string why_not;
-  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 2, &why_not);
+  std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 2, &why_not);
   REQUIRE(process);
   const pid_t pid = process->pid();
   const std::string tar = Archive("ustar", {{"a", "first"}, {"b", std::string(8 << 20, 'x')}, {"c", "third"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-  ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+  SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
   ArchiveMember member;
   REQUIRE(client.Next(&member));
   std::string bytes(100, '\0');
@@ -171,15 +169,15 @@ TEST_CASE("an archive whose process is ended is told, with what came before", "[
 
 TEST_CASE("what the reader of an archive has no more time for is told", "[input]") {
   std::string why_not;
-  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 3, &why_not);
+  std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 3, &why_not);
   REQUIRE(process);
   kill(process->pid(), SIGSTOP);
   const std::string tar = Archive("ustar", {{"a", "first"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
   int asked = 0;
-  ArchiveClient client(std::move(process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
-    return ++asked == 2 ? std::optional<std::string>("stopped") : std::nullopt;
-  });
+  SandboxedReader client(std::move(process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
+                           return ++asked == 2 ? std::optional<std::string>("stopped") : std::nullopt;
+                         }});
   ArchiveMember member;
   CHECK_FALSE(client.Next(&member));
   CHECK(asked == 2);
@@ -192,9 +190,9 @@ TEST_CASE("a process reads what this one would read", "[input]") {
                                          {"b/", ""},
                                          {"b/c\xC3\xA9", std::string(300'000, 'c')},
                                          {"d", std::string(70'000, 'd') + "end"}};
-  for (const std::string format : {"ustar", "pax", "zip", "7zip", "newc"}) {
+  for (const std::string format : {"ustar", "pax", "zip", "newc"}) {
     const std::string whole = Archive(format, files);
-    CHECK((All(format, whole, true) == All(format, whole, false)));
+    CHECK((All(whole, true) == All(whole, false)));
     for (int i = 0; i < 40; ++i) {
       std::string damaged = whole.substr(0, i % 2 == 0 ? whole.size() : random() % whole.size());
       for (int flips = 0; flips < 3 && !damaged.empty(); ++flips) {
@@ -204,7 +202,7 @@ TEST_CASE("a process reads what this one would read", "[input]") {
         damaged[at] = static_cast<char>(random());
       }
       INFO(format << " " << i);
-      CHECK((All(format, damaged, true) == All(format, damaged, false)));
+      CHECK((All(damaged, true) == All(damaged, false)));
     }
   }
 }
@@ -225,48 +223,44 @@ TEST_CASE("what libarchive keeps for itself is limited", "[input]") {
 }
 
 TEST_CASE("no message of a process that was taken over does harm", "[input]") {
-  const auto sent = [](int socket, Message::Kind kind, std::uint32_t index, std::uint64_t value) {
-    REQUIRE(archive_channel::Send(socket, {kind, index, value}));
+  const auto sent = [](int socket, std::uint32_t block, std::size_t bytes) {
+    REQUIRE(worker::Send(socket, {block, static_cast<std::uint32_t>(bytes)}));
   };
   const std::string told = "the process that unpacks its tar data ended early; what follows was not read";
   // Blocks that there are not, or are not so long.
-  for (const auto& block : {std::pair<std::uint32_t, std::uint64_t>{4, 100},
-                            {0, Shared().outputs[0].size() + 1},
-                            {UINT32_MAX, UINT64_MAX}}) {
-    CHECK(Hostile([&](int socket, Shared&) {
-            sent(socket, Message::Kind::kOutput, block.first, block.second);
-          }).Read() == told);
-    CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kNeed, block.first + 2, 0); }).Read() == told);
+  for (const Message message : {Message{worker::kControl, 100},
+                                {worker::kInputs, worker::kBlockBytes + 1},
+                                {worker::kBlocks + 1, 0},
+                                {UINT32_MAX, UINT32_MAX}}) {
+    CHECK(Hostile([&](int socket, Shared&) { sent(socket, message.block, message.bytes); }).Read() == told);
   }
-  CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kBegin, 0, 0); }).Read() == told);
   CHECK(Hostile([&](int socket, Shared&) { REQUIRE(send(socket, "x", 1, 0) == 1); }).Read() == told);
-  CHECK(Hostile([&](int socket, Shared&) { sent(socket, Message::Kind::kSeek, 0, UINT64_MAX); }).Read() == told);
   // Records that are longer than their block.
   CHECK(Hostile([&](int socket, Shared& shared) {
           std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, 1, 1}, "a");
           at = Put(shared, at, {Record::Kind::kData, 2, 0, 0}, "xy");
           Put(shared, at, {Record::Kind::kData, 1000, 0, 0}, "z");
-          sent(socket, Message::Kind::kOutput, 0, at + sizeof(Record) + 1);
+          sent(socket, worker::kInputs, at + sizeof(Record) + 1);
         }).Read() == "a:xy (" + told + ");");
   // A name of which more is said to be than there is, and one record in another's place.
   CHECK(Hostile([&](int socket, Shared& shared) {
           std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, UINT64_MAX, 1}, "a");
           at = Put(shared, at, {static_cast<Record::Kind>(77), 2, 0, 0}, "xy");
-          sent(socket, Message::Kind::kOutput, 0, at);
+          sent(socket, worker::kInputs, at);
         }).Read() == "a: (" + told + ");");
 }
 
 TEST_CASE("a process that asks without end is stopped, and one that takes no answer", "[input]") {
-  for (const Message::Kind kind : {Message::Kind::kNeed, Message::Kind::kSeek, Message::Kind::kOutput}) {
+  for (const std::uint32_t block : {0U, worker::kInputs}) {
     Hostile hostile([&](int socket, Shared&) {
-      while (archive_channel::Send(socket, {kind, 0, 0})) {
+      while (worker::Send(socket, {block, 0})) {
       }
     });
     const std::unique_ptr<ByteSource> source = OpenMemory("any");
     int asked = 0;
-    ArchiveClient client(std::move(hostile.process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
-      return ++asked == 3 ? std::optional<std::string>("stopped") : std::nullopt;
-    });
+    SandboxedReader client(std::move(hostile.process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
+                             return ++asked == 3 ? std::optional<std::string>("stopped") : std::nullopt;
+                           }});
     ArchiveMember member;
     CHECK_FALSE(client.Next(&member));
     CHECK(client.problem() == "stopped");
@@ -275,18 +269,18 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
   std::optional<int> full;
   Hostile hostile(
       [&](int socket, Shared&) {
-        while (archive_channel::Send(socket, {Message::Kind::kNeed, 0, 0})) {
+        while (worker::Send(socket, {0, 0})) {
         }
         full = socket;
       },
       true);
   const std::unique_ptr<ByteSource> source = OpenMemory("any");
   int answers = 0;
-  ArchiveClient client(std::move(hostile.process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
-    ++answers;
-    archive_channel::Send(*full, {Message::Kind::kNeed, 0, 0});
-    return std::nullopt;
-  });
+  SandboxedReader client(std::move(hostile.process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
+                           ++answers;
+                           worker::Send(*full, {0, 0});
+                           return std::nullopt;
+                         }});
   ArchiveMember member;
   CHECK_FALSE(client.Next(&member));
   CHECK(answers < 10'000);
@@ -294,11 +288,11 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
 }
 
 TEST_CASE("a process that gets no further is ended by the run's own clock", "[input]") {
-  const auto ends = [](std::unique_ptr<ArchiveProcess> process) {
+  const auto ends = [](std::unique_ptr<WorkerProcess> process) {
     const pid_t pid = process->pid();
     const std::string tar = Archive("ustar", {{"a", "text"}});
     const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-    ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped, std::chrono::milliseconds(300));
+    SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped, std::chrono::milliseconds(300)});
     ArchiveMember member;
     while (client.Next(&member)) {
     }
@@ -308,20 +302,17 @@ TEST_CASE("a process that gets no further is ended by the run's own clock", "[in
     if (pid > 0) CHECK(kill(pid, 0) != 0);  // it is gone
   };
   std::string why_not;
-  std::unique_ptr<ArchiveProcess> stopped = ArchiveProcess::Get(kMemory + 8, &why_not);
+  std::unique_ptr<WorkerProcess> stopped = WorkerProcess::Get(kMemory + 8, &why_not);
   REQUIRE(stopped);
   kill(stopped->pid(), SIGSTOP);
   ends(std::move(stopped));
-  // One that was taken over asks for the beginning again and again.
+  // One that was taken over asks for more of the archive again and again.
   std::thread asks;
   Hostile hostile(
       [&asks](int socket, Shared&) {
         asks = std::thread([socket] {
-          archive_channel::Message none;
-          while (archive_channel::Send(socket, {Message::Kind::kSeek, 0, 0}) &&
-                 archive_channel::Send(socket, {Message::Kind::kNeed, 0, 0}) &&
-                 archive_channel::Receive(socket, 1000, &none) == archive_channel::Received::kMessage &&
-                 archive_channel::Receive(socket, 1000, &none) == archive_channel::Received::kMessage) {
+          Message none;
+          while (worker::Send(socket, {0, 0}) && worker::Receive(socket, 1000, &none) == worker::Received::kMessage) {
           }
         });
       },
@@ -330,29 +321,28 @@ TEST_CASE("a process that gets no further is ended by the run's own clock", "[in
   asks.join();
 }
 
-TEST_CASE("a process goes on when the thread that asked for it ends", "[input]") {
-  std::unique_ptr<ArchiveProcess> process;
-  std::string why_not;
-  std::thread([&] { process = ArchiveProcess::Get(kMemory + 6, &why_not); }).join();
-  REQUIRE(process);
-  CHECK(FileOf(*process, "status").find("PPid:\t" + std::to_string(getpid())) != std::string::npos);
-  const std::string tar = Archive("ustar", {{"a", "text"}});
-  const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-  ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
-  ArchiveMember member;
-  CHECK(client.Next(&member));
-  CHECK(member.name == "a");
+TEST_CASE("an idle process ends with the thread that used it", "[input]") {
+  pid_t pid = -1;
+  std::thread([&] {
+    std::string why_not;
+    std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory, &why_not);
+    if (!process) return;
+    pid = process->pid();
+    WorkerProcess::PutBack(std::move(process));
+  }).join();
+  REQUIRE(pid > 0);
+  CHECK(kill(pid, 0) != 0);
 }
 
 TEST_CASE("of one that has gone it is said whether another would do", "[input]") {
   const auto ended = [](int signal) {
     std::string why_not;
-    std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 7, &why_not);
+    std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 7, &why_not);
     REQUIRE(process);
     kill(process->pid(), signal);
     const std::string tar = Archive("ustar", {{"a", "text"}});
     const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-    ArchiveClient client(std::move(process), *source, Packing::kTar, kNeverStopped);
+    SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
     ArchiveMember member;
     CHECK_FALSE(client.Next(&member));
     CHECK_FALSE(client.problem().empty());
@@ -364,14 +354,14 @@ TEST_CASE("of one that has gone it is said whether another would do", "[input]")
 
 TEST_CASE("time that is over while members are passed over is told", "[input]") {
   std::string why_not;
-  std::unique_ptr<ArchiveProcess> process = ArchiveProcess::Get(kMemory + 4, &why_not);
+  std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 4, &why_not);
   REQUIRE(process);
   const std::string tar = Archive("ustar", {{"a", std::string(16 << 20, 'x')}, {"b", "second"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
   bool over = false;
-  ArchiveClient client(std::move(process), *source, Packing::kTar, [&]() -> std::optional<std::string> {
-    return over ? std::optional<std::string>("stopped") : std::nullopt;
-  });
+  SandboxedReader client(std::move(process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
+                           return over ? std::optional<std::string>("stopped") : std::nullopt;
+                         }});
   ArchiveMember member;
   REQUIRE(client.Next(&member));
   char first;
@@ -385,15 +375,16 @@ TEST_CASE("whatever bytes a process writes, a run comes to its end", "[input]") 
   std::mt19937 random(11);
   for (int run = 0; run < 300; ++run) {
     Hostile hostile([&](int socket, Shared& shared) {
-      for (std::size_t i = 0; i < 4096; ++i) shared.outputs[0][i] = static_cast<char>(random() % 3 == 0 ? random() : 0);
+      for (std::size_t i = 0; i < 4096; ++i)
+        shared.blocks[worker::kInputs][i] = static_cast<char>(random() % 3 == 0 ? random() : 0);
       for (std::size_t at = 0; at + sizeof(Record) < 4096; at += sizeof(Record) + random() % 40) {
         const Record record{static_cast<Record::Kind>(1 + random() % 6), static_cast<std::uint32_t>(random() % 60),
                             random() % 50, random() % 2};
-        std::memcpy(shared.outputs[0].data() + at, &record, sizeof(record));
+        std::memcpy(shared.blocks[worker::kInputs].data() + at, &record, sizeof(record));
       }
       for (int messages = 0; messages < 5; ++messages)
-        archive_channel::Send(socket, {static_cast<Message::Kind>(16 + random() % 4),
-                                       static_cast<std::uint32_t>(random() % 3), random() % 5000});
+        worker::Send(socket, {static_cast<std::uint32_t>(random() % worker::kBlocks),
+                              static_cast<std::uint32_t>(random() % 5000)});
     });
     CHECK(hostile.Read().size() < 10'000);
   }

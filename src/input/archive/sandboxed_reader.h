@@ -1,0 +1,97 @@
+// Reads an archive by a worker (worker.h): the same members come out, and nothing that happens there harms this
+// process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "input/archive/archive_reader.h"
+#include "input/archive/worker.h"
+#include "input/byte_source.h"
+#include "input/packing.h"
+
+namespace whyoom {
+
+class WorkerProcess {
+ public:
+  // Returns a worker that waits for an archive, used before or new, or null and the reason. `memory` limits what it
+  // allocates. Only the calling thread may use it, and must outlive it, except that another thread may read a member.
+  static std::unique_ptr<WorkerProcess> Get(std::size_t memory, std::string* why_not);
+
+  // Lets this thread reuse a worker that waits for an archive again.
+  static void PutBack(std::unique_ptr<WorkerProcess> process);
+
+  // Owns the process, the socket and the mapping of sizeof(Shared) bytes.
+  WorkerProcess(pid_t pid, int socket, worker::Shared* shared, std::size_t memory)
+      : memory_(memory), pid_(pid), socket_(socket), shared_(shared) {}
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  int socket() const { return socket_; }
+  worker::Shared& shared() { return *shared_; }
+
+  // Ends the worker. Returns what to report if it died while it read an archive, and whether it may not die next time.
+  std::string WhyGone(Packing packing, bool* may_differ);
+
+ private:
+  std::optional<int> End();
+
+  const std::size_t memory_;
+  pid_t pid_;
+  int socket_;
+  worker::Shared* const shared_;
+  int served_ = 0;
+};
+
+class SandboxedReader : public MemberReader {
+ public:
+  struct Clock {
+    // Called again and again while the worker works; what it returns ends the archive and is reported unless empty.
+    std::function<std::optional<std::string>()> why_stop;
+    // A worker that neither returns anything nor gets further in the archive for so long is ended.
+    std::chrono::milliseconds patience = std::chrono::seconds(20);
+  };
+
+  // Borrows `source`, which is at the beginning of the archive and is read by the thread that calls this reader.
+  SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSource& source, Packing packing, Clock clock);
+  SandboxedReader(const SandboxedReader&) = delete;
+  SandboxedReader& operator=(const SandboxedReader&) = delete;
+
+  bool Next(ArchiveMember* member) override;
+  std::size_t Read(char* buffer, std::size_t capacity) override;
+
+ private:
+  bool NextRecord();
+  bool NextBlock();
+  bool FillInput(std::uint32_t block);
+  const char* Bytes() { return process_->shared().blocks[*block_].data() + used_; }
+  std::string TakeText(std::size_t count);
+  bool IsStopped();
+  bool Lose();
+  void End(std::string problem);
+
+  std::unique_ptr<WorkerProcess> process_;  // null after the archive has ended
+  ByteSource& source_;
+  const Packing packing_;
+  const Clock clock_;
+  std::chrono::steady_clock::time_point progress_;  // when the worker last got further
+
+  std::optional<std::uint32_t> block_;  // being read
+  std::size_t used_ = 0;                // bytes of it
+  std::size_t held_ = 0;
+  worker::Record record_;
+  std::size_t left_ = 0;      // bytes of the record
+  std::uint64_t number_ = 0;  // of the current member
+  bool in_member_ = false;
+};
+
+}  // namespace whyoom
