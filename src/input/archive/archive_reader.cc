@@ -6,7 +6,6 @@
 #include <locale.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -47,12 +46,11 @@ const char* StoredName(archive_entry* entry) {
 
 // In a zip these methods allocate as much memory as the archive asks for, and libarchive sets no limit.
 bool HasUnlimitedMemory(archive* reader, Packing packing) {
-  constexpr std::array<std::string_view, 3> kMethods = {"lzma", "xz", "ppmd"};
-  if (packing != Packing::kZip) return false;
-  const char* format = archive_format_name(reader);
-  const std::string_view method = format == nullptr ? "" : format;
-  return std::any_of(kMethods.begin(), kMethods.end(),
-                     [&](std::string_view one) { return method.find(one) != std::string_view::npos; });
+  const char* format = archive_format_name(reader);  // "ZIP 2.0 (deflation)"
+  if (packing != Packing::kZip || format == nullptr) return false;
+  for (const char* method : {"lzma", "xz", "ppmd"})
+    if (std::strstr(format, method) != nullptr) return true;
+  return false;
 }
 
 // A little-endian number of `size` bytes.

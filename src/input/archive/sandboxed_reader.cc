@@ -64,24 +64,12 @@ std::vector<char*> BareEnvironment() {
 // Returns an error of errno.h, or 0. `socket` and `memory` are no standard streams, which HoldStandardStreams occupies.
 int Spawn(int socket, int memory, std::string limit, pid_t* pid) {
   posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
   if (const int error = posix_spawn_file_actions_init(&files)) return error;
-  if (const int error = posix_spawnattr_init(&attributes)) {
-    posix_spawn_file_actions_destroy(&files);
-    return error;
-  }
-  // A terminal sends these to all of its processes; whyoom decides when the worker ends.
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&blocked, number);
   std::string name = worker::kName;
   char* const arguments[] = {name.data(), limit.data(), nullptr};
-  int error = posix_spawnattr_setsigmask(&attributes, &blocked);
-  if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  if (error == 0) error = posix_spawn_file_actions_adddup2(&files, socket, worker::kSocket);
+  int error = posix_spawn_file_actions_adddup2(&files, socket, worker::kSocket);
   if (error == 0) error = posix_spawn_file_actions_adddup2(&files, memory, worker::kMemory);
-  if (error == 0) error = posix_spawn(pid, "/proc/self/exe", &files, &attributes, arguments, BareEnvironment().data());
-  posix_spawnattr_destroy(&attributes);
+  if (error == 0) error = posix_spawn(pid, "/proc/self/exe", &files, nullptr, arguments, BareEnvironment().data());
   posix_spawn_file_actions_destroy(&files);
   return error;
 }

@@ -225,6 +225,11 @@ void LockDown(std::size_t memory) {
 
 void ServeArchivesIfAsked(int argc, char** argv) {
   if (argc != 2 || std::string_view(argv[0]) != worker::kName) return;
+  // A terminal sends these to all of its processes; whyoom decides when this one ends.
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&blocked, number);
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   void* const mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, worker::kMemory, 0);
   if (mapped == MAP_FAILED) _exit(1);
