@@ -12,7 +12,7 @@ macro(whyoom_check_static)
   pkg_check_modules(WHYOOM_NETTLE_PC REQUIRED nettle)  # whose versions --version tells
   pkg_check_modules(WHYOOM_ZLIB_PC REQUIRED zlib)
   set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ${WHYOOM_ZLIB})
-  foreach(library RE2 SQLITE3 ISAL ZSTD LZ4 LZMA ARCHIVE SECCOMP)
+  foreach(library RE2 ISAL ZSTD LZ4 LZMA ARCHIVE SECCOMP)
     foreach(file ${${library}_LINK_LIBRARIES})
       if(NOT file MATCHES "\\.a$" AND NOT file MATCHES "^-")
         message(FATAL_ERROR "WHYOOM_STATIC: no static library of ${library} (${file}); for ISA-L run packaging/static_isal.sh FOLDER and give "
@@ -24,4 +24,4 @@ endmacro()
 
 # Who passes the program on passes these libraries on.
 set(WHYOOM_STATIC_PARTS libre2-dev libisal-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
-  liblz4-dev libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev libflatbuffers-dev libstdc++-12-dev libc6-dev)
+  liblz4-dev libfmt-dev libcli11-dev nlohmann-json3-dev libflatbuffers-dev libstdc++-12-dev libc6-dev)

@@ -11,7 +11,7 @@ mkdir -p -- "$output"
 output=$(realpath -- "$output")
 
 # Relative paths of the list are relative to here, on each machine. {} is the shard; -q keeps blanks in names.
-cd_here='cd "$1" && shift && "$0" --shard "$1/$2" --files-from "$3" --resume "$4/.state-$1" --format ndjson --output "$4/.part-$1" --exit-zero &&
+cd_here='cd "$1" && shift && "$0" --shard "$1/$2" --files-from "$3" --resume "$4/.journal-$1" --format ndjson --output "$4/.part-$1" --exit-zero &&
   mv -fT -- "$4/.part-$1" "$4/part-$1.ndjson"'
 seq 0 $((shards - 1)) |
   parallel -q --joblog "$output/.joblog" --resume-failed "$@" bash -c "$cd_here" "${WHYOOM:-whyoom}" "$PWD" {} "$shards" "$list" "$output"

@@ -214,9 +214,8 @@ void AddBatches(CLI::App& app, Options* options, ValueWords* words) {
       ->type_name("I/N")
       ->group(kBatches);
   app.add_option("--resume", options->resume,
-                 "Keep in this file what is done; a batch that was interrupted goes on from there, and files that "
-                 "have not changed are not read again")
-      ->type_name("STATE")
+                 "Record what was read in this journal; a later run takes unchanged inputs from it and reads the rest")
+      ->type_name("JOURNAL")
       ->group(kBatches);
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, words)->group(kBatches);
 }

@@ -89,7 +89,7 @@ struct Options {
   PathListForm files_form = PathListForm::kLines;
   Shard shard;
   ProgressMode progress = ProgressMode::kAuto;
-  std::string resume;           // file of what is done; empty: none
+  std::string resume;           // journal of the inputs that were read; empty: none
   std::string xla_dump;         // folder; empty: none
   std::string hbm;              // what a device has of memory, or which chip it is; empty: what the inputs say
   std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER

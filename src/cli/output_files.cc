@@ -47,10 +47,8 @@ OutputFiles::OutputFiles(const Options& options) {
   if (options.baseline != options.write_baseline) ThrowIfOutput(options.baseline);  // adding to one is no loss
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
-  for (const char* beside : {"", "-journal", "-wal", "-shm"}) {
-    if (names.contains(FinalName(options.resume) + beside))
-      throw Error("a report would overwrite the state of --resume: " + Printable(options.resume));
-  }
+  if (names.contains(FinalName(options.resume)))
+    throw Error("a report would overwrite the journal of --resume: " + Printable(options.resume));
 }
 
 // A folder of them is read whole, before anything is written.

@@ -12,7 +12,7 @@ namespace whyoom {
 class OutputFiles {
  public:
   // Throws Error where two outputs are one file, or an output is a file that the options name as something to read or
-  // keep (inputs, lists, rule files and folders of these, the resume state).
+  // keep (inputs, lists, rule files and folders of these, the journal of --resume).
   explicit OutputFiles(const Options& options);
 
   // Throws Error where `path`, which is about to be read, is one of the outputs. Costs nothing where no output exists

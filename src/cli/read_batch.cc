@@ -18,7 +18,10 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/resume_state.h"
+#include "cli/resume_journal.h"
+#include "cli/terminal.h"
+#include "report/finding_view.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -33,7 +36,7 @@ ProgressMode ProgressOf(const Options& options) {
 }
 
 // All that the readings of an input depend on beside the input and the rule data. An option that changes what is found
-// in an input belongs here, or a state would give what was found without it.
+// in an input belongs here, or a journal would give what was found without it.
 std::string Settings(const RuleSource& rules, const Options& options) {
   const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
   const Limits& limits = options.limits;
@@ -55,7 +58,10 @@ class BatchReader {
         told_(told),
         control_(*control),
         wants_sizes_(Progress::IsWanted(ProgressOf(options))) {
-    if (!options.resume.empty()) state_.emplace(options.resume, rules, Settings(rules, options));
+    if (!options.resume.empty()) journal_.emplace(options.resume, rules, Settings(rules, options));
+    if (const std::size_t count = journal_ ? journal_->damaged_lines() : 0; count > 0 && !options.quiet)
+      WriteError(fmt::format("whyoom: --resume: '{}' had {}; these inputs are read again\n", Printable(options.resume),
+                             Counted(count, "damaged line", "damaged lines")));
   }
 
   Readings Read();
@@ -75,7 +81,7 @@ class BatchReader {
   const Told& told_;
   ReadControl& control_;
   const bool wants_sizes_;
-  std::optional<ResumeState> state_;
+  std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // found, but the batch was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
@@ -91,8 +97,8 @@ Readings BatchReader::Read() {
     readings = batch.Finish();
   }
   std::vector<Problem> problems = inputs.TakeProblems(&readings.problems_left_out);
-  if (state_) {
-    if (std::optional<Problem> problem = state_->Close()) problems.push_back(*std::move(problem));
+  if (journal_) {
+    if (std::optional<Problem> problem = journal_->Close()) problems.push_back(*std::move(problem));
   }
   const bool incomplete = not_read_ + cut_short_ > 0 || !counts_.listed;
   if (const int signal = interrupt_.signal(); signal != 0 && incomplete)
@@ -140,14 +146,14 @@ Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
     ++not_read_;
     return {};
   }
-  const FileStamp stamp = wants_sizes_ || state_ ? StampOf(input.path) : FileStamp();
-  if (state_) {
-    if (state_->IsOwn(stamp)) {
-      told_.PassedOver(input.path, "the state of --resume");
+  const FileStamp stamp = wants_sizes_ || journal_ ? StampOf(input.path) : FileStamp();
+  if (journal_) {
+    if (journal_->IsOwn(stamp)) {
+      told_.PassedOver(input.path, "the journal of --resume");
       ++counts_.files_done;
       return {};
     }
-    if (std::optional<Readings> earlier = state_->Recall(input, stamp)) {
+    if (std::optional<Readings> earlier = journal_->Recall(input, stamp)) {
       CountDone(stamp, *earlier, true);
       told_.PassedOver(input.path, "read by an earlier run, and not changed since");
       return *std::move(earlier);
@@ -157,8 +163,8 @@ Readings BatchReader::ReadOne(const Artifact& input, std::size_t threads) {
   Readings readings = ReadInput(engine_, input, options_.limits, {options_.range, threads, &control_});
   if (control_.stopped()) {
     ++cut_short_;
-  } else if (state_) {
-    state_->Record(input, stamp, readings);
+  } else if (journal_) {
+    journal_->Record(input, stamp, readings);
   }
   CountDone(stamp, readings, false);
   told_.Read(input.path, readings, begin);

@@ -15,7 +15,7 @@
 namespace whyoom {
 
 // What was read; its problems say what was not. It ends early where `control` says so, because of `interrupt`. Files of
-// XLA dumps are not read but added to `dump`. Throws Error where the list or the state of an earlier run cannot be
+// XLA dumps are not read but added to `dump`. Throws Error where the list or the journal of --resume cannot be
 // used, or an input is one of `outputs`.
 Readings ReadBatch(const Engine& engine, const RuleSource& rules, const Options& options, const OutputFiles& outputs,
                    const Interrupt& interrupt, const Told& told, ReadControl* control, XlaDump* dump);

@@ -1,5 +1,4 @@
 // --resume: a batch that was interrupted at any point goes on where it was, to the same bytes, reading nothing twice.
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,7 +51,7 @@ Batch Run(const ScratchFolder& scratch, std::vector<std::string> arguments, cons
   return batch;
 }
 
-TEST_CASE("a batch with a state gives the same bytes, and reads nothing twice", "[cli]") {
+TEST_CASE("a batch with a journal gives the same bytes, and reads nothing twice", "[cli]") {
   const ScratchFolder scratch;
   WriteCases(scratch);
   scratch.Write("packed.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
@@ -61,7 +60,7 @@ TEST_CASE("a batch with a state gives the same bytes, and reads nothing twice", 
       std::vector<std::string> arguments = {"--format", format, "tree", "packed.gz", "gone.log"};
       if (with_dump) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
       const std::string plain = RunWhyoom(arguments, "", scratch.path()).out;
-      arguments.insert(arguments.end(), {"--resume", "state-" + format});
+      arguments.insert(arguments.end(), {"--resume", "journal-" + format});
       const Batch first = Run(scratch, arguments);
       const Batch second = Run(scratch, arguments);
       CHECK((first.result.out == plain));
@@ -81,7 +80,7 @@ TEST_CASE("what has changed is read again", "[cli]") {
   const std::string file = scratch.Write("logs/a.log", Failure(10));
   scratch.Write("logs/b.log", Failure(11));
   scratch.Write("rule.json", R"({"format": "whyoom.rules/1", "chips": []})");
-  const std::vector<std::string> arguments = {"--format", "json", "logs", "--resume", "state"};
+  const std::vector<std::string> arguments = {"--format", "json", "logs", "--resume", "journal"};
   const auto reused = [&](const std::vector<std::string>& more = {}) {
     std::vector<std::string> all = arguments;
     all.insert(all.end(), more.begin(), more.end());
@@ -110,7 +109,7 @@ TEST_CASE("what has changed is read again", "[cli]") {
   scratch.Write("other/logs/b.log", Failure(15));
   fs::last_write_time(scratch.path() + "/other/logs/b.log", fs::last_write_time(scratch.path() + "/logs/b.log"));
   const ProcessResult elsewhere =
-      RunWhyoom({"--format", "json", "logs/b.log", "--resume", "../state"}, "", scratch.path() + "/other");
+      RunWhyoom({"--format", "json", "logs/b.log", "--resume", "../journal"}, "", scratch.path() + "/other");
   CHECK(elsewhere.out.find("\"request_bytes\": 15728640") != std::string::npos);
 }
 
@@ -123,7 +122,7 @@ TEST_CASE("other rules do not use what these found", "[cli]") {
     "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
     "examples": {"match": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "no_match": []}}]})");
   const auto status = [&](std::vector<std::string> more) {
-    more.insert(more.end(), {"a.log", "--resume", "state"});
+    more.insert(more.end(), {"a.log", "--resume", "journal"});
     return RunWhyoom(more, "", scratch.path()).exit_status;
   };
   CHECK(status({}) == 0);
@@ -134,7 +133,7 @@ TEST_CASE("other rules do not use what these found", "[cli]") {
 
 TEST_CASE("standard input, pipes and what could not be read are read each time", "[cli]") {
   const ScratchFolder scratch;
-  const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "state"};
+  const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "journal"};
   for (const int size : {10, 11}) {
     const Batch batch = Run(scratch, arguments, Failure(size));
     CHECK(batch.progress["files_reused"] == 0);
@@ -142,18 +141,18 @@ TEST_CASE("standard input, pipes and what could not be read are read each time",
   }
   if (geteuid() == 0) return;  // who may read everything
   const std::string locked = scratch.Write("locked.log", Failure(12));
-  const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "state"};
+  const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "journal"};
   chmod(locked.c_str(), 0);
   CHECK(Run(scratch, once).result.exit_status == 3);
   chmod(locked.c_str(), 0644);
   CHECK(Run(scratch, once).result.exit_status == 1);
 }
 
-TEST_CASE("the state itself is no input", "[cli]") {
+TEST_CASE("the journal itself is not an input", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("logs/a.log", Failure(10));
   const std::string plain = RunWhyoom({"logs"}, "", scratch.path()).out;
-  for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", "logs/state"}, "", scratch.path()).out == plain);
+  for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", "logs/journal"}, "", scratch.path()).out == plain);
 }
 
 TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cli]") {
@@ -172,7 +171,7 @@ TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cl
   const ProcessResult expected = RunProcess(plain, "", scratch.path());
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   std::vector<std::string> arguments = plain;
-  arguments.insert(arguments.end(), {"--resume", "state", "--progress", "json"});
+  arguments.insert(arguments.end(), {"--resume", "journal", "--progress", "json"});
   std::mt19937 random(20261121);
   int killed = 0;
   ProcessResult result;
@@ -200,7 +199,7 @@ TEST_CASE("what was read before an interrupt is not read again, what was being r
   scratch.Write("a.log", Failure(10));
   scratch.Write("b.log", "all is well\n");
   const std::vector<std::string> arguments = {"--format", "json",  "-j",    "1", "--resume",
-                                              "state",    "a.log", "b.log", "-"};
+                                              "journal",  "a.log", "b.log", "-"};
   std::vector<std::string> program = arguments;
   program.insert(program.begin(), WHYOOM_BINARY);
   const ProcessResult cut = RunAndSignal(program, Failure(11), scratch.path(), SIGTERM, 50ms);
@@ -216,10 +215,10 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   const std::string large = scratch.Write("large.log", "");
   fs::resize_file(large, std::uintmax_t{512} << 20);  // takes no room on the disk
   std::ofstream(large, std::ios::app) << "\n" << Failure(10);
-  const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "state", "large.log"};
+  const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "journal", "large.log"};
   bool hit = false;
   for (int attempt = 1; attempt <= 20 && !hit; ++attempt) {
-    fs::remove(scratch.path() + "/state");
+    fs::remove(scratch.path() + "/journal");
     const ProcessResult cut = RunAndSignal(program, "", scratch.path(), SIGTERM, attempt * 15ms);
     hit = cut.out.find("1 input was read perhaps not to the end") != std::string::npos;
     CHECK((!hit || cut.exit_status == 128 + SIGTERM));
@@ -230,99 +229,61 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   CHECK(json::parse(rest.result.out)["diagnoses"].size() == 1);
 }
 
-TEST_CASE("a file that is no state is refused and left alone", "[cli]") {
+TEST_CASE("--resume refuses a file that is not a journal", "[cli]") {
   const ScratchFolder scratch;
   for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
   const auto refuse = [&](const std::string& text, const std::string& why) {
-    scratch.Write("state", text);
-    const ProcessResult result = RunWhyoom({"logs", "--resume", "state"}, "", scratch.path());
+    scratch.Write("journal", text);
+    const ProcessResult result = RunWhyoom({"logs", "--resume", "journal"}, "", scratch.path());
     INFO(result.err);
     CHECK(result.exit_status == 2);
     CHECK(result.out.empty());
     CHECK(result.err.find(why) != std::string::npos);
-    CHECK((ReadText(scratch.path() + "/state") == text));
+    CHECK((ReadText(scratch.path() + "/journal") == text));
   };
-  refuse(Failure(10), "no state of whyoom");
-  refuse(std::string(100000, '\0'), "");
-  RunWhyoom({"logs", "--resume", "good"}, "", scratch.path());
-  const std::string good = ReadText(scratch.path() + "/good");
-  REQUIRE(good.size() > 20000);
-  refuse(good.substr(0, good.size() / 2), "damaged");
-  refuse(good.substr(0, 5000), "damaged");
-  std::string scribbled = good;
-  for (std::size_t i = 8192; i < scribbled.size(); i += 3) scribbled[i] = '\x5a';
-  refuse(scribbled, "damaged");
-  std::string foreign = good;
-  foreign[68] = '\x01';  // the application id of SQLite's header
-  refuse(foreign, "no state of whyoom");
-  std::string newer = good;
-  newer[63] = '\x02';  // the user version
-  refuse(newer, "another version of whyoom");
+  refuse(Failure(10), "is not a whyoom journal");
+  refuse(std::string(100000, '\0'), "is not a whyoom journal");
+  refuse("SQLite format 3" + std::string(5000, '\0'), "is an SQLite file, as earlier versions of whyoom wrote");
   CHECK(RunWhyoom({"logs", "--resume", ""}, "", scratch.path()).exit_status == 2);
   CHECK(RunWhyoom({"logs", "--resume", "logs"}, "", scratch.path()).exit_status == 2);
-  CHECK(RunWhyoom({"logs", "--resume", "no/such/folder/state"}, "", scratch.path()).exit_status == 2);
-  // An empty file is what mktemp makes, and may become one.
+  CHECK(RunWhyoom({"logs", "--resume", "no/such/folder/journal"}, "", scratch.path()).exit_status == 2);
+  // mktemp creates an empty file, which may become a journal.
   scratch.Write("empty", "");
   CHECK(RunWhyoom({"logs", "--resume", "empty"}, "", scratch.path()).exit_status == 1);
   CHECK(fs::file_size(scratch.path() + "/empty") > 0);
 }
 
-TEST_CASE("what somebody put into a state is not carried out", "[cli]") {
-  const ScratchFolder scratch;
-  scratch.Write("a.log", Failure(10));
-  RunWhyoom({"a.log", "--resume", "good"}, "", scratch.path());
-  for (const char* sql :
-       {"CREATE TRIGGER t AFTER INSERT ON inputs BEGIN WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
-        "SELECT max(n) FROM r; END",
-        "ALTER TABLE inputs RENAME TO kept; CREATE VIEW inputs AS SELECT path, size, modified, settings, artifacts, "
-        "bytes, "
-        "hex(zeroblob(100000000)) findings, problems, digest, unknown_times FROM kept",
-        "CREATE TABLE more (x)", "ALTER TABLE inputs ADD COLUMN more AS (hex(zeroblob(100000000)))",
-        "CREATE INDEX i ON inputs (hex(zeroblob(1000)))"}) {
-    INFO(sql);
-    fs::copy_file(scratch.path() + "/good", scratch.path() + "/state", fs::copy_options::overwrite_existing);
-    sqlite3* state = nullptr;
-    REQUIRE(sqlite3_open((scratch.path() + "/state").c_str(), &state) == SQLITE_OK);
-    REQUIRE(sqlite3_exec(state, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
-    REQUIRE(sqlite3_close(state) == SQLITE_OK);
-    const ProcessResult result = RunWhyoom({"a.log", "--resume", "state"}, "", scratch.path());
-    CHECK(result.exit_status == 2);
-    CHECK(result.err.find("damaged") != std::string::npos);
-  }
-}
-
-TEST_CASE("any byte of a state may be wrong", "[cli]") {
+TEST_CASE("wrong bytes in a journal do not change the report", "[cli]") {
   const ScratchFolder scratch;
   for (int i = 0; i < 40; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
   const std::vector<std::string> plain = {"--format", "json", "logs"};
-  const json expected = json::parse(RunWhyoom(plain, "", scratch.path()).out);
+  const std::string expected = RunWhyoom(plain, "", scratch.path()).out;
   RunWhyoom({"logs", "--resume", "good"}, "", scratch.path());
   const std::string good = ReadText(scratch.path() + "/good");
   std::mt19937 random(20261124);
   for (int round = 0; round < 16; ++round) {
     std::string wrong = good;
-    for (int i = 0; i < 1 + round % 20; ++i) wrong[random() % wrong.size()] = static_cast<char>(random());
-    scratch.Write("state", wrong);
-    const ProcessResult result = RunWhyoom({"--format", "json", "logs", "--resume", "state"}, "", scratch.path());
+    const std::size_t header = good.find('\n') + 1;
+    for (int i = 0; i < 1 + round % 20; ++i)
+      wrong[header + random() % (wrong.size() - header)] ^= static_cast<char>(1 + random() % 127);
+    scratch.Write("journal", wrong);
+    const ProcessResult result = RunWhyoom({"--format", "json", "logs", "--resume", "journal"}, "", scratch.path());
     INFO(result.err);
-    if (result.exit_status == 2) continue;
-    CHECK((result.exit_status == 1 || result.exit_status == 3));  // 3: what was read could not be kept
-    const json report = json::parse(result.out, nullptr, false);
-    CHECK(report["diagnoses"] == expected["diagnoses"]);
-    CHECK(report["summary"]["bytes"] == expected["summary"]["bytes"]);
+    CHECK((result.out == expected));
+    CHECK(result.err.find("damaged line") != std::string::npos);
   }
 }
 
-TEST_CASE("two at once do not share a state", "[cli]") {
+TEST_CASE("two processes do not share a journal", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", Failure(10));
   const ProcessResult both =
       RunProcess({"/bin/sh", "-c",
-                  "(sleep 1) | '" WHYOOM_BINARY "' --resume state - > first & sleep 0.4; '" WHYOOM_BINARY
-                  "' --resume state a.log; echo $?; wait"},
+                  "(sleep 1) | '" WHYOOM_BINARY "' --resume journal - > first & sleep 0.4; '" WHYOOM_BINARY
+                  "' --resume journal a.log; echo $?; wait"},
                  "", scratch.path());
   CHECK(both.out == "2\n");
-  CHECK(both.err.find("another whyoom uses it") != std::string::npos);
+  CHECK(both.err.find("is used by another whyoom") != std::string::npos);
   CHECK_FALSE(ReadText(scratch.path() + "/first").empty());
 }
 

@@ -48,7 +48,7 @@ def kills__batch(lab):
     while killed < kills:
         first, second, jobs = kinds[rounds % len(kinds)]
         rounds += 1
-        output, extra, state = folder / f"out.{first}", folder / f"extra.{second}", folder / "state"
+        output, extra, journal = folder / f"out.{first}", folder / f"extra.{second}", folder / "journal"
         command = ["-j", jobs, "--format", first, "--format", f"{second}={extra}", "--output", output, "logs"]
         if first not in expected:
             plain = lab.run("-j", "1", *command[2:], cwd=folder)
@@ -61,7 +61,7 @@ def kills__batch(lab):
         for _ in range(lab.random.randrange(8, 12 if lab.quick else 30)):
             if killed == kills:
                 break
-            running = lab.start(*command, "--resume", state, cwd=folder)
+            running = lab.start(*command, "--resume", journal, cwd=folder)
             time.sleep(lab.random.random() * min(0.35, longest / 4))
             running.send(signal.SIGKILL)
             ended = running.end()
@@ -69,27 +69,24 @@ def kills__batch(lab):
                 break  # it was done before
             killed += 1
             wrong = running.orphans()
-            # What may be there besides: SQLite's journal, which the next run needs.
-            left = {path.name for path in folder.iterdir()} - {"logs", "state", "state-journal", output.name, extra.name}
+            left = {path.name for path in folder.iterdir()} - {"logs", "journal", output.name, extra.name}
             left -= {f"out.{kind[0]}" for kind in kinds} | {f"extra.{kind[1]}" for kind in kinds}
             wrong += [f"left behind: {name}" for name in sorted(left)]
             for path, whole in zip((output, extra), expected[first]):
                 if path.read_bytes() not in (old, whole):
                     wrong.append(f"{path.name} is half written")
             yield "kill", ended.seconds, wrong
-        done = lab.run(*command, "--resume", state, "--progress", "json", cwd=folder)
+        done = lab.run(*command, "--resume", journal, "--progress", "json", cwd=folder)
         wrong = done.wrong((1,), json_wanted=False)
         for path, whole in zip((output, extra), expected[first]):
             if path.read_bytes() != whole:
                 wrong.append(f"{path.name} differs from that of a batch that was not killed: {first_difference(whole, path.read_bytes())}")
-        again = lab.run(*command, "--resume", state, "--progress", "json", cwd=folder)
+        again = lab.run(*command, "--resume", journal, "--progress", "json", cwd=folder)
         progress = json.loads(again.err.splitlines()[-1]) if again.err.strip() else {}
         if progress.get("files_reused") != progress.get("files_known") or not progress:
-            wrong.append(f"the state does not hold all: {progress}")
-        if (folder / "state-journal").exists():
-            wrong.append("state-journal is left after a batch that ended")
+            wrong.append(f"the journal does not contain all inputs: {progress}")
         yield f"{first}, gone on with to its end", done.seconds, wrong
-        state.unlink(missing_ok=True)
+        journal.unlink(missing_ok=True)
 
 
 @fault

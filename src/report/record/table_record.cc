@@ -48,7 +48,7 @@ void Describe(auto& v, RecordOf<TableRecord> auto& record) {
 
 }  // namespace
 
-std::string PrintTable(const FindingTable& table, const std::string& rules_fingerprint) {
+Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint) {
   Json json = ToRecord(TableRecord{rules_fingerprint, table.left_out(), table.programs().left_out()});
   json["findings"] = Json::array();
   for (const FindingTable::Entry* entry : table.entries()) {
@@ -61,11 +61,10 @@ std::string PrintTable(const FindingTable& table, const std::string& rules_finge
   }
   json["programs"] = Json::array();
   for (const CompiledProgram* program : table.programs().programs()) json["programs"].push_back(ToRecord(*program));
-  return LineOf(json);
+  return json;
 }
 
-std::optional<FindingTable> ReadTable(std::string_view text, const RuleSet& rules) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+std::optional<FindingTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules) {
   const std::optional<TableRecord> record = FromRecord<TableRecord>(json);
   if (!record || record->rules != rules.fingerprint()) return std::nullopt;
   const nlohmann::json findings = json.value("findings", nlohmann::json());

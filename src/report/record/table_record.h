@@ -1,20 +1,20 @@
-// A table of findings as text, for a batch that goes on another time: unlike a report, nothing is cut and nothing is
-// concluded, so that what is read back joins other tables as the table itself would have.
+// A table of findings as JSON, for a batch that a later run resumes. Unlike in a report, nothing is cut and nothing is
+// concluded, so that a table that is read back joins other tables as the original would.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "diagnose/finding_table.h"
+#include "report/record/fields.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// One line of ASCII JSON.
-std::string PrintTable(const FindingTable& table, const std::string& rules_fingerprint);
+Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint);
 
-// nullopt where the text is not what PrintTable made with the same rule data. The table borrows the rules.
-std::optional<FindingTable> ReadTable(std::string_view text, const RuleSet& rules);
+// nullopt unless ToRecord made the JSON with the same rule data. The table borrows the rules.
+std::optional<FindingTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules);
 
 }  // namespace whyoom

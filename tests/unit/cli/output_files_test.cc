@@ -96,14 +96,14 @@ TEST_CASE("a report for the summary of a step, which is written as well", "[cli]
   saved ? setenv("GITHUB_STEP_SUMMARY", saved->c_str(), 1) : unsetenv("GITHUB_STEP_SUMMARY");
 }
 
-TEST_CASE("a report for a state, or for what is kept beside it", "[cli]") {
+TEST_CASE("a report for the journal of --resume", "[cli]") {
   const ScratchFolder scratch;
   Options options;
   options.resume = scratch.path() + "/state";
-  for (const char* name : {"/state", "/state-journal", "/state-wal", "/state-shm", "/./state"}) {
+  for (const char* name : {"/state", "/./state"}) {
     INFO(name);
     options.output = scratch.path() + name;
-    CHECK(FaultOf(options) == "a report would overwrite the state of --resume: " + options.resume);
+    CHECK(FaultOf(options) == "a report would overwrite the journal of --resume: " + options.resume);
   }
   options.output = scratch.path() + "/state.json";
   CHECK(FaultOf(options).empty());

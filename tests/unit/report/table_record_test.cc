@@ -25,12 +25,16 @@ FindingTable TableOf(const std::string& log, const std::string& path) {
   return readings.table ? *std::move(readings.table) : FindingTable(BuiltInRules());
 }
 
+std::optional<FindingTable> ReadTable(const std::string& text) {
+  return TableFromRecord(nlohmann::json::parse(text, nullptr, false), BuiltInRules());
+}
+
 FindingTable ThroughText(const FindingTable& table) {
-  const std::string text = PrintTable(table, BuiltInRules().fingerprint());
+  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
   CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; }));
-  std::optional<FindingTable> read = ReadTable(text, BuiltInRules());
+  std::optional<FindingTable> read = ReadTable(text);
   REQUIRE(read);
-  CHECK((PrintTable(*read, BuiltInRules().fingerprint()) == text));
+  CHECK((LineOf(ToRecord(*read, BuiltInRules().fingerprint())) == text));
   return *std::move(read);
 }
 
@@ -108,15 +112,15 @@ TEST_CASE("what was concluded already stays so", "[report]") {
 
 TEST_CASE("nothing is believed of a damaged table", "[report]") {
   const FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
-  const std::string text = PrintTable(table, BuiltInRules().fingerprint());
-  CHECK(ReadTable(text, BuiltInRules()));
-  CHECK_FALSE(ReadTable("", BuiltInRules()));
-  CHECK_FALSE(ReadTable("[]", BuiltInRules()));
-  CHECK_FALSE(ReadTable(text.substr(0, text.size() / 2), BuiltInRules()));
-  CHECK_FALSE(ReadTable(PrintTable(table, "other rules"), BuiltInRules()));
+  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
+  CHECK(ReadTable(text));
+  CHECK_FALSE(ReadTable(""));
+  CHECK_FALSE(ReadTable("[]"));
+  CHECK_FALSE(ReadTable(text.substr(0, text.size() / 2)));
+  CHECK_FALSE(ReadTable(LineOf(ToRecord(table, "other rules"))));
   std::string wrong = text;
   wrong.replace(wrong.find("\"shapes\":["), 10, "\"shapes\":[\"\",");
-  CHECK_FALSE(ReadTable(wrong, BuiltInRules()));
+  CHECK_FALSE(ReadTable(wrong));
 }
 
 }  // namespace TEST_FILE

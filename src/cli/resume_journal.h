@@ -1,0 +1,88 @@
+// The journal of --resume: a file with one line for each input that was read to its end, and what was found in it. A
+// later run takes unchanged inputs from the journal and reads the others. The report is the same, byte for byte.
+//
+// The first line names the format, and the version and rules of the run that created the file. Each further line is a
+// JSON object with a checksum. A line counts only for the same path, size, modification time and settings (version,
+// rules, limits, time range, and the current folder of a relative path); the last line of a path replaces the others.
+//
+// Never recorded, and so read by each run: standard input and pipes, inputs that an interrupt cut short, and inputs
+// that the system did not let whyoom read. Damaged inputs and those over a limit are recorded with their problems.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "cli/file_stamp.h"
+#include "diagnose/read_input.h"
+#include "input/artifact.h"
+#include "input/descriptor.h"
+#include "rules/rule_source.h"
+
+namespace whyoom {
+
+class ResumeJournal {
+ public:
+  // Opens and locks the journal; creates it if it is missing or empty. Borrows the rules. `settings` names all options
+  // that affect findings. Throws Error if the file is not a journal, another process uses it, it is a link, or it
+  // belongs to another user. Such a file is not changed.
+  ResumeJournal(const std::string& path, const RuleSource& rules, const std::string& settings);
+
+  // What an earlier run found in the input, or nullopt if the input must be read. `stamp` is the file's current stamp.
+  // Threads may call Recall and Record concurrently. Throws Error if the journal cannot be read.
+  std::optional<Readings> Recall(const Artifact& input, const FileStamp& stamp) const;
+
+  // Appends an input that was read to its end. `stamp` was taken before reading, so that a later change counts.
+  void Record(const Artifact& input, const FileStamp& stamp, const Readings& readings);
+
+  // Whether the stamp is of the journal itself, which is not an input.
+  bool IsOwn(const FileStamp& stamp) const {
+    return stamp.regular && stamp.device == own_.device && stamp.inode == own_.inode;
+  }
+
+  // Lines whose checksum was wrong. They were removed, and their inputs are read again.
+  std::size_t damaged_lines() const { return damaged_lines_; }
+
+  // Flushes the journal to disk. Returns the first write error, if there was one. Call once, at the end.
+  std::optional<Problem> Close();
+
+ private:
+  struct Line {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;  // including the line feed
+  };
+  void Open();
+  void ReadHeader();
+  void ReadIndex();
+  void Compact(std::uint64_t begin);
+  void ForEachLine(std::uint64_t begin, const std::function<void(Line, std::string_view)>& use) const;
+  std::string ReadAt(std::uint64_t offset, std::size_t size) const;
+  void WriteAt(std::uint64_t offset, std::string_view text);
+  void Truncate();
+  void Append(std::string_view line);
+  void Sync();
+  const std::string& SettingsOf(const std::string& path) const { return path.starts_with('/') ? absolute_ : relative_; }
+  [[noreturn]] void Refuse(const std::string& why) const;
+
+  const std::string path_;
+  const RuleSource& rules_;
+  const std::string absolute_;  // digest of the settings of inputs with an absolute path
+  const std::string relative_;  // of others: includes the current folder
+  Descriptor file_;
+  FileStamp own_;
+  std::unordered_map<std::uint64_t, Line> index_;  // last line of each path, by digest of the path
+  std::size_t damaged_lines_ = 0;
+
+  std::mutex mutex_;       // of all below
+  std::uint64_t end_ = 0;  // of the last complete line
+  std::chrono::steady_clock::time_point synced_;
+  std::string failure_;  // why nothing more is written
+};
+
+}  // namespace whyoom

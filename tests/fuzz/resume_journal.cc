@@ -1,0 +1,92 @@
+// Any bytes as the journal of a batch: it is refused, or returns what can be printed. The first byte chooses whether
+// they are the findings of an input, the whole file, or lines of it, which get a header and checksums.
+#include "cli/resume_journal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "clean_text.h"
+#include "fuzz/choices.h"
+#include "fuzz/fuzz.h"
+#include "input/error.h"
+#include "report/record/json_printer.h"
+#include "report/record/table_record.h"
+#include "report/report.h"
+#include "rules/sha256.h"
+
+using namespace whyoom;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  const fs::path path = fs::temp_directory_path() / ("whyoom-fuzz-journal-" + std::to_string(getpid()));
+};
+
+void CheckReadings(Readings readings) {
+  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint(), std::move(readings), XlaDump()));
+  Require(IsClean(json, "\n"), "the JSON is clean");
+}
+
+void CheckFile(std::string_view bytes) {
+  static const Folder folder;
+  static const RuleSource rules(BuiltInRules());
+  const std::string path = folder.path / "journal";
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  FileStamp stamp;
+  stamp.regular = true;
+  try {
+    ResumeJournal journal(path, rules, "settings");
+    for (const char* name : {"/log", "log", "/a"}) {
+      if (std::optional<Readings> readings = journal.Recall({name, ""}, stamp)) CheckReadings(*std::move(readings));
+    }
+    if (bytes.size() % 2 == 0) journal.Record({"/log", ""}, stamp, Readings());
+    journal.Close();
+  } catch (const Error& error) {
+    Require(std::string_view(error.what()).starts_with("--resume: "), "the message names the option");
+  }
+}
+
+void CheckLines(std::string_view lines) {
+  const auto digest = [](std::string_view text) { return Sha256Hex(text).substr(0, 16); };
+  std::string file = "{\"schema\":\"whyoom.journal/1\",\n";
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    const std::string rest = "\",\"key\":\"" + digest("/log") + "\"," + WithFingerprint(std::string(line));
+    file += "{\"sum\":\"" + digest(rest) + rest + "\n";
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
+  CheckFile(file);
+}
+
+void CheckTable(std::string_view text) {
+  const auto read = [](std::string_view json) {
+    return TableFromRecord(nlohmann::json::parse(json, nullptr, false), BuiltInRules());
+  };
+  const auto print = [](const FindingTable& table) { return LineOf(ToRecord(table, BuiltInRules().fingerprint())); };
+  std::optional<FindingTable> table = read(WithFingerprint(std::string(text)));
+  if (!table) return;
+  const std::string printed = print(*table);
+  std::optional<FindingTable> again = read(printed);
+  Require(again.has_value(), "what is kept can be read");
+  Require(print(*again) == printed, "what is kept is read back the same");
+  Readings readings;
+  readings.table = std::move(table);
+  CheckReadings(std::move(readings));
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Choices choices(Bytes(data, size));
+  constexpr std::array kChecks = {CheckTable, CheckFile, CheckLines};
+  const auto check = choices.Of(kChecks);
+  check(choices.Rest());
+  return 0;
+}

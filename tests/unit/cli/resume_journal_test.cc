@@ -1,0 +1,188 @@
+// Which files are accepted as a journal, and which of its lines count.
+#include "cli/resume_journal.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "built_in_rules.h"
+#include "catch.h"
+#include "input/error.h"
+#include "process.h"
+
+using namespace whyoom;
+namespace fs = std::filesystem;
+
+namespace TEST_FILE {
+
+constexpr uid_t kNobody = 65534;
+
+FileStamp Stamp(std::uint64_t size) { return {.regular = true, .size = size, .modified = 7}; }
+
+Readings Read(std::uint64_t bytes) {
+  Readings readings;
+  readings.bytes = bytes;
+  return readings;
+}
+
+struct Folder {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path() + "/journal";
+  const RuleSource rules = RuleSource(BuiltInRules());
+
+  // Records the paths, each with its place in the list as its size.
+  void Record(const std::vector<std::string>& paths, const std::string& settings = "settings") const {
+    ResumeJournal journal(path, rules, settings);
+    for (std::size_t i = 0; i < paths.size(); ++i) journal.Record({paths[i], ""}, Stamp(i), Read(i));
+    CHECK_FALSE(journal.Close());
+  }
+
+  // Empty if the file is accepted.
+  std::string Error() const {
+    try {
+      ResumeJournal(path, rules, "settings");
+    } catch (const whyoom::Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_CASE("a journal returns what was recorded, for the same stamp and settings only", "[cli]") {
+  const Folder folder;
+  const std::string odd = "/b\n\xff\"\\.log";
+  folder.Record({"/a", odd, "relative"});
+  const ResumeJournal journal(folder.path, folder.rules, "settings");
+  CHECK(journal.Recall({odd, ""}, Stamp(1))->bytes == 1);
+  CHECK(journal.Recall({"relative", ""}, Stamp(2))->bytes == 2);
+  CHECK_FALSE(journal.Recall({"/b", ""}, Stamp(1)));
+  CHECK_FALSE(journal.Recall({odd, ""}, Stamp(2)));
+  CHECK_FALSE(journal.Recall({odd, ""}, {.regular = true, .size = 1, .modified = 8}));
+  CHECK_FALSE(journal.Recall({odd, ""}, {.regular = false, .size = 1, .modified = 7}));
+}
+
+TEST_CASE("a journal is not used with other settings, and keeps them apart", "[cli]") {
+  const Folder folder;
+  folder.Record({"/a", "/b"}, "one");
+  folder.Record({"/a"}, "two");
+  {
+    const ResumeJournal one(folder.path, folder.rules, "one");
+    CHECK_FALSE(one.Recall({"/a", ""}, Stamp(0)));
+    CHECK(one.Recall({"/b", ""}, Stamp(1)));
+  }
+  CHECK(ResumeJournal(folder.path, folder.rules, "two").Recall({"/a", ""}, Stamp(0)));
+}
+
+TEST_CASE("a journal that is cut at any byte keeps each complete line", "[cli]") {
+  const Folder folder;
+  folder.Record({"/a", "/b", "/c"});
+  const std::string whole = ReadText(folder.path);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    INFO(size);
+    folder.scratch.Write("journal", whole.substr(0, size));
+    const auto lines = std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size), '\n');
+    {
+      ResumeJournal journal(folder.path, folder.rules, "settings");
+      CHECK(journal.damaged_lines() == 0);
+      CHECK(journal.Recall({"/a", ""}, Stamp(0)).has_value() == lines >= 2);
+      CHECK(journal.Recall({"/b", ""}, Stamp(1)).has_value() == lines >= 3);
+      CHECK_FALSE(journal.Recall({"/c", ""}, Stamp(2)));
+      journal.Record({"/d", ""}, Stamp(3), Read(3));
+    }
+    const ResumeJournal again(folder.path, folder.rules, "settings");
+    CHECK(again.Recall({"/a", ""}, Stamp(0)).has_value() == lines >= 2);
+    CHECK(again.Recall({"/d", ""}, Stamp(3)));
+  }
+}
+
+TEST_CASE("a damaged line is removed, and the lines around it count", "[cli]") {
+  const Folder folder;
+  folder.Record({"/a", "/b", "/c"});
+  const std::string whole = ReadText(folder.path);
+  const std::size_t begin = whole.find("\n", whole.find("/a")) + 1;
+  const std::size_t end = whole.find("\n", begin);
+  for (std::size_t at = begin; at < end; ++at) {
+    INFO(at);
+    std::string wrong = whole;
+    wrong[at] = static_cast<char>(wrong[at] ^ 1);
+    folder.scratch.Write("journal", wrong);
+    for (const bool first : {true, false}) {
+      const ResumeJournal journal(folder.path, folder.rules, "settings");
+      CHECK((journal.damaged_lines() > 0) == first);
+      CHECK(journal.Recall({"/a", ""}, Stamp(0)));
+      CHECK_FALSE(journal.Recall({"/b", ""}, Stamp(1)));
+      CHECK(journal.Recall({"/c", ""}, Stamp(2)));
+    }
+  }
+}
+
+TEST_CASE("a journal does not grow when the same inputs change again and again", "[cli]") {
+  const Folder folder;
+  folder.Record({"/a", "/b", "/c"});
+  const std::uintmax_t size = fs::file_size(folder.path);
+  for (int i = 0; i < 20; ++i) folder.Record({"/a", "/c", "/b"});
+  CHECK(fs::file_size(folder.path) < 4 * size);
+  const ResumeJournal journal(folder.path, folder.rules, "settings");
+  CHECK(journal.damaged_lines() == 0);
+  CHECK(journal.Recall({"/c", ""}, Stamp(1))->bytes == 1);
+  CHECK(journal.Recall({"/b", ""}, Stamp(2))->bytes == 2);
+}
+
+TEST_CASE("a file that is not a journal is refused and not changed", "[cli]") {
+  const Folder folder;
+  folder.Record({"/a"});
+  const std::string good = ReadText(folder.path);
+  std::string newer = good;
+  newer[newer.find("/1") + 1] = '2';
+  const std::string long_line = good + std::string((64 << 20) + 1, ' ');
+  for (const auto& [text, why] : {std::pair<std::string, std::string>("step 1\n", "is not a whyoom journal"),
+                                  {"{}", "is not a whyoom journal"},
+                                  {std::string(100000, '\0'), "is not a whyoom journal"},
+                                  {good.substr(1), "is not a whyoom journal"},
+                                  {"SQLite format 3" + std::string(4000, '\0'), "is an SQLite file, as earlier"},
+                                  {newer, "was written by another version of whyoom"},
+                                  {long_line, "has a line of more than 64 MiB"}}) {
+    folder.scratch.Write("journal", text);
+    CHECK(folder.Error().starts_with(fmt::format("--resume: '{}' {}", folder.path, why)));
+    CHECK((ReadText(folder.path) == text));
+  }
+}
+
+TEST_CASE("a journal must be a regular file of the user with one name", "[cli]") {
+  const Folder folder;
+  const std::string victim = folder.scratch.Write("victim", "kept");
+  const auto refuse = [&](const std::string& why) {
+    INFO(why);
+    CHECK(folder.Error().find(why) != std::string::npos);
+    fs::remove(folder.path);
+  };
+  REQUIRE(mkfifo(folder.path.c_str(), 0666) == 0);
+  refuse("is not a regular file");
+  fs::create_directory(folder.path);
+  refuse("cannot be opened: Is a directory");
+  fs::create_symlink(victim, folder.path);
+  refuse("is a symbolic link");
+  fs::create_symlink(folder.scratch.path() + "/made", folder.path);
+  refuse("is a symbolic link");
+  fs::create_hard_link(victim, folder.path);
+  refuse("has a second name");
+  CHECK_FALSE(fs::exists(folder.scratch.path() + "/made"));
+  CHECK(ReadText(victim) == "kept");
+  if (geteuid() != 0) return;
+  std::ofstream(folder.path) << "";
+  REQUIRE(chown(folder.path.c_str(), kNobody, kNobody) == 0);
+  refuse("belongs to user 65534");
+}
+
+TEST_CASE("a journal that is open is refused a second time", "[cli]") {
+  const Folder folder;
+  const ResumeJournal journal(folder.path, folder.rules, "settings");
+  CHECK(folder.Error().find("is used by another whyoom") != std::string::npos);
+}
+
+}  // namespace TEST_FILE
