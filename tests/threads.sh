@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Has a whyoom that was built with ThreadSanitizer read the bundled logs by four threads at once, packed and not, with and without a state:
+# Has a whyoom that was built with ThreadSanitizer read the bundled logs by four threads at once, packed and not, with and without a journal:
 #   tests/threads.sh build/threads/whyoom
 set -euo pipefail
 program=$(realpath "$1")

@@ -101,7 +101,7 @@ def change__packed(lab):
 
 @fault
 def change__resume(lab):
-    """What changed while a batch with a state read it is not taken from the state."""
+    """A file that changed while a batch read it is not taken from the journal."""
     path = lab.folder / "changing.log"
     state = lab.folder / "change-state"
     for name, action in lab.some((("grown", lambda: path.open("ab").write(b"\n" + failure(99))), ("cut", lambda: os.truncate(path, 20 << 20)),
@@ -112,7 +112,7 @@ def change__resume(lab):
         plain = lab.run("--format", "json", lab.small, path, lab.other)
         second = lab.run("--format", "json", "--resume", state, lab.small, path, lab.other)
         if plain.out != second.out:
-            wrong.append("the state gives another report than reading does")
+            wrong.append("the journal gives another report than reading does")
         yield name, second.seconds, wrong
     path.unlink(missing_ok=True)
 

@@ -80,7 +80,7 @@ def disk__file_size_limit(lab):
 
 @fault
 def disk__state(lab):
-    """No room for the state of --resume: a sentence; with room again, the same bytes."""
+    """No room for the journal of --resume: an error message; with room again, the same bytes."""
     logs = lab.fresh("many")
     for index in range(400):
         (logs / f"{index}.log").write_bytes(failure(10 + index) + b"step\n")

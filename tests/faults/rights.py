@@ -64,7 +64,7 @@ def rights__outputs(lab):
     folder.chmod(0o755)
     for what, options in (("a new report", ["--output", folder / "new"]), ("an old one", ["--output", old]),
                           ("an extra one", ["--format", f"json={old}"]),
-                          ("a new state", ["--resume", folder / "new-state"]), ("an old state", ["--resume", state]),
+                          ("a new journal", ["--resume", folder / "new-state"]), ("an old journal", ["--resume", state]),
                           ("a report that is a folder", ["--output", folder]), ("no such folder", ["--output", folder / "no" / "such"])):
         ended = lab.run_as_user(*options, lab.small)
         wrong = ended.wrong((2,), json_wanted=False)
@@ -109,7 +109,7 @@ def rights__surroundings(lab):
     gone = {"HOME": "/no/such/home", "XDG_CACHE_HOME": "/no/such", "XDG_CONFIG_HOME": "/no/such", "TMPDIR": "/no/such/tmp"}
     for what, arguments, statuses in (("a log", ["--format", "json", lab.small], (1,)),
                                       ("an archive", ["--format", "json", lab.packed("tar", failure(7), "s.tar")], (1,)),
-                                      ("a state", ["--format", "json", "--resume", folder / "state", lab.small], (1,)),
+                                      ("a journal", ["--format", "json", "--resume", folder / "state", lab.small], (1,)),
                                       ("run", ["run", "--", "sh", "-c", "exit 5"], (5,)), ("explain", ["explain", "E1000"], (0,))):
         for kind in lab.some(("nothing there", "not ours to write", "current folder removed"), 1):
             env, setup = gone, None
@@ -144,7 +144,7 @@ def rights__closed_streams(lab):
         def setup():
             for descriptor in closed:
                 os.close(descriptor)
-        for what, arguments in (("logs", [log, archive]), ("standard input", [log, archive, "-"]), ("a state", ["--resume", state, log, archive]),
+        for what, arguments in (("logs", [log, archive]), ("standard input", [log, archive, "-"]), ("a journal", ["--resume", state, log, archive]),
                                 ("a file", ["--output", lab.folder / "closed.json", log, archive])):
             for jobs in ("1", "2") * lab.times(2):
                 state.unlink(missing_ok=True)
@@ -169,7 +169,7 @@ def rights__closed_streams(lab):
 
 @fault
 def rights__descriptors(lab):
-    """Few descriptors: each input is read or told, and a second run with a state reads what could not be read."""
+    """Few descriptors: each input is read or told, and a second run with a journal reads what could not be read."""
     folder = lab.fresh("descriptors")
     for index in range(60):
         (folder / f"{index}.log").write_bytes(failure(10 + index))

@@ -261,4 +261,4 @@ def max_time__state(lab):
         for _ in range(2):
             ended = lab.run("--format", "json", "--max-time", "0.3", "--resume", state, "--progress", "json", path)
         reused = json.loads(ended.err.splitlines()[-1])["files_reused"] if ended.err.strip() else 0
-        yield name, ended.seconds, ended.wrong((3,)) + (["it is taken from the state"] if reused else [])
+        yield name, ended.seconds, ended.wrong((3,)) + (["it is taken from the journal"] if reused else [])
