@@ -26,7 +26,7 @@ struct MadeProgram {
         changes(program, meaning, limit_bytes) {}
 
   // What the changed program needs; -1 where there is no place for the change.
-  std::int64_t Left(const std::optional<whyoom::Variant>& variant) const {
+  std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& variant) const {
     return variant ? changes.Judge(*variant).left_bytes : -1;
   }
 

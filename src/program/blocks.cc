@@ -8,7 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "program/layout.h"
+#include "facts/op_name.h"
+#include "program/buffer_assignment.h"
+#include "program/change.h"
 
 namespace whyoom {
 namespace {
@@ -51,9 +53,19 @@ std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
 constexpr int kDeepest = 8;  // copies and views of each other
 
 bool IsCopy(const HloInstruction& is) {
-  return is.opcode == "get-tuple-element" || is.opcode == "bitcast" || is.opcode == "copy" ||
-         is.opcode == "copy-start" || is.opcode == "copy-done";
+  return is.Is({"get-tuple-element", "bitcast", "copy", "copy-start", "copy-done"});
 }
+
+}  // namespace
+
+bool Copies(const Program& program, int instruction, int source) {
+  const HloInstruction& is = program.At(instruction);
+  return IsCopy(is) && !is.operands.empty() && is.operands[0] == source;
+}
+
+int CopiedFrom(const Program& program, int instruction) { return program.Follow(instruction, IsCopy, kDeepest); }
+
+namespace {
 
 class BlockFinder {
  public:
@@ -62,9 +74,9 @@ class BlockFinder {
     if (module.entry < 0) return;
     for (const Product& product : program.dimensions().products()) {
       products_.insert(product.instruction);
-      of_products_.insert(module.instructions[static_cast<std::size_t>(product.instruction)].computation);
+      of_products_.insert(module.instructions[product.instruction].computation);
     }
-    for (const int i : module.computations[static_cast<std::size_t>(module.entry)].instructions) {
+    for (const int i : module.computations[module.entry].instructions) {
       if (program.ScheduledAt(i) < 0) continue;
       if (meaning.IsForward(i)) forward_.push_back(i);
       if (meaning.IsBackward(i) && IsActivation(i)) backward_.push_back(i);
@@ -134,7 +146,7 @@ class BlockFinder {
     std::map<int, int> crossing;  // after a position, how many more or fewer arrays are still read
     for (const int i : forward_) {
       if (program_.ScheduledAt(i) >= turn || !IsActivation(i)) continue;
-      const int last = LastForwardUse(i, turn, 0);
+      const int last = LastForwardUse(i, turn);
       if (last <= program_.ScheduledAt(i)) continue;
       ++crossing[program_.ScheduledAt(i)];
       --crossing[last];
@@ -149,7 +161,7 @@ class BlockFinder {
     std::size_t next = 0;
     std::map<std::string_view, std::size_t> by_name;
     for (const int i : forward_) {
-      const std::string_view name = program_.module().instructions[static_cast<std::size_t>(i)].name;
+      const std::string_view name = program_.At(i).name;
       const auto made = by_name.find(OriginalName(name));
       if (made != by_name.end()) blocks[made->second].instructions.push_back(i);  // computed again
       if (made != by_name.end() || program_.ScheduledAt(i) >= turn) continue;
@@ -163,7 +175,7 @@ class BlockFinder {
     JoinThoseWithoutProducts(&blocks);
     for (Block& block : blocks) {
       for (const int i : block.instructions)
-        block.backward_begin = std::min(block.backward_begin, FirstBackwardUse(i, turn, 0));
+        block.backward_begin = std::min(block.backward_begin, FirstBackwardUse(i, turn));
     }
     return blocks;
   }
@@ -185,16 +197,16 @@ class BlockFinder {
   }
 
   bool MakesProduct(int i) const {
-    const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(i)];
+    const HloInstruction& is = program_.At(i);
     return products_.contains(i) ||
            std::any_of(is.calls.begin(), is.calls.end(), [&](int call) { return of_products_.contains(call); });
   }
 
-  std::string_view OpName(int i) const { return program_.module().instructions[static_cast<std::size_t>(i)].op_name; }
+  std::string_view OpName(int i) const { return program_.At(i).op_name; }
 
   bool IsActivation(int i) const {
-    const HloInstruction& is = program_.module().instructions[static_cast<std::size_t>(i)];
-    if (is.opcode == "get-tuple-element" || is.opcode == "bitcast" || is.opcode == "tuple") return false;
+    const HloInstruction& is = program_.At(i);
+    if (is.Is({"get-tuple-element", "bitcast", "tuple"})) return false;
     for (int leaf = 0; leaf < program_.dimensions().LeafCount(i); ++leaf) {
       const std::optional<std::int64_t> bytes = PaddedBytes(program_.dimensions().Leaf(i, leaf));
       if (!bytes || *bytes < kSmallest) continue;
@@ -204,28 +216,34 @@ class BlockFinder {
   }
 
   // The last position before `turn` at which a result is read.
-  int LastForwardUse(int i, std::int64_t turn, int depth) const {
+  int LastForwardUse(int i, std::int64_t turn) const {
     int last = -1;
-    if (depth > kDeepest) return last;
-    for (const int user : program_.UsersOf(i)) {
-      if (Copies(program_, user, i))
-        last = std::max(last, LastForwardUse(user, turn, depth + 1));
-      else if (program_.ScheduledAt(user) < turn)
-        last = std::max(last, program_.ScheduledAt(user));
-    }
+    ForEachReader(i, [&](int user) {
+      if (program_.ScheduledAt(user) < turn) last = std::max(last, program_.ScheduledAt(user));
+    });
     return last;
   }
 
-  std::int64_t FirstBackwardUse(int i, std::int64_t turn, int depth) const {
+  std::int64_t FirstBackwardUse(int i, std::int64_t turn) const {
     std::int64_t first = INT64_MAX;
-    if (depth > kDeepest) return first;
-    for (const int user : program_.UsersOf(i)) {
-      if (Copies(program_, user, i))
-        first = std::min(first, FirstBackwardUse(user, turn, depth + 1));
-      else if (meaning_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
+    ForEachReader(i, [&](int user) {
+      if (meaning_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
         first = std::min<std::int64_t>(first, program_.ScheduledAt(user));
-    }
+    });
     return first;
+  }
+
+  // Calls visit(user) for the users of a result and of its copies and views.
+  template <class Visit>
+  void ForEachReader(int i, const Visit& visit, int depth = 0) const {
+    if (depth > kDeepest) return;
+    for (const int user : program_.UsersOf(i)) {
+      if (Copies(program_, user, i)) {
+        ForEachReader(user, visit, depth + 1);
+      } else {
+        visit(user);
+      }
+    }
   }
 
   const Program& program_;
@@ -240,18 +258,242 @@ class BlockFinder {
 
 Blocks FindBlocks(const Program& program, const Meaning& meaning) { return BlockFinder(program, meaning).Find(); }
 
-bool Copies(const Program& program, int instruction, int source) {
-  const HloInstruction& is = program.module().instructions[static_cast<std::size_t>(instruction)];
-  return IsCopy(is) && !is.operands.empty() && is.operands[0] == source;
+namespace {
+
+constexpr std::size_t kMostJoined = 8;
+constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
+
+// A result of the entry computation, with what the compiler computes again of it.
+struct Kept {
+  int block = -1;  // that makes it; -1: none
+  std::vector<std::size_t> values;
+  std::int64_t bytes = 0;
+  std::int64_t first = INT64_MAX;
+  std::int64_t last_of_place = -1;  // with what is written over it in place
+  std::int64_t last_forward = -1;   // read by the forward pass of its own block
+  std::int64_t first_backward = INT64_MAX;
+  std::int64_t last_backward = -1;
+  int forward_readers = 0;
+  bool is_fused = false;        // into the one that reads it, where nobody else does: it follows from it elementwise
+  std::set<int> readers;        // blocks other than its own whose forward pass reads it
+  bool reaches_others = false;  // the forward pass outside of any block reads it, or it is handed out
+  std::vector<std::int64_t> dims;
+};
+
+class BlockRecomputer {
+ public:
+  BlockRecomputer(const Program& program, const Meaning& meaning, const BufferAssignment& layout, Blocks blocks)
+      : program_(program), meaning_(meaning), blocks_(std::move(blocks)), last_of_place_(program.values().size(), -1) {
+    for (const Buffer& buffer : layout.buffers()) {
+      for (const int v : buffer.values) last_of_place_[v] = buffer.last;
+    }
+    for (std::size_t b = 0; b < blocks_.list.size(); ++b) {
+      for (const int i : blocks_.list[b].instructions) block_of_[i] = static_cast<int>(b);
+    }
+    Collect();
+  }
+
+  void Change(ModifiedProgram* modified) {
+    std::vector<std::vector<const Kept*>> replayed(blocks_.list.size());
+    const std::map<std::pair<int, std::vector<std::int64_t>>, const Kept*> passed_on = PassedOn();
+    for (const Kept& kept : results_) {
+      const auto one = passed_on.find({kept.block, kept.dims});
+      const bool stays =
+          kept.reaches_others || (!kept.readers.empty() && (one == passed_on.end() || one->second == &kept));
+      if (stays) {
+        KeepInput(kept, modified);
+      } else if (kept.block >= 0 && kept.last_backward >= 0) {
+        replayed[kept.block].push_back(&kept);
+      }
+    }
+    for (std::size_t b = 0; b < replayed.size(); ++b) Replay(blocks_.list[b], replayed[b], modified);
+  }
+
+ private:
+  // The result that a block passes on to others, by block and dimensions. It is one array, though the compiler may keep
+  // the arrays that it is the sum of.
+  std::map<std::pair<int, std::vector<std::int64_t>>, const Kept*> PassedOn() const {
+    std::map<std::pair<int, std::vector<std::int64_t>>, const Kept*> passed_on;
+    for (const Kept& kept : results_) {
+      if (kept.block < 0 || kept.readers.empty() || kept.reaches_others) continue;
+      const Kept*& one = passed_on[{kept.block, kept.dims}];
+      if (one == nullptr || kept.bytes < one->bytes) one = &kept;
+    }
+    return passed_on;
+  }
+
+  struct Place {
+    int block;   // of whose forward pass an instruction is; -1: of none
+    bool again;  // as a part of the backward pass
+  };
+  Place PlaceOf(int instruction) const {
+    const auto block = block_of_.find(instruction);
+    const std::int64_t position = program_.ScheduledAt(instruction);
+    const std::string_view name = program_.At(instruction).name;
+    const bool computed_again = OriginalName(name) != name;
+    const bool again = block == block_of_.end() || computed_again
+                           ? position >= blocks_.turn
+                           : position >= blocks_.list[block->second].backward_begin;
+    return {block == block_of_.end() ? -1 : block->second, again};
+  }
+
+  void Collect() {
+    const HloModule& module = program_.module();
+    std::map<ComputedArray, Kept> results;
+    const auto& values = program_.values();
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      const ProgramValue& value = values[v];
+      if (value.instruction < 0 || value.leaf < 0 || value.first < 0 || value.size < kSmallestKept) continue;
+      const AllocationKind kind = program_.AllocationOf(value).kind;
+      if (kind == AllocationKind::kArgument || kind == AllocationKind::kConstant) continue;
+      const int source = CopiedFrom(program_, value.instruction);
+      const HloInstruction& is = program_.InstructionOf(value);
+      if (is.computation != module.entry || !meaning_.IsForward(source)) continue;
+      Kept& kept = results[OriginalOf(program_, value)];
+      kept.values.push_back(v);
+      kept.bytes = std::max(kept.bytes, value.size);
+      kept.first = std::min(kept.first, value.first);
+      kept.last_of_place = std::max({kept.last_of_place, value.last, last_of_place_[v]});
+      kept.dims = SortedDims(program_.ShapeOf(value).dims);
+      kept.block = std::max(kept.block, PlaceOf(source).block);
+    }
+    for (auto& [key, kept] : results) {
+      for (const std::size_t v : kept.values) FindReaders(values[v].instruction, values[v].leaf, 0, &kept);
+      results_.push_back(std::move(kept));
+    }
+  }
+
+  void FindReaders(int instruction, int leaf, int depth, Kept* kept) const {
+    if (depth > 8) return;
+    for (const int user : program_.UsersOf(instruction)) {
+      const HloInstruction& is = program_.At(user);
+      if (is.opcode == "get-tuple-element") {
+        if (program_.dimensions().TakenLeaf(is) == leaf) FindReaders(user, 0, depth + 1, kept);
+      } else if (Copies(program_, user, instruction)) {
+        FindReaders(user, 0, depth + 1, kept);
+      } else if (is.opcode == "tuple") {
+        kept->reaches_others = true;
+      } else {
+        ReadBy(user, kept);
+      }
+    }
+  }
+
+  void ReadBy(int user, Kept* kept) const {
+    const std::int64_t position = program_.ScheduledAt(user);
+    const auto [block, again] = PlaceOf(user);
+    if (again || !meaning_.IsForward(user)) {
+      if (position < blocks_.turn) return;
+      kept->first_backward = std::min(kept->first_backward, position);
+      kept->last_backward = std::max(kept->last_backward, position);
+    } else if (block < 0) {
+      kept->reaches_others = true;
+    } else if (block != kept->block) {
+      kept->readers.insert(block);
+    } else {
+      kept->last_forward = std::max(kept->last_forward, position);
+      kept->is_fused = ++kept->forward_readers == 1 && FollowsElementwise(user, *kept);
+    }
+  }
+
+  bool FollowsElementwise(int user, const Kept& kept) const {
+    if (program_.dimensions().LeafCount(user) != 1 || blocks_.with_product.contains(user)) return false;
+    return SortedDims(program_.dimensions().Leaf(user, 0).dims) == kept.dims;
+  }
+
+  // What a block reads from outside has to be there until its forward pass has run again. What is changed in place
+  // lives on as what it is then.
+  void KeepInput(const Kept& kept, ModifiedProgram* modified) const {
+    std::int64_t until = kept.last_of_place;
+    for (const int reader : kept.readers) {
+      const std::int64_t begin = blocks_.list[reader].backward_begin;
+      if (begin < INT64_MAX) until = std::max(until, begin);
+    }
+    if (until > kept.last_of_place) Add(kept, kept.last_of_place + 1, until, modified);
+  }
+
+  static void Add(const Kept& kept, std::int64_t first, std::int64_t last, ModifiedProgram* modified) {
+    modified->added.push_back(
+        {.size = kept.bytes, .first = first, .last = last, .values = {static_cast<int>(kept.values.front())}});
+  }
+
+  // How many products of a block have these dimensions: what follows from a product by elementwise steps is made
+  // inside the fusions that use it, once it is made again.
+  std::map<std::vector<std::int64_t>, int> ProductsOf(const Block& block) const {
+    std::set<int> called;
+    for (const int i : block.instructions) called.insert(program_.At(i).calls.begin(), program_.At(i).calls.end());
+    return program_.dimensions().ProductsIn(called, {block.instructions.begin(), block.instructions.end()});
+  }
+
+  void Replay(const Block& block, std::vector<const Kept*> kept, ModifiedProgram* modified) const {
+    if (kept.empty()) return;
+    std::sort(kept.begin(), kept.end(), [](const Kept* a, const Kept* b) { return a->first < b->first; });
+    const std::int64_t begin = block.backward_begin;
+    // Gradients of weights, which the compiler put off while there was no need to make room, follow at once.
+    std::int64_t end = INT64_MAX;
+    for (const Block& other : blocks_.list) {
+      if (other.backward_begin > begin) end = std::min(end, other.backward_begin);
+    }
+    std::map<std::vector<std::int64_t>, int> products = ProductsOf(block);
+    std::map<std::vector<std::int64_t>, int> live_again;
+    for (const Kept* value : kept) {
+      if (value->first >= begin || value->first_backward > value->last_backward) continue;
+      for (const std::size_t v : value->values) modified->sizes[v] = 0;
+      if (!value->is_fused) Add(*value, value->first, std::max(value->last_forward, value->first), modified);
+      if (live_again[value->dims]++ >= std::max(1, products[value->dims])) continue;
+      const std::int64_t back = std::min(begin, value->first_backward);
+      Add(*value, back, std::max(back, std::min(end, value->last_backward)), modified);
+    }
+  }
+
+  const Program& program_;
+  const Meaning& meaning_;
+  Blocks blocks_;
+  std::map<int, int> block_of_;
+  std::vector<Kept> results_;
+  std::vector<std::int64_t> last_of_place_;  // by value
+};
+
+// Several blocks as one.
+Blocks Joined(const Blocks& blocks, std::size_t each) {
+  Blocks joined = blocks;
+  joined.list.clear();
+  for (std::size_t b = 0; b < blocks.list.size(); ++b) {
+    if (b % each == 0) joined.list.emplace_back();
+    Block& into = joined.list.back();
+    const Block& block = blocks.list[b];
+    into.instructions.insert(into.instructions.end(), block.instructions.begin(), block.instructions.end());
+    into.backward_begin = std::min(into.backward_begin, block.backward_begin);
+  }
+  return joined;
 }
 
-int CopiedFrom(const Program& program, int instruction) {
-  for (int depth = 0; depth < kDeepest; ++depth) {
-    const HloInstruction& is = program.module().instructions[static_cast<std::size_t>(instruction)];
-    if (!IsCopy(is) || is.operands.empty()) break;
-    instruction = is.operands[0];
+}  // namespace
+
+std::optional<ModifiedProgram> Changes::RecomputeBlocks() const {
+  const Blocks blocks = FindBlocks(program_, meaning_);
+  if (blocks.list.size() < 2) return std::nullopt;
+  // What the values that come back would be fused into is not known: that the program needs more is rarely true.
+  ModifiedProgram best = AsItIs();
+  std::int64_t least = need_;
+  // Blocks without a name may be parts of a layer: the user puts the checkpoint where it helps most.
+  const std::size_t most = blocks.named ? 1 : std::min(kMostJoined, blocks.list.size() / 2);
+  for (std::size_t each = 1; each <= most && !IsStopped(); ++each) {
+    ModifiedProgram modified = AsItIs();
+    BlockRecomputer(program_, meaning_, compiled_, Joined(blocks, each)).Change(&modified);
+    const std::int64_t left = Judge(modified).left_bytes;
+    if (left >= least) {
+      best.tried += MadeOn(modified);
+      continue;
+    }
+    least = left;
+    best = std::move(modified);
   }
-  return instruction;
+  // A checkpoint that is there already may be in the wrong place: what another would save is not known.
+  const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
+  const std::vector<HloInstruction>& all = program_.module().instructions;
+  if (least == need_ && std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;
+  return best;
 }
 
 }  // namespace whyoom

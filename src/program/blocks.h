@@ -30,7 +30,7 @@ Blocks FindBlocks(const Program& program, const Meaning& meaning);
 // Whether an instruction only copies or views the result of `source`.
 bool Copies(const Program& program, int instruction, int source);
 
-// The instruction whose result an instruction only copies or views: itself where it does more.
+// The instruction whose result an instruction only copies or views: itself if it does more.
 int CopiedFrom(const Program& program, int instruction);
 
 }  // namespace whyoom

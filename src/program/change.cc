@@ -2,114 +2,103 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include "facts/op_name.h"
 #include "text/numbers.h"
 
 namespace whyoom {
+
 Changes::Changes(const Program& program, const Meaning& meaning, std::int64_t limit_bytes, const Stop* stop)
     : program_(program),
       meaning_(meaning),
       limit_(limit_bytes),
       stop_(stop),
       compiled_(program, false),
-      roomy_(program, true) {
-  need_ = compiled_.Need(compiled_.SizesAsTheyAre());
+      roomy_(program, true),
+      last_uses_(program) {
+  need_ = compiled_.Need(compiled_.CompiledSizes());
   for (const ProgramOutput& output : program.outputs()) output_shapes_.insert(program.ShapeOf(output).shape);
 }
 
-Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too, bool once) const {
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const MemoryAllocation& allocation = program_.AllocationOf(program_.values()[i]);
-    if (!arguments_too && allocation.kind == AllocationKind::kArgument) continue;
-    sizes[i] = Scaled(i, axis, ratio, once);
+Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too) const {
+  Sizes sizes = compiled_.CompiledSizes();
+  for (const ProgramValue& value : program_.values()) {
+    if (arguments_too || program_.AllocationOf(value).kind != AllocationKind::kArgument)
+      sizes[value.number] = Scaled(value, axis, ratio);
   }
   return sizes;
 }
 
-std::int64_t Changes::Scaled(std::size_t number, const Axis& axis, Ratio ratio, bool once) const {
-  const ProgramValue& value = program_.values()[number];
-  if (!meaning_.Has(number, axis)) return value.size;
-  const Rows& rows = meaning_.RowsOf(number);
-  const ArrayShape& shape = program_.ShapeOf(value);
-  std::vector<std::int64_t> dims = shape.dims;
+std::int64_t Changes::Scaled(const ProgramValue& value, const Axis& axis, Ratio ratio) const {
+  if (!meaning_.Has(value.number, axis)) return value.size;
+  const Rows& rows = meaning_.RowsOf(value.number);
+  std::vector<std::int64_t> dims = program_.ShapeOf(value).dims;
   const auto holds = [&](const std::vector<int>& row) { return HoldsWhole(row, axis.families); };
   const bool whole = std::any_of(rows.begin(), rows.end(), holds);
   for (std::size_t dim = 0; dim < rows.size(); ++dim) {
-    const bool here = whole ? holds(rows[dim])
-                            : std::find(rows[dim].begin(), rows[dim].end(), axis.families.front()) != rows[dim].end();
-    if (!here) continue;
+    if (whole ? !holds(rows[dim]) : !HoldsWhole(rows[dim], {axis.families.front()})) continue;
     const double length =
         static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
     dims[dim] = std::max<std::int64_t>(1, WholeBytes(std::ceil(length)));
-    if (once) break;  // of two dimensions that are one axis only one can be split over the same devices
+    if (ratio.once) break;  // of two dimensions that are one axis only one can be split over the same devices
   }
-  return BytesWithDims(shape, value.size, dims);
+  return BytesWithDims(program_.ShapeOf(value), value.size, dims);
 }
 
-Variant Changes::AsItIs() const { return {compiled_.SizesAsTheyAre(), 0, {}}; }
-
-Variant Changes::RuledOut(std::string_view why) const {
-  Variant variant = AsItIs();
-  variant.ruled_out = why;
-  return variant;
+ModifiedProgram Changes::RuledOut(std::string_view why) const {
+  ModifiedProgram modified = AsItIs();
+  modified.ruled_out = why;
+  return modified;
 }
 
-std::int64_t Changes::MadeOn(const Variant& variant) const {
-  std::int64_t made_on = variant.tried + static_cast<std::int64_t>(variant.added.size());
-  for (std::size_t i = 0; i < variant.sizes.size(); ++i)
-    made_on += variant.sizes[i] != program_.values()[i].size ? 1 : 0;
+std::int64_t Changes::MadeOn(const ModifiedProgram& modified) const {
+  std::int64_t made_on = modified.tried + static_cast<std::int64_t>(modified.added.size());
+  for (const ProgramValue& value : program_.values()) made_on += modified.sizes[value.number] != value.size ? 1 : 0;
   return made_on;
 }
 
-bool Changes::IsOpen(const Variant& variant) const {
-  if (variant.at_best.empty() || limit_ <= 0 || Fits(Judge(variant))) return false;
-  return Fits(Judge({variant.at_best, variant.more, variant.added}));
+bool Changes::IsOpen(const ModifiedProgram& modified) const {
+  if (modified.at_best.empty() || limit_ <= 0 || Fits(Judge(modified))) return false;
+  return Fits(Judge({.sizes = modified.at_best, .more = modified.more, .added = modified.added}));
 }
 
 Sizes Changes::AtBest(const Axis& axis, std::int64_t parts, Sizes sizes) const {
-  // What has an argument's shape is that, or its next value.
+  // A value with an argument's shape is the argument, or its next value.
   std::set<std::string_view> arguments;
   for (const ProgramParameter& parameter : program_.parameters()) arguments.insert(program_.ShapeOf(parameter).shape);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (meaning_.MayHave(i, axis) && !arguments.contains(program_.ShapeOf(program_.values()[i]).shape))
-      sizes[i] /= parts;
+  for (const ProgramValue& value : program_.values()) {
+    if (meaning_.MayHave(value.number, axis) && !arguments.contains(program_.ShapeOf(value).shape))
+      sizes[value.number] /= parts;
   }
   return sizes;
 }
 
-Outcome Changes::Judge(const Variant& variant) const {
-  const std::int64_t tight = compiled_.Need(variant.sizes, variant.added) + variant.more;
-  const std::int64_t roomy = std::max(tight, roomy_.Need(variant.sizes, variant.added) + variant.more);
-  Outcome outcome;
-  outcome.spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2;
-  // The compiler computes again only as much as it must to stay somewhat below the limit: it was seen to aim at 14.65
-  // of 15.75 GiB.
+Estimate Changes::Judge(const ModifiedProgram& modified) const {
+  const std::int64_t tight = compiled_.Need(modified.sizes, modified.added) + modified.more;
+  const std::int64_t roomy = std::max(tight, roomy_.Need(modified.sizes, modified.added) + modified.more);
+  // The compiler recomputes only as much as it must to stay somewhat below the limit: it was seen to aim at 14.65 of
+  // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
   const auto aim = WholeBytes(kAimsAt * static_cast<double>(limit_));
-  outcome.left_bytes = limit_ <= 0 ? tight : std::max(tight, std::min(roomy, aim));
-  return outcome;
+  return {.left_bytes = limit_ <= 0 ? tight : std::max(tight, std::min(roomy, aim)),
+          .spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2};
 }
 
-Variant Changes::Both(const Variant& one, const Variant& other) const {
-  const Sizes as_is = compiled_.SizesAsTheyAre();
-  const auto share = [&](std::int64_t bytes, std::size_t value, const Variant& by) {
-    if (as_is[value] <= 0) return bytes;
-    return WholeBytes(static_cast<double>(bytes) * static_cast<double>(by.sizes[value]) /
-                      static_cast<double>(as_is[value]));
+ModifiedProgram Changes::Both(const ModifiedProgram& one, const ModifiedProgram& other) const {
+  const auto share = [&](std::int64_t bytes, int number, const ModifiedProgram& by) {
+    const std::int64_t size = program_.values()[number].size;
+    if (size <= 0) return bytes;
+    return WholeBytes(static_cast<double>(bytes) * static_cast<double>(by.sizes[number]) / static_cast<double>(size));
   };
-  Variant both{one.sizes, one.more + other.more, {}};
-  for (std::size_t i = 0; i < both.sizes.size(); ++i) both.sizes[i] = share(one.sizes[i], i, other);
-  // What comes back of a value is changed as the value is; where the other change does without the value, it does
-  // without what comes back of it.
-  const auto add = [&](const Variant& from, const Variant& by) {
+  ModifiedProgram both{.sizes = one.sizes, .more = one.more + other.more};
+  for (const ProgramValue& value : program_.values())
+    both.sizes[value.number] = share(one.sizes[value.number], value.number, other);
+  // What is made again from a value changes as the value does. If the other change does without the value, it does
+  // without what is made again from it.
+  const auto add = [&](const ModifiedProgram& from, const ModifiedProgram& by) {
     for (Buffer buffer : from.added) {
-      if (!buffer.values.empty()) buffer.size = share(buffer.size, static_cast<std::size_t>(buffer.values.front()), by);
+      if (!buffer.values.empty()) buffer.size = share(buffer.size, buffer.values.front(), by);
       both.added.push_back(std::move(buffer));
     }
   };
@@ -120,68 +109,67 @@ Variant Changes::Both(const Variant& one, const Variant& other) const {
 
 void Changes::KeepOutputs(Sizes* sizes) const {
   for (const ProgramOutput& output : program_.outputs()) {
-    if (output.value >= 0) (*sizes)[At(output.value)] = program_.values()[At(output.value)].size;
+    if (output.value >= 0) (*sizes)[output.value] = program_.values()[output.value].size;
   }
 }
 
-std::optional<Variant> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
+std::optional<ModifiedProgram> Changes::Shorten(const Axis& axis, std::int64_t parts) const {
   if (!axis || axis.size < parts) return std::nullopt;
-  Variant variant{Scaled(axis, {1, parts}, true), 0, {}};
-  variant.at_best = AtBest(axis, parts, variant.sizes);
-  variant.parts = parts;
-  variant.axis = axis;
-  return variant;
+  ModifiedProgram modified{.sizes = Scaled(axis, {.of = parts}), .parts = parts, .axis = axis};
+  modified.at_best = AtBest(axis, parts, modified.sizes);
+  return modified;
 }
 
-std::optional<Variant> Changes::Resize(const Axis& axis, std::int64_t size) const {
+std::optional<ModifiedProgram> Changes::Resize(const Axis& axis, std::int64_t size) const {
   if (!axis || size < 1) return std::nullopt;
-  return Variant{Scaled(axis, {size, axis.size}, true), 0, {}};
+  return ModifiedProgram{.sizes = Scaled(axis, {.length = size, .of = axis.size})};
 }
 
-// A weight that comes back, anew: what is frozen has no gradient.
+// A weight that is returned, updated: a frozen one has no gradient.
 bool Changes::IsUpdated(const ProgramParameter& parameter) const {
   return output_shapes_.contains(program_.ShapeOf(parameter).shape);
 }
 
-std::optional<Variant> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
+std::optional<ModifiedProgram> Changes::Accumulate(const Axis& axis, std::int64_t parts) const {
   // Examples are independent of each other: a program without gradients can go through them in steps, too.
   return meaning_.trains() || meaning_.has_examples() ? InPieces(axis, parts, false) : RuledOut("no_gradients");
 }
 
-std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
+std::optional<ModifiedProgram> Changes::InPieces(const Axis& axis, std::int64_t parts) const {
   return IsOfPieces() ? InPieces(axis, parts, true) : std::nullopt;
+}
+
+std::map<int, std::int64_t> Changes::FedIn() const {
+  std::map<int, std::int64_t> fed_in;
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
+    const Role role = meaning_.RoleOf(parameter.place);
+    if ((role == Role::kInput || role == Role::kOther) && !rows.empty() && !rows[0].empty())
+      fed_in[rows[0].front()] += parameter.size;
+  }
+  return fed_in;
 }
 
 bool Changes::IsOfPieces() const {
   if (!meaning_.trains() && meaning_.has_examples()) return true;
-  std::vector<int> live;
-  compiled_.Need(compiled_.SizesAsTheyAre(), {}, &live);
-  int largest = -1;
-  for (const int b : live) {
-    if (largest < 0 || compiled_.buffers()[static_cast<std::size_t>(b)].size >
-                           compiled_.buffers()[static_cast<std::size_t>(largest)].size)
-      largest = b;
-  }
-  if (largest < 0) return false;
-  std::map<int, std::int64_t> fed_in;  // by leading family, bytes
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-    const Rows rows = meaning_.RowsOf(program_.parameters()[p].instruction, program_.parameters()[p].leaf);
-    const Role role = meaning_.RoleOf(p);
-    if ((role != Role::kInput && role != Role::kOther) || rows.empty() || rows[0].empty()) continue;
-    fed_in[rows[0].front()] += program_.parameters()[p].size;
-  }
-  // An array that is much larger than what it is made of is summed up again, item by item. What is fed in stays whole:
-  // of one that is not much larger the pieces would leave most.
+  const std::vector<int> live = compiled_.LiveAtPeak();
+  const std::vector<Buffer>& buffers = compiled_.buffers();
+  const auto largest =
+      std::max_element(live.begin(), live.end(), [&](int a, int b) { return buffers[a].size < buffers[b].size; });
+  if (largest == live.end()) return false;
+  // An array that is much larger than what it is made of is summed up again, item by item. Inputs stay whole: if the
+  // array is not much larger, the pieces would leave most of the memory in use.
   constexpr std::int64_t kMuchLarger = 8;
-  for (const int i : compiled_.buffers()[static_cast<std::size_t>(largest)].values) {
-    const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
+  std::map<int, std::int64_t> fed_in = FedIn();
+  for (const int i : buffers[*largest].values) {
+    const ProgramValue& value = program_.values()[i];
     if (value.instruction >= 0 && IsMapped(program_.InstructionOf(value).op_name)) return true;
     std::multiset<int> here;
-    for (const std::vector<int>& row : meaning_.RowsOf(static_cast<std::size_t>(i))) {
+    for (const std::vector<int>& row : meaning_.RowsOf(i)) {
       if (!row.empty() && fed_in.contains(row.front())) here.insert(row.front());
     }
     if (!here.empty() && *here.begin() != *here.rbegin()) return true;
-    // Of pairs of an array with itself each item may be held against all the others.
+    // Of pairs of an array with itself each item may be compared with all the others.
     if (meaning_.has_examples() || here.size() != 1 || value.leaf < 0) continue;
     const std::int64_t data = UnpaddedBytes(program_.ShapeOf(value)).value_or(0);
     if (data / kMuchLarger > fed_in[*here.begin()]) return true;
@@ -189,48 +177,42 @@ bool Changes::IsOfPieces() const {
   return false;
 }
 
-std::optional<Variant> Changes::InPieces(const Axis& axis, std::int64_t parts, bool rows) const {
-  if (!axis || axis.size < 2) return std::nullopt;
-  // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
-  for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
-    if (meaning_.RoleOf(i) == Role::kCache && program_.parameters()[i].size > need_ / 10) return std::nullopt;
-  }
-  parts = std::min(parts, axis.size);
-  Sizes sizes = Scaled(axis, {1, parts}, false, rows);
-  KeepOutputs(&sizes);  // what is handed out for each example is put together again
+// What the sums of gradients over the pieces need. Gradients that are live at the peak already are the sums. The sums
+// are done before any weight is updated: until then they use the memory of the new weights and state, as far as other
+// temporaries do not.
+std::int64_t Changes::GradientSums(const Sizes& sizes, std::int64_t parts) const {
   std::int64_t sums = 0;
-  if (meaning_.trains()) {
-    for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
-      if (meaning_.RoleOf(i) == Role::kWeights && IsUpdated(program_.parameters()[i]))
-        sums += program_.parameters()[i].size;
-    }
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (meaning_.trains() && meaning_.RoleOf(parameter.place) == Role::kWeights && IsUpdated(parameter))
+      sums += parameter.size;
   }
-  // Gradients that are live at the peak already are the sums.
   std::vector<int> live;
   compiled_.Need(sizes, {}, &live);
-  std::int64_t gradients = 0;
   std::int64_t temporaries = 0;
-  for (const int buffer : live) {
-    const Buffer& is = compiled_.buffers()[static_cast<std::size_t>(buffer)];
-    if (!is.is_output) temporaries += is.size / parts;
-    if (meaning_.KindOf(static_cast<std::size_t>(is.values.front())) == ValueKind::kGradients) gradients += is.size;
+  for (const int i : live) {
+    const Buffer& buffer = compiled_.buffers()[i];
+    if (!buffer.is_output) temporaries += buffer.size / parts;
+    if (meaning_.KindOf(buffer.values.front()) == ValueKind::kGradients) sums -= buffer.size;
   }
-  // The piece of what is fed in lies in memory of its own.
-  std::int64_t pieces = 0;
-  for (std::size_t i = 0; i < program_.parameters().size(); ++i) {
-    const ProgramParameter& parameter = program_.parameters()[i];
-    if (Occurs(meaning_.RowsOf(parameter.instruction, parameter.leaf), axis) > 0) pieces += parameter.size / parts;
-  }
-  // The sums are done before any weight is updated: until then they lie where the new weights and state will, as far
-  // as other temporaries do not.
   std::int64_t free = 0;
   for (const Buffer& buffer : compiled_.buffers()) free += buffer.is_output ? buffer.size : 0;
-  const std::int64_t own_sums = sums - gradients - std::max<std::int64_t>(0, free - temporaries);
-  Variant variant{sizes, std::max<std::int64_t>(0, own_sums) + pieces, {}};
-  variant.at_best = AtBest(axis, parts, std::move(sizes));
-  variant.parts = parts;
-  variant.axis = axis;
-  return variant;
+  return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
+}
+
+std::optional<ModifiedProgram> Changes::InPieces(const Axis& axis, std::int64_t parts, bool rows) const {
+  if (!axis || axis.size < 2) return std::nullopt;
+  parts = std::min(parts, axis.size);
+  std::int64_t pieces = 0;  // the piece of an input has memory of its own
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
+    if (meaning_.RoleOf(parameter.place) == Role::kCache && parameter.size > need_ / 10) return std::nullopt;
+    if (Occurs(meaning_.RowsOf(parameter.instruction, parameter.leaf), axis) > 0) pieces += parameter.size / parts;
+  }
+  ModifiedProgram modified{.sizes = Scaled(axis, {.of = parts, .once = rows}, false), .parts = parts, .axis = axis};
+  KeepOutputs(&modified.sizes);  // results for each example are put together again
+  modified.more = GradientSums(modified.sizes, parts) + pieces;
+  modified.at_best = AtBest(axis, parts, modified.sizes);
+  return modified;
 }
 
 // Whether most products of the program as its user wrote it are of such numbers.
@@ -239,7 +221,7 @@ bool Changes::ComputesIn(std::string_view dtype) const {
   double such = 0;
   double others = 0;
   for (const HloInstruction& instruction : before.instructions) {
-    if ((instruction.opcode != "dot" && instruction.opcode != "convolution") || instruction.operands.empty()) continue;
+    if (!instruction.Is({"dot", "convolution"}) || instruction.operands.empty()) continue;
     const HloShape& shape = before.ShapeOf(instruction.operands[0]);
     if (shape.is_tuple) continue;
     (shape.array.dtype == dtype ? such : others) += static_cast<double>(ElementCount(shape.array));
@@ -247,129 +229,115 @@ bool Changes::ComputesIn(std::string_view dtype) const {
   return such > others;
 }
 
-std::optional<Variant> Changes::Narrow() const {
+std::optional<ModifiedProgram> Changes::Narrow() const {
   // A number of 64 bits is a pair of f32, with many temporaries of its own.
   if (ComputesIn(kFloat64)) return std::nullopt;
-  // Where the products are computed in narrow numbers already, the wide values for each example are so on purpose.
+  // If the products are computed in narrow numbers already, the wide values for each example are wide on purpose.
   const bool mixed = ComputesIn(kBfloat16);
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    if (value.leaf < 0 || program_.ShapeOf(value).dtype != "f32") continue;
-    if (mixed && (meaning_.Has(i, meaning_.batch()) || meaning_.Has(i, meaning_.sequence()))) continue;
+  ModifiedProgram modified = AsItIs();
+  for (const ProgramValue& value : program_.values()) {
+    if (value.leaf < 0 || program_.ShapeOf(value).dtype != "f32" || (mixed && meaning_.IsPerExample(value.number)))
+      continue;
     const std::optional<std::int64_t> narrow = BytesWithElementBits(program_.ShapeOf(value), 16);
-    if (narrow) sizes[i] = std::min(value.size, *narrow);
+    if (narrow) modified.sizes[value.number] = std::min(value.size, *narrow);
   }
-  Variant variant{std::move(sizes), 0, {}};
   // If nothing but those could become narrow, it is not known whether they may.
-  if (mixed && Judge(variant).left_bytes > need_ - need_ / 200) return std::nullopt;
-  return variant;
+  if (mixed && Judge(modified).left_bytes > need_ - need_ / 200) return std::nullopt;
+  return modified;
 }
 
-std::optional<Variant> Changes::BlockAttention() const {
+std::optional<ModifiedProgram> Changes::BlockAttention() const {
   if (!meaning_.has_attention()) return std::nullopt;
-  if (ComputesIn(kFloat64)) return RuledOut("64_bits");  // no kernel takes such numbers
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (meaning_.IsScores(i)) sizes[i] = 0;
+  if (ComputesIn(kFloat64)) return RuledOut("64_bits");  // no kernel computes with such numbers
+  ModifiedProgram modified = AsItIs();
+  for (std::size_t i = 0; i < modified.sizes.size(); ++i) {
+    if (meaning_.IsScores(i)) modified.sizes[i] = 0;
   }
-  return Variant{std::move(sizes), 0, {}};
+  return modified;
 }
 
-std::optional<Variant> Changes::ChunkLoss(std::int64_t chunks) const {
+std::optional<ModifiedProgram> Changes::ChunkLoss(std::int64_t chunks) const {
   if (!meaning_.vocabulary()) return std::nullopt;
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (meaning_.KindOf(i) == ValueKind::kLogits) sizes[i] /= chunks;
+  ModifiedProgram modified = AsItIs();
+  modified.parts = chunks;
+  for (std::size_t i = 0; i < modified.sizes.size(); ++i) {
+    if (meaning_.KindOf(i) == ValueKind::kLogits) modified.sizes[i] /= chunks;
   }
-  KeepOutputs(&sizes);  // logits that are handed out are whole in the end
-  Variant variant{std::move(sizes), 0, {}};
-  variant.parts = chunks;
-  return variant;
+  KeepOutputs(&modified.sizes);  // returned logits are whole in the end
+  return modified;
 }
 
 std::vector<bool> Changes::MadeOfState() const {
   std::vector<bool> made(program_.module().instructions.size(), false);
   std::vector<int> open;
-  for (std::size_t p = 0; p < program_.parameters().size(); ++p) {
-    if (meaning_.RoleOf(p) != Role::kInput) open.push_back(program_.parameters()[p].instruction);
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (meaning_.RoleOf(parameter.place) != Role::kInput) open.push_back(parameter.instruction);
   }
   while (!open.empty()) {
     const int i = open.back();
     open.pop_back();
-    if (made[static_cast<std::size_t>(i)]) continue;
-    made[static_cast<std::size_t>(i)] = true;
-    const std::vector<int>& users = program_.UsersOf(i);
-    open.insert(open.end(), users.begin(), users.end());
+    if (made[i]) continue;
+    made[i] = true;
+    open.insert(open.end(), program_.UsersOf(i).begin(), program_.UsersOf(i).end());
   }
   return made;
 }
 
-std::optional<Variant> Changes::NumberLabels() const {
+std::optional<ModifiedProgram> Changes::NumberLabels() const {
   const Axis classes = meaning_.vocabulary();
   if (!classes) return std::nullopt;
-  const HloModule& module = program_.module();
   const std::vector<bool> made_of_state = MadeOfState();
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
+  ModifiedProgram modified = AsItIs();
+  for (const ProgramValue& value : program_.values()) {
     // A loop's own values are not followed to what the loop is given.
-    if (value.instruction < 0 || program_.InstructionOf(value).computation != module.entry) continue;
-    if (made_of_state[static_cast<std::size_t>(value.instruction)] || !meaning_.Has(i, classes)) continue;
-    sizes[i] = Scaled(i, classes, {1, classes.size}, false);
+    if (value.instruction < 0 || program_.InstructionOf(value).computation != program_.module().entry) continue;
+    if (!made_of_state[value.instruction]) modified.sizes[value.number] = Scaled(value, classes, {.of = classes.size});
   }
-  return Variant{std::move(sizes), 0, {}};
+  return modified;
 }
 
 std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
   std::vector<std::vector<std::int64_t>> sent;
-  const HloModule& module = program_.module();
-  for (const int transfer : HostTransfers(module)) {
-    const HloInstruction& instruction = module.instructions[static_cast<std::size_t>(transfer)];
-    if (instruction.operands.empty()) continue;
-    const HloShape& shape = module.ShapeOf(instruction.operands[0]);
+  for (const int transfer : HostTransfers(program_.module())) {
+    const std::vector<int>& operands = program_.At(transfer).operands;
+    if (operands.empty()) continue;
+    const HloShape& shape = program_.module().ShapeOf(operands[0]);
     if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
   }
   return sent;
 }
 
-std::optional<Variant> Changes::MergeTinyDimensions() const {
-  // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. Where no
-  // dimension is, the compiler chose the layout with its padding among all others, and would again.
+std::optional<ModifiedProgram> Changes::MergeTinyDimensions() const {
+  // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. If no dimension
+  // is, the compiler chose the layout with its padding among all others, and would again.
   constexpr std::int64_t kTiny = 8;
-  std::int64_t padded = 0;
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
+  ModifiedProgram modified = AsItIs();
+  for (const ProgramValue& value : program_.values()) {
     if (value.leaf < 0) continue;
     const ArrayShape& shape = program_.ShapeOf(value);
     const bool tiny =
         std::any_of(shape.dims.begin(), shape.dims.end(), [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
     const std::optional<std::int64_t> plain = UnpaddedBytes(shape);
-    padded += plain && *plain < value.size ? 1 : 0;
-    if (tiny && plain && *plain > 0) sizes[i] = std::min(value.size, *plain);
+    modified.tried += plain && *plain < value.size ? 1 : 0;
+    if (tiny && plain && *plain > 0) modified.sizes[value.number] = std::min(value.size, *plain);
   }
-  Variant variant{std::move(sizes), 0, {}};
-  variant.tried = padded;
-  return variant;
+  return modified;
 }
 
-std::optional<Variant> Changes::WithoutHostTransfer() const {
-  // What is sent must be whole in memory; without, it is mostly part of a fusion, and so is what it is made of.
+std::optional<ModifiedProgram> Changes::WithoutHostTransfer() const {
+  // What is sent must be whole in memory. Without the transfer it is mostly part of a fusion, and so is what it is made
+  // of.
   const std::vector<std::vector<std::int64_t>> sent = SentToHost();
   if (sent.empty()) return std::nullopt;
-  Sizes sizes = compiled_.SizesAsTheyAre();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    const MemoryAllocation& allocation = program_.AllocationOf(value);
-    if (value.leaf < 0 || allocation.kind != AllocationKind::kTemporaries) continue;
-    for (const std::vector<std::int64_t>& dims : sent) {
-      if (ElementCount(program_.ShapeOf(value)) ==
-          std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()))
-        sizes[i] = 0;
-    }
+  std::set<std::int64_t> counts;  // elements
+  for (const std::vector<std::int64_t>& dims : sent)
+    counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
+  ModifiedProgram modified = AsItIs();
+  for (const ProgramValue& value : program_.values()) {
+    if (value.leaf < 0 || program_.AllocationOf(value).kind != AllocationKind::kTemporaries) continue;
+    if (counts.contains(ElementCount(program_.ShapeOf(value)))) modified.sizes[value.number] = 0;
   }
-  return Variant{std::move(sizes), 0, {}};
+  return modified;
 }
 
 }  // namespace whyoom

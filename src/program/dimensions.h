@@ -1,18 +1,73 @@
-// Names nothing yet, but tells which dimension of which value is which: factors (program/factors.h) are handed through
+// Names nothing yet, but tells which dimension of which value is which: factors (class Factors) are handed through
 // a module from operand to result, into fusions, loops and branches, as sharding propagation hands shardings through.
 //
 // Works on modules before and after optimization; what an instruction does with dimensions follows from its opcode and
 // attributes alone, so new ones cost nothing: an unknown opcode passes on what has the shape of its result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "program/factors.h"
 #include "program/hlo.h"
 
 namespace whyoom {
+
+// Which dimensions are one and the same: a union-find whose members can be taken apart.
+//
+// A dimension is a row of factors, major first. At first it is one factor; where a reshape joins two dimensions to one
+// or splits one, the factor of the joined dimension is split into two, everywhere at once:
+//
+//   x: [b, s, d]   y = reshape(x): [n, d]      Equate({n}, {b, s}) splits n into b and s.
+class Factors {
+ public:
+  // A new factor of that size, different from all others so far.
+  int Add(std::int64_t size);
+
+  // What `factor` is made of now: representatives, major first.
+  std::vector<int> Expand(int factor) const;
+  std::vector<int> Expand(const std::vector<int>& factors) const;
+
+  std::int64_t size(int factor) const { return nodes_[factor].size; }
+  std::size_t count() const { return nodes_.size(); }
+
+  // What has been said so far cost this many steps.
+  std::size_t steps() const { return steps_; }
+
+  // Both rows are the same dimension, or the same dimensions written one after another. False where their sizes cannot
+  // be brought together (then what fits from the major side on stays equated).
+  bool Equate(const std::vector<int>& a, const std::vector<int>& b);
+  bool Equate(int a, int b);
+
+  // The two vary together, whatever their sizes: a slice of a dimension, a padded one, one shard of it.
+  void Relate(int a, int b);
+
+  // The same number for factors that are related. Only after all has been said.
+  int Family(int factor) const;
+  void JoinFamilies();
+
+ private:
+  struct Node {
+    std::int64_t size = 1;
+    int parent = -1;  // -1: represents itself
+    int major = -1;   // of a split factor: its two parts
+    int minor = -1;
+  };
+  int Find(int factor) const;
+  void Split(int factor, std::int64_t major_size);
+  bool BringTogether(int one, int other);
+  // The first of what is still to be gone through, last in `open`, where it stays; -1: nothing is left.
+  int Next(std::vector<int>* open) const;
+
+  mutable std::vector<Node> nodes_;
+  std::vector<std::pair<int, int>> relations_;
+  std::size_t steps_ = 0;
+  mutable std::vector<int> families_;
+};
 
 // How a dot or convolution uses a factor.
 struct Product {
@@ -56,7 +111,12 @@ class Dimensions {
   // False where telling them apart would take too long; then only some are known to be the same.
   bool whole() const { return whole_; }
 
+  // How many products of some computations, or among some instructions, have results of which dimensions, sorted.
+  std::map<std::vector<std::int64_t>, int> ProductsIn(const std::set<int>& computations,
+                                                      const std::set<int>& instructions = {}) const;
+
   const Factors& factors() const { return factors_; }
+  std::vector<int> FamiliesOf(const std::vector<int>& factors) const;
   int Family(int factor) const { return factors_.Family(factor); }
   const std::vector<Product>& products() const { return products_; }
   const std::vector<Loop>& loops() const { return loops_; }
@@ -67,8 +127,9 @@ class Dimensions {
     std::vector<int> shapes;  // of arrays, depth first
     std::vector<int> starts;  // of each element of the tuple: its first leaf
   };
-  const Leaves& LeavesOf(int shape) const { return leaves_[static_cast<std::size_t>(shape)]; }
+  const Leaves& LeavesOf(int shape) const { return leaves_[shape]; }
   void FindLeaves();
+  void ApplyRules();
   int Node(int instruction, int leaf, int dim) const;  // the factor made for a dimension
 
   const HloModule& module_;

@@ -1,11 +1,15 @@
 #include "program/dump_files.h"
 
+#include <algorithm>
+#include <functional>
 #include <future>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "program/dimensions.h"
-#include "program/one_compile.h"
 
 namespace whyoom {
 namespace {
@@ -19,27 +23,227 @@ const char* const kNoRoom = "it is left out, and what would fit cannot be told";
 
 bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_limit; }
 
+// Real files agree in all; a few that do not are less than what another compile of the same function changes.
+bool IsFew(std::size_t wrong, std::size_t all) { return wrong * 100 <= all; }
+
+// The shape of an element of an instruction's result, "{1,0}"; null where it has none.
+const HloShape* ElementOf(const HloModule& module, int instruction, std::string_view index) {
+  const HloShape* shape = &module.ShapeOf(instruction);
+  for (const std::int64_t element : Integers(index)) {
+    if (element < 0 || static_cast<std::size_t>(element) >= shape->elements.size()) return nullptr;
+    shape = &module.shapes[shape->elements[element]];
+  }
+  return shape;
+}
+
+// "f32[8]{0:T(128)}" is an array of the shape "f32[8]".
+bool IsOfShape(std::string_view text, const HloShape& shape) {
+  if (shape.is_tuple) return text.starts_with('(');
+  const std::string_view array = shape.array.shape;
+  if (array.empty()) return true;  // not understood
+  return text.starts_with(array) && (text.size() == array.size() || text[array.size()] == '{');
+}
+
+bool IsValueOf(const MemoryValue& value, const HloModule& module) {
+  const int instruction = module.Find(value.name);
+  const HloShape* shape = instruction < 0 ? nullptr : ElementOf(module, instruction, value.index);
+  return shape != nullptr && IsOfShape(value.shape, *shape);
+}
+
+// The instruction of "while.5{1}"; `shape` becomes that of the element, null where it has none.
+int InstructionOf(std::string_view place, const HloModule& module, const HloShape** shape) {
+  const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
+  const int instruction = module.Find(place.substr(0, brace));
+  const std::string_view index = brace == std::string_view::npos ? std::string_view() : place.substr(brace);
+  *shape = instruction < 0 ? nullptr : ElementOf(module, instruction, index);
+  return instruction;
+}
+
+// What an array takes in HBM at least; 0 for tuples and what lies elsewhere.
+std::int64_t BytesInHbm(const HloShape* shape) {
+  if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) return 0;
+  return UnpaddedBytes(shape->array).value_or(0);
+}
+
+class Lack {
+ public:
+  void Add(std::int64_t bytes) {
+    ++count_;
+    bytes_ += static_cast<double>(bytes);
+  }
+  bool IsMuch(const ModuleMemory& memory) const {
+    std::size_t values = count_;
+    for (const MemoryAllocation& allocation : memory.allocations) values += allocation.values.size();
+    return !IsFew(count_, values) || bytes_ * 100 > static_cast<double>(memory.need_bytes);
+  }
+
+ private:
+  std::size_t count_ = 0;
+  double bytes_ = 0;
+};
+
+// The shapes of the entry's parameters; a missing one is null.
+std::vector<const HloShape*> EntryParameters(const HloModule& module) {
+  std::vector<const HloShape*> shapes;
+  if (module.entry < 0) return shapes;
+  for (const int parameter : module.computations[module.entry].parameters)
+    shapes.push_back(parameter < 0 ? nullptr : &module.ShapeOf(parameter));
+  return shapes;
+}
+
+void AddParameters(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest, Lack* lack) {
+  std::vector<const HloShape*> parameters = EntryParameters(module);
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.parameter >= 0 && std::cmp_less(allocation.parameter, parameters.size()))
+      parameters[allocation.parameter] = nullptr;
+  }
+  for (const HloShape* parameter : parameters) {
+    if (const std::int64_t bytes = BytesInHbm(parameter); bytes >= smallest) lack->Add(bytes);
+  }
+}
+
+// Whether an array can be what one device has of another, or all of it. What has 64 bits is taken apart.
+bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
+  if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
+  if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
+  return is_split ? std::equal(part.dims.begin(), part.dims.end(), all.dims.begin(), std::less_equal<>())
+                  : part.dims == all.dims;
+}
+
+bool IsSplit(const HloModule& module) {
+  const auto partitions = module.header.find("num_partitions");
+  return partitions != module.header.end() && partitions->second != "1";
+}
+
 class DumpFileReader {
  public:
   DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
                  const Stop& stop)
       : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out), stop_(stop) {}
 
-  DumpFiles Read();
+  // A file that was not read to its end looks as if it were damaged, which it is not.
+  DumpFiles Read() {
+    ReadAll();
+    if (!stop_.IsAsked()) return std::move(files_);
+    DumpFiles none;
+    none.problem = {paths_.buffer_assignment, "", stop_.Why() + ": " + kNoNeed};
+    return none;
+  }
 
  private:
-  HloModule ReadText(const std::string& path) const;
-  void ReadAll();
-  bool ReadFiles();
-  void TakeText();
-  bool FindStale();
-  bool CheckValues();
+  HloModule ReadText(const std::string& path) const { return path.empty() ? HloModule() : ReadHlo(*stop_.Open(path)); }
+
+  void ReadAll() {
+    files_.failed = !paths_.intermediate.empty();
+    files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
+    if (!ReadFiles() || !CheckValues()) return;
+    TakeText();
+    CheckRanges();
+    if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
+      Refuse(std::string(kDamaged) + kNoNeed);
+      return;
+    }
+    files_.usable = true;
+    CheckFailure();
+    files_.whole = work_out_ && compares_ && files_.memory.schedule_length > 0;
+    if (files_.whole) ReadBefore();
+  }
+
+  bool ReadFiles() {
+    const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
+    const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
+    // Beside the module, which takes longer; what comes of both does not depend on which is done first.
+    std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
+                                                   [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
+    files_.text = ReadText(files_.text_path);
+    files_.memory = reading.get();
+    compares_ = files_.text.whole && files_.text.entry >= 0;
+    if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
+    if (files_.memory.allocations.empty()) return Refuse(kNothingAssigned);
+    return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
+  }
+
+  // Says what the text lacks to be worked with; source lines and names come from what there is of it.
+  void TakeText() {
+    if (!work_out_ || compares_ || !files_.problem.what.empty()) return;
+    if (files_.text_path.empty()) {
+      Note(paths_.buffer_assignment, "the text of its module is not beside it: " + std::string(kNoChanges));
+    } else if (IsDamaged(files_.text)) {
+      Note(files_.text_path, std::string(kDamaged) + kNoChanges);
+    }
+  }
+
+  bool FindStale() {
+    if (!files_.failed || paths_.optimized.empty()) return false;
+    HloModule optimized = ReadText(paths_.optimized);
+    if (!optimized.whole || optimized.entry < 0 || !ValuesAgree(files_.memory, optimized)) return false;
+    Note(paths_.intermediate, "of another compile than the files beside it, which are of a program that did not fail");
+    files_.failed = false;
+    files_.text = std::move(optimized);
+    files_.text_path = paths_.optimized;
+    return true;
+  }
+
+  // Whether the assignment can be relied on, as far as the module tells. Where the module that a failure leaves is not
+  // its module, but the other one is, then the failure was another compile's.
+  bool CheckValues() {
+    if (!compares_) return true;
+    if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
+    // The live ranges are a third witness.
+    if (HasRanges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
+      return Refuse(std::string(kOther) + kNoNeed);
+    Note(files_.text_path, std::string(kOther) + kNoChanges);
+    files_.text = HloModule();
+    compares_ = false;
+    return true;
+  }
   bool HasRanges() const { return files_.memory.ranges_whole && files_.memory.schedule_length > 0; }
-  void CheckRanges();
-  void CheckFailure();
-  void ReadBefore();
-  void Note(const std::string& path, std::string what);
-  bool Refuse(std::string what);
+
+  void CheckRanges() {
+    ModuleMemory& memory = files_.memory;
+    if (paths_.live_range.empty()) {
+      if (work_out_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
+      return;
+    }
+    if (HasRanges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
+    Note(paths_.live_range, std::string(HasRanges() ? kOther : kDamaged) + kNoChanges);
+    DropRanges(&memory);
+  }
+
+  void CheckFailure() {
+    if (!files_.failed || limit_bytes_ <= 0 ||
+        static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
+      return;
+    Note(
+        paths_.intermediate,
+        "it is written where memory does not suffice, but the program of the files beside it fits: they are of another "
+        "compile");
+    files_.failed = false;
+  }
+
+  void ReadBefore() {
+    if (paths_.before.empty() || IsTooLarge(files_.text)) return;
+    files_.before = ReadText(paths_.before);
+    if (IsDamaged(files_.before)) {
+      Note(paths_.before, std::string(kDamaged) + kNoRoom);
+    } else if (!ParametersAgree(files_.before, files_.text)) {
+      Note(paths_.before, std::string(kOther) + kNoRoom);
+    } else {
+      return;
+    }
+    files_.before = HloModule();
+    files_.before_refused = true;
+  }
+
+  // The first note counts: what matters most is looked at first.
+  void Note(const std::string& path, std::string what) {
+    if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
+  }
+
+  bool Refuse(std::string what) {
+    files_.problem = {paths_.buffer_assignment, "", std::move(what)};
+    return false;
+  }
 
   const DumpPaths& paths_;
   const MemoryLimits& limits_;
@@ -50,129 +254,64 @@ class DumpFileReader {
   bool compares_ = false;  // the text is whole, so that names and shapes can be looked for in it
 };
 
-// A file that was not read to its end looks as if it were damaged, which it is not.
-DumpFiles DumpFileReader::Read() {
-  ReadAll();
-  if (!stop_.IsAsked()) return std::move(files_);
-  DumpFiles none;
-  none.problem = {paths_.buffer_assignment, "", stop_.Why() + ": " + kNoNeed};
-  return none;
-}
-
-HloModule DumpFileReader::ReadText(const std::string& path) const {
-  return path.empty() ? HloModule() : ReadHlo(*stop_.Open(path));
-}
-
-void DumpFileReader::ReadAll() {
-  files_.failed = !paths_.intermediate.empty();
-  files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
-  if (!ReadFiles() || !CheckValues()) return;
-  TakeText();
-  CheckRanges();
-  if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
-    Refuse(std::string(kDamaged) + kNoNeed);
-    return;
-  }
-  files_.usable = true;
-  CheckFailure();
-  files_.whole = work_out_ && compares_ && files_.memory.schedule_length > 0;
-  if (files_.whole) ReadBefore();
-}
-
-// The first note counts: what matters most is looked at first.
-void DumpFileReader::Note(const std::string& path, std::string what) {
-  if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
-}
-
-bool DumpFileReader::Refuse(std::string what) {
-  files_.problem = {paths_.buffer_assignment, "", std::move(what)};
-  return false;
-}
-
-bool DumpFileReader::ReadFiles() {
-  const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
-  const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
-  // Beside the module, which takes longer; what comes of both does not depend on which is done first.
-  std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
-                                                 [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
-  files_.text = ReadText(files_.text_path);
-  files_.memory = reading.get();
-  compares_ = files_.text.whole && files_.text.entry >= 0;
-  if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
-  if (files_.memory.allocations.empty()) return Refuse(kNothingAssigned);
-  return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
-}
-
-// Whether the assignment can be relied on, as far as the module tells. Where the module that a failure leaves is not
-// its module, but the other one is, then the failure was another compile's.
-bool DumpFileReader::CheckValues() {
-  if (!compares_) return true;
-  if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
-  // The live ranges are a third witness.
-  if (HasRanges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
-    return Refuse(std::string(kOther) + kNoNeed);
-  Note(files_.text_path, std::string(kOther) + kNoChanges);
-  files_.text = HloModule();
-  compares_ = false;
-  return true;
-}
-
-bool DumpFileReader::FindStale() {
-  if (!files_.failed || paths_.optimized.empty()) return false;
-  HloModule optimized = ReadText(paths_.optimized);
-  if (!optimized.whole || optimized.entry < 0 || !ValuesAgree(files_.memory, optimized)) return false;
-  Note(paths_.intermediate, "of another compile than the files beside it, which are of a program that did not fail");
-  files_.failed = false;
-  files_.text = std::move(optimized);
-  files_.text_path = paths_.optimized;
-  return true;
-}
-
-// Says what the text lacks to be worked with; source lines and names come from what there is of it.
-void DumpFileReader::TakeText() {
-  if (!work_out_ || compares_ || !files_.problem.what.empty()) return;
-  if (files_.text_path.empty()) {
-    Note(paths_.buffer_assignment, "the text of its module is not beside it: " + std::string(kNoChanges));
-  } else if (IsDamaged(files_.text)) {
-    Note(files_.text_path, std::string(kDamaged) + kNoChanges);
-  }
-}
-
-void DumpFileReader::CheckRanges() {
-  ModuleMemory& memory = files_.memory;
-  if (paths_.live_range.empty()) {
-    if (work_out_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
-    return;
-  }
-  if (HasRanges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
-  Note(paths_.live_range, std::string(HasRanges() ? kOther : kDamaged) + kNoChanges);
-  DropRanges(&memory);
-}
-
-void DumpFileReader::CheckFailure() {
-  if (!files_.failed || limit_bytes_ <= 0 || static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
-    return;
-  Note(paths_.intermediate,
-       "it is written where memory does not suffice, but the program of the files beside it fits: they are of another "
-       "compile");
-  files_.failed = false;
-}
-
-void DumpFileReader::ReadBefore() {
-  if (paths_.before.empty() || IsTooLarge(files_.text)) return;
-  files_.before = ReadText(paths_.before);
-  if (IsDamaged(files_.before)) {
-    Note(paths_.before, std::string(kDamaged) + kNoRoom);
-  } else if (!ParametersAgree(files_.before, files_.text)) {
-    Note(paths_.before, std::string(kOther) + kNoRoom);
-  } else {
-    return;
-  }
-  files_.before = HloModule();
-  files_.before_refused = true;
-}
-
 }  // namespace
+
+bool ValuesAgree(const ModuleMemory& memory, const HloModule& module) {
+  std::size_t wrong = 0;
+  std::size_t all = 0;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    for (const MemoryValue& value : allocation.values) {
+      ++all;
+      if (!IsValueOf(value, module)) ++wrong;
+    }
+  }
+  return IsFew(wrong, all);
+}
+
+bool RangesAgree(const ModuleMemory& memory) {
+  std::size_t wrong = 0;
+  std::size_t all = 0;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.kind != AllocationKind::kTemporaries) continue;
+    for (const MemoryValue& value : allocation.values) {
+      ++all;
+      if (value.first < 0) ++wrong;
+    }
+  }
+  return IsFew(wrong, all);
+}
+
+bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
+  std::size_t wrong = 0;
+  for (const std::string& place : memory.ranges_without_value) {
+    const HloShape* shape = nullptr;
+    if (InstructionOf(place, module, &shape) < 0) ++wrong;
+  }
+  return IsFew(wrong, memory.ranges_without_value.size());
+}
+
+bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest) {
+  if (memory.over_limit) return false;  // it lacks them because they were left out
+  Lack lack;
+  for (const std::string& place : memory.ranges_without_value) {
+    const HloShape* shape = nullptr;
+    InstructionOf(place, module, &shape);
+    if (const std::int64_t bytes = BytesInHbm(shape); bytes >= smallest) lack.Add(bytes);
+  }
+  if (memory.schedule_length == 0) AddParameters(memory, module, smallest, &lack);  // all that is known then
+  return lack.IsMuch(memory);
+}
+
+bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
+  const std::vector<const HloShape*> all = EntryParameters(before);
+  const std::vector<const HloShape*> parts = EntryParameters(compiled);
+  if (all.size() != parts.size()) return false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr || parts[i] == nullptr || all[i]->is_tuple || parts[i]->is_tuple) continue;
+    if (!CanBePartOf(parts[i]->array, all[i]->array, IsSplit(compiled))) return false;
+  }
+  return true;
+}
 
 DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
                         const Stop& stop) {

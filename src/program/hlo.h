@@ -12,10 +12,13 @@
 // instruction under this name, before the first one that uses it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +26,8 @@
 #include "facts/array_shape.h"
 #include "input/byte_source.h"
 #include "program/name_index.h"
-#include "program/text_arena.h"
 
 namespace whyoom {
-
-// An instruction's number as an index.
-inline std::size_t At(int number) { return static_cast<std::size_t>(number); }
 
 // An array, or a tuple of shapes.
 struct HloShape {
@@ -54,6 +53,10 @@ struct HloInstruction {
   std::vector<int> operands;    // instructions
   std::vector<int> calls;       // computations, in the order of the text: calls=, to_apply=, branches; of a while loop
                                 // always the condition, then the body
+
+  bool Is(std::initializer_list<std::string_view> opcodes) const {
+    return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
+  }
 };
 
 struct HloComputation {
@@ -85,9 +88,7 @@ struct HloModule {
   bool over_limit = false;  // then it is not whole, and nothing else may be wrong with it
 
   int Find(std::string_view instruction) const;  // -1: there is none of this name
-  const HloShape& ShapeOf(int instruction) const {
-    return shapes[static_cast<std::size_t>(instructions[static_cast<std::size_t>(instruction)].shape)];
-  }
+  const HloShape& ShapeOf(int instruction) const { return shapes[instructions[instruction].shape]; }
 
   NameIndex by_name;                // of instructions, for Find
   std::shared_ptr<TextArena> text;  // what the views point into; copies of a module share it
@@ -102,6 +103,18 @@ std::vector<std::int64_t> Integers(std::string_view list);
 
 // Sends to the host, of debug prints and callbacks; at most a thousand.
 std::vector<int> HostTransfers(const HloModule& module);
+
+// "fusion.1 = fusion(param.1, param), kind=kLoop", without shapes, cut to 250 characters.
+std::string InstructionLabel(const HloModule& module, int instruction);
+
+struct SourceLine {
+  std::string file;  // empty where it is not known
+  std::optional<std::int64_t> line;
+};
+
+// The user's own line: of the frames that lead to the instruction the innermost that lies in no library; where all do,
+// the outermost.
+SourceLine UserLine(const HloModule& module, int instruction);
 
 struct HloLimits {
   std::size_t instructions = 2000000;

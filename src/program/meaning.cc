@@ -29,31 +29,36 @@ std::vector<std::string> Words(std::string_view path) {
   return words;
 }
 
-bool AnyOf(const std::vector<std::string>& words, const std::set<std::string>& wanted) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return wanted.contains(word); });
+template <class Item>
+bool AnyIn(const std::vector<Item>& items, const std::set<Item>& set) {
+  return std::any_of(items.begin(), items.end(), [&](const Item& item) { return set.contains(item); });
+}
+
+bool NamesOptimizer(const std::string& path, const RoleWords& role_words) {
+  return std::any_of(role_words.optimizer_parts.begin(), role_words.optimizer_parts.end(),
+                     [&](const std::string& part) { return path.find(part) != std::string::npos; });
 }
 
 // Whether a reduction looks for the largest of an array's elements.
 bool TakesLargest(const HloModule& module, const HloInstruction& instruction) {
   if (instruction.opcode != "reduce" || instruction.operands.empty() || instruction.calls.empty()) return false;
-  const HloComputation& reducer = module.computations[static_cast<std::size_t>(instruction.calls[0])];
+  const HloComputation& reducer = module.computations[instruction.calls[0]];
   if (reducer.root < 0 || module.ShapeOf(instruction.operands[0]).is_tuple) return false;
   // Of numbers of 64 bits, which are pairs, it is no single operation.
-  return module.instructions[static_cast<std::size_t>(reducer.root)].opcode == "maximum" ||
-         instruction.op_name.ends_with("reduce_max");
+  return module.instructions[reducer.root].opcode == "maximum" || instruction.op_name.ends_with("reduce_max");
 }
 
 // Whether the result is the operand in another place, order or type.
 bool Carries(const HloModule& module, const HloInstruction& instruction) {
-  static const std::set<std::string_view> kCarriers = {
-      "bitcast",           "convert",   "copy",    "copy-start",      "copy-done",
-      "get-tuple-element", "transpose", "reshape", "all-gather-done", "async-done"};
-  if (kCarriers.contains(instruction.opcode)) return true;
+  const auto carries = [](const HloInstruction& is) {
+    return is.Is({"bitcast", "convert", "copy", "copy-start", "copy-done", "get-tuple-element", "transpose", "reshape",
+                  "all-gather-done", "async-done"});
+  };
+  if (carries(instruction)) return true;
   if (instruction.opcode != "fusion" || instruction.calls.empty()) return false;
-  const HloComputation& fused = module.computations[static_cast<std::size_t>(instruction.calls[0])];
-  return std::all_of(fused.instructions.begin(), fused.instructions.end(), [&](int at) {
-    const std::string_view opcode = module.instructions[static_cast<std::size_t>(at)].opcode;
-    return opcode == "parameter" || kCarriers.contains(opcode);
+  const std::vector<int>& fused = module.computations[instruction.calls[0]].instructions;
+  return std::all_of(fused.begin(), fused.end(), [&](int at) {
+    return module.instructions[at].opcode == "parameter" || carries(module.instructions[at]);
   });
 }
 
@@ -64,16 +69,12 @@ constexpr std::size_t kMostKinds =
 }  // namespace
 
 Meaning::Meaning(const Program& program, const RoleWords& role_words) : program_(program) {
-  for (const HloInstruction& instruction : program.module().instructions) {
-    if (IsGradient(instruction.op_name)) {
-      trains_ = true;
-      break;
-    }
-  }
-  for (const ProgramValue& value : program.values())
+  const std::vector<HloInstruction>& instructions = program.module().instructions;
+  trains_ = std::any_of(instructions.begin(), instructions.end(),
+                        [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
+  for (const ProgramValue& value : program.values()) {
     rows_.push_back(value.leaf < 0 ? Rows() : RowsOf(value.instruction, value.leaf));
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (program.values()[i].leaf >= 0 && program.values()[i].size >= kLargeEnough) large_.push_back(i);
+    if (value.leaf >= 0 && value.size >= kLargeEnough) large_.push_back(value.number);
   }
   FindRoles(role_words);
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
@@ -87,12 +88,10 @@ Meaning::Meaning(const Program& program, const RoleWords& role_words) : program_
   FindKinds();
 }
 
-bool Meaning::IsBackward(int instruction) const {
-  return IsGradient(program_.module().instructions[static_cast<std::size_t>(instruction)].op_name);
-}
+bool Meaning::IsBackward(int instruction) const { return IsGradient(program_.At(instruction).op_name); }
 
 bool Meaning::IsForward(int instruction) const {
-  const std::string_view name = program_.module().instructions[static_cast<std::size_t>(instruction)].op_name;
+  const std::string_view name = program_.At(instruction).op_name;
   return IsDifferentiated(name) && !IsTransposed(name);
 }
 
@@ -131,30 +130,26 @@ Axis Meaning::MakeAxis(const std::vector<int>& factors) const {
   return axis;
 }
 
-bool Meaning::InWeights(const Axis& axis) const {
-  return std::any_of(axis.families.begin(), axis.families.end(),
-                     [&](int family) { return weight_families_.contains(family); });
-}
+bool Meaning::InWeights(const Axis& axis) const { return AnyIn(axis.families, weight_families_); }
 
 bool Meaning::IsOfWeights(const Rows& rows) const {
-  return std::all_of(rows.begin(), rows.end(), [&](const std::vector<int>& row) {
-    return row.empty() || InWeights({row, 0});
-  });
+  return std::all_of(rows.begin(), rows.end(),
+                     [&](const std::vector<int>& row) { return row.empty() || AnyIn(row, weight_families_); });
 }
 
 bool Meaning::MayHave(std::size_t value, const Axis& axis) const {
   const ProgramValue& is = program_.values()[value];
-  if (is.leaf < 0 || Has(value, axis) || gathered_[static_cast<std::size_t>(is.instruction)] != 0) return false;
+  if (is.leaf < 0 || Has(value, axis) || gathered_[is.instruction] != 0) return false;
   if (weight_dims_.contains(SortedDims(program_.ShapeOf(is).dims))) return false;
   return std::any_of(rows_[value].begin(), rows_[value].end(), [&](const std::vector<int>& row) {
-    if (row.empty() || InWeights({row, 0})) return false;
+    if (row.empty() || AnyIn(row, weight_families_)) return false;
     return (!batch_ || Occurs({row}, batch_) == 0) && (!sequence_ || Occurs({row}, sequence_) == 0);
   });
 }
 
 std::int64_t Meaning::BytesWith(const Axis& axis) const {
   std::int64_t bytes = 0;
-  for (const std::size_t i : large_) {
+  for (const int i : large_) {
     if (Has(i, axis)) bytes += program_.values()[i].size;
   }
   return bytes;
@@ -163,11 +158,11 @@ std::int64_t Meaning::BytesWith(const Axis& axis) const {
 Axis Meaning::Restored(const Axis& axis) const {
   const auto [known, is_new] = of_size_.try_emplace(axis.size);
   std::map<std::vector<int>, std::int64_t>& found = known->second;
-  for (const std::size_t i : is_new ? large_ : std::vector<std::size_t>()) {
+  for (const int i : is_new ? large_ : std::vector<int>()) {
     const ProgramValue& value = program_.values()[i];
     const ArrayShape& shape = program_.ShapeOf(value);
     for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
-      if (shape.dims[dim] == axis.size && !InWeights({rows_[i][dim], axis.size})) found[rows_[i][dim]] += value.size;
+      if (shape.dims[dim] == axis.size && !AnyIn(rows_[i][dim], weight_families_)) found[rows_[i][dim]] += value.size;
     }
   }
   Axis best = axis;
@@ -180,51 +175,47 @@ Axis Meaning::Restored(const Axis& axis) const {
   return best;
 }
 
+Role Meaning::NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const {
+  const std::vector<std::string> words = Words(parameter.path);
+  const bool is_float = program_.ShapeOf(parameter).dtype.find('f') != std::string::npos;
+  const bool is_weight = AnyIn(words, role_words.weights);
+  if (AnyIn(words, role_words.cache)) return Role::kCache;
+  if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
+  if (AnyIn(words, role_words.inputs) && !is_weight) return Role::kInput;
+  if (!is_float) return Role::kInput;
+  return is_weight || (is_returned && trains_) ? Role::kWeights : Role::kOther;
+}
+
 void Meaning::FindRoles(const RoleWords& role_words) {
   const std::vector<ProgramParameter>& parameters = program_.parameters();
-  std::map<std::string, int> returned;  // shapes that come back as outputs
-  for (const ProgramOutput& output : program_.outputs()) ++returned[program_.ShapeOf(output).shape];
+  std::set<std::string> returned;  // shapes of outputs
+  for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output).shape);
+  std::set<std::string> weights;  // shapes
   for (const ProgramParameter& parameter : parameters) {
-    const std::vector<std::string> words = Words(parameter.path);
     const ArrayShape& shape = program_.ShapeOf(parameter);
-    const bool is_float = shape.dtype.find('f') != std::string::npos;
-    Role role = Role::kOther;
-    if (AnyOf(words, role_words.cache)) {
-      role = Role::kCache;
-    } else if (AnyOf(words, role_words.optimizer_state)) {
-      role = Role::kOptimizerState;
-    } else if (AnyOf(words, role_words.inputs) && !AnyOf(words, role_words.weights)) {
-      role = Role::kInput;
-    } else if (AnyOf(words, role_words.weights) && is_float) {
-      role = Role::kWeights;
-    } else if (!is_float) {
-      role = Role::kInput;
-    } else if (returned[shape.shape] > 0 && trains_) {
-      role = Role::kWeights;
-    }
-    roles_.push_back(role);
-    comes_back_.push_back(returned[shape.shape] > 0 && !trains_ && !shape.dims.empty() ? 1 : 0);
-  }
-  // Short names ("m", "v") are optimizer state only beside weights of the same shape.
-  std::set<std::string> weights;
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    if (roles_[i] == Role::kWeights) weights.insert(program_.ShapeOf(parameters[i]).shape);
+    const bool is_returned = returned.contains(shape.shape);
+    roles_.push_back(NamedRole(parameter, role_words, is_returned));
+    comes_back_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
+    if (roles_.back() == Role::kWeights) weights.insert(shape.shape);
   }
   std::set<int> fed_in;
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    const Rows rows = RowsOf(parameters[i].instruction, parameters[i].leaf);
-    const ArrayShape& shape = program_.ShapeOf(parameters[i]);
-    if (roles_[i] == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) &&
-        !weights.empty() && parameters[i].path.find("opt") == std::string::npos)
-      roles_[i] = Role::kOther;
-    if (roles_[i] == Role::kInput && !rows.empty()) fed_in.insert(rows[0].begin(), rows[0].end());
+  for (const ProgramParameter& parameter : parameters) {
+    Role& role = roles_[parameter.place];
+    const ArrayShape& shape = program_.ShapeOf(parameter);
+    // Short names ("m", "v") are optimizer state only beside weights of the same shape.
+    if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
+        !NamesOptimizer(parameter.path, role_words))
+      role = Role::kOther;
+    const Rows rows = RowsOf(parameter.instruction, parameter.leaf);
+    if (role == Role::kInput && !rows.empty()) fed_in.insert(rows[0].begin(), rows[0].end());
   }
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    const Rows rows = RowsOf(parameters[i].instruction, parameters[i].leaf);
+  for (const ProgramParameter& parameter : parameters) {
+    const Rows rows = RowsOf(parameter.instruction, parameter.leaf);
     // What has a row for each example is no weight, whatever its name.
-    if (roles_[i] == Role::kWeights && !rows.empty() && !rows[0].empty() && fed_in.contains(rows[0].front()))
-      roles_[i] = Role::kInput;
-    if (roles_[i] != Role::kWeights && roles_[i] != Role::kOptimizerState) continue;
+    if (roles_[parameter.place] == Role::kWeights && !rows.empty() && !rows[0].empty() &&
+        fed_in.contains(rows[0].front()))
+      roles_[parameter.place] = Role::kInput;
+    if (!IsState(parameter.place)) continue;
     for (const std::vector<int>& row : rows) {
       weight_families_.insert(row.begin(), row.end());
       if (rows.size() > 2) stacked_families_.insert(row.begin(), row.end());
@@ -237,47 +228,34 @@ void Meaning::FindRoles(const RoleWords& role_words) {
 std::set<int> Meaning::Features(const std::set<int>& fed_in) const {
   std::set<int> features;
   const Dimensions& dimensions = program_.dimensions();
-  const auto families = [&](const std::vector<int>& factors) {
-    std::set<int> found;
-    for (const int factor : dimensions.factors().Expand(factors)) found.insert(dimensions.Family(factor));
-    return found;
-  };
   for (const Product& product : dimensions.products()) {
     if (IsBackward(product.instruction) || !product.batch.empty()) continue;
-    features.merge(families(product.contracted));
+    const std::vector<int> contracted = dimensions.FamiliesOf(product.contracted);
+    features.insert(contracted.begin(), contracted.end());
     for (const std::vector<int>* free : {&product.left, &product.right}) {
-      std::set<int> of_operand = families(*free);
-      const bool has_examples =
-          std::any_of(of_operand.begin(), of_operand.end(), [&](int family) { return fed_in.contains(family); });
-      if (!has_examples) features.merge(of_operand);
+      const std::vector<int> of_operand = dimensions.FamiliesOf(*free);
+      if (!AnyIn(of_operand, fed_in)) features.insert(of_operand.begin(), of_operand.end());
     }
   }
-  return features;
-}
-
-std::set<int> Meaning::Layers() const {
-  std::set<int> layers;
-  for (const Loop& loop : program_.dimensions().loops()) {
+  for (const Loop& loop : dimensions.loops()) {  // layers
     if (loop.factor < 0) continue;
-    for (const int factor : program_.dimensions().factors().Expand(loop.factor))
-      layers.insert(program_.dimensions().Family(factor));
+    const std::vector<int> stacked = dimensions.FamiliesOf({loop.factor});
+    features.insert(stacked.begin(), stacked.end());
   }
-  return layers;
+  return features;
 }
 
 // A table of learned positions has a row for each place in the sequence; it is added, never multiplied with, and the
 // sequence is no dimension of the weights for that.
 std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
   constexpr int kTables = 2;  // of an encoder and a decoder
-  const std::vector<ProgramParameter>& parameters = program_.parameters();
-  std::set<int> features = Features(fed_in);
-  features.merge(Layers());
+  const std::set<int> features = Features(fed_in);
   std::map<int, int> weights;     // by family: how many have it
   std::set<int> beside_features;  // families
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    if (roles_[i] != Role::kWeights) continue;
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (roles_[parameter.place] != Role::kWeights) continue;
     std::set<int> of_weight;
-    for (const std::vector<int>& row : RowsOf(parameters[i].instruction, parameters[i].leaf))
+    for (const std::vector<int>& row : RowsOf(parameter.instruction, parameter.leaf))
       of_weight.insert(row.begin(), row.end());
     const bool has_features =
         std::any_of(of_weight.begin(), of_weight.end(), [&](int family) { return features.contains(family); });
@@ -287,12 +265,10 @@ std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
     }
   }
   std::set<int> positions;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
-    if (value.leaf < 0 || value.size < kLargeEnough) continue;
+  for (const int i : large_) {
     for (std::size_t dim = 0; dim < rows_[i].size(); ++dim) {
       const std::vector<int>& row = rows_[i][dim];
-      if (program_.ShapeOf(value).dims[dim] < kShortestSequence) continue;
+      if (program_.ShapeOf(program_.values()[i]).dims[dim] < kShortestSequence) continue;
       const bool only_added = std::all_of(row.begin(), row.end(), [&](int family) {
         const auto of = weights.find(family);
         return of != weights.end() && of->second <= kTables && beside_features.contains(family) &&
@@ -304,23 +280,23 @@ std::set<int> Meaning::LearnedPositions(const std::set<int>& fed_in) const {
   return positions;
 }
 
+std::vector<std::vector<int>> Meaning::FactorsOf(const ProgramParameter& parameter) const {
+  return program_.dimensions().Of(parameter.instruction, parameter.leaf);
+}
+
 void Meaning::FindBatch() {
   // The leading dimension of what is fed in that no weight shares; among several the one that most of the memory has.
-  const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::int64_t best = -1;
   // First what is called an input and only goes in, then also what comes back, then whatever is left.
-  for (const int lenience : {0, 1, 2}) {
-    const bool strict = lenience < 2;
-    if (best > 0) break;
+  for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<std::vector<int>, std::int64_t>> looked_at;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
-      if (lenience == 0 && (roles_[i] != Role::kInput || comes_back_[i] != 0)) continue;
-      const std::vector<std::vector<int>> dims =
-          program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const std::size_t i = parameter.place;
+      if (IsState(i) || (lenience == 0 && (roles_[i] != Role::kInput || comes_back_[i] != 0))) continue;
+      const std::vector<std::vector<int>> dims = FactorsOf(parameter);
       if (dims.empty() || dims[0].empty()) continue;  // a scalar, or a batch of 1
       const Axis axis = MakeAxis(dims[0]);
-      if (strict && InWeights(axis)) continue;
+      if (lenience < 2 && InWeights(axis)) continue;
       if (looked_at.size() >= kMostKinds || !looked_at.emplace(axis.families, axis.size).second) continue;
       const Axis restored = Restored(axis);
       const std::int64_t bytes = BytesWith(restored);
@@ -329,11 +305,15 @@ void Meaning::FindBatch() {
       batch_ = restored;
     }
   }
+  if (batch_) JoinBatches();
+}
+
+// If the trail between two arguments is lost, a leading dimension as long as the batch is the batch, too.
+void Meaning::JoinBatches() {
   std::size_t lost = 0;
-  // Where the trail between two arguments is lost, what is as long as the batch and leads, too, is the batch.
-  for (std::size_t i = 0; batch_ && i < parameters.size(); ++i) {
-    if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
-    const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (IsState(parameter.place)) continue;
+    const std::vector<std::vector<int>> dims = FactorsOf(parameter);
     if (dims.empty() || dims[0].size() != batch_.families.size()) continue;
     const Axis axis = MakeAxis(dims[0]);
     if (axis.size != batch_.size || axis == batch_ || InWeights(axis) || ++lost > kMostKinds) continue;
@@ -347,15 +327,13 @@ void Meaning::FindBatch() {
   }
 }
 
-void Meaning::FindSequence() {
-  // Of the other dimensions that are fed in and that no weight has, or that a loop stacks, the one most of the memory
-  // has.
+// Other dimensions that are fed in, or that a loop stacks.
+std::vector<Axis> Meaning::SequenceCandidates() const {
   std::vector<Axis> candidates;
   std::set<std::pair<std::vector<int>, std::int64_t>> looked_at;
-  const std::vector<ProgramParameter>& parameters = program_.parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (roles_[i] == Role::kWeights || roles_[i] == Role::kOptimizerState) continue;
-    const std::vector<std::vector<int>> dims = program_.dimensions().Of(parameters[i].instruction, parameters[i].leaf);
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (IsState(parameter.place)) continue;
+    const std::vector<std::vector<int>> dims = FactorsOf(parameter);
     for (std::size_t dim = 1; dim < dims.size(); ++dim) {
       if (dims[dim].empty() || looked_at.size() >= kMostKinds) continue;
       const Axis axis = MakeAxis(dims[dim]);
@@ -363,8 +341,7 @@ void Meaning::FindSequence() {
     }
   }
   std::set<std::pair<std::vector<int>, std::int64_t>> stacked;
-  for (std::size_t i = 0; i < program_.values().size(); ++i) {
-    const ProgramValue& value = program_.values()[i];
+  for (const ProgramValue& value : program_.values()) {
     if (value.leaf < 0 || program_.InstructionOf(value).target != "AllocateBuffer") continue;
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(value.instruction, value.leaf);
     if (dims.empty() || dims[0].empty()) continue;
@@ -372,8 +349,13 @@ void Meaning::FindSequence() {
     if (candidates.size() < 2 * kMostKinds && stacked.emplace(axis.families, axis.size).second)
       candidates.push_back(axis);
   }
+  return candidates;
+}
+
+// Of the candidates that no weight has, the one that most of the memory has.
+void Meaning::FindSequence() {
   std::int64_t best = 0;
-  for (const Axis& axis : candidates) {
+  for (const Axis& axis : SequenceCandidates()) {
     if (axis == batch_ || axis.size < kShortestSequence || InWeights(axis)) continue;
     const std::int64_t bytes = BytesWith(axis);
     if (bytes <= best) continue;
@@ -392,7 +374,7 @@ std::vector<std::pair<std::vector<int>, Rows>> Meaning::FindSoftmaxes() const {
     std::vector<int> along;
     for (const std::int64_t dim : Integers(Attribute(instruction.attributes, "dimensions"))) {
       if (dim < 0 || dim >= static_cast<std::int64_t>(rows.size())) continue;
-      const std::vector<int>& row = rows[static_cast<std::size_t>(dim)];
+      const std::vector<int>& row = rows[dim];
       along.insert(along.end(), row.begin(), row.end());
     }
     std::pair<std::vector<int>, Rows> softmax{std::move(along), std::move(rows)};
@@ -400,6 +382,14 @@ std::vector<std::pair<std::vector<int>, Rows>> Meaning::FindSoftmaxes() const {
       softmaxes.push_back(std::move(softmax));
   }
   return softmaxes;
+}
+
+// The dimension groups of a product's free dimensions without the batch; empty if a weight has any.
+std::vector<int> Meaning::Positions(const std::vector<int>& factors) const {
+  std::vector<int> positions = program_.dimensions().FamiliesOf(factors);
+  std::erase_if(positions, [&](int family) { return HoldsWhole(batch_.families, {family}); });
+  if (AnyIn(positions, weight_families_)) positions.clear();
+  return positions;
 }
 
 void Meaning::FindAttention() {
@@ -417,29 +407,19 @@ void Meaning::FindAttention() {
       return shares(softmax.first, keys) && std::any_of(softmax.second.begin(), softmax.second.end(), has_queries);
     });
   };
-  const auto free_families = [&](const std::vector<int>& row) {
-    std::vector<int> found;
-    for (const int factor : dimensions.factors().Expand(row)) {
-      const int family = dimensions.Family(factor);
-      if (std::find(batch_.families.begin(), batch_.families.end(), family) != batch_.families.end()) continue;
-      if (weight_families_.contains(family)) return std::vector<int>();
-      found.push_back(family);
-    }
-    return found;
-  };
   for (const Product& product : dimensions.products()) {
     if (attention_.size() >= kMostKinds) break;
     if (IsBackward(product.instruction)) continue;
-    const std::vector<int> queries = free_families(product.left);
-    const std::vector<int> keys = free_families(product.right);
+    const std::vector<int> queries = Positions(product.left);
+    const std::vector<int> keys = Positions(product.right);
     if (queries.empty() || keys.empty()) continue;
-    const std::vector<int> summed = dimensions.factors().Expand(product.contracted);
-    const bool over_features = !summed.empty() && std::all_of(summed.begin(), summed.end(), [&](int factor) {
-      return weight_families_.contains(dimensions.Family(factor));
+    const std::vector<int> summed = dimensions.FamiliesOf(product.contracted);
+    const bool over_features = !summed.empty() && std::all_of(summed.begin(), summed.end(), [&](int family) {
+      return weight_families_.contains(family);
     });
     if (!over_features || product.batch.empty() || attention_.contains({queries, keys})) continue;
-    const HloInstruction& made = program_.module().instructions[static_cast<std::size_t>(product.instruction)];
-    if (IsAttention(made.op_name) || has_softmax(queries, keys)) attention_.insert({queries, keys});
+    if (IsAttention(program_.At(product.instruction).op_name) || has_softmax(queries, keys))
+      attention_.insert({queries, keys});
   }
 }
 
@@ -458,18 +438,15 @@ void Meaning::FindVocabulary() {
   // So does a router with its experts; but each of these has a matrix of its own, which the weights of the classes, a
   // row each, do not have.
   const HloModule& module = program_.module();
-  for (std::size_t i = 0; i < module.instructions.size(); ++i) {
-    const HloInstruction& instruction = module.instructions[i];
+  for (const HloInstruction& instruction : module.instructions) {
     if (!TakesLargest(module, instruction)) continue;
     const int from = instruction.operands[0];
     const std::vector<std::vector<int>> dims = program_.dimensions().Of(from, 0);
     for (const std::int64_t dim : Integers(Attribute(instruction.attributes, "dimensions"))) {
-      if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[static_cast<std::size_t>(dim)].empty())
-        continue;
-      const Axis axis = MakeAxis(dims[static_cast<std::size_t>(dim)]);
-      const bool is_stacked = std::any_of(axis.families.begin(), axis.families.end(),
-                                          [&](int family) { return stacked_families_.contains(family); });
-      if (InWeights(axis) && !is_stacked && axis.size > vocabulary_.size) vocabulary_ = axis;
+      if (dim < 0 || dim >= static_cast<std::int64_t>(dims.size()) || dims[dim].empty()) continue;
+      const Axis axis = MakeAxis(dims[dim]);
+      if (InWeights(axis) && !AnyIn(axis.families, stacked_families_) && axis.size > vocabulary_.size)
+        vocabulary_ = axis;
     }
   }
 }
@@ -477,28 +454,25 @@ void Meaning::FindVocabulary() {
 std::vector<char> Meaning::FindGathered() const {
   const HloModule& module = program_.module();
   std::vector<char> gathers(module.computations.size(), 0);  // holds an all-gather
-  std::vector<char> gathered(module.instructions.size(), 0);
+  std::vector<char> gathered;
   for (const HloInstruction& instruction : module.instructions) {
-    if (instruction.opcode.starts_with("all-gather")) gathers[static_cast<std::size_t>(instruction.computation)] = 1;
+    if (instruction.opcode.starts_with("all-gather")) gathers[instruction.computation] = 1;
   }
-  for (std::size_t i = 0; i < module.instructions.size(); ++i) {
-    const HloInstruction& instruction = module.instructions[i];
-    const bool calls = instruction.opcode == "fusion" || instruction.opcode.starts_with("async-");
+  for (const HloInstruction& instruction : module.instructions) {
+    const std::vector<int>& calls = instruction.calls;
     const bool makes = instruction.opcode.starts_with("all-gather") ||
-                       (calls && std::any_of(instruction.calls.begin(), instruction.calls.end(),
-                                             [&](int call) { return gathers[static_cast<std::size_t>(call)] != 0; }));
-    const bool carries = !instruction.operands.empty() &&
-                         gathered[static_cast<std::size_t>(instruction.operands[0])] != 0 &&
-                         Carries(module, instruction);
-    gathered[i] = makes || carries ? 1 : 0;  // operands stand before their user
+                       ((instruction.opcode == "fusion" || instruction.opcode.starts_with("async-")) &&
+                        std::any_of(calls.begin(), calls.end(), [&](int call) { return gathers[call] != 0; }));
+    const bool carries =
+        !instruction.operands.empty() && gathered[instruction.operands[0]] != 0 && Carries(module, instruction);
+    gathered.push_back(makes || carries ? 1 : 0);  // operands stand before their user
   }
   return gathered;
 }
 
 void Meaning::FindWeightDims() {
-  for (std::size_t i = 0; i < roles_.size(); ++i) {
-    if (roles_[i] != Role::kWeights) continue;
-    const ProgramParameter& parameter = program_.parameters()[i];
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (roles_[parameter.place] != Role::kWeights) continue;
     std::vector<std::int64_t> dims = program_.ShapeOf(parameter).dims;
     std::vector<std::int64_t> whole = dims;
     for (std::size_t d = 0; d < std::min(dims.size(), parameter.shards.size()); ++d)
@@ -514,44 +488,39 @@ void Meaning::FindWeightDims() {
   }
 }
 
+ValueKind Meaning::KindOfArgument(const MemoryAllocation& allocation) const {
+  // The last array of a parameter counts.
+  const std::vector<ProgramParameter>& all = program_.parameters();
+  const auto after = std::partition_point(
+      all.begin(), all.end(), [&](const ProgramParameter& one) { return one.number <= allocation.parameter; });
+  if (after == all.begin() || std::prev(after)->number != allocation.parameter) return ValueKind::kUnknown;
+  const Role role = roles_[std::prev(after)->place];
+  return role == Role::kWeights          ? ValueKind::kWeights
+         : role == Role::kOptimizerState ? ValueKind::kOptimizerState
+                                         : ValueKind::kInputs;
+}
+
+ValueKind Meaning::KindOfArray(const ProgramValue& value) const {
+  const std::size_t i = value.number;
+  const bool per_example = IsPerExample(i);
+  const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value).dims));
+  if (IsScores(i)) return ValueKind::kAttentionScores;
+  if (per_example && Has(i, vocabulary_)) return ValueKind::kLogits;
+  if (!per_example && gathered_[value.instruction] != 0 && (of_weights || IsOfWeights(rows_[i])))
+    return ValueKind::kGatheredWeights;
+  if (of_weights) return IsBackward(value.instruction) ? ValueKind::kGradients : ValueKind::kTemporaries;
+  return trains_ && IsForward(value.instruction) ? ValueKind::kActivations : ValueKind::kTemporaries;
+}
+
 void Meaning::FindKinds() {
-  const auto& values = program_.values();
-  kinds_.assign(values.size(), ValueKind::kUnknown);
-  std::map<int, std::size_t> of_number;  // the last array of each parameter
-  for (std::size_t p = 0; p < roles_.size(); ++p) of_number[program_.parameters()[p].number] = p;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const ProgramValue& value = values[i];
+  for (const ProgramValue& value : program_.values()) {
     const MemoryAllocation& allocation = program_.AllocationOf(value);
-    ValueKind& kind = kinds_[i];
     if (allocation.kind == AllocationKind::kConstant) {
-      kind = ValueKind::kConstants;
-      continue;
-    }
-    if (value.leaf < 0) continue;
-    if (allocation.kind == AllocationKind::kArgument) {
-      const auto p = of_number.find(allocation.parameter);
-      if (p == of_number.end()) continue;
-      kind = roles_[p->second] == Role::kWeights          ? ValueKind::kWeights
-             : roles_[p->second] == Role::kOptimizerState ? ValueKind::kOptimizerState
-                                                          : ValueKind::kInputs;
-      continue;
-    }
-    const int instruction = value.instruction;
-    const bool per_example = Has(i, batch_) || Has(i, sequence_);
-    const std::vector<std::int64_t> dims = SortedDims(program_.ShapeOf(value).dims);
-    if (IsScores(i)) {
-      kind = ValueKind::kAttentionScores;
-    } else if (per_example && Has(i, vocabulary_)) {
-      kind = ValueKind::kLogits;
-    } else if (!per_example && gathered_[static_cast<std::size_t>(instruction)] != 0 &&
-               (IsOfWeights(rows_[i]) || weight_dims_.contains(dims))) {
-      kind = ValueKind::kGatheredWeights;
-    } else if (!per_example && weight_dims_.contains(dims)) {
-      kind = IsBackward(instruction) ? ValueKind::kGradients : ValueKind::kTemporaries;
-    } else if (trains_ && IsForward(instruction)) {
-      kind = ValueKind::kActivations;
+      kinds_.push_back(ValueKind::kConstants);
+    } else if (value.leaf < 0) {
+      kinds_.push_back(ValueKind::kUnknown);
     } else {
-      kind = ValueKind::kTemporaries;
+      kinds_.push_back(allocation.kind == AllocationKind::kArgument ? KindOfArgument(allocation) : KindOfArray(value));
     }
   }
 }

@@ -55,7 +55,11 @@ class Meaning {
   // Borrows the program. `role_words` are what names of arguments say of their roles.
   Meaning(const Program& program, const RoleWords& role_words);
 
+  // By place in Program::parameters().
   Role RoleOf(std::size_t parameter) const { return roles_[parameter]; }
+  bool IsState(std::size_t parameter) const {  // weights or optimizer state
+    return roles_[parameter] == Role::kWeights || roles_[parameter] == Role::kOptimizerState;
+  }
   ValueKind KindOf(std::size_t value) const { return kinds_[value]; }
   bool trains() const { return trains_; }  // the program holds a backward pass
 
@@ -71,6 +75,7 @@ class Meaning {
   const Rows& RowsOf(std::size_t value) const { return rows_[value]; }
   Rows RowsOf(int instruction, int leaf) const;
   bool Has(std::size_t value, const Axis& axis) const { return axis && Occurs(rows_[value], axis) > 0; }
+  bool IsPerExample(std::size_t value) const { return Has(value, batch_) || Has(value, sequence_); }
   // Whether the trail to the axis may be lost: it does not have it, but a dimension that is none of a weight's nor the
   // batch or the sequence.
   bool MayHave(std::size_t value, const Axis& axis) const;
@@ -81,18 +86,24 @@ class Meaning {
 
  private:
   void FindRoles(const RoleWords& role_words);
-  std::set<int> Layers() const;  // families of the dimensions that loops stack
+  Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const;
   // Families; `fed_in`: those that lead an input.
   std::set<int> Features(const std::set<int>& fed_in) const;
   std::set<int> LearnedPositions(const std::set<int>& fed_in) const;
+  std::vector<std::vector<int>> FactorsOf(const ProgramParameter& parameter) const;  // by dimension
   void FindBatch();
+  void JoinBatches();
+  std::vector<Axis> SequenceCandidates() const;
   void FindSequence();
   void FindAttention();
+  std::vector<int> Positions(const std::vector<int>& factors) const;
   // The dimensions that a softmax looks for the largest along, and those of the array that it looks in; families.
   std::vector<std::pair<std::vector<int>, Rows>> FindSoftmaxes() const;
   void FindVocabulary();
   void FindWeightDims();
   void FindKinds();
+  ValueKind KindOfArgument(const MemoryAllocation& allocation) const;
+  ValueKind KindOfArray(const ProgramValue& value) const;
   std::vector<char> FindGathered() const;          // by instruction: made by an all-gather, or a copy or cast of that
   std::int64_t BytesWith(const Axis& axis) const;  // of values large enough to matter that have it
   Axis Restored(const Axis& axis) const;           // where the trail of an axis is lost: one of its size that is not
@@ -102,7 +113,7 @@ class Meaning {
 
   const Program& program_;
   std::vector<Rows> rows_;
-  std::vector<std::size_t> large_;  // values: arrays that are large enough to matter
+  std::vector<int> large_;  // values: arrays that are large enough to matter
   std::vector<Role> roles_;
   std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;

@@ -10,7 +10,7 @@
 #include "facts/array_shape.h"
 #include "input/text_lines.h"
 #include "program/name_index.h"
-#include "program/text_arena.h"
+#include "program/occupancy.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  // no memory is larger; sums of two such numbers can be held
 constexpr std::size_t kMostWithoutValue = 50000;
+constexpr std::size_t kMostMembers = std::size_t{1} << 24;  // of values that share memory
 constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; those of tuples are not looked at
 
 // Takes a number off the text; what is too large to be held is the most there can be.
@@ -135,17 +136,163 @@ class MemoryReader {
  public:
   explicit MemoryReader(const MemoryLimits& limits) : limits_(limits) {}
 
-  void ReadAssignment(ByteSource& source);
-  void ReadRanges(ByteSource& source);
+  void ReadAssignment(ByteSource& source) {
+    TextLines lines(source);
+    std::string_view line;
+    bool any = false;
+    while (lines.Next(&line)) {
+      if (line.starts_with("allocation ")) {
+        any = true;
+        EndAllocation();
+        if (const std::optional<AllocationLine> allocation = ReadAllocation(line)) {
+          AddAllocation(*allocation);
+        } else {
+          memory_.assignment_whole = false;
+        }
+      } else if (inside_ && line.starts_with(" value: ")) {
+        if (const std::optional<ValueLine> value = ReadValue(line)) {
+          AddValue(*value);
+        } else {
+          memory_.assignment_whole = false;
+        }
+      } else if (line.starts_with("Total bytes used")) {
+        break;
+      }
+    }
+    EndAllocation();
+    if (!any || !source.problem().empty()) memory_.assignment_whole = false;
+    KeepLargest(limits_.values);
+  }
+
+  void ReadRanges(ByteSource& source) {
+    IndexValues();
+    TextLines lines(source);
+    std::string_view line;
+    bool inside = false;
+    bool whole = false;
+    while (lines.Next(&line)) {
+      if (inside && line.starts_with("    ")) {
+        ReadRange(line.substr(4));
+      } else if (inside) {
+        whole = line.starts_with("  L");  // "  Live ranges at 5 (peak):" follows the list
+        break;
+      } else if (Take(&line, "HloLiveRange (max ")) {
+        memory_.schedule_length = TakeNumber(&line).value_or(0);
+      } else {
+        inside = line == "  BufferLiveRange:";
+      }
+    }
+    if (!whole || !source.problem().empty()) memory_.ranges_whole = false;
+  }
   ModuleMemory Result() { return std::move(memory_); }
 
  private:
-  void AddAllocation(const AllocationLine& line);
-  void EndAllocation();
-  void AddValue(const ValueLine& line);
-  void KeepLargest(std::size_t most);
-  void IndexValues();
-  void ReadRange(std::string_view line);
+  void AddAllocation(const AllocationLine& line) {
+    // One file after another in the same one: what is there twice must not count twice.
+    if (line.number <= number_) memory_.assignment_whole = false;
+    number_ = line.number;
+    if (line.thread_local_) return;
+    if (line.color == kHostMemorySpace) memory_.host_bytes = AddBounded(memory_.host_bytes, line.size);
+    if (line.color != 0) return;
+    memory_.need_bytes = AddBounded(memory_.need_bytes, line.size);
+    if (memory_.allocations.size() >= limits_.values) {
+      memory_.over_limit = true;
+      return;
+    }
+    memory_.allocations.push_back(line.allocation);
+    inside_ = true;
+    filled_ = 0;
+  }
+
+  // An allocation is as large as its values reach. One that is not filled was cut; little may lack, since who passes a
+  // dump on leaves small values out.
+  void EndAllocation() {
+    if (!inside_) return;
+    inside_ = false;
+    constexpr std::int64_t kLittle = std::int64_t{1} << 20;
+    const std::int64_t size = memory_.allocations.back().size;
+    if (size - std::min(filled_, size) > std::max(kLittle, size / 256)) memory_.assignment_whole = false;
+  }
+
+  void AddValue(const ValueLine& line) {
+    MemoryAllocation& allocation = memory_.allocations.back();
+    filled_ = std::max(filled_, AddBounded(line.offset, line.size));
+    if (line.size < limits_.smallest && line.size != allocation.size) return;
+    if (line.size < floor_) return;
+    MemoryValue value;
+    value.name = line.name;
+    value.index = line.index;
+    value.shape = line.shape;
+    value.size = line.size;
+    value.offset = line.offset;
+    value.phi = line.phi;
+    allocation.values.push_back(std::move(value));
+    text_bytes_ += TextBytes(allocation.values.back());
+    if (++kept_ > limits_.values + limits_.values / 4 + 16) KeepLargest(limits_.values);
+    while (text_bytes_ > limits_.text_bytes && kept_ > 0) KeepLargest(kept_ / 2);
+  }
+
+  // Leaves the `most` largest values; of equal ones the first.
+  void KeepLargest(std::size_t most) {
+    if (kept_ <= most) return;
+    memory_.over_limit = true;
+    std::vector<std::int64_t> sizes;
+    for (const MemoryAllocation& allocation : memory_.allocations) {
+      for (const MemoryValue& value : allocation.values) sizes.push_back(value.size);
+    }
+    const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(most);
+    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+    floor_ = *last;  // the largest of those that must go
+    const auto larger = std::count_if(sizes.begin(), last, [&](std::int64_t size) { return size > floor_; });
+    std::size_t equal = most - static_cast<std::size_t>(larger);
+    text_bytes_ = 0;
+    for (MemoryAllocation& allocation : memory_.allocations) {
+      std::erase_if(allocation.values, [&](const MemoryValue& value) {
+        if (value.size > floor_) return false;
+        if (value.size < floor_ || equal == 0) return true;
+        --equal;
+        return false;
+      });
+      for (const MemoryValue& value : allocation.values) text_bytes_ += TextBytes(value);
+    }
+    kept_ = most;
+  }
+
+  void IndexValues() {
+    for (MemoryAllocation& allocation : memory_.allocations) {
+      for (MemoryValue& value : allocation.values) {
+        const int number = static_cast<int>(values_.size());
+        values_.push_back(&value);
+        next_.push_back(-1);
+        keys_.push_back(key_text_.Keep(value.name + value.index));
+        const int first = by_key_.FindOrAdd(keys_.back(), number, [&](int other) { return keys_[other]; });
+        if (first < 0) continue;
+        next_[number] = std::exchange(next_[first], number);
+      }
+    }
+  }
+
+  // "while.5{1}:5-7"
+  void ReadRange(std::string_view line) {
+    const std::size_t colon = std::min(line.rfind(':'), line.size());
+    std::string_view numbers = line.substr(std::min(colon + 1, line.size()));
+    const std::optional<std::int64_t> first = TakeNumber(&numbers);
+    const std::optional<std::int64_t> last = first && Take(&numbers, "-") ? TakeNumber(&numbers) : std::nullopt;
+    if (!last || *last < *first || !numbers.empty()) {
+      memory_.ranges_whole = false;
+      return;
+    }
+    std::string_view key = line.substr(0, colon);
+    if (key.ends_with("{}")) key.remove_suffix(2);
+    int number = by_key_.Find(key, [&](int other) { return keys_[other]; });
+    if (number < 0 && memory_.ranges_without_value.size() < kMostWithoutValue)
+      memory_.ranges_without_value.emplace_back(key);
+    if (number >= 0 && values_[number]->first >= 0) return;  // the first one counts
+    for (; number >= 0; number = next_[number]) {
+      values_[number]->first = *first;
+      values_[number]->last = *last;
+    }
+  }
 
   MemoryLimits limits_;
   ModuleMemory memory_;
@@ -162,161 +309,44 @@ class MemoryReader {
   NameIndex by_key_;
 };
 
-void MemoryReader::ReadAssignment(ByteSource& source) {
-  TextLines lines(source);
-  std::string_view line;
-  bool any = false;
-  while (lines.Next(&line)) {
-    if (line.starts_with("allocation ")) {
-      any = true;
-      EndAllocation();
-      if (const std::optional<AllocationLine> allocation = ReadAllocation(line)) {
-        AddAllocation(*allocation);
-      } else {
-        memory_.assignment_whole = false;
-      }
-    } else if (inside_ && line.starts_with(" value: ")) {
-      if (const std::optional<ValueLine> value = ReadValue(line)) {
-        AddValue(*value);
-      } else {
-        memory_.assignment_whole = false;
-      }
-    } else if (line.starts_with("Total bytes used")) {
-      break;
+// Whether it is live at some time, and in some place.
+bool IsPlaced(const MemoryValue& value) {
+  return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
+}
+
+// The memory that values cover over time.
+std::vector<CoveredBytes> CoverageOf(const std::vector<const MemoryAllocation*>& allocations) {
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    for (const MemoryValue& value : allocations[i]->values) {
+      if (!IsPlaced(value)) continue;
+      buffers.push_back({.offset = value.offset,
+                         .size = value.size,
+                         .first = value.first,
+                         .last = value.last,
+                         .allocation = static_cast<int>(i)});
     }
   }
-  EndAllocation();
-  if (!any || !source.problem().empty()) memory_.assignment_whole = false;
-  KeepLargest(limits_.values);
+  return Occupancy(buffers, kMostMembers).Covered();
 }
 
-// An allocation is as large as its values reach. One that is not filled was cut; little may lack, since who passes a
-// dump on leaves small values out.
-void MemoryReader::EndAllocation() {
-  if (!inside_) return;
-  inside_ = false;
-  constexpr std::int64_t kLittle = std::int64_t{1} << 20;
-  const std::int64_t size = memory_.allocations.back().size;
-  if (size - std::min(filled_, size) > std::max(kLittle, size / 256)) memory_.assignment_whole = false;
+bool Overlap(const MemoryValue& a, const MemoryValue& b) {
+  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
-void MemoryReader::AddAllocation(const AllocationLine& line) {
-  // One file after another in the same one: what is there twice must not count twice.
-  if (line.number <= number_) memory_.assignment_whole = false;
-  number_ = line.number;
-  if (line.thread_local_) return;
-  if (line.color == kHostMemorySpace) memory_.host_bytes = AddBounded(memory_.host_bytes, line.size);
-  if (line.color != 0) return;
-  memory_.need_bytes = AddBounded(memory_.need_bytes, line.size);
-  if (memory_.allocations.size() >= limits_.values) {
-    memory_.over_limit = true;
-    return;
+// Larger first; of equal ones in the file's order. Keeps those whose memory is not taken yet.
+std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
+  std::stable_sort(values.begin(), values.end(),
+                   [](const MemoryValue& a, const MemoryValue& b) { return a.size > b.size; });
+  constexpr std::size_t kMostKept = 4096;  // each is compared with all that are kept
+  std::vector<MemoryValue> kept;
+  for (MemoryValue& value : values) {
+    if (kept.size() >= kMostKept) break;
+    const bool shares =
+        std::any_of(kept.begin(), kept.end(), [&](const MemoryValue& other) { return Overlap(value, other); });
+    if (!shares) kept.push_back(std::move(value));
   }
-  memory_.allocations.push_back(line.allocation);
-  inside_ = true;
-  filled_ = 0;
-}
-
-void MemoryReader::AddValue(const ValueLine& line) {
-  MemoryAllocation& allocation = memory_.allocations.back();
-  filled_ = std::max(filled_, AddBounded(line.offset, line.size));
-  if (line.size < limits_.smallest && line.size != allocation.size) return;
-  if (line.size < floor_) return;
-  MemoryValue value;
-  value.name = line.name;
-  value.index = line.index;
-  value.shape = line.shape;
-  value.size = line.size;
-  value.offset = line.offset;
-  value.phi = line.phi;
-  allocation.values.push_back(std::move(value));
-  text_bytes_ += TextBytes(allocation.values.back());
-  if (++kept_ > limits_.values + limits_.values / 4 + 16) KeepLargest(limits_.values);
-  while (text_bytes_ > limits_.text_bytes && kept_ > 0) KeepLargest(kept_ / 2);
-}
-
-// Leaves the `most` largest values; of equal ones the first.
-void MemoryReader::KeepLargest(std::size_t most) {
-  if (kept_ <= most) return;
-  memory_.over_limit = true;
-  std::vector<std::int64_t> sizes;
-  for (const MemoryAllocation& allocation : memory_.allocations) {
-    for (const MemoryValue& value : allocation.values) sizes.push_back(value.size);
-  }
-  const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(most);
-  std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
-  floor_ = *last;  // the largest of those that must go
-  const auto larger = std::count_if(sizes.begin(), last, [&](std::int64_t size) { return size > floor_; });
-  std::size_t equal = most - static_cast<std::size_t>(larger);
-  text_bytes_ = 0;
-  for (MemoryAllocation& allocation : memory_.allocations) {
-    std::erase_if(allocation.values, [&](const MemoryValue& value) {
-      if (value.size > floor_) return false;
-      if (value.size < floor_ || equal == 0) return true;
-      --equal;
-      return false;
-    });
-    for (const MemoryValue& value : allocation.values) text_bytes_ += TextBytes(value);
-  }
-  kept_ = most;
-}
-
-void MemoryReader::IndexValues() {
-  for (MemoryAllocation& allocation : memory_.allocations) {
-    for (MemoryValue& value : allocation.values) {
-      const int number = static_cast<int>(values_.size());
-      values_.push_back(&value);
-      next_.push_back(-1);
-      keys_.push_back(key_text_.Keep(value.name + value.index));
-      const int first =
-          by_key_.FindOrAdd(keys_.back(), number, [&](int other) { return keys_[static_cast<std::size_t>(other)]; });
-      if (first < 0) continue;
-      next_[static_cast<std::size_t>(number)] = std::exchange(next_[static_cast<std::size_t>(first)], number);
-    }
-  }
-}
-
-void MemoryReader::ReadRanges(ByteSource& source) {
-  IndexValues();
-  TextLines lines(source);
-  std::string_view line;
-  bool inside = false;
-  bool whole = false;
-  while (lines.Next(&line)) {
-    if (inside && line.starts_with("    ")) {
-      ReadRange(line.substr(4));
-    } else if (inside) {
-      whole = line.starts_with("  L");  // "  Live ranges at 5 (peak):" follows the list
-      break;
-    } else if (Take(&line, "HloLiveRange (max ")) {
-      memory_.schedule_length = TakeNumber(&line).value_or(0);
-    } else {
-      inside = line == "  BufferLiveRange:";
-    }
-  }
-  if (!whole || !source.problem().empty()) memory_.ranges_whole = false;
-}
-
-// "while.5{1}:5-7"
-void MemoryReader::ReadRange(std::string_view line) {
-  const std::size_t colon = std::min(line.rfind(':'), line.size());
-  std::string_view numbers = line.substr(std::min(colon + 1, line.size()));
-  const std::optional<std::int64_t> first = TakeNumber(&numbers);
-  const std::optional<std::int64_t> last = first && Take(&numbers, "-") ? TakeNumber(&numbers) : std::nullopt;
-  if (!last || *last < *first || !numbers.empty()) {
-    memory_.ranges_whole = false;
-    return;
-  }
-  std::string_view key = line.substr(0, colon);
-  if (key.ends_with("{}")) key.remove_suffix(2);
-  int number = by_key_.Find(key, [&](int other) { return keys_[static_cast<std::size_t>(other)]; });
-  if (number < 0 && memory_.ranges_without_value.size() < kMostWithoutValue)
-    memory_.ranges_without_value.emplace_back(key);
-  if (number >= 0 && values_[static_cast<std::size_t>(number)]->first >= 0) return;  // the first one counts
-  for (; number >= 0; number = next_[static_cast<std::size_t>(number)]) {
-    values_[static_cast<std::size_t>(number)]->first = *first;
-    values_[static_cast<std::size_t>(number)]->last = *last;
-  }
+  return kept;
 }
 
 }  // namespace
@@ -334,6 +364,56 @@ void DropRanges(ModuleMemory* memory) {
   for (MemoryAllocation& allocation : memory->allocations) {
     for (MemoryValue& value : allocation.values) value.first = value.last = -1;
   }
+}
+
+Peak PeakOf(const MemoryAllocation& allocation) {
+  Peak peak;
+  for (const CoveredBytes& covered : CoverageOf({&allocation})) {
+    if (covered.bytes > peak.bytes) peak = {covered.moment, covered.bytes};
+  }
+  return peak;
+}
+
+std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
+  std::vector<const MemoryAllocation*> temporaries;
+  std::int64_t fixed = memory.need_bytes;
+  std::int64_t last = memory.schedule_length - 1;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.kind != AllocationKind::kTemporaries) continue;
+    fixed -= allocation.size;
+    temporaries.push_back(&allocation);
+    for (const MemoryValue& value : allocation.values) last = IsPlaced(value) ? std::max(last, value.last) : last;
+  }
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
+  if (last < 0 || last > kLongest || memory.schedule_length <= 0 || most == 0) return {};
+  const std::int64_t length = last + 1;
+  const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
+  const std::vector<CoveredBytes> covered = CoverageOf(temporaries);
+  std::vector<MemoryMoment> timeline;
+  std::int64_t carried = 0;  // into the part that begins
+  auto next = covered.begin();
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t begin = (part * length + parts - 1) / parts;
+    const std::int64_t end = ((part + 1) * length + parts - 1) / parts;
+    for (; next != covered.end() && next->moment <= begin; ++next) carried = next->bytes;
+    Peak peak{begin, carried};
+    for (; next != covered.end() && next->moment < end; ++next) {
+      carried = next->bytes;
+      if (carried > peak.bytes) peak = {next->moment, carried};
+    }
+    timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length), fixed + peak.bytes});
+  }
+  return timeline;
+}
+
+std::vector<MemoryValue> LiveAtPeak(const MemoryAllocation& allocation) {
+  const std::int64_t peak = PeakOf(allocation).moment;
+  if (peak < 0) return WithoutSharing(allocation.values);
+  std::vector<MemoryValue> live;
+  for (const MemoryValue& value : allocation.values) {
+    if (value.first >= 0 && value.first <= peak && peak <= value.last) live.push_back(value);
+  }
+  return WithoutSharing(std::move(live));
 }
 
 }  // namespace whyoom

@@ -61,7 +61,7 @@ struct MemoryLimits {
 
 // `ranges` may be null. A file cut in the middle gives what it holds; values and allocations come in the file's order.
 // The assignment's file has no end mark: cut between two lines it shows that only where the last allocation is not
-// filled by its values. program/one_compile.h tells more from the other files.
+// filled by its values. program/dump_files.h tells more from the other files.
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits = {});
 
 // Takes the live ranges out again, as if there were none.
@@ -80,5 +80,11 @@ Peak PeakOf(const MemoryAllocation& allocation);
 // moment that takes most, so that the peak is always there. What fragmentation takes is in none of them. Empty where no
 // live ranges are known.
 std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most = 64);
+
+// The values of an allocation of temporaries that are live at the peak: the moment at which the values, with padding
+// and each place in memory counted once, take most. Values that share their place at that moment come as one, under the
+// name of the first in `values`. Where no value has a live range, as many as fit without sharing memory, the largest
+// first.
+std::vector<MemoryValue> LiveAtPeak(const MemoryAllocation& allocation);
 
 }  // namespace whyoom

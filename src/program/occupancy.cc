@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 namespace whyoom {
 namespace {
 
-// The buffers added to a layout, as sums over time.
+// The buffers added by a change, as sums over time.
 class Added {
  public:
   explicit Added(const std::vector<Buffer>& buffers) {
@@ -25,7 +26,7 @@ class Added {
 
   const std::vector<std::int64_t>& begins() const { return begins_; }
 
-  // What is live at a moment; asked in the order of time.
+  // What is live at a moment. Moments must not decrease from call to call.
   std::int64_t BytesAt(std::int64_t moment) {
     for (; next_ < changes_.size() && changes_[next_].first <= moment; ++next_) bytes_ += changes_[next_].second;
     return bytes_;
@@ -40,25 +41,98 @@ class Added {
 
 }  // namespace
 
-// Goes through the events; only groups that one touches are put together anew.
+// Goes through the events; only groups that one touches are built anew.
 class Occupancy::Builder {
  public:
   Builder(Occupancy* occupancy, std::size_t most_members)
       : occupancy_(*occupancy), buffers_(occupancy->buffers_), most_members_(most_members) {}
 
-  void Run();
+  void Run() {
+    const std::vector<int> by_first = SortedBy(&Buffer::first);
+    const std::vector<int> by_last = SortedBy(&Buffer::last);
+    std::size_t next = 0;
+    std::size_t gone = 0;
+    for (std::size_t event = 0; event < occupancy_.events_.size(); ++event) {
+      const std::int64_t now = occupancy_.events_[event];
+      touched_.clear();
+      closed_.clear();
+      const std::size_t before = gone;
+      for (; gone < by_last.size() && buffers_[by_last[gone]].last < now; ++gone) Touch(buffers_[by_last[gone]]);
+      if (gone > before) std::erase_if(touched_, [&](int i) { return buffers_[i].last < now; });
+      for (; next < by_first.size() && buffers_[by_first[next]].first <= now; ++next) {
+        Touch(buffers_[by_first[next]]);
+        touched_.push_back(by_first[next]);
+      }
+      for (const Open& group : closed_) {
+        if (!Emit(group, event)) return;
+      }
+      Regroup(event);
+    }
+    for (const auto& [place, group] : open_) Emit(group, occupancy_.events_.size());
+  }
 
  private:
   using Place = std::pair<int, std::int64_t>;  // allocation, offset
   struct Open {
-    std::int64_t end = 0;  // offset
+    std::int64_t begin = 0;  // offsets
+    std::int64_t end = 0;
     std::size_t since = 0;
-    std::vector<int> members;  // in the order of their places
+    std::vector<int> members = {};  // sorted by place
   };
 
-  void Touch(const Buffer& buffer);
-  bool Emit(Open group, std::size_t event);
-  void Regroup(std::size_t event);
+  std::vector<int> SortedBy(std::int64_t Buffer::*key) const {
+    std::vector<int> sorted(buffers_.size());
+    std::iota(sorted.begin(), sorted.end(), 0);
+    std::sort(sorted.begin(), sorted.end(), [&](int a, int b) { return buffers_[a].*key < buffers_[b].*key; });
+    return sorted;
+  }
+
+  // Takes the groups apart that share memory with a buffer.
+  void Touch(const Buffer& buffer) {
+    auto group = open_.lower_bound({buffer.allocation, buffer.offset});
+    if (group != open_.begin()) {
+      const auto before = std::prev(group);
+      if (before->first.first == buffer.allocation && before->second.end > buffer.offset) group = before;
+    }
+    while (group != open_.end() && group->first.first == buffer.allocation &&
+           (group->second.begin < buffer.offset + buffer.size || group->second.begin == buffer.offset)) {
+      touched_.insert(touched_.end(), group->second.members.begin(), group->second.members.end());
+      closed_.push_back(std::move(group->second));
+      group = open_.erase(group);
+    }
+  }
+
+  // False if there are too many members.
+  bool Emit(const Open& group, std::size_t event) {
+    Group done{group.since, event, occupancy_.members_.size(), group.end - group.begin, group.members.front()};
+    for (const int member : group.members) {
+      if (buffers_[member].size > buffers_[done.largest].size) done.largest = member;
+    }
+    occupancy_.members_.insert(occupancy_.members_.end(), group.members.begin(), group.members.end());
+    occupancy_.groups_.push_back(done);
+    occupancy_.whole_ = occupancy_.whole_ && occupancy_.members_.size() <= most_members_;
+    return occupancy_.whole_;
+  }
+
+  // Makes groups of the touched buffers.
+  void Regroup(std::size_t event) {
+    std::sort(touched_.begin(), touched_.end(), [&](int a, int b) {
+      return std::tie(buffers_[a].allocation, buffers_[a].offset, a) <
+             std::tie(buffers_[b].allocation, buffers_[b].offset, b);
+    });
+    for (std::size_t i = 0; i < touched_.size();) {
+      const Buffer& first = buffers_[touched_[i]];
+      Open group{first.offset, first.offset, event};
+      for (; i < touched_.size(); ++i) {
+        const Buffer& buffer = buffers_[touched_[i]];
+        if (buffer.allocation != first.allocation || (buffer.offset >= group.end && buffer.offset != first.offset))
+          break;
+        group.end = std::max(group.end, buffer.offset + buffer.size);
+        group.members.push_back(touched_[i]);
+      }
+      open_.emplace(Place(first.allocation, first.offset), std::move(group));
+    }
+  }
 
   Occupancy& occupancy_;
   const std::vector<Buffer>& buffers_;
@@ -67,85 +141,6 @@ class Occupancy::Builder {
   std::vector<int> touched_;    // members of the groups taken apart at this event
   std::vector<Open> closed_;
 };
-
-// Takes the groups that share memory with a buffer apart.
-void Occupancy::Builder::Touch(const Buffer& buffer) {
-  auto group = open_.lower_bound({buffer.allocation, buffer.offset});
-  if (group != open_.begin()) {
-    const auto before = std::prev(group);
-    if (before->first.first == buffer.allocation && before->second.end > buffer.offset) group = before;
-  }
-  while (group != open_.end() && group->first.first == buffer.allocation &&
-         (group->first.second < buffer.offset + buffer.size || group->first.second == buffer.offset)) {
-    touched_.insert(touched_.end(), group->second.members.begin(), group->second.members.end());
-    closed_.push_back(std::move(group->second));
-    group = open_.erase(group);
-  }
-}
-
-// False where that are too many members.
-bool Occupancy::Builder::Emit(Open group, std::size_t event) {
-  Group done{group.since, event, occupancy_.members_.size(), group.members.front()};
-  for (const int member : group.members) {
-    if (buffers_[At(member)].size > buffers_[At(done.largest)].size) done.largest = member;
-  }
-  occupancy_.members_.insert(occupancy_.members_.end(), group.members.begin(), group.members.end());
-  occupancy_.groups_.push_back(done);
-  return occupancy_.members_.size() <= most_members_;
-}
-
-// Makes groups of what is touched.
-void Occupancy::Builder::Regroup(std::size_t event) {
-  std::sort(touched_.begin(), touched_.end(), [&](int a, int b) {
-    const Buffer& one = buffers_[At(a)];
-    const Buffer& other = buffers_[At(b)];
-    return std::tie(one.allocation, one.offset, a) < std::tie(other.allocation, other.offset, b);
-  });
-  for (std::size_t i = 0; i < touched_.size();) {
-    const Buffer& begin = buffers_[At(touched_[i])];
-    Open group{begin.offset, event, {}};
-    for (; i < touched_.size(); ++i) {
-      const Buffer& buffer = buffers_[At(touched_[i])];
-      if (buffer.allocation != begin.allocation || (buffer.offset >= group.end && buffer.offset != begin.offset)) break;
-      group.end = std::max(group.end, buffer.offset + buffer.size);
-      group.members.push_back(touched_[i]);
-    }
-    open_.emplace(Place(begin.allocation, begin.offset), std::move(group));
-  }
-}
-
-void Occupancy::Builder::Run() {
-  std::vector<int> by_first(buffers_.size());
-  for (std::size_t i = 0; i < by_first.size(); ++i) by_first[i] = static_cast<int>(i);
-  std::vector<int> by_last = by_first;
-  std::sort(by_first.begin(), by_first.end(),
-            [&](int a, int b) { return buffers_[At(a)].first < buffers_[At(b)].first; });
-  std::sort(by_last.begin(), by_last.end(), [&](int a, int b) { return buffers_[At(a)].last < buffers_[At(b)].last; });
-  std::size_t next = 0;
-  std::size_t gone = 0;
-  for (std::size_t event = 0; event < occupancy_.events_.size(); ++event) {
-    const std::int64_t now = occupancy_.events_[event];
-    touched_.clear();
-    closed_.clear();
-    const std::size_t before = gone;
-    for (; gone < by_last.size() && buffers_[At(by_last[gone])].last < now; ++gone) Touch(buffers_[At(by_last[gone])]);
-    if (gone > before) std::erase_if(touched_, [&](int i) { return buffers_[At(i)].last < now; });
-    for (; next < by_first.size() && buffers_[At(by_first[next])].first <= now; ++next) {
-      Touch(buffers_[At(by_first[next])]);
-      touched_.push_back(by_first[next]);
-    }
-    for (Open& group : closed_) {
-      if (!Emit(std::move(group), event)) {
-        occupancy_.whole_ = false;
-        return;
-      }
-    }
-    Regroup(event);
-  }
-  for (auto& [place, group] : open_) {
-    if (!Emit(std::move(group), occupancy_.events_.size())) occupancy_.whole_ = false;
-  }
-}
 
 Occupancy::Occupancy(const std::vector<Buffer>& buffers, std::size_t most_members) : buffers_(buffers) {
   std::vector<std::pair<std::int64_t, bool>> events;
@@ -165,6 +160,22 @@ Occupancy::Occupancy(const std::vector<Buffer>& buffers, std::size_t most_member
   Builder(this, most_members).Run();
 }
 
+std::vector<CoveredBytes> Occupancy::Covered() const {
+  std::vector<CoveredBytes> covered;
+  if (!whole_) return covered;
+  std::vector<std::int64_t> changes(events_.size() + 1, 0);
+  for (const Group& group : groups_) {
+    changes[group.begin] += group.extent;
+    changes[group.end] -= group.extent;
+  }
+  std::int64_t bytes = 0;
+  for (std::size_t event = 0; event < events_.size(); ++event) {
+    bytes += changes[event];
+    covered.push_back({events_[event], bytes});
+  }
+  return covered;
+}
+
 std::int64_t Occupancy::Most(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added,
                              std::vector<int>* live) const {
   if (!whole_) return 0;
@@ -173,13 +184,13 @@ std::int64_t Occupancy::Most(const std::vector<std::int64_t>& bytes, const std::
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const std::size_t end = g + 1 < groups_.size() ? groups_[g + 1].members : members_.size();
     std::int64_t all = 0;
-    for (std::size_t i = groups_[g].members; i < end; ++i) all += bytes[At(members_[i])];
-    const std::int64_t largest = bytes[At(groups_[g].largest)];
-    const std::int64_t takes = std::max(largest, all - largest);
-    totals[groups_[g].begin + 1] += takes;
-    totals[groups_[g].end + 1] -= takes;
+    for (std::size_t i = groups_[g].members; i < end; ++i) all += bytes[members_[i]];
+    const std::int64_t largest = bytes[groups_[g].largest];
+    const std::int64_t needed = std::max(largest, all - largest);
+    totals[groups_[g].begin + 1] += needed;
+    totals[groups_[g].end + 1] -= needed;
   }
-  for (std::size_t i = 1; i < totals.size(); ++i) totals[i] += totals[i - 1];
+  std::partial_sum(totals.begin(), totals.end(), totals.begin());
   Added more(added);
   std::int64_t most = 0;
   std::int64_t when = -1;
@@ -189,26 +200,29 @@ std::int64_t Occupancy::Most(const std::vector<std::int64_t>& bytes, const std::
     most = total;
     when = moment;
   };
-  std::size_t next = 0;
+  auto begin = more.begins().begin();
+  const auto end = more.begins().end();
   for (std::size_t event = 0; event < events_.size(); ++event) {
-    for (; next < more.begins().size() && more.begins()[next] < events_[event]; ++next)
-      look(more.begins()[next], event);
-    const bool begins = next < more.begins().size() && more.begins()[next] == events_[event];
-    if (begins) ++next;
+    for (; begin != end && *begin < events_[event]; ++begin) look(*begin, event);
+    const bool begins = begin != end && *begin == events_[event];
+    if (begins) ++begin;
     if (begins || begins_[event] != 0) look(events_[event], event + 1);
   }
-  for (; next < more.begins().size(); ++next) look(more.begins()[next], events_.size());
-  if (live == nullptr || most == 0) return most;
-  live->clear();
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].first <= when && when <= buffers_[i].last) live->push_back(static_cast<int>(i));
-  }
-  std::sort(live->begin(), live->end(), [&](int a, int b) {
-    const Buffer& one = buffers_[At(a)];
-    const Buffer& other = buffers_[At(b)];
-    return std::tie(one.allocation, one.offset, a) < std::tie(other.allocation, other.offset, b);
-  });
+  for (; begin != end; ++begin) look(*begin, events_.size());
+  if (live != nullptr && most > 0) *live = LiveAt(when);
   return most;
+}
+
+std::vector<int> Occupancy::LiveAt(std::int64_t moment) const {
+  std::vector<int> live;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].first <= moment && moment <= buffers_[i].last) live.push_back(static_cast<int>(i));
+  }
+  std::sort(live.begin(), live.end(), [&](int a, int b) {
+    return std::tie(buffers_[a].allocation, buffers_[a].offset, a) <
+           std::tie(buffers_[b].allocation, buffers_[b].offset, b);
+  });
+  return live;
 }
 
 }  // namespace whyoom

@@ -107,21 +107,21 @@ void Program::FindSchedule() {
   users_.resize(module_.instructions.size());
   for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
     for (const int operand : module_.instructions[i].operands) {
-      std::vector<int>& users = users_[static_cast<std::size_t>(operand)];
+      std::vector<int>& users = users_[operand];
       if (users.empty() || users.back() != static_cast<int>(i)) users.push_back(static_cast<int>(i));
     }
   }
   // A value lives from the instruction that makes it.
   for (const ProgramValue& value : values_) {
     if (value.instruction < 0 || value.first < 0) continue;
-    int& position = positions_[static_cast<std::size_t>(value.instruction)];
+    int& position = positions_[value.instruction];
     if (position < 0 || value.first < position) position = static_cast<int>(value.first);
   }
   scheduled_ = positions_;
   for (const HloComputation& computation : module_.computations) {
     int after = -1;
     for (auto i = computation.instructions.rbegin(); i != computation.instructions.rend(); ++i) {
-      int& position = scheduled_[static_cast<std::size_t>(*i)];
+      int& position = scheduled_[*i];
       if (position < 0) position = after;
       after = position;
     }
@@ -144,9 +144,9 @@ void Program::FindValues() {
       found.last = value.last;
       found.instruction = module_.Find(value.name);
       if (found.instruction >= 0) found.leaf = dimensions_->LeafAt(found.instruction, value.index);
-      const int number = static_cast<int>(values_.size());
-      values_in_[i].push_back(number);
-      if (found.instruction >= 0) values_of_[static_cast<std::size_t>(found.instruction)].push_back(number);
+      found.number = static_cast<int>(values_.size());
+      values_in_[i].push_back(found.number);
+      if (found.instruction >= 0) values_of_[found.instruction].push_back(found.number);
       values_.push_back(found);
     }
   }
@@ -154,12 +154,12 @@ void Program::FindValues() {
 
 void Program::FindParameters() {
   if (module_.entry < 0) return;
-  const HloComputation& entry = module_.computations[static_cast<std::size_t>(module_.entry)];
+  const HloComputation& entry = module_.computations[module_.entry];
   std::size_t room = std::size_t{1} << 23;  // for the path, which each array of a parameter has
   for (std::size_t number = 0; number < entry.parameters.size(); ++number) {
     const int instruction = entry.parameters[number];
     if (instruction < 0) continue;
-    const HloInstruction& is = module_.instructions[static_cast<std::size_t>(instruction)];
+    const HloInstruction& is = module_.instructions[instruction];
     ProgramParameter parameter;
     parameter.instruction = instruction;
     parameter.number = static_cast<int>(number);
@@ -170,9 +170,9 @@ void Program::FindParameters() {
     // After partitioning the annotation is gone.
     const HloInstruction* written = &is;
     if (before_.entry >= 0) {
-      const HloComputation& main = before_.computations[static_cast<std::size_t>(before_.entry)];
+      const HloComputation& main = before_.computations[before_.entry];
       if (number < main.parameters.size() && main.parameters[number] >= 0)
-        written = &before_.instructions[static_cast<std::size_t>(main.parameters[number])];
+        written = &before_.instructions[main.parameters[number]];
     }
     // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
     const std::string_view sharding = Attribute(written->attributes, "sharding");
@@ -193,10 +193,11 @@ void Program::AddParameters(ProgramParameter parameter, std::string_view shardin
     if (is_new) read->second = ReadSharding(sharding, rank);
     parameter.shards = read->second.shards;
     parameter.axes = read->second.axes;
+    parameter.place = static_cast<int>(parameters_.size());
     parameters_.push_back(parameter);
   }
   for (const int i : ValuesOf(parameter.instruction)) {
-    const ProgramValue& value = values_[static_cast<std::size_t>(i)];
+    const ProgramValue& value = values_[i];
     const MemoryAllocation& allocation = AllocationOf(value);
     if (allocation.kind != AllocationKind::kArgument || value.leaf < 0) continue;
     ProgramParameter& of = parameters_[begin + static_cast<std::size_t>(value.leaf)];
@@ -207,7 +208,7 @@ void Program::AddParameters(ProgramParameter parameter, std::string_view shardin
 
 std::vector<std::pair<int, int>> Program::ReturnedArrays(int root) const {
   std::vector<std::pair<int, int>> arrays;
-  const HloInstruction& is = module_.instructions[static_cast<std::size_t>(root)];
+  const HloInstruction& is = module_.instructions[root];
   const std::vector<int> itself = {root};
   for (const int operand : is.opcode == "tuple" ? is.operands : itself) {
     for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) {
@@ -221,7 +222,7 @@ std::vector<std::pair<int, int>> Program::ReturnedArrays(int root) const {
 
 void Program::FindOutputs() {
   if (module_.entry < 0) return;
-  const int root = module_.computations[static_cast<std::size_t>(module_.entry)].root;
+  const int root = module_.computations[module_.entry].root;
   if (root < 0) return;
   for (const auto& [instruction, leaf] : ReturnedArrays(root)) {
     ProgramOutput output;
@@ -233,7 +234,7 @@ void Program::FindOutputs() {
   for (ProgramOutput& output : outputs_) {
     // A get-tuple-element only names an element.
     for (int depth = 0; depth < 64; ++depth) {
-      const HloInstruction& made = module_.instructions[static_cast<std::size_t>(output.instruction)];
+      const HloInstruction& made = module_.instructions[output.instruction];
       if (made.opcode != "get-tuple-element" || made.operands.empty()) break;
       const auto [from, is_new] = taken.try_emplace(output.instruction, -1);
       if (is_new) from->second = dimensions_->TakenLeaf(made);

@@ -1,7 +1,7 @@
 // A compiled module as one thing: its HLO, what it takes in memory and when, and which dimension is which.
 //
-// What a remedy would leave is worked out on this (program/change.h), what fills the memory is told from it
-// (program/kinds.h). A program is built once from the files of a dump and never changes.
+// Remedies are applied to it (program/change.h), and what fills the memory is derived from it (program/meaning.h). A
+// program is built once from the files of a dump and never changes.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ namespace whyoom {
 
 // A value of the buffer assignment, found in the module.
 struct ProgramValue {
+  int number = 0;         // in Program::values()
   int allocation = 0;     // number in memory.allocations
   int instruction = -1;   // -1: not in the module
   int leaf = -1;          // array of its result; -1 for a tuple's table of pointers
@@ -30,9 +31,10 @@ struct ProgramValue {
 
 // An array of the entry computation's parameters, as its user knows it.
 struct ProgramParameter {
+  int place = 0;  // in Program::parameters()
   int instruction = -1;
   int leaf = 0;
-  int number = 0;
+  int number = 0;  // of the entry computation's parameter
   std::string
       path;  // "params['blocks']['wq']", of the user's tree of arguments; the instruction's name where there is none
   std::vector<std::int64_t> shards;            // of each dimension: over how many devices it is split; empty: not known
@@ -74,20 +76,32 @@ class Program {
     return dimensions_->Leaf(output.instruction, output.leaf);
   }
   const MemoryAllocation& AllocationOf(const ProgramValue& value) const {
-    return memory_.allocations[static_cast<std::size_t>(value.allocation)];
+    return memory_.allocations[value.allocation];
+  }
+  const HloInstruction& At(int instruction) const { return module_.instructions[instruction]; }
+  // The instruction that makes a fusion's result; -1 if `is` is no fusion.
+  int FusedRoot(const HloInstruction& is) const {
+    return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : -1;
+  }
+  // Follows first operands while `passes` holds for the instruction.
+  template <class Passes>
+  int Follow(int instruction, const Passes& passes, int most = 8) const {
+    for (; most > 0 && passes(At(instruction)) && !At(instruction).operands.empty(); --most)
+      instruction = At(instruction).operands[0];
+    return instruction;
   }
   const HloInstruction& InstructionOf(const ProgramValue& value) const {
-    return module_.instructions[static_cast<std::size_t>(value.instruction)];
+    return module_.instructions[value.instruction];
   }
   // Where an instruction stands on the schedule that live ranges count on; -1 for one without a value of its own.
-  int PositionOf(int instruction) const { return positions_[static_cast<std::size_t>(instruction)]; }
+  int PositionOf(int instruction) const { return positions_[instruction]; }
   // The same, of one without a value of its own that of the next in its computation that has one; -1: none has.
-  int ScheduledAt(int instruction) const { return scheduled_[static_cast<std::size_t>(instruction)]; }
+  int ScheduledAt(int instruction) const { return scheduled_[instruction]; }
   // Instructions that use an instruction's result, in the same computation, each once.
-  const std::vector<int>& UsersOf(int instruction) const { return users_[static_cast<std::size_t>(instruction)]; }
+  const std::vector<int>& UsersOf(int instruction) const { return users_[instruction]; }
   // Numbers in values(), in their order: of what an allocation holds, and of what an instruction makes.
-  const std::vector<int>& ValuesIn(int allocation) const { return values_in_[static_cast<std::size_t>(allocation)]; }
-  const std::vector<int>& ValuesOf(int instruction) const { return values_of_[static_cast<std::size_t>(instruction)]; }
+  const std::vector<int>& ValuesIn(int allocation) const { return values_in_[allocation]; }
+  const std::vector<int>& ValuesOf(int instruction) const { return values_of_[instruction]; }
   // Whether its user thought of several devices: the module is split, or an argument's dimension is to lie along an
   // axis of a mesh, be that of one device for now.
   bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }

@@ -4,9 +4,10 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "facts/op_name.h"
-#include "program/axis_place.h"
+#include "program/change.h"
 
 namespace whyoom {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kChunks = 8;
 constexpr std::int64_t kLeastOfPair = 2;  // per cent of the limit: what saves less helps no other over it
 
-using Make = std::optional<Variant> (*)(const Changes&, const Meaning&, const Program&);
+using Make = std::optional<ModifiedProgram> (*)(const Changes&, const Meaning&, const Program&);
 
 struct NamedChange {
   std::string_view name;
@@ -25,7 +26,7 @@ struct NamedChange {
 
 struct MadeChange {
   std::string_view name;
-  Variant variant;
+  ModifiedProgram modified;
 };
 
 std::int64_t Devices(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
@@ -116,9 +117,9 @@ class Filling {
  public:
   Filling(const Program& program, const Meaning& meaning) : program_(program), meaning_(meaning) {}
 
-  std::vector<MemoryPart> PartsOf(const Layout& layout, std::int64_t need) {
+  std::vector<MemoryPart> PartsOf(const BufferAssignment& layout, std::int64_t need) {
     std::vector<int> live;
-    layout.Need(layout.SizesAsTheyAre(), {}, &live);
+    layout.Need(layout.CompiledSizes(), {}, &live);
     const auto& values = program_.values();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const MemoryAllocation& allocation = program_.AllocationOf(values[i]);
@@ -130,8 +131,8 @@ class Filling {
       if (buffer.is_output) AddBytes("outputs", "", buffer.size);
     }
     for (const int b : live) {
-      const Buffer& buffer = layout.buffers()[static_cast<std::size_t>(b)];
-      const MemoryAllocation& allocation = program_.memory().allocations[static_cast<std::size_t>(buffer.allocation)];
+      const Buffer& buffer = layout.buffers()[b];
+      const MemoryAllocation& allocation = program_.memory().allocations[buffer.allocation];
       if (buffer.is_output || allocation.kind == AllocationKind::kOutput) continue;  // in an output's memory
       Add(MostTelling(buffer), buffer.size);
     }
@@ -160,11 +161,10 @@ class Filling {
   std::size_t MostTelling(const Buffer& buffer) const {
     std::size_t best = static_cast<std::size_t>(buffer.values.front());
     for (const int i : buffer.values) {
-      const ProgramValue& value = program_.values()[static_cast<std::size_t>(i)];
+      const ProgramValue& value = program_.values()[i];
       if (value.instruction < 0 || value.leaf < 0) continue;
       const HloInstruction& is = program_.InstructionOf(value);
-      if (is.opcode == "parameter" || is.opcode == "while" || is.opcode == "custom-call" || is.op_name.empty())
-        continue;
+      if (is.Is({"parameter", "while", "custom-call"}) || is.op_name.empty()) continue;
       const ValueKind kind = meaning_.KindOf(static_cast<std::size_t>(i));
       const ValueKind so_far = meaning_.KindOf(best);
       if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries || kind == ValueKind::kActivations)
@@ -200,6 +200,20 @@ class Filling {
   std::int64_t total_ = 0;
 };
 
+std::string NameOf(const Meaning& meaning, const Axis& axis) {
+  if (axis.families == meaning.vocabulary().families) return "vocabulary";
+  if (!meaning.has_examples()) return {};
+  if (axis.families == meaning.batch().families) return "batch";
+  return axis.families == meaning.sequence().families ? "sequence" : "";
+}
+
+std::optional<std::size_t> DimensionOf(const Rows& rows, const Axis& axis) {
+  for (std::size_t dim = 0; dim < rows.size(); ++dim) {
+    if (HoldsWhole(rows[dim], axis.families)) return dim;
+  }
+  return std::nullopt;
+}
+
 // The largest size of an axis that fits, by halving an interval; 0 where none does.
 std::int64_t LargestThatFits(const Changes& changes, const Axis& axis, const Stop& stop) {
   constexpr std::int64_t kMostTimes = 1024;
@@ -207,9 +221,9 @@ std::int64_t LargestThatFits(const Changes& changes, const Axis& axis, const Sto
   if (axis.size > INT64_MAX / kMostTimes) return 0;
   std::int64_t over = axis.size * kMostTimes;
   for (std::int64_t size = axis.size; size > 0 && !stop.IsAsked();) {
-    const std::optional<Variant> variant = changes.Resize(axis, size);
-    if (!variant) return 0;
-    (changes.Fits(changes.Judge(*variant)) ? fits : over) = size;
+    const std::optional<ModifiedProgram> modified = changes.Resize(axis, size);
+    if (!modified) return 0;
+    (changes.Fits(changes.Judge(*modified)) ? fits : over) = size;
     if (over - fits <= 1) break;
     if (fits > axis.size * kMostTimes / 2) return 0;  // so many that nothing can be said of it
     size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
@@ -273,15 +287,15 @@ std::vector<std::int64_t> StepsOf(std::int64_t batch) {
 std::int64_t MicroBatchesThatFit(const Changes& changes, const Axis& batch, const Stop& stop) {
   for (const std::int64_t steps : StepsOf(batch.size)) {
     if (stop.IsAsked()) break;
-    const std::optional<Variant> variant =
+    const std::optional<ModifiedProgram> modified =
         steps == 1 ? changes.Resize(batch, batch.size) : changes.Accumulate(batch, steps);
-    if (variant && changes.Fits(changes.Judge(*variant))) return steps;
+    if (modified && changes.Fits(changes.Judge(*modified))) return steps;
   }
   return 0;
 }
 
 // Whether it is known what a shorter axis leaves: which arrays have it, the program may not show.
-bool IsClear(const Changes& changes, const std::optional<Variant>& halved) {
+bool IsClear(const Changes& changes, const std::optional<ModifiedProgram>& halved) {
   return !halved || !changes.IsOpen(*halved);
 }
 
@@ -309,10 +323,11 @@ Room FindRoom(const Program& program, const Meaning& meaning, const Changes& cha
 struct FittingChange {
   std::string_view name;
   bool only_if_needed;  // if no other change is enough alone
-  std::optional<Variant> (*make)(const Changes&, const Meaning&, const Room&);
+  std::optional<ModifiedProgram> (*make)(const Changes&, const Meaning&, const Room&);
 };
 
-std::optional<Variant> ShortenTo(const Changes& changes, const Axis& axis, std::int64_t size, std::int64_t largest) {
+std::optional<ModifiedProgram> ShortenTo(const Changes& changes, const Axis& axis, std::int64_t size,
+                                         std::int64_t largest) {
   return largest > 0 ? changes.Shorten(axis, (size + largest - 1) / largest) : std::nullopt;
 }
 
@@ -339,21 +354,21 @@ void SizeByRoom(const Program& program, const Meaning& meaning, const Changes& c
       return !one.open && changes.Fits({one.left_bytes, 0});
     });
     if (fitting.only_if_needed && any_fits) continue;
-    const std::optional<Variant> variant = fitting.make(changes, meaning, prospects->room);
-    if (!variant) continue;
-    const Outcome outcome = changes.Judge(*variant);
-    if (!changes.Fits(outcome)) continue;
+    const std::optional<ModifiedProgram> modified = fitting.make(changes, meaning, prospects->room);
+    if (!modified) continue;
+    const Estimate estimate = changes.Judge(*modified);
+    if (!changes.Fits(estimate)) continue;
     auto prospect =
         std::find_if(all.begin(), all.end(), [&](const Prospect& one) { return one.change == fitting.name; });
     if (prospect == all.end()) prospect = all.emplace(all.end());
     *prospect = Prospect{.change = std::string(fitting.name),
-                         .saves_bytes = changes.need_bytes() - outcome.left_bytes,
-                         .left_bytes = outcome.left_bytes,
-                         .spread_bytes = outcome.spread_bytes,
-                         .buffers = changes.MadeOn(*variant),
+                         .saves_bytes = changes.need_bytes() - estimate.left_bytes,
+                         .left_bytes = estimate.left_bytes,
+                         .spread_bytes = estimate.spread_bytes,
+                         .buffers = changes.MadeOn(*modified),
                          .ruled_out = {},
-                         .parts = variant->parts,
-                         .axis = FindPlace(program, meaning, variant->axis)};
+                         .parts = modified->parts,
+                         .axis = FindPlace(program, meaning, modified->axis)};
   }
 }
 
@@ -369,6 +384,27 @@ Prospects LookAt(const Program& program, const Meaning& meaning, const Changes& 
 }
 
 }  // namespace
+
+std::optional<AxisPlace> FindPlace(const Program& program, const Meaning& meaning, const Axis& axis) {
+  if (!axis) return std::nullopt;
+  std::optional<AxisPlace> place;
+  std::tuple<bool, std::int64_t> best;
+  for (std::size_t p = 0; p < program.parameters().size(); ++p) {
+    const ProgramParameter& parameter = program.parameters()[p];
+    const HloInstruction& is = program.At(parameter.instruction);
+    const std::optional<std::size_t> dim = DimensionOf(meaning.RowsOf(parameter.instruction, parameter.leaf), axis);
+    if (!dim || is.op_name.empty()) continue;  // named by the compiler alone
+    const Role role = meaning.RoleOf(p);
+    const std::tuple rank(role != Role::kWeights && role != Role::kOptimizerState, parameter.size);
+    if (place && rank <= best) continue;
+    best = rank;
+    const std::int64_t shards = *dim < parameter.shards.size() ? parameter.shards[*dim] : 1;
+    const std::int64_t here = program.ShapeOf(parameter).dims[*dim];
+    place = AxisPlace{parameter.path, static_cast<std::int64_t>(*dim), here, NameOf(meaning, axis)};
+    if (shards > 1 && here <= INT64_MAX / shards) place->length = here * shards;
+  }
+  return place;
+}
 
 bool IsChange(std::string_view name) {
   return std::any_of(kChanges.begin(), kChanges.end(), [&](const NamedChange& change) { return change.name == name; });
@@ -387,34 +423,35 @@ Prospects LookAhead(const Program& program, const RoleWords& role_words, std::in
   std::vector<MadeChange> part_of_it;
   for (const NamedChange& change : kChanges) {
     if (stop.IsAsked()) return prospects;
-    std::optional<Variant> variant = change.make(changes, meaning, program);
-    if (!variant) continue;
-    const std::int64_t buffers = changes.MadeOn(*variant);
-    if (buffers == 0 && variant->ruled_out.empty()) continue;
-    if (changes.IsOpen(*variant)) {
+    std::optional<ModifiedProgram> modified = change.make(changes, meaning, program);
+    if (!modified) continue;
+    const std::int64_t buffers = changes.MadeOn(*modified);
+    if (buffers == 0 && modified->ruled_out.empty()) continue;
+    if (changes.IsOpen(*modified)) {
       prospects.changes.push_back(
           {.change = std::string(change.name), .buffers = buffers, .open = true, .ruled_out = {}, .axis = {}});
       continue;
     }
-    const Outcome outcome = changes.Judge(*variant);
+    const Estimate estimate = changes.Judge(*modified);
     prospects.changes.push_back({.change = std::string(change.name),
-                                 .saves_bytes = changes.need_bytes() - outcome.left_bytes,
-                                 .left_bytes = outcome.left_bytes,
-                                 .spread_bytes = outcome.spread_bytes,
+                                 .saves_bytes = changes.need_bytes() - estimate.left_bytes,
+                                 .left_bytes = estimate.left_bytes,
+                                 .spread_bytes = estimate.spread_bytes,
                                  .buffers = buffers,
-                                 .ruled_out = std::string(variant->ruled_out),
-                                 .parts = variant->parts,
-                                 .axis = FindPlace(program, meaning, variant->axis),
-                                 .of_state = variant->of_state});
-    if (limit_bytes > 0 && !changes.Fits(outcome) &&
-        changes.need_bytes() - outcome.left_bytes > kLeastOfPair * limit_bytes / 100)
-      part_of_it.push_back({change.name, std::move(*variant)});
+                                 .ruled_out = std::string(modified->ruled_out),
+                                 .parts = modified->parts,
+                                 .axis = FindPlace(program, meaning, modified->axis),
+                                 .of_state = modified->of_state});
+    if (limit_bytes > 0 && !changes.Fits(estimate) &&
+        changes.need_bytes() - estimate.left_bytes > kLeastOfPair * limit_bytes / 100)
+      part_of_it.push_back({change.name, std::move(*modified)});
   }
   SizeByRoom(program, meaning, changes, &prospects);
   for (std::size_t i = 0; i < part_of_it.size(); ++i) {
     for (std::size_t j = i + 1; j < part_of_it.size() && !stop.IsAsked(); ++j) {
-      const Outcome outcome = changes.Judge(changes.Both(part_of_it[i].variant, part_of_it[j].variant));
-      prospects.pairs.push_back({std::string(part_of_it[i].name), std::string(part_of_it[j].name), outcome.left_bytes});
+      const Estimate estimate = changes.Judge(changes.Both(part_of_it[i].modified, part_of_it[j].modified));
+      prospects.pairs.push_back(
+          {std::string(part_of_it[i].name), std::string(part_of_it[j].name), estimate.left_bytes});
     }
   }
   return prospects;

@@ -13,8 +13,9 @@
 
 #include "facts/prospects.h"
 #include "input/stop.h"
-#include "program/change.h"
+#include "program/meaning.h"
 #include "program/memory.h"
+#include "program/program.h"
 
 namespace whyoom {
 
@@ -34,5 +35,10 @@ Prospects LookAt(const Program& program, const RoleWords& role_words, std::int64
 // The same with the changes, for a program that does not fit.
 Prospects LookAhead(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
                     const Stop& stop = {});
+
+// Where the user finds a dimension: the argument that has it, and at which place.
+// Of the arguments that have the axis the one that says most: what is fed in before weights, the largest of them.
+// Nothing where no argument of the user's has it.
+std::optional<AxisPlace> FindPlace(const Program& program, const Meaning& meaning, const Axis& axis);
 
 }  // namespace whyoom

@@ -15,7 +15,6 @@
 #include "input/byte_source.h"
 #include "input/stop.h"
 #include "program/dump_files.h"
-#include "program/dump_text.h"
 #include "program/hlo.h"
 #include "program/memory.h"
 #include "program/prospect.h"
@@ -98,7 +97,7 @@ void Take(const MemoryAllocation& allocation, std::vector<LiveValue>* live) {
 }
 
 void Describe(const HloModule& module, int instruction, Allocation* row) {
-  row->op_name = module.instructions[static_cast<std::size_t>(instruction)].op_name;
+  row->op_name = module.instructions[instruction].op_name;
   const SourceLine source = UserLine(module, instruction);
   row->source_file = source.file;
   row->source_line = source.line;

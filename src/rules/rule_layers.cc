@@ -271,6 +271,7 @@ void RuleSetBuilder::AddRoleWords(const RuleNode& node) {
     for (const std::string& word : node[role].Words()) words->insert(word);
   };
   add("optimizer_state", &set_.role_words_.optimizer_state);
+  add("optimizer_parts", &set_.role_words_.optimizer_parts);
   add("weights", &set_.role_words_.weights);
   add("cache", &set_.role_words_.cache);
   add("inputs", &set_.role_words_.inputs);

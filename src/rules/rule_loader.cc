@@ -356,6 +356,7 @@ void RuleSetBuilder::Fingerprint() {
       {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}, {"time", set_.json_keys_.time}};
   const RoleWords& roles = set_.role_words_;
   all["roles"] = {{"optimizer_state", roles.optimizer_state},
+                  {"optimizer_parts", roles.optimizer_parts},
                   {"weights", roles.weights},
                   {"cache", roles.cache},
                   {"inputs", roles.inputs}};

@@ -266,6 +266,7 @@ struct Framework {
 // What names of a program's arguments say of their roles, by the words in them, in lower case.
 struct RoleWords {
   std::set<std::string> optimizer_state;
+  std::set<std::string> optimizer_parts;  // parts of a name that only an optimizer's state has
   std::set<std::string> weights;
   std::set<std::string> cache;
   std::set<std::string> inputs;

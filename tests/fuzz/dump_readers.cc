@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
-#include "program/dump_text.h"
 
 using namespace whyoom;
 

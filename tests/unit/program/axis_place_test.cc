@@ -1,11 +1,10 @@
 // Which argument of the user's has a dimension, and where.
-#include "program/axis_place.h"
-
 #include <optional>
 #include <string>
 
 #include "catch.h"
 #include "made_program.h"
+#include "program/prospect.h"
 
 using namespace whyoom;
 

@@ -26,7 +26,7 @@ RoleWords Words() {
 struct Layer {
   explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), changes(program, meaning, limit) {}
 
-  std::int64_t Left(const std::optional<Variant>& variant) const {
+  std::int64_t Left(const std::optional<ModifiedProgram>& variant) const {
     return variant ? changes.Judge(*variant).left_bytes : -1;
   }
 
@@ -68,7 +68,7 @@ TEST_CASE("a shorter axis makes all that has it smaller, and nothing else", "[pr
   REQUIRE(batch.size == 64);
   CHECK(layer.Left(layer.changes.Shorten(batch, 2)) == 66 * kMiB + 256 * kKiB);
   CHECK(layer.Left(layer.changes.Shorten(batch, 4)) == 65 * kMiB + 128 * kKiB);
-  const std::optional<Variant> variant = layer.changes.Shorten(batch, 4);
+  const std::optional<ModifiedProgram> variant = layer.changes.Shorten(batch, 4);
   REQUIRE(variant);
   CHECK(variant->parts == 4);
   CHECK(variant->axis == batch);
@@ -127,7 +127,7 @@ TEST_CASE("no axis is no place for a change", "[program]") {
 
 TEST_CASE("of two changes each shrinks what the other leaves", "[program]") {
   const Layer layer;
-  const Variant half = *layer.changes.Shorten(layer.meaning.batch(), 2);
+  const ModifiedProgram half = *layer.changes.Shorten(layer.meaning.batch(), 2);
   CHECK(layer.Left(layer.changes.Both(half, half)) == layer.Left(layer.changes.Shorten(layer.meaning.batch(), 4)));
   CHECK(layer.Left(layer.changes.Both(half, layer.changes.AsItIs())) == layer.Left(half));
   CHECK(layer.Left(layer.changes.Both(layer.changes.AsItIs(), half)) == layer.Left(half));
@@ -135,7 +135,7 @@ TEST_CASE("of two changes each shrinks what the other leaves", "[program]") {
 
 TEST_CASE("a change that the program rules out leaves it as it was", "[program]") {
   const Layer layer;
-  const Variant none = layer.changes.RuledOut("no_gradients");
+  const ModifiedProgram none = layer.changes.RuledOut("no_gradients");
   CHECK(none.ruled_out == "no_gradients");
   CHECK(layer.changes.MadeOn(none) == 0);
   CHECK(layer.Left(none) == kNeed);
@@ -151,7 +151,7 @@ TEST_CASE("an outcome fits within the limit, and never within one that is not kn
 
 TEST_CASE("without gradients there is nothing to recompute, but examples can be processed in steps", "[program]") {
   const Layer layer;
-  const std::optional<Variant> recomputed = layer.changes.Recompute();
+  const std::optional<ModifiedProgram> recomputed = layer.changes.Recompute();
   REQUIRE(recomputed);
   CHECK(recomputed->ruled_out == "no_gradients");
   // Half of y and z at a time, and a copy of the half of x that is processed.
@@ -177,7 +177,7 @@ TEST_CASE("a program of nothing needs nothing, whatever is changed", "[program]"
   CHECK(nothing.changes.need_bytes() == 0);
   CHECK(nothing.Left(nothing.changes.AsItIs()) == 0);
   CHECK_FALSE(nothing.changes.BlockAttention());
-  for (const std::optional<Variant>& variant :
+  for (const std::optional<ModifiedProgram>& variant :
        {nothing.changes.Donate(), nothing.changes.Narrow(), nothing.changes.MergeTinyDimensions()}) {
     if (variant) CHECK(nothing.Left(variant) == 0);
   }

@@ -1,8 +1,7 @@
-#include "program/factors.h"
-
 #include <vector>
 
 #include "catch.h"
+#include "program/dimensions.h"
 
 using namespace whyoom;
 

@@ -1,10 +1,9 @@
 // Whether files of a dump are of one compile.
-#include "program/one_compile.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "program/dump_files.h"
 
 using namespace whyoom;
 

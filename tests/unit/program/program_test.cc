@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "made_program.h"
 #include "program/blocks.h"
-#include "program/layout.h"
+#include "program/buffer_assignment.h"
 
 using namespace whyoom;
 
@@ -82,7 +82,7 @@ TEST_CASE("of a program that is too large to be gone through no layout counts", 
   const Program program =
       MakeProgram("ENTRY %main {\n  %t = " + many + " parameter(0)\n  ROOT %r = " + many + " copy-done(%t)\n}\n");
   CHECK_FALSE(program.dimensions().whole());
-  CHECK_FALSE(Layout(program, false).whole());
+  CHECK_FALSE(BufferAssignment(program, false).whole());
 }
 
 TEST_CASE("layers are found however deep an operation's name goes on", "[program]") {

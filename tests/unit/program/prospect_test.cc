@@ -47,12 +47,12 @@ TEST_CASE("laid out as it is, a program needs what the compiler said", "[program
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
     const std::unique_ptr<Program> program = Load(name);
     INFO(name);
-    const Layout layout(*program, false);
-    const auto need = static_cast<double>(layout.Need(layout.SizesAsTheyAre()));
+    const BufferAssignment assignment(*program, false);
+    const auto need = static_cast<double>(assignment.Need(assignment.CompiledSizes()));
     const auto said = static_cast<double>(program->memory().need_bytes);
     CHECK(std::abs(need - said) <= said / 1000);
     // The difference to the compiler's figure is told as fragmentation; what is laid out must come near it by itself.
-    CHECK(std::abs(static_cast<double>(layout.fragmentation())) <= said / 100);
+    CHECK(std::abs(static_cast<double>(assignment.fragmentation())) <= said / 100);
   }
 }
 

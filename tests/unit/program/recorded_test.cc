@@ -118,9 +118,9 @@ std::string InstructionsText(const Program& program, const Meaning& meaning) {
 std::string ChangesText(const Program& program, const Meaning& meaning) {
   const Changes changes(program, meaning, kLimit);
   std::string text = fmt::format("  needs {}, {}\n", changes.need_bytes(), changes.whole() ? "whole" : "too large");
-  const auto add = [&](const char* name, const std::optional<Variant>& variant) {
+  const auto add = [&](const char* name, const std::optional<ModifiedProgram>& variant) {
     if (!variant) return;
-    const Outcome outcome = changes.Judge(*variant);
+    const Estimate outcome = changes.Judge(*variant);
     Lines sizes;
     for (const std::int64_t size : variant->sizes) sizes.Add(fmt::format("{}", size));
     Lines added;
@@ -142,8 +142,8 @@ std::string ChangesText(const Program& program, const Meaning& meaning) {
     add("  in pieces", changes.InPieces(axis, 4));
   }
   if (meaning.vocabulary()) text += fmt::format("  vocabulary {}\n", AxisText(meaning.vocabulary()));
-  const std::optional<Variant> narrow = changes.Narrow();
-  const std::optional<Variant> recompute = changes.Recompute();
+  const std::optional<ModifiedProgram> narrow = changes.Narrow();
+  const std::optional<ModifiedProgram> recompute = changes.Recompute();
   add("donated", changes.Donate());
   add("sharded", changes.Shard(4));
   add("on more devices", changes.MoreDevices(2));

@@ -50,7 +50,7 @@ TEST_CASE("where the weights are split, what lies between them is split along th
 TEST_CASE("where the batch is split, the weights can be", "[program]") {
   const MadeProgram made = Layer("", "", "{'data'}, {}");
   CHECK(made.Left(made.changes.Shard(4)) == 4 * kMiB + (512 + 256 + 512) * kKiB);
-  const std::optional<Variant> variant = made.changes.Shard(4);
+  const std::optional<ModifiedProgram> variant = made.changes.Shard(4);
   REQUIRE(variant);
   CHECK(variant->of_state);
   CHECK(variant->parts == 4);
@@ -71,7 +71,7 @@ TEST_CASE("if nothing shows how a program is split, what more devices save is un
 
 TEST_CASE("a sequence that is split over devices is no reason to split what lies between the weights", "[program]") {
   // The input's second dimension is split, not the weights: they can be, what is computed is split already.
-  const std::optional<Variant> variant = Layer("", "", "{}, {'data'}").changes.Shard(4);
+  const std::optional<ModifiedProgram> variant = Layer("", "", "{}, {'data'}").changes.Shard(4);
   REQUIRE(variant);
   CHECK(variant->of_state);
 }

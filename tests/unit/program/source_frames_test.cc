@@ -1,12 +1,11 @@
 // The tables that lead from a stack frame's number to a line of source.
-#include "program/source_frames.h"
-
 #include <fmt/format.h>
 
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "program/hlo_tables.h"
 
 using namespace whyoom;
 

@@ -6,7 +6,6 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "process.h"
-#include "program/dump_text.h"
 
 using namespace whyoom;
 
