@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "program/dimensions.h"
 
@@ -41,88 +43,103 @@ class DimensionRules {
   void Apply() {
     for (std::size_t i = 0; i < module_.instructions.size() && Look(); ++i) Instruction(static_cast<int>(i));
     for (std::size_t i = 0; i < module_.instructions.size() && dimensions_.whole(); ++i) {
-      if (At(static_cast<int>(i)).opcode == "while") Stacks(static_cast<int>(i));
+      if (module_.instructions[i].opcode == "while") Stacks(static_cast<int>(i));
     }
   }
 
  private:
-  // An array: an instruction's result or a part of it.
+  // An array that is an instruction's result or a part of it. An absent one has no dimensions.
   struct Array {
-    int instruction = 0;
-    int leaf = 0;
-  };
-  const HloInstruction& At(int instruction) const { return module_.instructions[instruction]; }
-  const ArrayShape& Shape(Array array) const { return dimensions_.Leaf(array.instruction, array.leaf); }
-  int Rank(Array array) const { return static_cast<int>(Shape(array).dims.size()); }
-  std::int64_t Size(Array array, int dim) const { return Shape(array).dims[dim]; }
-  int Dim(Array array, int dim) const { return dimensions_.Node(array.instruction, array.leaf, dim); }
+    const ArrayShape* shape = nullptr;
+    int factor = 0;  // of its first dimension
 
-  // To be asked before each step of what may take many. False once there were too many: the module is not gone through
-  // any further.
+    explicit operator bool() const { return shape != nullptr; }
+    int Rank() const { return shape == nullptr ? 0 : static_cast<int>(shape->dims.size()); }
+    bool Has(int dim) const { return dim >= 0 && dim < Rank(); }
+    std::int64_t Size(int dim) const { return shape->dims[dim]; }
+  };
+  // A dimension of an array. It may have a number that the array does not have; then all rules pass it over.
+  struct Dim {
+    Array array;
+    int dim;
+
+    bool Exists() const { return array.Has(dim); }
+    std::int64_t Size() const { return array.Size(dim); }
+    int Factor() const { return array.factor + dim; }
+  };
+
+  const HloInstruction& At(int instruction) const { return module_.instructions[instruction]; }
+  int Leaves(int instruction) const { return dimensions_.LeafCount(instruction); }
+  Array Leaf(int instruction, int leaf) const {
+    return {&dimensions_.Leaf(instruction, leaf), dimensions_.Node(instruction, leaf, 0)};
+  }
+  // The first or only array of the result.
+  Array Result(int instruction) const { return Leaves(instruction) > 0 ? Leaf(instruction, 0) : Array(); }
+  // An operand that is an array.
+  Array Operand(int instruction, std::size_t number) const {
+    const std::vector<int>& operands = At(instruction).operands;
+    const bool is_array = number < operands.size() && !module_.ShapeOf(operands[number]).is_tuple;
+    return is_array ? Leaf(operands[number], 0) : Array();
+  }
+
+  // Called before each step of what may take many. False once there were too many: the module is not gone through any
+  // further.
   bool Look(std::size_t times = 1) {
-    // Real programs look less than four times at each of their dimensions. Arrays that are held against each other all
-    // with all, a hundred thousand of them, would take minutes.
+    // Real programs look less than four times at each of their dimensions. Arrays that are compared all with all, a
+    // hundred thousand of them, would take minutes.
     constexpr std::size_t kMostLooks = 4 * Dimensions::kMost;
     looks_ += times;
     if (looks_ + dimensions_.factors_.steps() > kMostLooks) dimensions_.whole_ = false;
     return dimensions_.whole_;
   }
 
-  // Operand number `number` as an array; false where it is absent or a tuple.
-  bool Operand(int instruction, std::size_t number, Array* array) const {
-    const HloInstruction& at = At(instruction);
-    if (number >= at.operands.size()) return false;
-    *array = {at.operands[number], 0};
-    return !module_.ShapeOf(array->instruction).is_tuple;
+  // Equates dimensions of equal size, and passes over others.
+  void Same(Dim a, Dim b) {
+    if (a.Exists() && b.Exists() && a.Size() == b.Size() && a.Size() != 1)
+      dimensions_.factors_.Equate(a.Factor(), b.Factor());
   }
 
-  // equal sizes are equated, others passed over
-  void Same(Array a, int a_dim, Array b, int b_dim) {
-    if (a_dim < 0 || b_dim < 0 || a_dim >= Rank(a) || b_dim >= Rank(b) || Size(a, a_dim) != Size(b, b_dim)) return;
-    if (Size(a, a_dim) != 1) dimensions_.factors_.Equate(Dim(a, a_dim), Dim(b, b_dim));
+  // Equates dimensions of equal size, and relates others.
+  void Kin(Dim a, Dim b) {
+    if (!a.Exists() || !b.Exists()) return;
+    if (a.Size() != b.Size() && KeepsMost(a.Size(), b.Size())) dimensions_.factors_.Relate(a.Factor(), b.Factor());
+    Same(a, b);
   }
 
-  // equal sizes are equated, others related
-  void Kin(Array a, int a_dim, Array b, int b_dim) {
-    if (a_dim < 0 || b_dim < 0 || a_dim >= Rank(a) || b_dim >= Rank(b)) return;
-    if (Size(a, a_dim) == Size(b, b_dim)) {
-      Same(a, a_dim, b, b_dim);
-    } else if (KeepsMost(Size(a, a_dim), Size(b, b_dim))) {
-      dimensions_.factors_.Relate(Dim(a, a_dim), Dim(b, b_dim));
-    }
+  // All dimensions of arrays of one rank.
+  void SameEach(Array a, Array b) {
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same({a, dim}, {b, dim});
+  }
+  void KinEach(Array a, Array b) {
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Kin({a, dim}, {b, dim});
   }
 
-  // of equal dimensions
+  // All dimensions of arrays whose dimensions are equal.
   void SameArrays(Array a, Array b) {
-    if (!Look() || Shape(a).dims != Shape(b).dims) return;
-    for (int dim = 0; dim < Rank(a); ++dim) Same(a, dim, b, dim);
+    if (Look() && a && b && a.shape->dims == b.shape->dims) SameEach(a, b);
   }
 
-  // what is no dimension of the array is passed over
-  void Add(Array array, int dim, std::vector<int>* factors) const {
-    if (dim >= 0 && dim < Rank(array)) factors->push_back(Dim(array, dim));
+  static void Add(Dim dim, std::vector<int>* factors) {
+    if (dim.Exists()) factors->push_back(dim.Factor());
   }
 
   void SameLeaves(int a, int a_first, int b, int b_first, int count) {
-    count = std::min({count, dimensions_.LeafCount(a) - a_first, dimensions_.LeafCount(b) - b_first});
+    count = std::min({count, Leaves(a) - a_first, Leaves(b) - b_first});
     for (int leaf = 0; leaf < count && dimensions_.whole(); ++leaf)
-      SameArrays({a, a_first + leaf}, {b, b_first + leaf});
+      SameArrays(Leaf(a, a_first + leaf), Leaf(b, b_first + leaf));
   }
 
-  // all leaves, as far as they pair up
-  void SameResults(int a, int b) {
-    SameLeaves(a, 0, b, 0, std::min(dimensions_.LeafCount(a), dimensions_.LeafCount(b)));
-  }
+  // All arrays of two results, as far as they pair up.
+  void SameResults(int a, int b) { SameLeaves(a, 0, b, 0, Leaves(a)); }
 
   // An array's dimensions in the order of its layout, major first.
-  std::vector<int> InMemory(Array array) const {
-    const ArrayShape& shape = Shape(array);
-    std::vector<int> row;
-    for (auto dim = shape.minor_to_major.rbegin(); dim != shape.minor_to_major.rend(); ++dim)
-      if (*dim >= 0 && *dim < Rank(array)) row.push_back(*dim);
+  static std::vector<int> InMemory(Array array) {
+    const ArrayShape& shape = *array.shape;
+    std::vector<int> row(shape.minor_to_major.rbegin(), shape.minor_to_major.rend());
+    std::erase_if(row, [&](int dim) { return !array.Has(dim); });
     if (row.size() == shape.dims.size()) return row;
-    row.clear();
-    for (int dim = 0; dim < Rank(array); ++dim) row.push_back(dim);
+    row.resize(shape.dims.size());
+    std::iota(row.begin(), row.end(), 0);
     return row;
   }
 
@@ -136,9 +153,9 @@ class DimensionRules {
     };
     const auto minor = [&](Array array, const std::vector<int>& row) {
       Minor is;
-      if (!row.empty()) is.columns = Size(array, row.back());
-      if (row.size() > 1) is.rows = Size(array, row[row.size() - 2]);
-      const ArrayShape& shape = Shape(array);
+      if (!row.empty()) is.columns = array.Size(row.back());
+      if (row.size() > 1) is.rows = array.Size(row[row.size() - 2]);
+      const ArrayShape& shape = *array.shape;
       if (!shape.tiles.empty() && !shape.tiles[0].empty()) {
         is.tile_columns = shape.tiles[0].back();
         is.tile_rows = shape.tiles[0].size() > 1 ? shape.tiles[0][shape.tiles[0].size() - 2] : 1;
@@ -156,91 +173,103 @@ class DimensionRules {
   }
 
   void Instruction(int instruction) {
+    using Rule = void (DimensionRules::*)(int);
+    static constexpr std::pair<std::string_view, Rule> kRules[] = {
+        {"parameter", nullptr},
+        {"constant", nullptr},
+        {"iota", nullptr},
+        {"broadcast", &DimensionRules::Broadcast},
+        {"reshape", &DimensionRules::Reshape},
+        {"bitcast", &DimensionRules::Bitcast},
+        {"transpose", &DimensionRules::Transpose},
+        {"dot", &DimensionRules::Dot},
+        {"convolution", &DimensionRules::Convolution},
+        {"reduce", &DimensionRules::Reduce},
+        {"gather", &DimensionRules::Gather},
+        {"scatter", &DimensionRules::Scatter},
+        {"slice", &DimensionRules::Resized},
+        {"pad", &DimensionRules::Resized},
+        {"reduce-window", &DimensionRules::Resized},
+        {"select-and-scatter", &DimensionRules::Resized},
+        {"all-gather", &DimensionRules::Resized},
+        {"reduce-scatter", &DimensionRules::Resized},
+        {"all-to-all", &DimensionRules::Resized},
+        {"dynamic-slice", &DimensionRules::DynamicSlice},
+        {"dynamic-update-slice", &DimensionRules::DynamicUpdateSlice},
+        {"concatenate", &DimensionRules::Concatenate},
+        {"get-tuple-element", &DimensionRules::TupleElement},
+        {"tuple", &DimensionRules::Tuple},
+        {"fusion", &DimensionRules::Calls},
+        {"call", &DimensionRules::Calls},
+        {"async-start", &DimensionRules::Calls},
+        {"map", &DimensionRules::Calls},
+        {"while", &DimensionRules::While},
+        {"conditional", &DimensionRules::Conditional},
+    };
     const std::string_view opcode = At(instruction).opcode;
-    if (opcode == "parameter" || opcode == "constant" || opcode == "iota") return;
-    if (opcode == "broadcast") return Broadcast(instruction);
-    if (opcode == "reshape") return Reshape(instruction);
-    if (opcode == "bitcast") return Bitcast(instruction);
-    if (opcode == "transpose") return Transpose(instruction);
-    if (opcode == "dot") return Dot(instruction);
-    if (opcode == "convolution") return Convolution(instruction);
-    if (opcode == "reduce") return Reduce(instruction);
-    if (opcode == "gather") return Gather(instruction);
-    if (opcode == "scatter") return Scatter(instruction);
-    if (opcode == "slice" || opcode == "pad" || opcode == "reduce-window" || opcode == "select-and-scatter" ||
-        opcode == "all-gather" || opcode == "reduce-scatter" || opcode == "all-to-all") {
-      return Resized(instruction);
+    const auto* rule =
+        std::find_if(std::begin(kRules), std::end(kRules), [&](const auto& one) { return one.first == opcode; });
+    if (rule != std::end(kRules)) {
+      if (rule->second != nullptr) (this->*rule->second)(instruction);
+    } else if (opcode.ends_with("-start")) {
+      Start(instruction);
+    } else if (opcode.ends_with("-done")) {
+      Done(instruction);
+    } else {
+      Elementwise(instruction);
     }
-    if (opcode == "dynamic-slice") return DynamicSlice(instruction);
-    if (opcode == "dynamic-update-slice") return DynamicUpdateSlice(instruction);
-    if (opcode == "concatenate") return Concatenate(instruction);
-    if (opcode == "get-tuple-element") return TupleElement(instruction);
-    if (opcode == "tuple") return Tuple(instruction);
-    if (opcode == "fusion" || opcode == "call" || opcode == "async-start" || opcode == "map") return Calls(instruction);
-    if (opcode == "while") return While(instruction);
-    if (opcode == "conditional") return Conditional(instruction);
-    if (opcode.ends_with("-start")) return Start(instruction);
-    if (opcode.ends_with("-done")) return Done(instruction);
-    Elementwise(instruction);
   }
 
   void Elementwise(int instruction) {
-    for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
-      const int operand = At(instruction).operands[number];
-      for (int leaf = 0; leaf < dimensions_.LeafCount(instruction) && Look(); ++leaf) {
+    for (const int operand : At(instruction).operands) {
+      for (int leaf = 0; leaf < Leaves(instruction) && Look(); ++leaf) {
         // Several results of several operands (sort, optimization-barrier) pair up; one operand may shape all results.
-        const int from = dimensions_.LeafCount(operand) == 1 ? 0 : leaf;
-        if (from < dimensions_.LeafCount(operand)) SameArrays({instruction, leaf}, {operand, from});
+        const int from = Leaves(operand) == 1 ? 0 : leaf;
+        if (from < Leaves(operand)) SameArrays(Leaf(instruction, leaf), Leaf(operand, from));
       }
     }
   }
 
   void Broadcast(int instruction) {
-    Array from;
-    if (!Operand(instruction, 0, &from)) return;
-    const std::vector<int> dims = NamedDims(At(instruction), "dimensions");
-    for (std::size_t i = 0; i < dims.size(); ++i) Same(from, static_cast<int>(i), {instruction, 0}, dims[i]);
-  }
-
-  void Reshape(int instruction) {
-    Array from;
-    if (!Operand(instruction, 0, &from)) return;
-    std::vector<int> before;
-    std::vector<int> after;
-    for (int dim = 0; dim < Rank(from); ++dim) before.push_back(Dim(from, dim));
-    for (int dim = 0; dim < Rank({instruction, 0}); ++dim) after.push_back(Dim({instruction, 0}, dim));
-    dimensions_.factors_.Equate(before, after);
-  }
-
-  void Bitcast(int instruction) {
-    Array from;
-    if (!Operand(instruction, 0, &from)) return;
-    const Array to{instruction, 0};
-    if (ElementCount(Shape(from)) != ElementCount(Shape(to))) return;
-    // The bytes stay as they are: what agrees is the order in memory, major first.
-    const std::vector<int> before = InMemory(from);
-    const std::vector<int> after = InMemory(to);
-    if (!SameTiles(from, before, to, after)) return;
-    const auto nodes = [&](Array array, const std::vector<int>& dims) {
-      std::vector<int> row;
-      for (const int dim : dims) row.push_back(Dim(array, dim));
-      return row;
-    };
-    dimensions_.factors_.Equate(nodes(from, before), nodes(to, after));
+    const Array from = Operand(instruction, 0);
+    int number = 0;
+    for (const int dim : NamedDims(At(instruction), "dimensions")) Same({from, number++}, {Result(instruction), dim});
   }
 
   void Transpose(int instruction) {
-    Array from;
-    if (!Operand(instruction, 0, &from)) return;
-    const std::vector<int> order = NamedDims(At(instruction), "dimensions");
-    for (std::size_t i = 0; i < order.size(); ++i) Same({instruction, 0}, static_cast<int>(i), from, order[i]);
+    const Array from = Operand(instruction, 0);
+    int number = 0;
+    for (const int dim : NamedDims(At(instruction), "dimensions")) Same({Result(instruction), number++}, {from, dim});
+  }
+
+  void Reshape(int instruction) {
+    const Array from = Operand(instruction, 0);
+    const Array to = Result(instruction);
+    std::vector<int> before(from.Rank());
+    std::vector<int> after(to.Rank());
+    std::iota(before.begin(), before.end(), from.factor);
+    std::iota(after.begin(), after.end(), to.factor);
+    if (from) dimensions_.factors_.Equate(before, after);
+  }
+
+  void Bitcast(int instruction) {
+    const Array from = Operand(instruction, 0);
+    const Array to = Result(instruction);
+    if (!from || !to || ElementCount(*from.shape) != ElementCount(*to.shape)) return;
+    // The bytes stay as they are: what agrees is the order in memory, major first.
+    std::vector<int> before = InMemory(from);
+    std::vector<int> after = InMemory(to);
+    if (!SameTiles(from, before, to, after)) return;
+    for (int& dim : before) dim += from.factor;
+    for (int& dim : after) dim += to.factor;
+    dimensions_.factors_.Equate(before, after);
   }
 
   void Dot(int instruction) {
-    Array left;
-    Array right;
-    if (!Operand(instruction, 0, &left) || !Operand(instruction, 1, &right)) return;
-    const Array result{instruction, 0};
+    const Array left = Operand(instruction, 0);
+    const Array right = Operand(instruction, 1);
+    if (!left || !right) return;
+    const Array result = Result(instruction);
     const HloInstruction& at = At(instruction);
     const std::vector<int> left_batch = NamedDims(at, "lhs_batch_dims");
     const std::vector<int> right_batch = NamedDims(at, "rhs_batch_dims");
@@ -250,34 +279,34 @@ class DimensionRules {
     product.instruction = instruction;
     int to = 0;
     for (std::size_t i = 0; i < std::min(left_batch.size(), right_batch.size()); ++i, ++to) {
-      Same(left, left_batch[i], right, right_batch[i]);
-      Same(left, left_batch[i], result, to);
-      Add(left, left_batch[i], &product.batch);
+      Same({left, left_batch[i]}, {right, right_batch[i]});
+      Same({left, left_batch[i]}, {result, to});
+      Add({left, left_batch[i]}, &product.batch);
     }
     for (std::size_t i = 0; i < std::min(left_sum.size(), right_sum.size()); ++i) {
-      Same(left, left_sum[i], right, right_sum[i]);
-      Add(left, left_sum[i], &product.contracted);
+      Same({left, left_sum[i]}, {right, right_sum[i]});
+      Add({left, left_sum[i]}, &product.contracted);
     }
-    for (int dim = 0; dim < Rank(left); ++dim) {
-      if (Holds(left_batch, dim) || Holds(left_sum, dim)) continue;
-      Add(left, dim, &product.left);
-      Same(left, dim, result, to++);
-    }
-    for (int dim = 0; dim < Rank(right); ++dim) {
-      if (Holds(right_batch, dim) || Holds(right_sum, dim)) continue;
-      Add(right, dim, &product.right);
-      Same(right, dim, result, to++);
-    }
+    const auto free = [&](Array from, const std::vector<int>& batch, const std::vector<int>& sum,
+                          std::vector<int>* list) {
+      for (int dim = 0; dim < from.Rank(); ++dim) {
+        if (Holds(batch, dim) || Holds(sum, dim)) continue;
+        Add({from, dim}, list);
+        Same({from, dim}, {result, to++});
+      }
+    };
+    free(left, left_batch, left_sum, &product.left);
+    free(right, right_batch, right_sum, &product.right);
     dimensions_.products_.push_back(std::move(product));
   }
 
   void Convolution(int instruction) {
     // dim_labels=b01f_01io->b01f. On TPU every dot becomes one; a batch dimension of a dot is a spatial one whose
     // window is as large as itself.
-    Array input;
-    Array kernel;
-    if (!Operand(instruction, 0, &input) || !Operand(instruction, 1, &kernel)) return;
-    const Array result{instruction, 0};
+    const Array input = Operand(instruction, 0);
+    const Array kernel = Operand(instruction, 1);
+    if (!input || !kernel) return;
+    const Array result = Result(instruction);
     const std::string labels(Attribute(At(instruction).attributes, "dim_labels"));
     const std::size_t under = labels.find('_');
     const std::size_t arrow = labels.find("->");
@@ -291,37 +320,37 @@ class DimensionRules {
     };
     Product product;
     product.instruction = instruction;
-    const auto add = [&](std::vector<int>* list, Array array, int dim) {
-      if (dim >= 0 && dim < Rank(array) && Size(array, dim) > 1) Add(array, dim, list);
+    const auto add = [](std::vector<int>* list, Dim dim) {
+      if (dim.Exists() && dim.Size() > 1) Add(dim, list);
     };
-    Same(input, place(in, 'b'), result, place(out, 'b'));
-    Same(kernel, place(window, 'o'), result, place(out, 'f'));
-    Same(input, place(in, 'f'), kernel, place(window, 'i'));
-    add(&product.left, input, place(in, 'b'));
-    add(&product.right, kernel, place(window, 'o'));
-    add(&product.contracted, input, place(in, 'f'));
+    const Dim batch{input, place(in, 'b')};
+    const Dim features{input, place(in, 'f')};
+    const Dim made{kernel, place(window, 'o')};
+    Same(batch, {result, place(out, 'b')});
+    Same(made, {result, place(out, 'f')});
+    Same(features, {kernel, place(window, 'i')});
+    add(&product.left, batch);
+    add(&product.right, made);
+    add(&product.contracted, features);
     for (char label = '0'; label <= '9' && place(in, label) >= 0; ++label) {
-      const int i = place(in, label);
-      const int k = place(window, label);
-      const int o = place(out, label);
-      if (i >= Rank(input) || k >= Rank(kernel) || o >= Rank(result) || k < 0 || o < 0) continue;
-      const std::int64_t i_size = Size(input, i);
-      const std::int64_t k_size = Size(kernel, k);
-      const std::int64_t o_size = Size(result, o);
-      if (i_size == k_size && k_size == o_size) {
-        Same(input, i, kernel, k);
-        Same(input, i, result, o);
-        add(&product.batch, input, i);
-      } else if (k_size == i_size && o_size < k_size) {  // the gradient of a kernel, or a dot's contraction
-        Same(input, i, kernel, k);
-        add(&product.contracted, input, i);
-      } else if (k_size > o_size && k_size > 1 && KeepsMost(i_size, k_size)) {
-        Kin(input, i, kernel, k);
-        add(&product.contracted, input, i);
+      const Dim i{input, place(in, label)};
+      const Dim k{kernel, place(window, label)};
+      const Dim o{result, place(out, label)};
+      if (!i.Exists() || !k.Exists() || !o.Exists()) continue;
+      if (i.Size() == k.Size() && k.Size() == o.Size()) {
+        Same(i, k);
+        Same(i, o);
+        add(&product.batch, i);
+      } else if (k.Size() == i.Size() && o.Size() < k.Size()) {  // the gradient of a kernel, or a dot's contraction
+        Same(i, k);
+        add(&product.contracted, i);
+      } else if (k.Size() > o.Size() && k.Size() > 1 && KeepsMost(i.Size(), k.Size())) {
+        Kin(i, k);
+        add(&product.contracted, i);
       } else {
-        if (k_size == o_size && i_size == 1) Same(kernel, k, result, o);  // free of the right operand
-        Kin(input, i, result, o);
-        add(&product.left, input, i);
+        if (k.Size() == o.Size() && i.Size() == 1) Same(k, o);  // free of the right operand
+        Kin(i, o);
+        add(&product.left, i);
       }
     }
     dimensions_.products_.push_back(std::move(product));
@@ -329,102 +358,80 @@ class DimensionRules {
 
   void Reduce(int instruction) {
     const std::vector<int> summed = NamedDims(At(instruction), "dimensions");
-    const std::size_t arrays = At(instruction).operands.size() / 2;
-    for (std::size_t number = 0; number < std::max<std::size_t>(arrays, 1); ++number) {
-      Array from;
-      if (!Operand(instruction, number, &from) || static_cast<int>(number) >= dimensions_.LeafCount(instruction))
-        return;
+    const int arrays = std::max(1, static_cast<int>(At(instruction).operands.size() / 2));
+    for (int number = 0; number < std::min(arrays, Leaves(instruction)); ++number) {
+      const Array from = Operand(instruction, number);
       int to = 0;
-      for (int dim = 0; dim < Rank(from); ++dim) {
-        if (!Holds(summed, dim)) Same(from, dim, {instruction, static_cast<int>(number)}, to++);
+      for (int dim = 0; dim < from.Rank(); ++dim) {
+        if (!Holds(summed, dim)) Same({from, dim}, {Leaf(instruction, number), to++});
       }
-      Array first;
-      if (number > 0 && Operand(instruction, 0, &first)) SameArrays(from, first);
+      if (number > 0) SameArrays(from, Operand(instruction, 0));
     }
+  }
+
+  // The dimensions of indices, except the one along which the parts of an index stand, are those of the result of a
+  // gather or of the updates of a scatter that no slice has.
+  void SameIndices(int instruction, Array to, const std::vector<int>& of_slices) {
+    const Array indices = Operand(instruction, 1);
+    const std::vector<int> index = NamedDims(At(instruction), "index_vector_dim");
+    int next = 0;
+    for (int dim = 0; dim < indices.Rank(); ++dim) {
+      if (!index.empty() && index[0] == dim) continue;
+      while (Holds(of_slices, next)) ++next;
+      Same({indices, dim}, {to, next++});
+    }
+  }
+
+  // The dimensions of an array that its slices have.
+  std::vector<int> SlicedDims(Array array, std::vector<int> collapsed, const std::vector<int>& batching) const {
+    collapsed.insert(collapsed.end(), batching.begin(), batching.end());
+    std::vector<int> dims;
+    for (int dim = 0; dim < array.Rank(); ++dim) {
+      if (!Holds(collapsed, dim)) dims.push_back(dim);
+    }
+    return dims;
   }
 
   void Gather(int instruction) {
-    Array from;
-    Array indices;
-    if (!Operand(instruction, 0, &from) || !Operand(instruction, 1, &indices)) return;
+    const Array from = Operand(instruction, 0);
     const HloInstruction& at = At(instruction);
-    const Array result{instruction, 0};
+    const Array result = Result(instruction);
     const std::vector<int> offsets = NamedDims(at, "offset_dims");
-    const std::vector<int> collapsed = NamedDims(at, "collapsed_slice_dims");
-    const std::vector<int> batching = NamedDims(at, "operand_batching_dims");
     const std::vector<std::int64_t> sizes = List(at, "slice_sizes");
-    std::size_t offset = 0;
-    for (int dim = 0; dim < Rank(from); ++dim) {
-      if (Holds(collapsed, dim) || Holds(batching, dim)) continue;
-      if (offset >= offsets.size()) break;
-      if (static_cast<std::size_t>(dim) < sizes.size() && sizes[dim] == Size(from, dim))
-        Same(from, dim, result, offsets[offset]);
-      ++offset;
+    const std::vector<int> dims =
+        SlicedDims(from, NamedDims(at, "collapsed_slice_dims"), NamedDims(at, "operand_batching_dims"));
+    for (std::size_t i = 0; i < std::min(dims.size(), offsets.size()); ++i) {
+      if (std::cmp_less(dims[i], sizes.size()) && sizes[dims[i]] == from.Size(dims[i]))
+        Same({from, dims[i]}, {result, offsets[i]});
     }
-    const std::vector<int> index = NamedDims(at, "index_vector_dim");
-    int to = 0;
-    for (int dim = 0; dim < Rank(indices); ++dim) {
-      if (!index.empty() && index[0] == dim) continue;
-      while (Holds(offsets, to)) ++to;
-      Same(indices, dim, result, to++);
-    }
+    if (from) SameIndices(instruction, result, offsets);
   }
 
   void Scatter(int instruction) {
-    Array onto;
-    Array indices;
-    Array updates;
-    if (!Operand(instruction, 0, &onto) || !Operand(instruction, 1, &indices) || !Operand(instruction, 2, &updates))
-      return;
-    SameArrays(onto, {instruction, 0});
+    const Array onto = Operand(instruction, 0);
+    const Array updates = Operand(instruction, 2);
+    if (!onto || !updates || !Operand(instruction, 1)) return;
     const HloInstruction& at = At(instruction);
+    SameArrays(onto, Result(instruction));
     const std::vector<int> window = NamedDims(at, "update_window_dims");
-    const std::vector<int> inserted = NamedDims(at, "inserted_window_dims");
-    const std::vector<int> batching = NamedDims(at, "input_batching_dims");
-    std::size_t next = 0;
-    for (int dim = 0; dim < Rank(onto); ++dim) {
-      if (Holds(inserted, dim) || Holds(batching, dim)) continue;
-      if (next < window.size()) Same(onto, dim, updates, window[next++]);
-    }
-    const std::vector<int> index = NamedDims(at, "index_vector_dim");
-    int to = 0;
-    for (int dim = 0; dim < Rank(indices); ++dim) {
-      if (!index.empty() && index[0] == dim) continue;
-      while (Holds(window, to)) ++to;
-      Same(indices, dim, updates, to++);
-    }
+    const std::vector<int> dims =
+        SlicedDims(onto, NamedDims(at, "inserted_window_dims"), NamedDims(at, "input_batching_dims"));
+    for (std::size_t i = 0; i < std::min(dims.size(), window.size()); ++i) Same({onto, dims[i]}, {updates, window[i]});
+    SameIndices(instruction, updates, window);
   }
 
-  // slice, pad, reduce-window, collectives: dimension by dimension
-  void Resized(int instruction) {
-    Array from;
-    const Array to{instruction, 0};
-    if (!Operand(instruction, 0, &from) || Rank(from) != Rank(to)) return;
-    for (int dim = 0; dim < Rank(to); ++dim) Kin(from, dim, to, dim);
-  }
-
-  void DynamicSlice(int instruction) {
-    Array from;
-    const Array to{instruction, 0};
-    if (!Operand(instruction, 0, &from) || Rank(from) != Rank(to)) return;
-    for (int dim = 0; dim < Rank(to); ++dim) Same(from, dim, to, dim);
-  }
+  void Resized(int instruction) { KinEach(Operand(instruction, 0), Result(instruction)); }
+  void DynamicSlice(int instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
 
   void DynamicUpdateSlice(int instruction) {
-    Array onto;
-    Array update;
-    if (!Operand(instruction, 0, &onto)) return;
-    SameArrays(onto, {instruction, 0});
-    if (!Operand(instruction, 1, &update) || Rank(update) != Rank(onto)) return;
-    for (int dim = 0; dim < Rank(onto); ++dim) Same(onto, dim, update, dim);
+    const Array onto = Operand(instruction, 0);
+    SameArrays(onto, Result(instruction));
+    SameEach(onto, Operand(instruction, 1));
   }
 
   void Concatenate(int instruction) {
-    for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
-      Array from;
-      if (!Operand(instruction, number, &from) || Rank(from) != Rank({instruction, 0})) continue;
-      for (int dim = 0; dim < Rank(from); ++dim) Kin(from, dim, {instruction, 0}, dim);
-    }
+    for (std::size_t number = 0; number < At(instruction).operands.size(); ++number)
+      KinEach(Operand(instruction, number), Result(instruction));
   }
 
   void TupleElement(int instruction) {
@@ -435,15 +442,15 @@ class DimensionRules {
     const HloShape& shape = module_.ShapeOf(from);
     if (!shape.is_tuple || index[0] < 0 || index[0] >= static_cast<std::int64_t>(shape.elements.size())) return;
     const int start = dimensions_.LeavesOf(At(from).shape).starts[index[0]];
-    SameLeaves(instruction, 0, from, start, dimensions_.LeafCount(instruction));
+    SameLeaves(instruction, 0, from, start, Leaves(instruction));
   }
 
   void Tuple(int instruction) {
     int leaf = 0;
     for (const int operand : At(instruction).operands) {
-      if (leaf >= dimensions_.LeafCount(instruction)) return;
-      SameLeaves(instruction, leaf, operand, 0, dimensions_.LeafCount(operand));
-      leaf += dimensions_.LeafCount(operand);
+      if (leaf >= Leaves(instruction)) return;
+      SameLeaves(instruction, leaf, operand, 0, Leaves(operand));
+      leaf += Leaves(operand);
     }
   }
 
@@ -461,7 +468,7 @@ class DimensionRules {
     const HloShape& shape = module_.ShapeOf(instruction);
     if (shape.is_tuple && shape.elements.size() >= 2) {
       const int start = dimensions_.LeavesOf(at.shape).starts[1];
-      SameLeaves(instruction, start, called.root, 0, dimensions_.LeafCount(called.root));
+      SameLeaves(instruction, start, called.root, 0, Leaves(called.root));
     }
   }
 
@@ -471,8 +478,7 @@ class DimensionRules {
     for (const int call : at.calls) {
       const HloComputation& called = module_.computations[call];
       if (!called.parameters.empty() && called.parameters[0] >= 0) SameResults(instruction, called.parameters[0]);
-      if (called.root >= 0 && dimensions_.LeafCount(called.root) == dimensions_.LeafCount(instruction))
-        SameResults(instruction, called.root);
+      if (called.root >= 0 && Leaves(called.root) == Leaves(instruction)) SameResults(instruction, called.root);
     }
   }
 
@@ -487,16 +493,14 @@ class DimensionRules {
     return steps;
   }
 
-  // The factor of what an instruction reads or writes one of `steps` of; -1: it does not.
+  // The factor of the dimension that an instruction reads or writes one of `steps` of; -1: there is none.
   int StackedDim(int instruction, std::int64_t steps) const {
     const bool writes = At(instruction).opcode == "dynamic-update-slice";
     if (!writes && At(instruction).opcode != "dynamic-slice") return -1;
-    Array whole;
-    Array part{instruction, 0};
-    if (!Operand(instruction, 0, &whole) || (writes && !Operand(instruction, 1, &part))) return -1;
-    if (Rank(whole) != Rank(part)) return -1;
-    for (int dim = 0; dim < Rank(whole); ++dim) {
-      if (Size(whole, dim) == steps && Size(part, dim) == 1) return Dim(whole, dim);
+    const Array whole = Operand(instruction, 0);
+    const Array part = writes ? Operand(instruction, 1) : Result(instruction);
+    for (int dim = 0; whole.Rank() == part.Rank() && dim < whole.Rank(); ++dim) {
+      if (whole.Size(dim) == steps && part.Size(dim) == 1) return whole.factor + dim;
     }
     return -1;
   }
@@ -542,22 +546,17 @@ class DimensionRules {
   // copy-start, all-gather-start, …
   void Start(int instruction) {
     for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
-      Array from;
-      if (!Operand(instruction, number, &from)) continue;
-      for (int leaf = 0; leaf < dimensions_.LeafCount(instruction) && Look(); ++leaf) {
-        const Array to{instruction, leaf};
-        if (Rank(to) != Rank(from)) continue;
-        for (int dim = 0; dim < Rank(from); ++dim) Kin(from, dim, to, dim);
-      }
+      for (int leaf = 0; leaf < Leaves(instruction) && Look(); ++leaf)
+        KinEach(Operand(instruction, number), Leaf(instruction, leaf));
     }
   }
 
   void Done(int instruction) {
     const HloInstruction& at = At(instruction);
     if (at.operands.empty()) return;
-    for (int to = 0; to < dimensions_.LeafCount(instruction); ++to) {
-      for (int leaf = 0; leaf < dimensions_.LeafCount(at.operands[0]) && dimensions_.whole(); ++leaf)
-        SameArrays({instruction, to}, {at.operands[0], leaf});
+    for (int to = 0; to < Leaves(instruction); ++to) {
+      for (int leaf = 0; leaf < Leaves(at.operands[0]) && dimensions_.whole(); ++leaf)
+        SameArrays(Leaf(instruction, to), Leaf(at.operands[0], leaf));
     }
   }
 
@@ -565,6 +564,7 @@ class DimensionRules {
   Dimensions& dimensions_;
   std::size_t looks_ = 0;
 };
+
 void Dimensions::ApplyRules() { DimensionRules(module_, this).Apply(); }
 
 }  // namespace whyoom
