@@ -277,7 +277,7 @@ struct Kept {
   bool is_fused = false;        // into the one that reads it, where nobody else does: it follows from it elementwise
   std::set<int> readers;        // blocks other than its own whose forward pass reads it
   bool reaches_others = false;  // the forward pass outside of any block reads it, or it is handed out
-  std::vector<std::int64_t> dims;
+  ArrayDims dims;
 };
 
 class BlockRecomputer {
@@ -295,7 +295,7 @@ class BlockRecomputer {
 
   void Change(ModifiedProgram* modified) {
     std::vector<std::vector<const Kept*>> replayed(blocks_.list.size());
-    const std::map<std::pair<int, std::vector<std::int64_t>>, const Kept*> passed_on = PassedOn();
+    const std::map<std::pair<int, ArrayDims>, const Kept*> passed_on = PassedOn();
     for (const Kept& kept : results_) {
       const auto one = passed_on.find({kept.block, kept.dims});
       const bool stays =
@@ -312,8 +312,8 @@ class BlockRecomputer {
  private:
   // The result that a block passes on to others, by block and dimensions. It is one array, though the compiler may keep
   // the arrays that it is the sum of.
-  std::map<std::pair<int, std::vector<std::int64_t>>, const Kept*> PassedOn() const {
-    std::map<std::pair<int, std::vector<std::int64_t>>, const Kept*> passed_on;
+  std::map<std::pair<int, ArrayDims>, const Kept*> PassedOn() const {
+    std::map<std::pair<int, ArrayDims>, const Kept*> passed_on;
     for (const Kept& kept : results_) {
       if (kept.block < 0 || kept.readers.empty() || kept.reaches_others) continue;
       const Kept*& one = passed_on[{kept.block, kept.dims}];
@@ -419,7 +419,7 @@ class BlockRecomputer {
 
   // How many products of a block have these dimensions: what follows from a product by elementwise steps is made
   // inside the fusions that use it, once it is made again.
-  std::map<std::vector<std::int64_t>, int> ProductsOf(const Block& block) const {
+  std::map<ArrayDims, int> ProductsOf(const Block& block) const {
     std::set<int> called;
     for (const int i : block.instructions) called.insert(program_.At(i).calls.begin(), program_.At(i).calls.end());
     return program_.dimensions().ProductsIn(called, {block.instructions.begin(), block.instructions.end()});
@@ -434,8 +434,8 @@ class BlockRecomputer {
     for (const Block& other : blocks_.list) {
       if (other.backward_begin > begin) end = std::min(end, other.backward_begin);
     }
-    std::map<std::vector<std::int64_t>, int> products = ProductsOf(block);
-    std::map<std::vector<std::int64_t>, int> live_again;
+    std::map<ArrayDims, int> products = ProductsOf(block);
+    std::map<ArrayDims, int> live_again;
     for (const Kept* value : kept) {
       if (value->first >= begin || value->first_backward > value->last_backward) continue;
       for (const std::size_t v : value->values) modified->sizes[v] = 0;

@@ -33,7 +33,7 @@ Sizes Changes::Scaled(const Axis& axis, Ratio ratio, bool arguments_too) const {
 std::int64_t Changes::Scaled(const ProgramValue& value, const Axis& axis, Ratio ratio) const {
   if (!meaning_.Has(value.number, axis)) return value.size;
   const Rows& rows = meaning_.RowsOf(value.number);
-  std::vector<std::int64_t> dims = program_.ShapeOf(value).dims;
+  ArrayDims dims = program_.ShapeOf(value).dims;
   const auto holds = [&](const std::vector<int>& row) { return HoldsWhole(row, axis.families); };
   const bool whole = std::any_of(rows.begin(), rows.end(), holds);
   for (std::size_t dim = 0; dim < rows.size(); ++dim) {
@@ -296,8 +296,8 @@ std::optional<ModifiedProgram> Changes::NumberLabels() const {
   return modified;
 }
 
-std::vector<std::vector<std::int64_t>> Changes::SentToHost() const {
-  std::vector<std::vector<std::int64_t>> sent;
+std::vector<ArrayDims> Changes::SentToHost() const {
+  std::vector<ArrayDims> sent;
   for (const int transfer : HostTransfers(program_.module())) {
     const std::vector<int>& operands = program_.At(transfer).operands;
     if (operands.empty()) continue;
@@ -327,10 +327,10 @@ std::optional<ModifiedProgram> Changes::MergeTinyDimensions() const {
 std::optional<ModifiedProgram> Changes::WithoutHostTransfer() const {
   // What is sent must be whole in memory. Without the transfer it is mostly part of a fusion, and so is what it is made
   // of.
-  const std::vector<std::vector<std::int64_t>> sent = SentToHost();
+  const std::vector<ArrayDims> sent = SentToHost();
   if (sent.empty()) return std::nullopt;
   std::set<std::int64_t> counts;  // elements
-  for (const std::vector<std::int64_t>& dims : sent)
+  for (const ArrayDims& dims : sent)
     counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
   ModifiedProgram modified = AsItIs();
   for (const ProgramValue& value : program_.values()) {

@@ -122,8 +122,8 @@ class Changes {
   std::int64_t GradientSums(const Sizes& sizes, std::int64_t parts) const;
   bool ComputesIn(std::string_view dtype) const;
   bool IsUpdated(const ProgramParameter& parameter) const;
-  std::vector<bool> MadeOfState() const;                      // by instruction: from weights or other state
-  std::vector<std::vector<std::int64_t>> SentToHost() const;  // dimensions of the arrays
+  std::vector<bool> MadeOfState() const;      // by instruction: from weights or other state
+  std::vector<ArrayDims> SentToHost() const;  // dimensions of the arrays
 
   void SendToHost(const ProgramParameter& parameter, ModifiedProgram* modified) const;
   void SendResultsToHost(const std::set<std::string>& shapes, ModifiedProgram* modified) const;

@@ -156,7 +156,7 @@ std::size_t Dimensions::Count(const HloModule& module) {
   for (const HloShape& shape : module.shapes) {
     std::size_t count = 1 + shape.array.dims.size();
     for (const int element : shape.elements) {
-      if (static_cast<std::size_t>(element) < of_shape.size()) count += of_shape[element];
+      if (std::cmp_less(element, of_shape.size())) count += of_shape[element];
     }
     of_shape.push_back(count);
   }
@@ -222,9 +222,9 @@ std::vector<int> Dimensions::FamiliesOf(const std::vector<int>& factors) const {
   return families;
 }
 
-std::map<std::vector<std::int64_t>, int> Dimensions::ProductsIn(const std::set<int>& computations,
-                                                                const std::set<int>& instructions) const {
-  std::map<std::vector<std::int64_t>, int> counts;
+std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<int>& computations,
+                                                const std::set<int>& instructions) const {
+  std::map<ArrayDims, int> counts;
   for (const Product& product : products_) {
     if (computations.contains(module_.instructions[product.instruction].computation) ||
         instructions.contains(product.instruction))

@@ -112,8 +112,7 @@ class Dimensions {
   bool whole() const { return whole_; }
 
   // How many products of some computations, or among some instructions, have results of which dimensions, sorted.
-  std::map<std::vector<std::int64_t>, int> ProductsIn(const std::set<int>& computations,
-                                                      const std::set<int>& instructions = {}) const;
+  std::map<ArrayDims, int> ProductsIn(const std::set<int>& computations, const std::set<int>& instructions = {}) const;
 
   const Factors& factors() const { return factors_; }
   std::vector<int> FamiliesOf(const std::vector<int>& factors) const;

@@ -30,7 +30,7 @@ bool IsFew(std::size_t wrong, std::size_t all) { return wrong * 100 <= all; }
 const HloShape* ElementOf(const HloModule& module, int instruction, std::string_view index) {
   const HloShape* shape = &module.ShapeOf(instruction);
   for (const std::int64_t element : Integers(index)) {
-    if (element < 0 || static_cast<std::size_t>(element) >= shape->elements.size()) return nullptr;
+    if (element < 0 || std::cmp_greater_equal(element, shape->elements.size())) return nullptr;
     shape = &module.shapes[shape->elements[element]];
   }
   return shape;

@@ -237,7 +237,7 @@ class HloReader {
     const std::int64_t index = NumberIn(name.substr(mark + 1));
     if (tuple < 0 || index < 0) return -1;
     const std::vector<int>& elements = module_.ShapeOf(tuple).elements;
-    if (static_cast<std::size_t>(index) >= elements.size()) return -1;
+    if (std::cmp_greater_equal(index, elements.size())) return -1;
     HloInstruction element;
     element.name = module_.text->Keep(name);
     element.opcode = texts_.Keep("get-tuple-element");

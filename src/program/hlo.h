@@ -29,6 +29,8 @@
 
 namespace whyoom {
 
+using ArrayDims = std::vector<std::int64_t>;
+
 // An array, or a tuple of shapes.
 struct HloShape {
   ArrayShape array;           // of an array; its dtype is empty for tuples, tokens and what is not understood

@@ -135,7 +135,7 @@ std::optional<int> TakeFrameNumber(std::string_view* text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error != std::errc() || number < 0) return std::nullopt;
-  text->remove_prefix(static_cast<std::size_t>(end - text->data()));
+  text->remove_prefix(end - text->data());
   return number;
 }
 
@@ -158,7 +158,7 @@ bool Set(int id, const Row& row, std::vector<Row>* rows) {
 
 template <class Row>
 Row Get(const std::vector<Row>& rows, int id) {
-  return static_cast<std::size_t>(id) < rows.size() ? rows[id] : Row();
+  return std::cmp_less(id, rows.size()) ? rows[id] : Row();
 }
 
 std::optional<std::string_view> Quoted(std::string_view row) {
@@ -208,7 +208,7 @@ std::vector<SourceFrame> SourceTables::Frames() const {
     frames[id].file = Get(files_, location.file);
     frames[id].function = Get(functions_, location.function);
     frames[id].line = location.line;
-    frames[id].parent = parent > 0 && static_cast<std::size_t>(parent) < id ? parent : 0;
+    frames[id].parent = parent > 0 && std::cmp_less(parent, id) ? parent : 0;
   }
   return frames;
 }

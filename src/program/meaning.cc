@@ -473,14 +473,14 @@ std::vector<char> Meaning::FindGathered() const {
 void Meaning::FindWeightDims() {
   for (const ProgramParameter& parameter : program_.parameters()) {
     if (roles_[parameter.place] != Role::kWeights) continue;
-    std::vector<std::int64_t> dims = program_.ShapeOf(parameter).dims;
-    std::vector<std::int64_t> whole = dims;
+    ArrayDims dims = program_.ShapeOf(parameter).dims;
+    ArrayDims whole = dims;
     for (std::size_t d = 0; d < std::min(dims.size(), parameter.shards.size()); ++d)
       whole[d] = dims[d] > INT64_MAX / parameter.shards[d] ? dims[d] : dims[d] * parameter.shards[d];
-    for (std::vector<std::int64_t>* of : {&dims, &whole}) {
+    for (ArrayDims* of : {&dims, &whole}) {
       weight_dims_.insert(SortedDims(*of));
       for (std::size_t d = 0; of->size() > 2 && d < of->size(); ++d) {
-        std::vector<std::int64_t> layer = *of;
+        ArrayDims layer = *of;
         layer.erase(layer.begin() + static_cast<std::ptrdiff_t>(d));
         weight_dims_.insert(SortedDims(std::move(layer)));
       }

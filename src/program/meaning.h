@@ -117,8 +117,8 @@ class Meaning {
   std::vector<Role> roles_;
   std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
   std::vector<ValueKind> kinds_;
-  std::set<std::vector<std::int64_t>> weight_dims_;  // sorted: of weights, on a device and whole, and of one layer
-  std::vector<char> gathered_;                       // by instruction: see FindGathered
+  std::set<ArrayDims> weight_dims_;  // sorted: of weights, on a device and whole, and of one layer
+  std::vector<char> gathered_;       // by instruction: see FindGathered
   mutable std::map<std::int64_t, std::map<std::vector<int>, std::int64_t>> of_size_;  // what Restored found
   std::set<int> weight_families_;
   std::set<int> stacked_families_;  // of weights with more than two dimensions

@@ -26,7 +26,7 @@ std::optional<std::int64_t> TakeNumber(std::string_view* text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error == std::errc::invalid_argument || text->starts_with('-')) return std::nullopt;
-  text->remove_prefix(static_cast<std::size_t>(end - text->data()));
+  text->remove_prefix(end - text->data());
   return error == std::errc() ? std::min(number, kMost) : kMost;
 }
 

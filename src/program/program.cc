@@ -200,7 +200,7 @@ void Program::AddParameters(ProgramParameter parameter, std::string_view shardin
     const ProgramValue& value = values_[i];
     const MemoryAllocation& allocation = AllocationOf(value);
     if (allocation.kind != AllocationKind::kArgument || value.leaf < 0) continue;
-    ProgramParameter& of = parameters_[begin + static_cast<std::size_t>(value.leaf)];
+    ProgramParameter& of = parameters_[begin + value.leaf];
     of.size = allocation.size;
     of.shares_output = allocation.is_output;
   }

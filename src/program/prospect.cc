@@ -319,7 +319,7 @@ class Estimator {
     if (split > 1) return split;
     // If the trail to the argument is lost, an input with as long a leading dimension is it.
     for (const ProgramParameter& parameter : program_.parameters()) {
-      const std::vector<std::int64_t>& dims = program_.ShapeOf(parameter).dims;
+      const ArrayDims& dims = program_.ShapeOf(parameter).dims;
       if (!meaning_.IsState(parameter.place) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
         split = std::max(split, parameter.shards[0]);
     }

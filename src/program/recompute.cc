@@ -13,8 +13,6 @@ constexpr std::int64_t kSmallestValue = std::int64_t{64} << 10;
 constexpr std::size_t kMostLoops = 1000;
 constexpr std::size_t kMostReaders = 64;
 
-using Dims = std::vector<std::int64_t>;
-
 // A loop of the forward pass and the loop of the backward pass that reads what it stacks.
 struct LoopPair {
   Loop forward;
@@ -128,14 +126,14 @@ class LoopRecomputer {
   // What the loop keeps of each step.
   struct Stack {
     const Buffer* buffer;
-    int leaf;   // of the forward loop
-    Dims dims;  // of one step, sorted
+    int leaf;        // of the forward loop
+    ArrayDims dims;  // of one step, sorted
     bool kept = false;
   };
   // What the loop carries from step to step besides stacks: a layer's input.
   struct Input {
     int leaf;
-    Dims dims;  // sorted
+    ArrayDims dims;  // sorted
     std::int64_t bytes;
   };
 
@@ -188,7 +186,7 @@ class LoopRecomputer {
         stacked_leaves_.insert(value.leaf);
       }
       if (!leaf) continue;
-      Dims dims = dimensions_.Leaf(pair_.forward.instruction, *leaf).dims;
+      ArrayDims dims = dimensions_.Leaf(pair_.forward.instruction, *leaf).dims;
       const auto steps = std::find(dims.begin(), dims.end(), pair_.forward.steps);
       if (steps == dims.end()) continue;
       dims.erase(steps);
@@ -363,8 +361,8 @@ class LoopRecomputer {
   std::vector<Stack> stacks_;                                // the largest first
   std::set<int> stacked_leaves_;                             // of the forward loop
   std::vector<Input> inputs_;                                // for which no stack is kept
-  std::map<Dims, int> products_;                             // of the forward body, by sorted dimensions
-  std::map<Dims, int> live_again_;                           // values, likewise
+  std::map<ArrayDims, int> products_;                        // of the forward body, by sorted dimensions
+  std::map<ArrayDims, int> live_again_;                      // values, likewise
   std::vector<std::pair<std::int64_t, std::int64_t>> made_;  // again: when in the forward body, and bytes
 };
 

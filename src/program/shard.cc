@@ -146,7 +146,7 @@ Sizes Changes::BetweenWeights(const std::set<int>& split, std::int64_t devices) 
 
 // What is sent to the host is put together in one place first.
 Sizes Changes::WholeWhereSent(Sizes sizes) const {
-  for (const std::vector<std::int64_t>& dims : SentToHost()) {
+  for (const ArrayDims& dims : SentToHost()) {
     for (const ProgramValue& value : program_.values()) {
       if (value.leaf >= 0 && program_.ShapeOf(value).dims == dims) sizes[value.number] = value.size;
     }

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
+#include "program/hlo.h"
+#include "program/memory.h"
 
 using namespace whyoom;
 
