@@ -317,9 +317,12 @@ CommandArguments BuildRules(Options* options) {
                   "read from standard input")
       ->type_name("CODE LINE")
       ->required();
-  sub->add_option("--from", options->new_rule_from,
-                  "Take the message from this line of a log, as train.log:41, or from lines, as train.log:41-44; the "
-                  "log may be packed, and - is standard input")
+  sub->add_option(
+         "--from", options->new_rule_from,
+         "Take the message from this line of a log, as train.log:41, or from lines, as train.log:41-44; the "
+         "log may be packed, and - is standard input. Given twice, the two messages are compared: what differs "
+         "is no part of the rule")
+      ->allow_extra_args(false)
       ->type_name("LOG:LINE");
   AddCommon(*sub, options, &command.words);
   sub->callback([options] { options->command = Command::kRulesNew; });

@@ -193,7 +193,7 @@ void TellChoice(const TriedRule& choice, const std::string& code, std::size_t pa
     for (const std::string& failure : failures) WriteError("  " + Printable(failure) + "\n");
   }
   if (!choice.rule.asks.empty()) Tell(fmt::format("logs are looked at where they hold '{}'", choice.rule.asks[0]));
-  Tell("write what stands behind each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
+  Tell("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
 }
 
 }  // namespace
@@ -205,17 +205,19 @@ int RunNewRule(const Options& options) {
   request.code = options.new_rule[0];
   if (Printable(request.code) != request.code || request.code.find(' ') != std::string::npos)
     throw Error(fmt::format("'{}' cannot be a code: write one word, such as my.pool", Printable(request.code)));
-  if (options.new_rule_from.empty()) {
-    request.message = Cleaned(engine, GivenLines(options));
-  } else {
-    if (options.new_rule.size() > 1) throw Error("rules new: give the lines of the message, or --from LOG:LINE");
-    const LogLines place = ParseLogLines(options.new_rule_from);
-    request.message = ReadPlace(engine, place, options.limits).lines;
-    request.from = MaskSecrets(place.text);
+  if (options.new_rule_from.empty()) request.messages = {Cleaned(engine, GivenLines(options))};
+  if (!options.new_rule_from.empty() && options.new_rule.size() > 1)
+    throw Error("rules new: give the lines of the message, or --from LOG:LINE");
+  for (const std::string& from : options.new_rule_from) {
+    const LogLines place = ParseLogLines(from);
+    request.messages.push_back(ReadPlace(engine, place, options.limits).lines);
+    request.from += (request.from.empty() ? "" : " and ") + MaskSecrets(place.text);
   }
-  for (std::string& line : request.message) line = MaskSecrets(line);  // a rule file is shared
+  for (std::vector<std::string>& message : request.messages) {
+    for (std::string& line : message) line = MaskSecrets(line);  // a rule file is shared
+  }
   std::vector<NewRule> rules = NewRules(known, request);
-  const std::vector<std::string> codes = KnownAs(engine, request.message);
+  const std::vector<std::string> codes = KnownAs(engine, request.messages[0]);
   const std::vector<RuleFile> files = RuleFilesOf(options).files;
   std::optional<TriedRule> best;
   std::size_t passed_over = 0;

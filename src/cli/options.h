@@ -58,9 +58,9 @@ struct Options {
   std::string framework;  // by id or name. Of kExplain: whose steps are shown, "all", or empty: the default one's. Of
                           // reports: whose steps the advice has, or empty: those of the one that the log shows
   std::string pages;      // of kExplain: a folder to write all into; empty: none
-  std::vector<std::string> new_rule;  // of kRulesNew: the code, then the lines of the message
-  std::string new_rule_from;          // of kRulesNew: the line of a log that it is made from; empty: none
-  std::vector<std::string> rules;     // files and folders
+  std::vector<std::string> new_rule;       // of kRulesNew: the code, then the lines of the message
+  std::vector<std::string> new_rule_from;  // of kRulesNew: lines of logs that it is made from, two at most
+  std::vector<std::string> rules;          // files and folders
   RuleTestSettings rule_test;
   std::uint64_t trace_line = 0;          // of kRulesTrace, in the path; 0: all that matter
   std::vector<std::string> trace_rules;  // codes of failures that are told of wherever they are

@@ -75,46 +75,45 @@ Value LongestDim(const Allocation& row) {
 
 using Field = std::function<Value(const Allocation&)>;
 
+template <class Member>
+Field Number(Member member) {
+  return [member](const Allocation& row) { return FromNumber(row.*member); };
+}
+Field Text(std::string Allocation::*member) {
+  return [member](const Allocation& row) { return FromText(row.*member); };
+}
+// Unknown if the row is no array.
+template <class Of>
+Field OfArray(Of of) {
+  return [of](const Allocation& row) { return FromArray(row, of); };
+}
+
 const std::map<std::string_view, Field>& Fields() {
   static const std::map<std::string_view, Field> fields = {
       {"rank", [](const Allocation& row) { return Value(static_cast<double>(row.rank)); }},
-      {"size_bytes", [](const Allocation& row) { return FromNumber(row.size_bytes); }},
-      {"unpadded_bytes", [](const Allocation& row) { return FromNumber(row.unpadded_bytes); }},
+      {"size_bytes", Number(&Allocation::size_bytes)},
+      {"unpadded_bytes", Number(&Allocation::unpadded_bytes)},
       {"padding_bytes", [](const Allocation& row) { return FromNumber(Padding(row)); }},
-      {"padding_factor", [](const Allocation& row) { return FromNumber(row.padding_factor); }},
+      {"padding_factor", Number(&Allocation::padding_factor)},
       {"shape",
        [](const Allocation& row) {
          return row.array ? Value(row.array->shape) : FromText(Brief(WithoutLayouts(row.shape_text)));
        }},
-      {"layout", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.layout; }); }},
-      {"dtype", [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype; }); }},
-      {"elements",
-       [](const Allocation& row) {
-         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(ElementCount(a)); });
-       }},
-      {"dims",
-       [](const Allocation& row) {
-         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(a.dims.size()); });
-       }},
-      {"minor_dim",
-       [](const Allocation& row) { return row.array ? FromNumber(MinorDim(*row.array)) : Value{Unknown{}}; }},
-      {"second_minor_dim",
-       [](const Allocation& row) { return row.array ? FromNumber(SecondMinorDim(*row.array)) : Value{Unknown{}}; }},
-      {"tile_minor",
-       [](const Allocation& row) {
-         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 1)); });
-       }},
-      {"tile_second_minor",
-       [](const Allocation& row) {
-         return FromArray(row, [](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 2)); });
-       }},
-      {"op_name", [](const Allocation& row) { return FromText(row.op_name); }},
+      {"layout", OfArray([](const ArrayShape& a) { return a.layout; })},
+      {"dtype", OfArray([](const ArrayShape& a) { return a.dtype; })},
+      {"elements", OfArray([](const ArrayShape& a) { return static_cast<double>(ElementCount(a)); })},
+      {"dims", OfArray([](const ArrayShape& a) { return static_cast<double>(a.dims.size()); })},
+      {"minor_dim", OfArray([](const ArrayShape& a) { return FromNumber(MinorDim(a)); })},
+      {"second_minor_dim", OfArray([](const ArrayShape& a) { return FromNumber(SecondMinorDim(a)); })},
+      {"tile_minor", OfArray([](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 1)); })},
+      {"tile_second_minor", OfArray([](const ArrayShape& a) { return static_cast<double>(TileNumber(a, 2)); })},
+      {"op_name", Text(&Allocation::op_name)},
       {"source", Source},
       {"library_source", LibrarySource},
-      {"source_file", [](const Allocation& row) { return FromText(row.source_file); }},
-      {"source_line", [](const Allocation& row) { return FromNumber(row.source_line); }},
-      {"xla_label", [](const Allocation& row) { return FromText(row.xla_label); }},
-      {"kind", [](const Allocation& row) { return FromText(row.kind); }},
+      {"source_file", Text(&Allocation::source_file)},
+      {"source_line", Number(&Allocation::source_line)},
+      {"xla_label", Text(&Allocation::xla_label)},
+      {"kind", Text(&Allocation::kind)},
       {"name", [](const Allocation& row) { return FromText(ShortName(row)); }},
       {"called", [](const Allocation& row) { return FromText(CalledName(row)); }},
       {"from",
@@ -124,23 +123,17 @@ const std::map<std::string_view, Field>& Fields() {
       {"longest_dim", LongestDim},
       {"element_bits",
        [](const Allocation& row) { return row.array ? FromNumber(ElementBits(row.array->dtype)) : Value{Unknown{}}; }},
-      {"is_float32",
-       [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == "f32"; }); }},
-      {"is_bf16",
-       [](const Allocation& row) { return FromArray(row, [](const ArrayShape& a) { return a.dtype == kBfloat16; }); }},
+      {"is_float32", OfArray([](const ArrayShape& a) { return a.dtype == "f32"; })},
+      {"is_bf16", OfArray([](const ArrayShape& a) { return a.dtype == kBfloat16; })},
       {"in_backward", [](const Allocation& row) { return Value(IsTransposed(row.op_name)); }},
       {"in_gradient", [](const Allocation& row) { return Value(IsInGradient(row.op_name)); }},
-      {"in_host_memory",
-       [](const Allocation& row) {
-         return FromArray(row, [](const ArrayShape& a) { return a.memory_space == kHostMemorySpace; });
-       }},
+      {"in_host_memory", OfArray([](const ArrayShape& a) { return a.memory_space == kHostMemorySpace; })},
       {"is_rematted", [](const Allocation& row) { return Value(IsRematted(row.op_name)); }},
       {"bf16_bytes",
        [](const Allocation& row) {
          return row.array ? FromNumber(BytesWithElementBits(*row.array, 16)) : Value{Unknown{}};
        }},
-      {"best_layout_bytes",
-       [](const Allocation& row) { return row.array ? FromNumber(BestLayoutBytes(*row.array)) : Value{Unknown{}}; }},
+      {"best_layout_bytes", OfArray([](const ArrayShape& a) { return FromNumber(BestLayoutBytes(a)); })},
   };
   return fields;
 }

@@ -1,11 +1,11 @@
 #include "rules/new_rule.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -13,11 +13,9 @@
 #include <utility>
 
 #include "input/error.h"
-#include "rules/capture_names.h"
-#include "rules/expression_node.h"
-#include "rules/message_cut.h"
-#include "rules/message_parts.h"
+#include "rules/message_tokens.h"
 #include "rules/names.h"
+#include "text/byte_class.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -26,45 +24,9 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostFacts = 8;
-constexpr const char* kNeed = "need_bytes";
-constexpr const char* kHave = "have_bytes";
-
-void AddNames(const std::vector<Pattern>& patterns, std::set<std::string>* names) {
-  for (const Pattern& pattern : patterns) names->insert(pattern.capture_names().begin(), pattern.capture_names().end());
-}
-
-// What a failure's own patterns give.
-std::set<std::string> FactsOf(const Failure& failure) {
-  std::set<std::string> facts;
-  for (const Head& head : failure.heads) AddNames({head.pattern}, &facts);
-  AddNames(failure.facts, &facts);
-  return facts;
-}
-
-bool Derives(const Failure& failure, std::string_view fact) {
-  return std::any_of(failure.derived.begin(), failure.derived.end(),
-                     [&](const DerivedFact& derived) { return derived.name == fact; });
-}
-
-// The names under which messages of known failures give a size of that role, best first.
-std::vector<std::string> NamesFor(SizeRole role) {
-  switch (role) {
-    case SizeRole::kUsed:
-    case SizeRole::kNeeded:
-      return {"used_bytes", "needed_bytes", "request_bytes"};
-    case SizeRole::kRequest:
-      return {"request_bytes", "used_bytes"};
-    case SizeRole::kLimit:
-      return {"limit_bytes", "free_bytes"};
-    case SizeRole::kFree:
-      return {"free_bytes", "limit_bytes"};
-    case SizeRole::kExcess:
-      return {"excess_bytes", "missing_bytes"};
-    case SizeRole::kNone:
-      break;
-  }
-  return {};
-}
+constexpr std::size_t kMostTokens = 600;  // of a message
+constexpr std::size_t kMostHeadTokens = 80;
+constexpr std::size_t kEnoughLetters = 10;  // of a header pattern
 
 OrderedJson ToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
@@ -80,49 +42,84 @@ Pattern Compile(const std::string& source) {
   return Pattern::Compile(source, &faults);
 }
 
-// Makes the rules of one message.
+std::string Joined(const std::vector<std::string>& lines) {
+  static constexpr ByteClass kWhite(" \t\n\r");
+  std::string joined;
+  for (const std::string& line : lines) AppendWithSingleBlanks(line + " ", kWhite, &joined);
+  while (joined.ends_with(' ')) joined.pop_back();
+  return joined;
+}
+
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Where the message proper begins: behind exception classes, status words, sources and codes. `tag`: "E1300: Name".
+std::size_t CoreOf(const std::string& text, std::string* tag) {
+  static const re2::RE2 name(R"((?:((?:[A-Za-z_]\w*(?:\.|::))*[A-Z]\w*)(?:\([^)]{0,80}\))?:\s+))");
+  static const re2::RE2 other(R"((?:\[[^\]]{1,160}\]:?\s*|[\w./-]+\.\w{1,4}:\d+[\]):]*\s+|[^\w\[%/]+))");
+  static const re2::RE2 code(R"([A-Z]{1,4}\d{3,6})");
+  re2::StringPiece rest(text);
+  bool behind_code = false;
+  while (true) {
+    re2::StringPiece next = rest;
+    std::string found;
+    if (!re2::RE2::Consume(&next, name, &found) && !re2::RE2::Consume(&next, other)) break;
+    const bool is_code = re2::RE2::FullMatch(found, code);
+    const auto letters = static_cast<std::size_t>(std::count_if(next.begin(), next.end(), IsLetter));
+    if (!is_code && letters < kEnoughLetters) break;
+    if (is_code) *tag = found + ":";
+    if (behind_code && !is_code && !found.empty()) *tag += " " + found;
+    behind_code = is_code;
+    rest = next;
+  }
+  return text.size() - rest.size();
+}
+
+std::set<std::string> FactsOf(const Failure& failure) {
+  std::set<std::string> facts;
+  const auto add = [&](const Pattern& pattern) {
+    facts.insert(pattern.capture_names().begin(), pattern.capture_names().end());
+  };
+  for (const Head& head : failure.heads) add(head.pattern);
+  for (const Pattern& pattern : failure.facts) add(pattern);
+  return facts;
+}
+
+// Tokens [begin, end).
+struct Span {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
 class Maker {
  public:
   Maker(const RuleSet& rules, const NewRuleRequest& request)
-      : rules_(rules), request_(request), known_(rules.FindFailure(request.code)), parts_(request.message) {
+      : request_(request), known_(rules.FindFailure(request.code)), message_(Joined(request.messages.at(0))) {
+    core_ = CoreOf(message_, &tag_);
+    tokens_ = CutMessage(message_);
+    if (request.messages.size() > 1 && tokens_.size() <= kMostTokens) {
+      const std::vector<MessageToken> other = CutMessage(Joined(request.messages[1]));
+      if (other.size() <= kMostTokens) tokens_ = MergeMessages(tokens_, other);
+    }
+    NameCaptures(&tokens_);
+    // A compiler reports what a program uses, a known failure may call it what was asked for.
     const std::set<std::string> facts = known_ != nullptr ? FactsOf(*known_) : std::set<std::string>();
-    std::set<std::string> taken = facts;
-    if (known_ != nullptr) {
-      for (const DerivedFact& derived : known_->derived) taken.insert(derived.name);
-      const std::vector<std::string>& read = ReaderFacts(known_->reader);
-      taken.insert(read.begin(), read.end());
+    for (MessageToken& token : tokens_) {
+      if (token.capture == "used_bytes" && !facts.contains("used_bytes") && facts.contains("request_bytes"))
+        token.capture = "request_bytes";
+      if (token.capture == "limit_bytes" && !facts.contains("limit_bytes") && facts.contains("free_bytes"))
+        token.capture = "free_bytes";
     }
-    for (const RowTest& test : rules.row_tests()) taken.insert(test.name);
-    for (const std::vector<std::string>* names : {&RowFields(), &BuiltInNames(), &rules.term_names()})
-      taken.insert(names->begin(), names->end());
-    CaptureNaming naming;
-    naming.is_taken = [taken](const std::string& name) {
-      return taken.contains(name) || internal::IsReserved(name) || name == kNeed || name == kHave;
-    };
-    if (known_ != nullptr) {
-      naming.known_facts = [facts, numbers = known_->numbers](SizeRole role) {
-        std::vector<std::string> names = NamesFor(role);
-        std::erase_if(names, [&](const std::string& name) { return !facts.contains(name); });
-        // First those that make the diagnosis whole.
-        std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-          return std::find(numbers.begin(), numbers.end(), name) != numbers.end();
-        });
-        return names;
-      };
-    }
-    sizes_ = NameCaptures(naming, &parts_.pieces());
   }
 
   std::vector<NewRule> Run() {
     std::vector<NewRule> rules;
-    std::set<std::string> seen;
-    for (const MessageParts::Span& span : parts_.HeadSpans()) {
-      const std::string head = PatternOf(parts_.pieces(), span.begin, span.end);
-      if (!seen.insert(head).second || Compile(head).Literals(kHeadLiteral).empty()) continue;
-      rules.push_back(Make(span, head));
+    for (const Span& span : HeadSpans()) {
+      const std::string head = PatternOf(span);
+      if (Compile(head).Literals(kHeadLiteral).empty()) continue;
+      if (rules.empty() || rules.back().heads[0].source() != head) rules.push_back(Make(span, head));
     }
-    if (rules.empty() && !parts_.tag().empty() && !Compile(TagPattern()).Literals(kHeadLiteral).empty())
-      rules.push_back(Make({0, 0}, ""));
     if (rules.empty())
       throw Error(
           fmt::format("no rule can be made of this message: it has no {} letters that stand together and could "
@@ -132,38 +129,80 @@ class Maker {
   }
 
  private:
-  std::string TagPattern() const {
-    std::string quoted;
-    for (const char c : parts_.tag()) quoted += c == '.' ? std::string("\\.") : std::string(1, c);
-    return "\\b" + quoted + (quoted.ends_with(':') ? "" : "\\b");
+  std::string PatternOf(const Span& span) const {
+    std::string pattern;
+    for (std::size_t i = span.begin; i < span.end; ++i) {
+      const MessageToken& token = tokens_[i];
+      const std::size_t brace = token.pattern.rfind('}');
+      pattern += token.capture.empty() ? token.pattern : token.pattern.substr(0, brace) + ":" + token.capture + "}";
+    }
+    return pattern;
   }
 
-  NewRule Make(const MessageParts::Span& span, const std::string& head) {
-    NewRule rule;
-    facts_ = OrderedJson::object();
-    if (!head.empty()) rule.heads.push_back(Compile(head));
-    const std::string joined = parts_.Joined();
-    PatternMatch match;
-    if (!head.empty() && rule.heads[0].Find(joined, 0, &match)) AddFacts(match);
-    OrderedJson more = OrderedJson::array();
-    for (const MessageParts::Span& clause : parts_.ClausesBehind(span.end)) {
-      const std::string pattern = PatternOf(parts_.pieces(), clause.begin, clause.end);
-      const Pattern compiled = Compile(pattern);
-      PatternMatch found;
-      if (more.size() >= kMostFacts || !compiled.Find(joined, match.end, &found)) continue;
-      AddFacts(found);
-      more.push_back(pattern);
+  // Behind the sentence that the token `begin` is in.
+  std::size_t EndOfSentence(std::size_t begin) const {
+    for (std::size_t i = begin; i + 1 < tokens_.size(); ++i) {
+      const std::string& text = tokens_[i].text;
+      const bool is_stop = text == "." || text == ";" || text == "!" || text == "?";
+      if (is_stop && tokens_[i + 1].text == " ") return i + 1;
     }
-    OrderedJson heads = OrderedJson::array();
-    if (!head.empty()) heads.push_back({{"id", HeadId()}, {"pattern", head}});
-    if (!parts_.tag().empty() && (known_ == nullptr || head.empty())) {
-      rule.heads.push_back(Compile(TagPattern()));
-      heads.push_back({{"id", "tag"}, {"pattern", TagPattern()}, {"fragment", true}});
+    return tokens_.size();
+  }
+
+  Span Trimmed(Span span) const {
+    const auto is_edge = [&](std::size_t i) {
+      const MessageToken& token = tokens_[i];
+      return token.capture.empty() && std::none_of(token.text.begin(), token.text.end(),
+                                                   [](unsigned char c) { return c >= 0x80 || std::isalnum(c) != 0; });
+    };
+    while (span.begin < span.end && is_edge(span.begin)) ++span.begin;
+    while (span.end > span.begin && is_edge(span.end - 1)) --span.end;
+    return span;
+  }
+
+  bool IsEnough(const Span& span) const {
+    std::size_t letters = 0;
+    for (std::size_t i = span.begin; i < span.end; ++i) {
+      if (tokens_[i].pattern == QuoteForPattern(tokens_[i].text))
+        letters += static_cast<std::size_t>(std::count_if(tokens_[i].text.begin(), tokens_[i].text.end(), IsLetter));
+    }
+    return letters >= kEnoughLetters;
+  }
+
+  // What a header pattern may be made of, the least first: the first sentence, two of them, all with what stands
+  // before.
+  std::vector<Span> HeadSpans() const {
+    std::size_t begin = 0;
+    for (std::size_t at = 0; begin < tokens_.size() && at < core_; ++begin) at += tokens_[begin].text.size();
+    std::size_t end = EndOfSentence(begin);
+    while (end < tokens_.size() && !IsEnough({begin, end})) end = EndOfSentence(end);
+    const std::size_t more = end < tokens_.size() ? EndOfSentence(end) : end;
+    std::vector<Span> spans = {{begin, end}, {begin, more}, {0, more}};
+    for (Span& span : spans) span = Trimmed({span.begin, std::min(span.end, span.begin + kMostHeadTokens)});
+    return spans;
+  }
+
+  NewRule Make(const Span& span, const std::string& head) {
+    NewRule rule;
+    rule.heads.push_back(Compile(head));
+    OrderedJson heads = OrderedJson::array({{{"id", HeadId()}, {"pattern", head}}});
+    if (!tag_.empty() && known_ == nullptr) {
+      const std::string pattern = "\\b" + QuoteForPattern(tag_);
+      rule.heads.push_back(Compile(pattern));
+      heads.push_back({{"id", "tag"}, {"pattern", pattern}, {"fragment", true}});
+    }
+    OrderedJson more = OrderedJson::array();
+    for (std::size_t at = span.end; at < tokens_.size() && more.size() < kMostFacts; at = EndOfSentence(at)) {
+      const Span sentence = Trimmed({at, EndOfSentence(at)});
+      const bool has_figure = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.begin),
+                                          tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.end),
+                                          [](const MessageToken& token) { return !token.capture.empty(); });
+      if (has_figure) more.push_back(PatternOf(sentence));
     }
     OrderedJson entry = known_ != nullptr ? OrderedJson{{"extends", known_->code}} : Beginning();
     entry["heads"] = std::move(heads);
-    if (!more.empty()) entry["facts"] = std::move(more);
-    if (OrderedJson derived = Derived(); !derived.empty()) entry["derived"] = std::move(derived);
+    if (!more.empty()) entry["facts"] = more;
+    facts_ = Captured(rule.heads[0], more);
     if (known_ == nullptr) AddJudgement(&entry);
     entry["examples"] = Examples(span);
     for (const Pattern& pattern : rule.heads) {
@@ -174,119 +213,125 @@ class Maker {
     const OrderedJson file = {{"$comment", Comment()},
                               {"format", "whyoom.rules/1"},
                               {known_ != nullptr ? "extensions" : "failures", OrderedJson::array({std::move(entry)})}};
-    // It is printed: what a message holds that is not seen, or turns what is, stands escaped.
+    // It is printed: characters that are not visible, or that reorder the text, are escaped.
     const std::string in_one_line = file.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     const bool is_plain = Printable(in_one_line) == in_one_line;
     rule.text = file.dump(2, ' ', !is_plain, OrderedJson::error_handler_t::replace) + "\n";
     return rule;
   }
 
-  void AddFacts(const PatternMatch& match) {
-    for (const Capture& capture : match.captures) {
-      if (!facts_.contains(capture.name)) facts_[capture.name] = ToJson(capture.value);
+  OrderedJson Captured(const Pattern& head, const OrderedJson& more) const {
+    OrderedJson facts = OrderedJson::object();
+    PatternMatch match;
+    const auto add = [&] {
+      for (const Capture& capture : match.captures) {
+        if (!facts.contains(capture.name)) facts[capture.name] = ToJson(capture.value);
+      }
+    };
+    if (head.Find(message_, 0, &match)) add();
+    const std::size_t behind = match.end;
+    for (const OrderedJson& pattern : more) {
+      if (Compile(pattern.get<std::string>()).Find(message_, behind, &match)) add();
     }
+    return facts;
   }
 
   OrderedJson Comment() const {
     OrderedJson lines = OrderedJson::array();
     if (!request_.from.empty()) lines.push_back("Made from " + request_.from + ".");
+    lines.push_back("Replace each TODO; keep in the header pattern what every such message says, and no more.");
+    const bool unclear = std::any_of(tokens_.begin(), tokens_.end(),
+                                     [](const MessageToken& token) { return token.capture.starts_with("figure_"); });
+    if (unclear)
+      lines.push_back(
+          "The words next to figure_1 … do not show what it is: rename it to used_bytes, request_bytes, limit_bytes, "
+          "free_bytes or excess_bytes, or remove its capture.");
     if (known_ == nullptr) {
       lines.push_back(
-          "Write what stands behind each TODO; keep in the head what every such message says, and no more.");
-      lines.push_back(
-          "Add \"remedies\": [{\"id\": \"…\", \"section\": \"…\"}] for what helps; `whyoom rules list remedies` names "
+          "Add \"remedies\": [{\"id\": \"…\", \"section\": \"…\"}] for what helps; `whyoom rules list remedies` lists "
           "them.");
     } else {
-      lines.push_back(
-          "Write what stands behind each TODO; keep in the head what every such message says, and no more. "
-          "Facts that have the names of those that are there need no sentence of their own:");
-      lines.push_back(fmt::format("{} has {}.", known_->code, fmt::join(FactsOf(*known_), ", ")));
+      lines.push_back(fmt::format("{} knows the facts {}.", known_->code, fmt::join(FactsOf(*known_), ", ")));
     }
     lines.push_back("Then: whyoom rules check FILE; whyoom rules test FILE; whyoom --rules FILE LOG");
     return lines;
   }
 
-  // "ours_pool_is_full" in a failure that has heads of its own.
+  // Of a failure that has header patterns of its own "ours", or "ours_2".
   std::string HeadId() const {
     if (known_ == nullptr) return "message";
-    std::string id = "ours";
-    std::size_t words = 0;
-    for (const MessagePiece& piece : parts_.pieces()) {
-      if (piece.begin < parts_.core() || piece.kind != MessagePiece::Kind::kWord || words == 3) continue;
-      if (std::any_of(piece.text.begin(), piece.text.end(), [](unsigned char c) { return c >= 0x80; })) continue;
-      id += '_';
-      for (const unsigned char c : piece.text) id += static_cast<char>(std::tolower(c));
-      ++words;
-    }
-    const auto is_used = [&](const std::string& name) {
-      return std::any_of(known_->heads.begin(), known_->heads.end(), [&](const Head& head) { return head.id == name; });
+    const auto is_used = [&](const std::string& id) {
+      return std::any_of(known_->heads.begin(), known_->heads.end(), [&](const Head& head) { return head.id == id; });
     };
-    std::string unused = id;
-    for (int number = 2; is_used(unused); ++number) unused = fmt::format("{}_{}", id, number);
-    return unused;
+    std::string id = "ours";
+    for (int number = 2; is_used(id); ++number) id = fmt::format("ours_{}", number);
+    return id;
   }
 
   OrderedJson Beginning() const {
     OrderedJson failure = {{"code", request_.code}};
-    const std::string name = parts_.tag_name();
-    if (!name.empty() && rules_.FindFailure(name) == nullptr && name != request_.code)
-      failure["aliases"] = OrderedJson::array({name});
+    if (const std::size_t name = tag_.find(": "); name != std::string::npos)
+      failure["aliases"] = OrderedJson::array({tag_.substr(name + 2)});
     failure["title"] = "TODO: what failed, in a few words, in lower case";
-    failure["category"] = "TODO: of which kind it is, such as \"Run time: host memory\"";
-    failure["phase"] = parts_.is_of_compile() ? "compile" : "run";
-    failure["about"] = {
-        fmt::format("TODO: what it means and how it comes about, for `whyoom explain {}`.", request_.code)};
+    failure["category"] = "TODO: its kind, such as \"Run time: host memory\"";
+    static const re2::RE2 compile("(?i)compil");
+    failure["phase"] = re2::RE2::PartialMatch(message_, compile) ? "compile" : "run";
+    failure["about"] = {fmt::format("TODO: what it means and what causes it, for `whyoom explain {}`.", request_.code)};
     return failure;
   }
 
-  const NamedSize* First(std::initializer_list<SizeRole> roles) const {
-    const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const NamedSize& size) {
-      return facts_.contains(size.fact) && std::find(roles.begin(), roles.end(), size.role) != roles.end();
-    });
-    return found != sizes_.end() ? &*found : nullptr;
-  }
-
-  // What the message holds against each other. Where more is free than is asked for, there is more to say than a rule
-  // made of one message can know.
-  OrderedJson Derived() const {
-    OrderedJson derived = OrderedJson::array();
-    const NamedSize* need = First({SizeRole::kUsed, SizeRole::kNeeded, SizeRole::kRequest});
-    const NamedSize* have = First({SizeRole::kLimit, SizeRole::kFree});
-    if (need == nullptr || (have != nullptr && have->bytes >= need->bytes)) return derived;
-    const auto add = [&](const char* fact, const std::string& from) {
-      if (known_ == nullptr || !Derives(*known_, fact)) derived.push_back({{"fact", fact}, {"from", from}});
-    };
-    add(kNeed, need->fact);
-    if (have != nullptr) add(kHave, have->fact);
-    return derived;
-  }
-
   void AddJudgement(OrderedJson* failure) const {
-    OrderedJson sizes = OrderedJson::array();
-    for (const NamedSize& size : sizes_) {
-      if (facts_.contains(size.fact)) sizes.push_back(size.fact);
+    const auto first = [&](std::initializer_list<const char*> names) -> std::string {
+      for (const char* name : names) {
+        if (facts_.contains(name)) return name;
+      }
+      return "";
+    };
+    const std::string need = first({"used_bytes", "request_bytes"});
+    const std::string have = first({"limit_bytes", "free_bytes"});
+    // More is free than is asked for: a rule made of one message cannot know why it failed.
+    const bool is_over = have.empty() || (!need.empty() && facts_[have].get<double>() < facts_[need].get<double>());
+    if (!need.empty() && is_over) {
+      OrderedJson derived = OrderedJson::array({{{"fact", "need_bytes"}, {"from", need}}});
+      if (!have.empty()) derived.push_back({{"fact", "have_bytes"}, {"from", have}});
+      (*failure)["derived"] = std::move(derived);
     }
-    std::string why = "TODO: what the message says of this job, in a sentence";
-    if (!sizes.empty()) why += fmt::format(", such as: {{{}|size}} were asked for", sizes[0].get<std::string>());
+    OrderedJson sizes = OrderedJson::array();
+    for (const auto& [name, value] : facts_.items()) {
+      if (value.is_number()) sizes.push_back(name);
+    }
+    std::string why = "TODO: what the message says about this job, in a sentence";
+    if (!need.empty()) why += fmt::format(", such as: {{{}|size}} were needed", need);
     (*failure)["identity"] = sizes;
     (*failure)["numbers"] = sizes;
     (*failure)["why"] = OrderedJson::array({{{"text", why + "."}}});
   }
 
-  OrderedJson Examples(const MessageParts::Span& span) const {
-    OrderedJson match = {{"text", request_.message}};
-    if (!facts_.empty()) match["facts"] = facts_;
-    const OrderedJson near = {
-        {"text", parts_.NearMiss(span)},
-        {"why", "TODO: put a line of a healthy job here that comes near; this one only ends too early"}};
-    return {{"match", OrderedJson::array({std::move(match)})}, {"no_match", OrderedJson::array({near})}};
+  // Half of the words of the header pattern, which do not say all of it.
+  std::string NearMiss(const Span& span) const {
+    std::string words;
+    for (std::size_t i = span.begin; i < span.end; ++i) words += tokens_[i].text;
+    const std::size_t blank = words.rfind(' ', words.size() / 2);
+    std::size_t end = blank != std::string::npos && blank > 0 ? blank : words.size() / 2;
+    while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0) == 0x80) --end;
+    return end == 0 ? "nothing of the kind" : words.substr(0, end);
   }
 
-  const RuleSet& rules_;
+  OrderedJson Examples(const Span& span) const {
+    OrderedJson match = OrderedJson::array();
+    for (const std::vector<std::string>& message : request_.messages) match.push_back({{"text", message}});
+    if (!facts_.empty()) match[0]["facts"] = facts_;
+    const OrderedJson near = {{"text", NearMiss(span)},
+                              {"why", "TODO: a line of a healthy job that comes near; this one only ends too early"}};
+    return {{"match", match}, {"no_match", OrderedJson::array({near})}};
+  }
+
   const NewRuleRequest& request_;
   const Failure* known_;
-  MessageParts parts_;
-  std::vector<NamedSize> sizes_;
+  std::string message_;
+  std::size_t core_ = 0;
+  std::string tag_;
+  std::vector<MessageToken> tokens_;
   OrderedJson facts_;
 };
 
@@ -294,9 +339,12 @@ class Maker {
 
 std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& request) {
   NewRuleRequest cleaned = request;
-  std::erase_if(cleaned.message,
-                [](const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; });
-  if (cleaned.message.empty()) throw Error("a new rule needs the message that it is to recognise");
+  for (std::vector<std::string>& message : cleaned.messages) {
+    std::erase_if(message,
+                  [](const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; });
+  }
+  std::erase_if(cleaned.messages, [](const std::vector<std::string>& message) { return message.empty(); });
+  if (cleaned.messages.empty()) throw Error("a new rule needs the message that it is to recognise");
   return Maker(rules, cleaned).Run();
 }
 

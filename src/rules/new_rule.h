@@ -1,4 +1,4 @@
-// A rule file to begin with, made from a message that nothing knows yet.
+// A rule file to begin with, made from a message that no rule recognises yet.
 #pragma once
 
 #include <string>
@@ -10,25 +10,26 @@
 namespace whyoom {
 
 struct NewRuleRequest {
-  std::string code;                  // of the new failure, or (any name) of a known one that gets this wording
-  std::vector<std::string> message;  // its lines as patterns see them: without what loggers put round them
-  std::string from;                  // where they were read, for people; empty: nowhere
+  std::string code;  // of the new failure, or (any name) of a known one that gets this wording
+  // The lines of one or two messages as patterns see them, without what loggers put around them. What differs between
+  // two messages is no part of the rule.
+  std::vector<std::vector<std::string>> messages;
+  std::string from;  // where they were read, for people; empty: unknown
 };
 
-// One rule file that recognises the message.
+// One rule file that recognises the messages.
 struct NewRule {
   std::string text;               // the JSON text
-  std::vector<Pattern> heads;     // what the rule looks for
-  std::vector<std::string> asks;  // literals one of which a log must hold to be looked at, longest first
+  std::vector<Pattern> heads;     // header patterns
+  std::vector<std::string> asks;  // literals one of which a log must contain to be looked at, longest first
 };
 
-// Rule files for the message, the one whose head takes least of it first; those that follow are narrower. Where a
-// failure of `rules` has the code, they add a wording to it, with its own names for the figures; else each holds one
-// failure. Figures and names of things are captured under names taken from the words beside them; what is needed and
-// what there is, where the message holds one against the other, become need_bytes and have_bytes. All lines are the
-// example that must match, the first words of the head one that must not. Texts that only a person can write begin with
-// "TODO". Throws Error where no line has words enough to be found by. Whether a rule is usable beside the others is for
-// RuleSet::Load and TestRules to say.
+// Returns rule files for the messages: first the one whose header pattern takes one sentence, then one that takes more.
+// If `rules` has a failure with the code, they add a wording to it. Sizes are captured: as used_bytes, request_bytes,
+// limit_bytes, free_bytes or excess_bytes if the words next to them say so and the figures agree, else as figure_1,
+// figure_2 and so on, with a note. Values of key=value, paths, hosts, ids, quoted names and numbers match any such
+// text. Texts that only a person can write begin with "TODO". Throws Error if no sentence has enough letters to be
+// found by. RuleSet::Load and TestRules tell whether a rule is usable beside the others.
 std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& request);
 
 }  // namespace whyoom

@@ -67,6 +67,13 @@ std::vector<Example> RuleSetBuilder::AllExamples(const RuleNode& node) {
   return examples;
 }
 
+namespace {
+
+const std::string& IdOf(const Failure& failure) { return failure.code; }
+const std::string& IdOf(const auto& entry) { return entry.id; }
+
+}  // namespace
+
 void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
   const std::string of = node["of"].Text();
   const std::size_t slash = of.find('/');
@@ -75,68 +82,50 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
   std::vector<Example> match = AllExamples(node["match"]);
   std::vector<Example> no_match = AllExamples(node["no_match"]);
   std::vector<std::string> known;
-  // Adds to the entry of that id, if there is one.
-  const auto add = [&](auto* entries, const auto& id_of, const auto& add_to) {
+  // Adds to the examples of the entry of that id; false if there is none.
+  const auto add = [&](auto* entries, auto matching, auto not_matching) {
     for (auto& entry : *entries) {
-      known.push_back(section + "/" + id_of(entry));
-      if (id_of(entry) != id) continue;
-      add_to(&entry);
+      known.push_back(section + "/" + IdOf(entry));
+      if (IdOf(entry) != id) continue;
+      Add(match, &(entry.*matching));
+      Add(no_match, &(entry.*not_matching));
       return true;
     }
     return false;
   };
-  const auto by_id = [](const auto& entry) { return entry.id; };
   // What lines leave when their affixes or records are taken off.
   const auto add_lines = [&](const std::string& of_id) {
     const std::vector<RuleNode> items = node["match"].Items();
     for (std::size_t i = 0; i < items.size(); ++i)
       set_.affix_examples_.push_back({of_id, match[i].text, items[i]["leaves"].Text(), match[i].facts});
     for (const Example& example : no_match) set_.affix_examples_.push_back({of_id, example.text, example.text});
+    return true;
   };
   bool found = false;
   if (section == "failures") {
-    found = add(
-        &set_.failures_, [](const Failure& failure) { return failure.code; },
-        [&](Failure* failure) {
-          Add(match, &failure->match);
-          Add(no_match, &failure->no_match);
-        });
+    found = add(&set_.failures_, &Failure::match, &Failure::no_match);
   } else if (section == "contexts") {
-    found = add(&set_.contexts_, by_id, [&](Context* context) {
-      Add(match, &context->match);
-      Add(no_match, &context->no_match);
-    });
+    found = add(&set_.contexts_, &Context::match, &Context::no_match);
   } else if (section == "frameworks") {
-    found = add(&set_.frameworks_, by_id, [&](Framework* framework) {
-      Add(match, &framework->examples);
-      Add(no_match, &framework->no_match);
-    });
+    found = add(&set_.frameworks_, &Framework::examples, &Framework::no_match);
   } else if (section == "quotations") {
-    found = add(&set_.quotations_, by_id, [&](Quotation* quotation) {
-      Add(match, &quotation->examples);
-      Add(no_match, &quotation->logs);
-    });
+    found = add(&set_.quotations_, &Quotation::examples, &Quotation::logs);
   } else if (section == "suspects") {
-    found = add(&set_.suspects_, by_id, [&](Suspect* suspect) {
-      Add(match, &suspect->match);
-      Add(no_match, &suspect->no_match);
-    });
+    found = add(&set_.suspects_, &Suspect::match, &Suspect::no_match);
   } else if (section == "chips") {
-    found = add(&set_.chips_, by_id, [&](Chip* chip) {
-      Add(match, &chip->match);
-      Add(no_match, &chip->no_match);
-    });
+    found = add(&set_.chips_, &Chip::match, &Chip::no_match);
   } else if (section == "error_lines") {
-    found = add(&set_.error_lines_, by_id, [&](ErrorLine* line) {
-      Add(match, &line->examples);
-      Add(no_match, &line->no_match);
-    });
+    found = add(&set_.error_lines_, &ErrorLine::examples, &ErrorLine::no_match);
   } else if (section == "affixes") {
-    found = add(&set_.affixes_, by_id, [&](const Affix* affix) { add_lines(affix->id); });
+    for (const Affix& affix : set_.affixes_) {
+      known.push_back("affixes/" + affix.id);
+      found = found || (affix.id == id && add_lines(id));
+    }
   } else if (section == "json_logs") {
-    static const std::vector<std::string> kKeys = {"text", "reporter", "time"};
-    found = add(
-        &kKeys, [](const std::string& key) { return key; }, [&](const std::string*) { add_lines(of); });
+    for (const char* key : {"text", "reporter", "time"}) {
+      known.push_back(std::string("json_logs/") + key);
+      found = found || (key == id && add_lines(of));
+    }
   } else {
     node["of"].Report(
         "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, "

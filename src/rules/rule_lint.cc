@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "rules/expression_lexer.h"
-#include "rules/message_parts.h"
 #include "rules/names.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
+#include "text/byte_class.h"
 
 namespace whyoom {
 namespace {
@@ -125,7 +125,9 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
     return has_files && a.file().built_in && b.file().built_in;
   };
   const auto judge = [&](const std::string& code, const RuleNode& item) {
-    const std::string text = WithSingleBlanks(item["text"].Lines());
+    static constexpr ByteClass kWhite(" \t\n\r");
+    std::string text;
+    AppendWithSingleBlanks(item["text"].Lines(), kWhite, &text);
     for (const WrittenHead& own : heads) {
       PatternMatch match;
       if (own.code != code || !own.by_itself || !own.pattern.Find(text, 0, &match)) continue;

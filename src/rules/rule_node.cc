@@ -4,7 +4,6 @@
 #include <limits>
 #include <tuple>
 
-#include "rules/impossible.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -158,9 +157,6 @@ Pattern RuleNode::AsPattern() const {
   if (source.empty()) return Pattern();
   std::vector<SyntaxFault> faults;
   Pattern pattern = Pattern::Compile(source, &faults, file_->trusted ? Pattern::Check::kAtUse : Pattern::Check::kNow);
-  if (!file_->trusted && faults.empty()) {
-    if (std::optional<SyntaxFault> fault = ImpossiblePart(source)) faults.push_back(*std::move(fault));
-  }
   ReportAll(faults);
   return pattern;
 }

@@ -60,7 +60,7 @@ TEST_CASE("a rule made from a line of a log passes check and test as it is", "[c
   }
   const json facts =
       json::parse(New({"my.pool", "--from", log + ":5"}).out)["failures"][0]["examples"]["match"][0]["facts"];
-  CHECK(facts["request_bytes"] == 13421772800);
+  CHECK(facts["used_bytes"] == 13421772800);
   CHECK(facts["limit_bytes"] == 10737418240);
 }
 

@@ -25,14 +25,14 @@ RuleSet Load(const std::string& text) {
   return rules;
 }
 
-// The rule whose head takes least of the message.
+// The rule whose header pattern takes least of the message.
 std::string RuleText(const std::vector<std::string>& message, const std::string& code = "my.pool") {
-  return NewRules(BuiltInRules(), {code, message, ""}).at(0).text;
+  return NewRules(BuiltInRules(), {code, {message}, ""}).at(0).text;
 }
 
 json Entry(const std::vector<std::string>& message) { return json::parse(RuleText(message))["failures"][0]; }
 
-// The head, and the facts of the example, of a message of one line.
+// The header pattern, and the facts of the example, of a message of one line.
 std::string HeadOf(const std::string& message) { return Entry({message})["heads"][0]["pattern"]; }
 std::string FactsOf(const std::string& message) {
   return Entry({message})["examples"]["match"][0].value("facts", json::object()).dump();
@@ -61,43 +61,52 @@ TEST_CASE("what differs from run to run is no part of a new rule", "[rules]") {
   const Failure& failure = *rules.FindFailure("my.pool");
   PatternMatch match;
   REQUIRE(failure.heads.at(0).pattern.Find("x Pool 'ids' is full: wanted 1.5K, try 77", 0, &match));
-  CHECK(match.captures.at(1).name == "request_bytes");
-  CHECK(match.captures.at(1).value == Value(1536.0));
+  CHECK(match.captures.at(0).name == "used_bytes");
+  CHECK(match.captures.at(0).value == Value(1536.0));
   CHECK(failure.heads.at(0).pattern.Find("x Pool \\'ids\\' is full: wanted 1.5K, try 77", 0, &match));
   CHECK_FALSE(failure.heads.at(0).pattern.Find("Pool 'ids' is empty: wanted 1.5K, try 77", 0, &match));
 }
 
-TEST_CASE("captures have the names that the words beside them give", "[rules]") {
+TEST_CASE("values of keys, paths, hosts, ids and numbers match any such text", "[rules]") {
+  CHECK(HeadOf("launcher refused bf16[8,128] on v5e, see error E1300 please") ==
+        R"(launcher refused \w+\[[\d,]*\]\S* on v5e, see error E1300 please)");
+  CHECK(HeadOf("staging of /home/me/job/x.bin on rank17 was refused") == R"(staging of \S+ on rank\d+ was refused)");
+  CHECK(HeadOf("worker host-3.example.net lost its arena, job=train-8841 attempt=2") ==
+        R"(worker [\w.-]+ lost its arena, job=[^\s,;)\]}]+ attempt=[^\s,;)\]}]+)");
+  CHECK(HeadOf("arena 7f3a91c2-11ee-4b5d-9c0d-0242ac120002 gave up after 31 tries") ==
+        R"(arena [\w-]+ gave up after \d+ tries)");
+}
+
+TEST_CASE("sizes are named by the words next to them, and else numbered", "[rules]") {
   CHECK(HeadOf("arena pool used 3.00G of 2.00G") == "arena pool used %{size:used_bytes} of %{size:limit_bytes}");
-  CHECK(HeadOf("staging area of 12.5M exceeds the budget of 10M") ==
-        "staging area of %{size:used_bytes} exceeds the budget of %{size:limit_bytes}");
   CHECK(HeadOf("There are 15.31M free in the staging pool") == "There are %{size:free_bytes} free in the staging pool");
-  CHECK(FactsOf("program jit_step.2 needs 2K, the launcher has 1K") ==
-        R"({"limit_bytes":1024,"module":"jit_step.2","needed_bytes":2048})");
   CHECK(FactsOf("launcher: attempting to allocate 1228800001 over limit 1073741824") ==
         R"({"limit_bytes":1073741824,"request_bytes":1228800001})");
-  CHECK(FactsOf("scheduler at 0x0x1_HBM0 has 3 pages and 17 shards too few") ==
-        R"({"device":"0x0x1_HBM0","pages":3,"shards":17})");
-  CHECK(FactsOf("dma rings: 32.000KB, high water mark: 1.5K") ==
-        R"({"dma_rings_bytes":32768,"high_water_mark_bytes":1536})");
+  CHECK(FactsOf("dma rings: 32.000KB, high water mark: 1.5K") == R"({"figure_1":32768,"figure_2":1536})");
+  CHECK(RuleText({"dma rings: 32.000KB, high water mark: 1.5K"}).find("do not show what it is") != std::string::npos);
+  CHECK(FactsOf("Compilation of 'jit_step' aborted: HBM budget of 15.75G exceeded, program requires 21.50G (5.75G over "
+                "budget).") ==
+        R"({"excess_bytes":6174015488,"limit_bytes":16911433728,"module":"jit_step","used_bytes":23085449216})");
+  // The names would contradict each other, so none of them is given.
+  CHECK(FactsOf("the budget of 15.75G is exceeded, program requires 21.50G (1.00G over budget)") ==
+        R"({"figure_1":16911433728,"figure_2":23085449216,"figure_3":1073741824})");
 }
 
-TEST_CASE("codes, shapes and positions keep their form", "[rules]") {
-  CHECK(HeadOf("launcher refused bf16[8,128] on v5e, see error E1300 please") ==
-        "launcher refused \\w+\\[[\\d,]*\\] on v5e, see error E1300 please");
-  CHECK(HeadOf("launcher.cc:3064] staging of /home/me/job/x.bin on rank17 was refused") ==
-        "staging of \\S+ on rank\\d+ was refused");
-  CHECK(HeadOf("RuntimeError: INTERNAL: it's refused by \"the pool\" of launchers").find('\'') == std::string::npos);
+TEST_CASE("what differs between two messages is no part of the rule", "[rules]") {
+  const std::vector<std::string> one = {"arena alpha of the stager gave up: wanted 3.00G"};
+  const std::vector<std::string> other = {"arena beta two of the stager gave up: wanted 9.25G"};
+  const json entry = json::parse(NewRules(BuiltInRules(), {"my.pool", {one, other}, ""}).at(0).text)["failures"][0];
+  CHECK(entry["heads"][0]["pattern"] == "arena .{0,200}? of the stager gave up: wanted %{size:used_bytes}");
+  CHECK(entry["examples"]["match"].size() == 2);
 }
 
-TEST_CASE("a code before the message becomes a head and an alias", "[rules]") {
+TEST_CASE("a code before the message becomes a header pattern and an alias", "[rules]") {
   const json entry =
       Entry({"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1300: CompileTimeSharedMemOom: Shared "
              "memory holds 12.5M, the program needs 14.25M."});
   CHECK(entry["aliases"] == json::array({"CompileTimeSharedMemOom"}));
-  CHECK(entry["heads"][0]["pattern"] ==
-        "Shared memory holds %{size:used_bytes}, the program needs %{size:needed_bytes}");
-  CHECK(entry["heads"][1]["pattern"] == "\\bE1300: CompileTimeSharedMemOom\\b");
+  CHECK(entry["heads"][0]["pattern"] == "Shared memory holds %{size:figure_1}, the program needs %{size:used_bytes}");
+  CHECK(entry["heads"][1]["pattern"] == "\\bE1300: CompileTimeSharedMemOom");
   CHECK(entry["heads"][1]["fragment"] == true);
 }
 
@@ -116,29 +125,19 @@ TEST_CASE("a wording of a known failure has the names that are there", "[rules]"
   CHECK(extension["extends"] == "E1000");
   CHECK(extension["heads"][0]["pattern"] ==
         "launcher: program needs %{size:used_bytes}, device has %{size:limit_bytes}");
-  CHECK(extension["heads"][0]["id"].get<std::string>().starts_with("ours_"));
+  CHECK(extension["heads"][0]["id"] == "ours");
   CHECK_FALSE(extension.contains("derived"));
   CHECK(extension["examples"]["match"][0]["facts"]["used_bytes"] == 21474836480);
   CHECK(TestRules(Load(file.dump())).ok());
 }
 
-TEST_CASE("a program is captured as one, and what a plan wants is all of it", "[rules]") {
-  const std::string text = RuleText(
-      {"fleetrun: compile of 'jit_update' rejected by the planner: plan wants 21.37G, chip offers 15.75G"}, "E1000");
-  const json extension = json::parse(text)["extensions"][0];
-  CHECK(extension["examples"]["match"][0]["facts"] ==
-        json({{"module", "jit_update"}, {"used_bytes", 22945862779}, {"limit_bytes", 16911433728}}));
-  CHECK(text.find("E1000 has excess_bytes, limit_bytes, module,") != std::string::npos);
-  CHECK(FactsOf("OurError: pool of jit_eval_2 lacks 3 pages, all is full") == R"({"module":"jit_eval_2","pages":3})");
-}
-
-TEST_CASE("heads become narrower", "[rules]") {
+TEST_CASE("header patterns become narrower", "[rules]") {
   const std::vector<NewRule> rules =
-      NewRules(BuiltInRules(), {"my.pool", {"ValueError: the arena gave up. It had 3 pools. Ask for less."}, ""});
-  REQUIRE(rules.size() == 4);
+      NewRules(BuiltInRules(), {"my.pool", {{"ValueError: the arena gave up. It had 3 pools. Ask for less."}}, ""});
+  REQUIRE(rules.size() == 3);
   CHECK(rules[0].heads[0].source() == "the arena gave up");
-  CHECK(rules[1].heads[0].source() == "the arena gave up\\. It had %{integer:pools} pools");
-  CHECK(rules[2].heads[0].source() == "ValueError: the arena gave up");
+  CHECK(rules[1].heads[0].source() == R"(the arena gave up\. It had \d+ pools)");
+  CHECK(rules[2].heads[0].source() == R"(ValueError: the arena gave up\. It had \d+ pools)");
 }
 
 TEST_CASE("a new rule needs a message with words", "[rules]") {
