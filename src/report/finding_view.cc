@@ -1,6 +1,7 @@
 #include "report/finding_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,7 +15,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
 constexpr std::size_t kLongestProgram = 200;
 
 // One of these says that the log leaves open what happened: in a sentence, in a headline.
@@ -90,12 +90,6 @@ std::string SafetyText(const RankedRemedy& ranked) {
   return "changes the training";
 }
 
-std::string SpreadText(const RankedRemedy& ranked) {
-  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
-  return fmt::format(" ± {:.1f} GiB", static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB));
-}
-
 std::string SavesText(const RankedRemedy& ranked) {
   if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
   std::string text = (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
@@ -114,31 +108,43 @@ std::string EnoughText(const RankedRemedy& ranked) {
 
 namespace {
 
-std::string EffectWith(const RankedRemedy& ranked, const std::string& other) {
-  std::string text;
-  if (const std::string saves = SavesText(ranked); !saves.empty()) text += saves + " · ";
+// " ± 0.4 GiB", how far off what is then needed may be; empty if it is not worth a figure.
+std::string SpreadText(const RankedRemedy& ranked) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
+  return fmt::format(" ± {:.1f} GiB", static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB));
+}
+
+std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::string& other) {
+  std::vector<std::string> texts = {SavesText(ranked)};
   if (ranked.left_bytes && *ranked.left_bytes > 0)
-    text += "then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked) + " · ";
-  const std::string enough = other.empty() ? EnoughText(ranked) : "enough together with " + other;
-  if (!enough.empty()) text += enough + " · ";
-  return text + SafetyText(ranked);
+    texts.push_back("then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked));
+  texts.push_back(other.empty() ? EnoughText(ranked) : "enough together with " + other);
+  texts.push_back(SafetyText(ranked));
+  std::erase(texts, "");
+  return texts;
 }
 
 }  // namespace
 
 std::string EffectText(const RankedRemedy& ranked) {
-  return EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front());
+  return fmt::format(
+      "{}", fmt::join(EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front()), " · "));
 }
 
-std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding) {
+std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
   const bool is_searched = finding.prospects && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
-    return "what it saves is unknown, the program does not show it · " + SafetyText(ranked);
+    return {"what it saves is unknown, the program does not show it", SafetyText(ranked)};
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
                                   [&](const RankedRemedy& one) { return one.remedy->id == id; });
   return EffectWith(ranked, other == finding.remedies.end() ? id : fmt::format("remedy {}", other->rank));
+}
+
+std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding) {
+  return fmt::format("{}", fmt::join(EffectTexts(ranked, finding), " · "));
 }
 
 std::string RetryAnswer(const Retry& retry) {
@@ -156,98 +162,8 @@ std::string RetryText(const Retry& retry) {
   return RetryAnswer(retry) + (retry.why.empty() ? "" : " " + Printable(retry.why));
 }
 
-std::size_t RankedCount(const Diagnosis& finding) {
-  const auto free = std::find_if(finding.remedies.begin(), finding.remedies.end(),
-                                 [](const RankedRemedy& ranked) { return ranked.free; });
-  return static_cast<std::size_t>(free - finding.remedies.begin());
-}
-
-std::vector<std::string> FreeTexts(const Diagnosis& finding) {
-  std::vector<std::string> texts;
-  for (std::size_t i = RankedCount(finding); i < finding.remedies.size(); ++i) {
-    const RankedRemedy& ranked = finding.remedies[i];
-    const std::string saves = SavesText(ranked);
-    texts.push_back(fmt::format("{} {}{}", ranked.rank, ranked.remedy->title, saves.empty() ? "" : " (" + saves + ")"));
-  }
-  return texts;
-}
-
-std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
-  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
-  for (const RuledOut& ruled_out : finding.ruled_out) {
-    const auto same =
-        std::find_if(titles.begin(), titles.end(), [&](const auto& of) { return of.first == ruled_out.why; });
-    if (same == titles.end()) {
-      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
-    } else {
-      same->second += ", " + ruled_out.remedy->title;
-    }
-  }
-  std::vector<std::string> texts;
-  for (const auto& [why, of] : titles) texts.push_back(of + " (" + Printable(why) + ")");
-  return texts;
-}
-
-bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
-
-std::string BudgetText(const Budget& budget) {
-  std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
-  std::string list;
-  double saved = 0;
-  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
-    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
-    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
-    saved += static_cast<double>(budget.steps[i].saves_bytes);
-  }
-  const bool one = budget.steps.size() == 1;
-  if (budget.steps.empty()) return text + "this log does not show how much each remedy would save.";
-  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to cover it.";
-  return text + "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
-         SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
-}
-
-std::string SumText(const Diagnosis& finding) {
-  if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return {};
-  const bool is_estimable =
-      std::any_of(finding.remedies.begin(), finding.remedies.end(),
-                  [](const RankedRemedy& ranked) { return ranked.remedy->saves || !ranked.remedy->change.empty(); });
-  return finding.budget->steps.empty() && !is_estimable ? "" : BudgetText(*finding.budget);
-}
-
-std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding, bool small) {
-  std::vector<AllocationGroup> groups;
-  for (const Allocation& row : finding.allocations) {
-    if (!row.size_bytes || (!small && *row.size_bytes < (std::int64_t{1} << 20))) continue;
-    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
-      return group.shape == shape && group.first->size_bytes == row.size_bytes && group.first->kind == row.kind;
-    });
-    if (same != groups.end()) {
-      ++same->count;
-      same->of_more =
-          same->of_more || row.source_file != same->first->source_file || row.source_line != same->first->source_line;
-    } else if (groups.size() < kMaxGroups) {
-      groups.push_back({&row, shape, 1});
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
-    return *a.first->size_bytes > *b.first->size_bytes;
-  });
-  return groups;
-}
-
 std::string SourceText(const Allocation& row) {
   return row.source_file.empty() ? "" : Printable(TextOfLine(row.source_file, row.source_line));
-}
-
-std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
-  std::vector<std::string> places;
-  for (const Where& where : finding.Also()) {
-    const bool same =
-        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
-    places.push_back(same ? fmt::format("line {}", where.line) : PlaceText(where));
-  }
-  return places;
 }
 
 std::string RuleId(const Diagnosis& finding) {
@@ -297,17 +213,10 @@ std::string ExplainCommand(const Diagnosis& finding) {
   return command;
 }
 
-std::string StepsForText(const Diagnosis& finding) {
-  const Framework* usual = finding.rules == nullptr ? nullptr : finding.rules->default_framework();
-  const bool differ = std::any_of(finding.remedies.begin(), finding.remedies.end(),
-                                  [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
-  if (!finding.framework.empty() || usual == nullptr || !differ) return {};
-  return "The log shows no framework: steps are for " + usual->name + ", --framework NAME gives others.";
-}
-
 std::string CautionText(const Diagnosis& finding) {
   if (finding.confidence != Confidence::kLow) return {};
-  if (finding.contradictions.empty()) return std::string(kFragment) + ", so little can be said for sure.";
+  if (finding.contradictions.empty())
+    return "Only a fragment of the message is in the log, so little can be said for sure.";
   std::string text;
   for (const Contradiction& contradiction : finding.contradictions) text += Printable(contradiction.text) + " ";
   return text + "Nothing is concluded from such figures.";

@@ -46,9 +46,6 @@ std::string SafetyText(const RankedRemedy& ranked);
 
 // "saves about 5.02 GiB"; empty where that is not known or nothing.
 std::string SavesText(const RankedRemedy& ranked);
-// " ± 0.4 GiB", how far off what is then needed may be; empty where it is not worth a figure.
-std::string SpreadText(const RankedRemedy& ranked);
-
 // "should be enough", "not enough alone"; "may be" where the spread leaves it open. Empty where it is not known.
 std::string EnoughText(const RankedRemedy& ranked);
 
@@ -58,9 +55,7 @@ std::string EffectText(const RankedRemedy& ranked);
 // The same in a report, where another remedy goes by its number: "enough together with remedy 5".
 // If the program was searched for a place for the remedy and shows none, the text says so.
 std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding);
-
-// For which framework the steps are, where the log shows none and others have steps of their own. Empty else.
-std::string StepsForText(const Diagnosis& finding);
+std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);  // piece by piece
 
 // Whether the same job can succeed when it is started again, and why: "Starting the same job again will fail the same
 // way. …". Empty where nothing is known.
@@ -69,43 +64,8 @@ std::string RetryText(const Retry& retry);
 // The first sentence of it.
 std::string RetryAnswer(const Retry& retry);
 
-// How many remedies the numbered list has; the others cost nothing, are not enough alone, and are listed apart.
-std::size_t RankedCount(const Diagnosis& finding);
-
-// Those others: "5 Donate the input buffers (saves about 1.30 GiB)".
-std::vector<std::string> FreeTexts(const Diagnosis& finding);
-inline constexpr const char* kFreeHeading = "Free, but not enough alone";
-
-// What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
-std::vector<std::string> RuledOutTexts(const Diagnosis& finding);
-
-// Whether one remedy covers the excess alone, so that the remedy itself says as much as the sum.
-bool IsOneRemedy(const Budget& budget);
-
-// "5.02 GiB over: …", with the remedies that are estimated to cover it.
-std::string BudgetText(const Budget& budget);
-
-// The same where it says more than the remedies do: not of one remedy that is enough, nor that nothing is estimated
-// where no remedy is of the kind that could be. Empty else.
-std::string SumText(const Diagnosis& finding);
-
-// Rows of one size and shape, which are one line for people: a deep model has dozens.
-struct AllocationGroup {
-  const Allocation* first;  // borrowed from the finding
-  std::string shape;        // without layout, as the log has it
-  std::size_t count;
-  bool of_more = false;  // not all of them are from the source line of the first
-};
-
-// The largest first. Rows below a mebibyte, but where `small` are wanted, and of more different ones than a compiler
-// lists the last, are left out.
-std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding, bool small = false);
-
 // "train.py:41"; empty where the row names no source.
 std::string SourceText(const Allocation& row);
-
-// Where the same failure was reported beside `where`: "line 90" in the same artifact, else "b.log:7".
-std::vector<std::string> AlsoTexts(const Diagnosis& finding);
 
 // What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
 // `whyoom explain`.
@@ -132,9 +92,6 @@ const Remedy* FirstRemedy(const Diagnosis& finding);
 // "whyoom explain E1000.2 --framework pytorch_xla": says what was diagnosed when it is typed where the report was made,
 // with the rule files that were given there, and for the framework of the log where that is not the default one.
 std::string ExplainCommand(const Diagnosis& finding);
-
-// That the log holds no more than a part of the message.
-inline constexpr const char* kFragment = "Only a fragment of the message is in the log";
 
 // Why little can be said for sure: the contradictions, or that only a fragment is there. Empty if neither is so.
 std::string CautionText(const Diagnosis& finding);

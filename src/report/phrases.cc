@@ -67,7 +67,7 @@ bool IsWord(std::string_view core) {
   return any && core.front() != '-' && !HoldsHash(core) && !IsTicket(core) && !IsWebHost(core) && !IsDotted(core);
 }
 
-int Depth(std::string_view text) {
+int BracketDepth(std::string_view text) {
   int depth = 0;
   for (const char c : text) {
     if (c == '(' || c == '[' || c == '{') ++depth;
@@ -84,7 +84,7 @@ std::size_t CoreEnd(std::string_view word, std::size_t begin) {
   if (word.size() - begin > 2 && word.ends_with("'s")) end -= 2;  // not of the name
   while (end > begin && std::string_view(".,;:!?)\"'").find(word[end - 1]) != std::string_view::npos) {
     const char last = word[end - 1];
-    if (last == ')' && Depth(word.substr(begin, end - begin)) >= 0) break;
+    if (last == ')' && BracketDepth(word.substr(begin, end - begin)) >= 0) break;
     if ((last == '"' || last == '\'') && std::count(word.begin() + begin, word.begin() + end, last) % 2 == 0) break;
     --end;
   }
@@ -165,7 +165,7 @@ class Splitter {
     // A call goes on behind blanks until its brackets and quotes are closed.
     const auto is_open = [&](std::size_t until) {
       const std::string_view so_far = std::string_view(text_).substr(core, until - core);
-      return Depth(so_far) > 0 || IsQuoteOpen(so_far);
+      return BracketDepth(so_far) > 0 || IsQuoteOpen(so_far);
     };
     std::size_t longer = end;
     for (std::size_t i = 0; i < kWordsOfCall && longer < limit_ && is_open(longer); ++i)

@@ -50,42 +50,12 @@ std::string UnknownErrorText(const Problem& unknown) {
   return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
 }
 
-std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
-  struct Joined {
-    Problem first;
-    std::uint64_t inputs;
-  };
-  std::vector<Joined> all;
-  std::unordered_map<std::string, std::size_t> known;  // by what the line says; what is only counted stays apart
-  for (const Problem* problem : UnknownErrors(report)) {
-    const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), all.size());
-    if (is_new || problem->text.empty()) {
-      all.push_back({*problem, 1});
-      continue;
-    }
-    Joined& same = all[place->second];
-    ++same.inputs;
-    same.first.occurrences = AddBounded(same.first.occurrences, problem->occurrences);
-  }
-  std::vector<UnknownLine> lines;
-  for (const auto& [first, inputs] : all) {
-    const std::string more = inputs == 1 ? "" : " and " + Counted(inputs - 1, "more input", "more inputs");
-    lines.push_back({UnknownErrorPlace(first) + more, UnknownErrorText(first)});
-  }
-  return lines;
-}
-
 std::string RuleCommand(const Problem& unknown) {
   std::string text = Printable(unknown.text);
   constexpr std::string_view kCut = "…";  // the line is longer; what is there is enough for a pattern
   if (text.ends_with(kCut)) text.resize(text.size() - kCut.size());
   if (text.empty()) return {};
   return "whyoom rules new CODE " + ShellWord(text);
-}
-
-std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
-  const auto first = std::find_if(unknown.begin(), unknown.end(), [](const Problem* p) { return !p->text.empty(); });
-  return first == unknown.end() ? std::string() : RuleCommand(**first);
 }
 
 bool AllRead(const Report& report) {

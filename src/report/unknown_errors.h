@@ -25,19 +25,8 @@ std::string UnknownErrorPlace(const Problem& unknown);
 // What the line says and how often, or how many more there are.
 std::string UnknownErrorText(const Problem& unknown);
 
-// The errors for people: the same error of several inputs (read/suspects.h) is one, whose place is "a.log:41 and 12
-// more inputs".
-struct UnknownLine {
-  std::string place;
-  std::string text;
-};
-std::vector<UnknownLine> JoinedUnknownErrors(const Report& report);
-
 // "whyoom rules new CODE 'the line'", for a shell; empty where there is no line.
 std::string RuleCommand(const Problem& unknown);
-
-// The command for the first one that has a line; empty where none has.
-std::string FirstRuleCommand(const std::vector<const Problem*>& unknown);
 
 // How many problems of one kind are left out of the report. They are taken from its end, where the unknown errors
 // stand.

@@ -1,48 +1,27 @@
-// Bars of memory as inline SVG: all bars of a diagnosis have one scale, and the limit stands at one place in them.
-// Colours and hatching are the style sheet's.
+// Bars of memory and columns as inline SVG. Colours and hatching are the style sheet's.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
-#include "report/finding_view.h"
+#include "report/document.h"
 #include "report/html/html_writer.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
 
-// A piece of a bar.
-struct BarPart {
-  double bytes = 0;
-  std::string style;     // class of the style sheet
-  std::string label;     // empty: none is shown
-  bool padding = false;  // hatched
-};
-
-// What a bar is drawn on.
-struct BarScale {
-  double whole = 1;             // bytes of the full width
-  std::optional<double> limit;  // marked
-};
-
-// So that need, limit and every listed allocation have room.
-BarScale ScaleOf(const Need& need);
+inline constexpr double kMargin = 1.02;  // of a scale: a limit at the right edge would not be seen
 
 // A bar with its parts side by side; `alternative` is read out in its place. Empty: the numbers stand beside it.
-void DrawBar(const std::vector<BarPart>& parts, const BarScale& scale, const std::string& style,
+void DrawBar(const std::vector<doc::BarPart>& parts, const doc::BarScale& scale, const std::string& style,
              const std::string& alternative, HtmlWriter* html);
 
 // The head of a table's row: a small square in the part's colour, and its label.
-void AddSwatchHead(const BarPart& part, HtmlWriter* html);
+void AddSwatchHead(const doc::BarPart& part, HtmlWriter* html);
 
-// What a remedy that saves something leaves, what it saves, and the limit.
-void DrawEffect(const Need& need, const RankedRemedy& ranked, HtmlWriter* html);
-
-// What fills the memory: the parts of the need, the listed allocations below, the limit through both, and a table of
-// the parts. At most `most_rows` allocations. Only what the log tells; nothing is drawn where it tells no need.
-void DrawMemory(const Diagnosis& finding, std::size_t most_rows, HtmlWriter* html);
+// The parts of the need, the allocations below, the limit through both.
+void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html);
 
 // Columns side by side.
 struct ColumnChart {
@@ -54,5 +33,9 @@ struct ColumnChart {
   std::string begin, middle, end;   // stand below it
 };
 void DrawColumns(const ColumnChart& chart, HtmlWriter* html);
+
+// How many of `times` fall into which span of the calendar, as columns; nothing if there are less than two different
+// ones. `what` they are of is read out in its place.
+void DrawTimes(const std::vector<Timestamp>& times, const std::string& what, HtmlWriter* html);
 
 }  // namespace whyoom

@@ -5,191 +5,445 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "report/encodings.h"
-#include "report/finding_view.h"
+#include "report/html/html_charts.h"
 #include "report/html/html_page.h"
-#include "report/html/html_parts.h"
 #include "report/html/html_writer.h"
 #include "report/layout.h"
-#include "report/summary.h"
-#include "report/unknown_errors.h"
-#include "rules/sha256.h"
-#include "text/quantity.h"
+#include "report/report_document.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostDetails = 4 << 20;  // bytes of the failures of a batch
-constexpr std::size_t kProblems = 200;
-constexpr std::size_t kLargeBatch = 50;  // failures; beyond, each gets less room
+constexpr std::size_t kLargeBatch = 50;        // failures; beyond, each gets less room
+constexpr std::size_t kWideTable = 5;          // columns; a narrow screen shows rows as cards
 
-void AddProblems(const Report& report, HtmlWriter* html) {
-  const std::vector<const Problem*> problems = UnreadInputs(report);
-  if (problems.empty()) return;
-  html->Heading(2, Counted(problems.size() + UnreadInputsLeftOut(report), "problem", "problems") + " with the input");
-  const auto list = html->In("ul");
-  const std::size_t shown = std::min(problems.size(), kProblems);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Problem& problem = *problems[i];
-    const auto item = html->Block("li");
-    html->Element("code", Shorten(ArtifactText({problem.path, problem.member}), 240));
-    html->Text(": ");
-    html->Sentence(CutBytes(Printable(problem.what), 2000));
-  }
-  const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report);
-  if (more > 0) html->Element("li", fmt::format("and {} more (--format json has them)", more));
+bool IsMore(const doc::Block& block) { return block.depth == doc::Depth::kMore; }
+
+bool IsLink(const std::string& url) { return url.starts_with("https://") || url.starts_with("http://"); }
+
+std::string MoreText(std::uint64_t left_out, const std::string& elsewhere) {
+  return fmt::format("and {} more{}", left_out, elsewhere);
 }
 
-void AddUnknownErrors(const Report& report, HtmlWriter* html) {
-  const std::vector<const Problem*> unknown = UnknownErrors(report);
-  if (unknown.empty()) return;
-  html->Heading(2, kUnknownErrors);
+doc::BarScale WithMargin(doc::BarScale scale) {
+  scale.whole *= kMargin;
+  return scale;
+}
+
+class HtmlRenderer {
+ public:
+  // `level` of the first heading; `linked` are the places of the page that a table can lead to.
+  HtmlRenderer(int level, const std::set<std::string>* linked, HtmlWriter* html)
+      : level_(level), heading_(level), linked_(linked), html_(*html) {}
+
+  // What is kMore is folded behind the rest; sections stay in their place.
+  void Add(const doc::Blocks& blocks);
+  void AddHead(const doc::Blocks& blocks);
+
+  void operator()(const doc::Verdict& verdict);
+  void operator()(const doc::Heading& heading) { html_.Heading(level_, heading.text); }
+  void operator()(const doc::Section& section) {
+    AddTitle(section);
+    AddBody(section);
+  }
+  void operator()(const doc::Paragraph& paragraph) { AddElement("p", paragraph.text); }
+  void operator()(const doc::Facts& facts);
+  void operator()(const doc::List& list);
+  void operator()(const doc::Table& table);
+  void operator()(const doc::NeedBar& bar);
+  void operator()(const doc::MemoryBar& bar);
+  void operator()(const doc::Timeline& timeline);
+  void operator()(const doc::TimesChart& chart) { DrawTimes(chart.times, "Failures", &html_); }
+  void operator()(const doc::Command& command);
+  void operator()(const doc::Pre& pre) { html_.Element("pre", pre.text); }
+
+ private:
+  void Visit(const doc::Block& block);
+  void AddTitle(const doc::Section& section) {
+    if (section.anchor.empty()) return html_.Heading(heading_ + 1, section.title);
+    html_.Heading(heading_ + 1, section.title, {{"id", section.anchor}});
+  }
+  void AddBody(const doc::Section& section) {
+    title_ = section.title;
+    Add(section.blocks);
+    html_.Line();
+  }
+  void AddSpan(const doc::Span& span);
+  void AddSpans(const doc::Spans& spans) {
+    for (const doc::Span& span : spans) AddSpan(span);
+  }
+  void AddElement(std::string_view element, const doc::Spans& spans, const HtmlWriter::Attributes& attributes = {}) {
+    const auto in = html_.In(element, attributes);
+    AddSpans(spans);
+  }
+  void AddItems(const doc::List& list, doc::Depth depth);
+  void AddItem(const doc::Item& item);
+  void AddNote(const doc::Item& item);
+  void AddRemedy(const doc::Item& item);
+  void AddSearch();
+  void AddTable(const doc::Table& table, bool wide);
+  void AddCell(const doc::Table& table, const doc::Row& row, std::size_t at);
+
+  const int level_;
+  int heading_;        // of the last verdict
+  std::string title_;  // of the section
+  const std::set<std::string>* linked_;
+  HtmlWriter& html_;
+};
+
+void HtmlRenderer::Visit(const doc::Block& block) {
+  const auto* section = std::get_if<doc::Section>(&block.content);
+  if (section == nullptr || !IsMore(block) || section->open) return std::visit(*this, block.content);
+  const auto details = html_.Block("details", {{"class", "section"}});
   {
-    const auto list = html->In("ul");
-    const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
-    const std::size_t shown = std::min(lines.size(), kProblems);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const auto item = html->Block("li");
-      html->Element("code", Shorten(lines[i].place, 240));
-      html->Text(": ");
-      html->Element("code", lines[i].text);
-    }
-    const std::uint64_t more = lines.size() - shown + UnknownErrorsLeftOut(report);
-    if (more > 0) html->Element("li", fmt::format("and {} more (--format json has them)", more));
+    const auto summary = html_.In("summary");
+    AddTitle(*section);
   }
-  html->Element("p", kMakeARule);
-  const auto block = html->In("p");
-  html->Element("code", FirstRuleCommand(unknown));
+  AddBody(*section);
 }
 
-void AddFooter(const Report& report, HtmlWriter* html) {
-  const auto footer = html->In("footer");
-  const auto in = html->In("p");
-  html->Text("whyoom " + report.version);
-  if (!report.rules_fingerprint.empty()) {
-    html->Text(" · rules ");
-    html->Element("code", report.rules_fingerprint.substr(0, 12), {{"title", report.rules_fingerprint}});
-    if (!report.rule_files.empty()) {
-      html->Text(" with ");
-      html->Element("code", RuleFilesPhrase(report.rule_files));
+void HtmlRenderer::Add(const doc::Blocks& blocks) {
+  std::vector<const doc::Block*> more;
+  for (const doc::Block& block : blocks) {
+    if (IsMore(block) && !std::holds_alternative<doc::Section>(block.content)) {
+      more.push_back(&block);
+    } else {
+      Visit(block);
     }
   }
-  html->Text(" · estimates come from the compiler's own figures and are never more than estimates · 1 GiB is 2");
-  html->Element("sup", "30");
-  html->Text(" bytes");
-  if (const std::string passed_over = PassedOverText(report); !passed_over.empty()) html->Text(" · " + passed_over);
+  if (more.empty()) return;
+  const auto details = html_.In("details", {{"class", "more"}});
+  html_.Element("summary", "More");
+  for (const doc::Block* block : more) std::visit(*this, block->content);
 }
 
-// In the page's address, so nothing but letters and digits; an id that was read back may be anything.
-std::string AnchorOf(const Diagnosis& finding) {
-  const bool plain = !finding.id.empty() && finding.id.size() <= 64 &&
-                     finding.id.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return "f-" + (plain ? finding.id : Sha256Hex(finding.id).substr(0, 16));
-}
-
-std::string SummaryOf(const Diagnosis& finding, const std::string& folder) {
-  std::string text = ScenarioName(finding);
-  const std::string program = ProgramOf(finding);
-  text += " · " + (program.empty() ? finding.failure->title : Shorten(program, 60));
-  if (const auto need = NeedOf(finding); need && need->excess > 0) text += " · " + ExcessText(*need);
-  return text + " · " + Shorten(BelowFolder(PlaceText(finding.where), folder), 100);
-}
-
-std::string FoldedFinding(const Diagnosis& finding, const std::string& anchor, const std::string& folder,
-                          bool in_short) {
-  FindingLayout layout = {.level = 3, .remedies_elsewhere = true};
-  if (in_short) {
-    layout.allocations = 5;
-    layout.whole_remedies = 3;
+// The tables of an overview stand side by side.
+void HtmlRenderer::AddHead(const doc::Blocks& blocks) {
+  const auto is_narrow = [](const doc::Block& block) {
+    const auto* section = std::get_if<doc::Section>(&block.content);
+    const auto* table = section == nullptr ? nullptr : std::get_if<doc::Table>(&section->blocks.front().content);
+    return table != nullptr && table->columns.size() < kWideTable;
+  };
+  std::optional<HtmlWriter::Scope> overview;
+  for (const doc::Block& block : blocks) {
+    const bool narrow = is_narrow(block);
+    if (narrow && !overview) overview.emplace(html_.In("div", {{"class", "overview"}}));
+    if (!narrow) overview.reset();
+    std::optional<HtmlWriter::Scope> section;
+    if (narrow) section.emplace(html_.Block("section", {{"class", "shares"}}));
+    Visit(block);
   }
-  HtmlWriter html;
+}
+
+void HtmlRenderer::AddSpan(const doc::Span& span) {
+  switch (span.kind) {
+    case doc::Span::Kind::kText:
+      return html_.Words(span.text);
+    case doc::Span::Kind::kCode:
+      return html_.Element("code", span.text);
+    case doc::Span::Kind::kStrong:
+      return html_.Element("strong", span.text);
+    case doc::Span::Kind::kLink:
+      if (!IsLink(span.url)) return html_.Text(span.text);
+      return html_.Element("a", span.text, {{"href", span.url}, {"rel", "noreferrer"}});
+    default:
+      return html_.Element("span", span.text, {{"class", "faint"}});
+  }
+}
+
+void HtmlRenderer::operator()(const doc::Verdict& verdict) {
+  heading_ = level_ + verdict.level - 1;
+  const auto header = html_.Block("header", {{"class", "verdict"}});
   {
-    const auto details = html.Block("details", {{"class", "case"}});
-    html.Element("summary", SummaryOf(finding, folder));
-    const auto article = html.In("article", {{"id", anchor}, {"tabindex", "-1"}});
-    AddFinding(finding, layout, &html);
-    const auto back = html.In("p");
-    html.Element("a", "Back to all failures", {{"href", "#failures-title"}});
+    const auto heading = html_.In(HtmlWriter::HeadingElement(heading_));
+    if (!verdict.code.empty()) {
+      html_.Element("span", verdict.code, {{"class", "code"}});
+      html_.Text(" ");
+    }
+    AddSpans(verdict.title);
   }
-  return html.Take();
+  for (const doc::Spans& note : verdict.notes) AddElement("p", note, {{"class", "scenario"}});
+  AddElement("p", doc::Joined(verdict.facts, " · "), {{"class", "faint"}});
 }
 
-void AddBatch(const Report& report, HtmlWriter* html) {
-  const std::vector<const Diagnosis*> findings = MostFrequentFirst(report);
-  Anchors anchors;
-  std::set<std::string> taken;
-  std::set<const Remedy*> remedies;
-  std::string details;
-  const std::string folder = CommonFolder(report);
-  for (const Diagnosis* finding : findings) {
-    std::string anchor = AnchorOf(*finding);
-    while (!taken.insert(anchor).second) anchor += 'x';  // what was read back may say one id twice
-    const std::string folded = FoldedFinding(*finding, anchor, folder, findings.size() > kLargeBatch);
-    if (details.size() + folded.size() > kMostDetails) break;
-    details += folded;
-    anchors[finding] = anchor;
-    for (const RankedRemedy& ranked : finding->remedies) remedies.insert(ranked.remedy);
+void HtmlRenderer::operator()(const doc::Facts& facts) {
+  const auto chips = html_.In("p", {{"class", "chips"}});
+  for (const doc::Spans& fact : facts.facts) {
+    const bool is_good = !fact.empty() && fact.front().kind == doc::Span::Kind::kGood;
+    const bool is_careful = !fact.empty() && fact.front().kind == doc::Span::Kind::kCareful;
+    html_.Text(" ");
+    const auto chip = html_.In("span", {{"class", is_good ? "chip good" : is_careful ? "chip careful" : "chip"}});
+    for (const doc::Span& span : fact) html_.Words(span.text);
   }
-  AddOverview(report, folder, html);
-  AddFailureTable(findings, anchors, folder, html);
-  AddUnknownErrors(report, html);
-  AddProblems(report, html);
-  html->Heading(2, "Each failure", {{"id", "details"}});
-  if (anchors.size() < findings.size())
-    html->Element("p",
-                  fmt::format("The {} most frequent ones; for another one whole: whyoom and the name of its input.",
-                              anchors.size()),
-                  {{"class", "faint"}});
-  html->Verbatim(details);
-  html->Heading(2, "The remedies in general");
-  AddRemedyNotes(remedies, html);
-  AddPrograms(report, html);
 }
 
-std::string TitleOf(const Report& report) {
-  if (report.findings.empty()) return NothingFoundText(report);
-  if (report.findings.size() > 1) return BatchTitle(report);
-  return report.findings[0].failure->code + " " + report.findings[0].failure->title;
+// The notes on a remedy that stand once on the page.
+void HtmlRenderer::AddNote(const doc::Item& item) {
+  const auto details = html_.Block("details", {{"class", "note"}});
+  {
+    const auto summary = html_.In("summary");
+    AddSpans(item.text);
+    html_.Text(" ");
+    html_.Element("code", item.id);
+  }
+  const auto in = html_.In("div", {{"id", item.details}, {"tabindex", "-1"}});
+  for (const doc::Block& block : item.blocks) Visit(block);
 }
 
-void AddFew(const Report& report, HtmlWriter* html) {
-  const bool one = report.findings.size() == 1;
-  if (!one) html->Heading(1, TitleOf(report));
-  if (report.findings.empty()) {
-    html->Element("p", "In " + Counted(report.artifacts, "input", "inputs") + " (" +
-                           SizeText(static_cast<double>(report.bytes)) + ").");
+void HtmlRenderer::AddRemedy(const doc::Item& item) {
+  const auto in = html_.Block("li", {{"class", "remedy"}, {"data-rank", fmt::format("{}", item.number)}});
+  {
+    const auto heading = html_.In(HtmlWriter::HeadingElement(heading_ + 2));
+    AddSpans(item.text);
+    html_.Text(" ");
+    html_.Element("code", item.id, {{"class", "id"}});
   }
-  for (const Diagnosis& finding : report.findings) {
+  Add(item.blocks);
+  if (item.details.empty()) return;
+  const auto links = html_.In("p", {{"class", "links"}});
+  html_.Element("a", "Good to know", {{"href", "#" + item.details}});
+}
+
+void HtmlRenderer::AddItem(const doc::Item& item) {
+  if (item.number > 0) return AddRemedy(item);
+  if (!item.details.empty()) return AddNote(item);
+  const auto in = html_.Block("li");
+  AddSpans(item.text);
+  Add(item.blocks);
+}
+
+void HtmlRenderer::AddItems(const doc::List& list, doc::Depth depth) {
+  const bool numbered = list.style == doc::List::Style::kNumbered;
+  std::optional<HtmlWriter::Scope> in;
+  if (list.items.front().details.empty() || numbered)
+    in.emplace(html_.In(numbered ? "ol" : "ul", {{"class", numbered ? "remedies" : "list"}}));
+  for (const doc::Item& item : list.items) {
+    if (item.depth == depth) AddItem(item);
+  }
+  if (depth == doc::Depth::kAlways && list.left_out > 0) html_.Element("li", MoreText(list.left_out, list.elsewhere));
+}
+
+void HtmlRenderer::operator()(const doc::List& list) {
+  if (list.items.empty()) return;
+  AddItems(list, doc::Depth::kAlways);
+  const auto more = std::count_if(list.items.begin(), list.items.end(),
+                                  [](const doc::Item& item) { return item.depth == doc::Depth::kMore; });
+  if (more == 0) return;
+  const auto details = html_.In("details", {{"class", "steps"}});
+  html_.Element("summary", fmt::format("{} more", more));
+  AddItems(list, doc::Depth::kMore);
+}
+
+void HtmlRenderer::AddSearch() {
+  const auto search = html_.In("p", {{"class", "search"}, {"id", "search"}, {"hidden", "hidden"}});
+  html_.Element("label", "Search", {{"for", "words"}});
+  html_.Text(" ");
+  html_.Empty("input", {{"id", "words"}, {"type", "search"}, {"placeholder", "code, program, remedy, file …"}});
+  html_.Text(" ");
+  html_.Element("output", "", {{"id", "count"}, {"for", "words"}});
+}
+
+void HtmlRenderer::operator()(const doc::Table& table) {
+  const bool searched = table.style == "failures";
+  if (searched) AddSearch();
+  if (table.columns.size() < kWideTable) {
+    AddTable(table, false);
+  } else {
+    const auto scroll = html_.In("div", {{"class", searched ? "scroll tall" : "scroll"},
+                                         {"role", "region"},
+                                         {"aria-label", title_},
+                                         {"tabindex", "0"}});
+    AddTable(table, true);
+  }
+  if (table.left_out > 0) html_.Element("p", MoreText(table.left_out, table.elsewhere), {{"class", "faint"}});
+}
+
+void HtmlRenderer::AddTable(const doc::Table& table, bool wide) {
+  HtmlWriter::Attributes attributes = {{"class", table.style}};
+  if (table.style == "failures") attributes.emplace_back("id", table.style);
+  const auto in = html_.In("table", attributes);
+  if (!table.caption.empty()) html_.Element("caption", table.caption, {{"class", "faint"}});
+  if (table.caption.empty() && !wide) html_.Element("caption", title_, {{"class", "unseen"}});
+  std::vector<HtmlWriter::Column> columns;
+  for (const doc::Column& column : table.columns)
+    columns.push_back({column.title.c_str(), column.kind == doc::Column::Kind::kNumber});
+  html_.TableHead(columns);
+  html_.Line();
+  const auto body = html_.In("tbody");
+  for (const doc::Row& row : table.rows) {
+    const auto line = html_.Block("tr");
+    for (std::size_t at = 0; at < table.columns.size(); ++at) AddCell(table, row, at);
+  }
+}
+
+void HtmlRenderer::AddCell(const doc::Table& table, const doc::Row& row, std::size_t at) {
+  const doc::Column& column = table.columns[at];
+  const doc::Cell& cell = row.cells[at];
+  if (column.kind == doc::Column::Kind::kSwatch) return AddSwatchHead(cell.bar.front(), &html_);
+  if (column.kind == doc::Column::Kind::kBar) {
+    const auto drawn = html_.In("td", {{"class", "drawn"}});
+    return DrawBar(cell.bar, WithMargin(table.scale), "thin", "", &html_);
+  }
+  const bool is_head = at == 0 && column.kind == doc::Column::Kind::kText;
+  HtmlWriter::Attributes attributes;
+  if (is_head) attributes = {{"scope", "row"}};
+  if (column.kind == doc::Column::Kind::kNumber) attributes = {{"class", "number"}};
+  if (!is_head) attributes.emplace_back("data-name", cell.text.empty() ? "" : column.title);
+  if (cell.value) attributes.emplace_back("data-v", fmt::format("{:.0f}", *cell.value));
+  const auto in = html_.In(is_head ? "th" : "td", attributes);
+  const bool linked = is_head && linked_ != nullptr && linked_->contains(row.anchor);
+  for (std::size_t i = 0; i < cell.text.size(); ++i) {
+    if (linked && i == 0) {
+      html_.Element("a", cell.text[i].text, {{"href", "#" + row.anchor}});
+    } else {
+      AddSpan(cell.text[i]);
+    }
+  }
+  if (!cell.bar.empty()) DrawBar(cell.bar, table.scale, "share", "", &html_);
+}
+
+void HtmlRenderer::operator()(const doc::NeedBar& bar) {
+  {
+    const auto list = html_.Block("dl", {{"class", "numbers"}});
+    const auto add = [&](const std::string& value, const std::string& label, const std::string& style) {
+      const auto tile = html_.In("div", {{"class", style}});
+      html_.Element("dt", label);
+      html_.Element("dd", value);
+    };
+    const Need& need = bar.need;
+    add(SizeText(need.need), need.need_word, "number-tile");
+    add(SizeText(need.have), need.have_word, "number-tile");
+    if (need.excess > 0) add((need.at_most ? "< " : "") + SizeText(need.excess), "too much", "number-tile bad");
+  }
+  DrawNeed(bar, &html_);
+}
+
+void HtmlRenderer::operator()(const doc::MemoryBar& bar) {
+  const auto figure = html_.Block(bar.thin ? "div" : "figure", {{"class", bar.thin ? "effect" : "memory"}});
+  DrawBar(bar.parts, WithMargin(bar.scale), bar.thin ? "thin" : "thick", bar.alternative, &html_);
+  if (!bar.thin && bar.scale.limit)
+    html_.Element("p", "The dashed line is the limit, " + SizeText(*bar.scale.limit) + ".", {{"class", "faint"}});
+}
+
+void HtmlRenderer::operator()(const doc::Timeline& timeline) {
+  const TimelineView& view = timeline.view;
+  // A limit far above would leave nothing to see.
+  const bool shows_limit = timeline.limit && *timeline.limit > 0 && *timeline.limit < 3 * view.most;
+  ColumnChart chart;
+  chart.heights = view.bytes;
+  chart.whole = std::max(view.most, shows_limit ? *timeline.limit : 0) * kMargin;
+  if (shows_limit) chart.limit = timeline.limit;
+  chart.middle = FullestText(view);
+  chart.alternative = "Memory in the order of the program: " + chart.middle;
+  chart.begin = "begin of the program";
+  chart.end = "end";
+  DrawColumns(chart, &html_);
+}
+
+void HtmlRenderer::operator()(const doc::Command& command) {
+  const auto in = html_.In("p");
+  html_.Element("code", command.command);
+  AddSpans(command.behind);
+  if (command.url.empty()) return;
+  html_.Text(" · ");
+  AddSpan({command.url, doc::Span::Kind::kLink, command.url});
+}
+
+class HtmlPage {
+ public:
+  explicit HtmlPage(const doc::Document& document) : document_(document) {}
+
+  std::string Print() {
+    if (document_.batch) AddDetails();
+    html_.Verbatim("<!DOCTYPE html>\n");
+    {
+      const auto root = html_.Block("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}});
+      AddHead(document_.title, document_.batch, &html_);
+      const auto body = html_.In("body");
+      AddPatterns(&html_);
+      if (document_.batch)
+        html_.Element("a", "Skip to the table of failures", {{"class", "skip"}, {"href", "#failures-title"}});
+      {
+        const auto main = html_.In("main");
+        document_.batch ? AddBatch() : AddFew();
+      }
+      const auto footer = html_.In("footer");
+      HtmlRenderer(1, nullptr, &html_).Add({doc::Paragraph{doc::Joined(document_.footer, " · ")}});
+    }
+    return html_.Take();
+  }
+
+ private:
+  void AddDetails();
+  void AddBatch();
+  void AddFew();
+  void AddPrograms() {
+    for (const doc::Part& part : document_.programs) AddArticle(part, 2, &html_);
+  }
+  static void AddArticle(const doc::Part& part, int level, HtmlWriter* html) {
     const auto article = html->In("article");
-    AddFinding(finding, {.level = one ? 1 : 2}, html);
+    HtmlRenderer(level, nullptr, html).Add(Select(part.make(doc::Pass::kAll), doc::Pass::kAll, doc::Drawings::kKept));
   }
-  AddPrograms(report, html);
-  AddUnknownErrors(report, html);
-  AddProblems(report, html);
+
+  const doc::Document& document_;
+  HtmlWriter html_;
+  std::string details_;
+  std::set<std::string> anchors_;  // of the failures that have details
+};
+
+void HtmlPage::AddDetails() {
+  const doc::Pass pass = document_.findings.size() > kLargeBatch ? doc::Pass::kBrief : doc::Pass::kAll;
+  for (const doc::Part& part : document_.findings) {
+    HtmlWriter html;
+    {
+      const auto details = html.Block("details", {{"class", "case"}});
+      HtmlRenderer renderer(3, nullptr, &html);
+      {
+        const auto summary = html.In("summary");
+        for (const doc::Span& span : part.summary) html.Text(span.text);
+      }
+      const auto article = html.In("article", {{"id", part.anchor}, {"tabindex", "-1"}});
+      renderer.Add(Select(part.make(pass), pass, doc::Drawings::kKept));
+      const auto back = html.In("p");
+      html.Element("a", "Back to all failures", {{"href", "#failures-title"}});
+    }
+    const std::string folded = html.Take();
+    if (details_.size() + folded.size() > kMostDetails) break;
+    details_ += folded;
+    anchors_.insert(part.anchor);
+  }
+}
+
+void HtmlPage::AddBatch() {
+  HtmlRenderer renderer(1, &anchors_, &html_);
+  renderer.AddHead(document_.head);
+  renderer.Add(document_.failures);
+  renderer.Add(document_.notes);
+  html_.Heading(2, "Each failure", {{"id", "details"}});
+  if (anchors_.size() < document_.findings.size())
+    html_.Element("p", fmt::format("The {} most frequent ones.", anchors_.size()), {{"class", "faint"}});
+  html_.Verbatim(details_);
+  renderer.Add(document_.remedies);
+  AddPrograms();
+}
+
+void HtmlPage::AddFew() {
+  const bool several = document_.findings.size() > 1;
+  if (several) html_.Heading(1, document_.title);
+  HtmlRenderer renderer(1, nullptr, &html_);
+  renderer.AddHead(document_.head);
+  for (const doc::Part& part : document_.findings) AddArticle(part, several ? 2 : 1, &html_);
+  AddPrograms();
+  renderer.Add(document_.notes);
 }
 
 }  // namespace
 
-std::string PrintHtml(const Report& report) {
-  const bool batch = IsBatch(report);
-  HtmlWriter html;
-  html.Verbatim("<!DOCTYPE html>\n");
-  {
-    const auto root = html.Block("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}});
-    AddHead(TitleOf(report), batch, &html);
-    const auto body = html.In("body");
-    AddPatterns(&html);
-    if (batch) html.Element("a", "Skip to the table of failures", {{"class", "skip"}, {"href", "#failures-title"}});
-    {
-      const auto main = html.In("main");
-      batch ? AddBatch(report, &html) : AddFew(report, &html);
-    }
-    AddFooter(report, &html);
-  }
-  return html.Take();
-}
+std::string PrintHtml(const Report& report) { return HtmlPage(MakeDocument(report)).Print(); }
 
 }  // namespace whyoom

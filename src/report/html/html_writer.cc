@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 
-#include "report/phrases.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -103,11 +102,6 @@ void HtmlWriter::Element(std::string_view element, std::string_view text, const 
   Text(text);
 }
 
-void HtmlWriter::SentenceElement(std::string_view element, std::string_view sentence, const Attributes& attributes) {
-  const Scope in = In(element, attributes);
-  Sentence(sentence);
-}
-
 std::string_view HtmlWriter::HeadingElement(int level) {
   constexpr std::string_view kElements[] = {"h1", "h2", "h3", "h4", "h5", "h6"};
   return kElements[std::clamp(level, 1, 6) - 1];
@@ -129,24 +123,9 @@ void HtmlWriter::TableHead(const std::vector<Column>& columns) {
   }
 }
 
-void HtmlWriter::UnseenHead(std::string_view caption, const std::vector<std::string_view>& columns) {
-  Element("caption", caption, {{"class", "unseen"}});
-  const Scope head = In("thead", {{"class", "unseen"}});
-  const Scope row = In("tr");
-  for (const std::string_view column : columns) Element("th", column, {{"scope", "col"}});
-}
-
 void HtmlWriter::Text(std::string_view text) { html_ += WithoutNoncharacters(Escaped(text)); }
 
-void HtmlWriter::Sentence(std::string_view sentence) {
-  for (const Phrase& phrase : PhrasesOf(sentence)) {
-    if (phrase.is_name) {
-      Element("code", phrase.text);
-    } else {
-      Text(WithUnits(phrase.text));
-    }
-  }
-}
+void HtmlWriter::Words(std::string_view text) { Text(WithUnits(text)); }
 
 void HtmlWriter::Verbatim(std::string_view html) { html_ += html; }
 

@@ -29,10 +29,9 @@ class HtmlWriter {
   // The same for what gets a line of its own, so that the source can be read and compared.
   Scope Block(std::string_view element, const Attributes& attributes = {}) { return Open(element, attributes, true); }
 
-  // Whole elements: without content, with a text, with a sentence (names in it as code).
+  // Whole elements: without content, with a text.
   void Empty(std::string_view element, const Attributes& attributes = {});
   void Element(std::string_view element, std::string_view text, const Attributes& attributes = {});
-  void SentenceElement(std::string_view element, std::string_view sentence, const Attributes& attributes = {});
   // "h1" to "h6".
   void Heading(int level, std::string_view text, const Attributes& attributes = {});
   static std::string_view HeadingElement(int level);
@@ -44,13 +43,8 @@ class HtmlWriter {
     bool number = false;
   };
   void TableHead(const std::vector<Column>& columns);
-  // The same for who does not see the table, whose columns need none.
-  void UnseenHead(std::string_view caption, const std::vector<std::string_view>& columns);
-  // A cell with a number.
-  void Number(std::string_view text) { Element("td", text, {{"class", "number"}}); }
-
   void Text(std::string_view text);
-  void Sentence(std::string_view sentence);
+  void Words(std::string_view text);     // the same; no line is broken between a figure and its unit
   void Verbatim(std::string_view html);  // well-formed already: our own
   void Line() { html_ += '\n'; }
 

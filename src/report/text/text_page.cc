@@ -62,16 +62,6 @@ void TextPage::Item(std::string_view label, std::size_t column, std::string_view
   out_ += Hanging(style_.Strong(label) + std::string(gap, ' '), label.size() + gap, text, width_);
 }
 
-void TextPage::List(std::string_view label, std::string lead, const std::vector<std::string>& items, std::size_t most,
-                    std::uint64_t beyond) {
-  if (items.empty()) return;
-  const std::size_t shown = std::min(items.size(), most);
-  lead += Joined({items.begin(), items.begin() + static_cast<std::ptrdiff_t>(shown)});
-  beyond += items.size() - shown;
-  if (beyond > 0) lead += fmt::format(" · and {} more", beyond);
-  Beside(label, lead);
-}
-
 void TextPage::Step(std::size_t column, std::string_view text) {
   out_ += Hanging(std::string(column, ' ') + "→ ", column + 2, text, width_);
 }

@@ -45,6 +45,7 @@ class TextPage {
   explicit TextPage(const TextOptions& options);
 
   std::size_t width() const { return width_; }
+  bool empty() const { return out_.empty(); }
   const Style& style() const { return style_; }
 
   // One line as it is: styled already, and no wider than the page.
@@ -67,10 +68,6 @@ class TextPage {
   void Beside(std::string_view label, std::string_view text);
   // The same with `label` in bold, and the paragraph behind `column` or the label, whichever is wider.
   void Item(std::string_view label, std::size_t column, std::string_view text);
-  // `lead` and the first `most` of `items` in one paragraph beside `label`, and how many there are beyond; `beyond` of
-  // them are not in the list. Nothing where there are no items.
-  void List(std::string_view label, std::string lead, const std::vector<std::string>& items, std::size_t most,
-            std::uint64_t beyond = 0);
   void Step(std::size_t column, std::string_view text);  // "→ text"
   void Warning(std::string_view text);
 

@@ -1,35 +1,26 @@
 #include "report/text/text_printer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
+#include <cmath>
 #include <utility>
 
-#include "facts/row_names.h"
-#include "report/finding_view.h"
 #include "report/layout.h"
-#include "report/phrases.h"
-#include "report/summary.h"
+#include "report/report_document.h"
 #include "report/text/brief_lines.h"
-#include "report/text/text_parts.h"
-#include "report/unknown_errors.h"
-#include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kFullRemedies = 3;   // explained; the others are named
-constexpr std::size_t kStepsOfFirst = 3;   // of the first remedy; the others explained show one
-constexpr std::size_t kNamedRemedies = 6;  // beyond those explained
-constexpr std::size_t kNamedRuledOut = 3;
-constexpr std::size_t kBarRows = 5;
-constexpr std::size_t kPlaces = 5;
-constexpr std::size_t kShownProblems = 30;
-constexpr std::size_t kShownUnknown = 10;
-constexpr std::size_t kUnknownColumn = 2;
+constexpr std::size_t kItem = TextPage::kIndent + 3;  // column of what is below a numbered title
+constexpr std::size_t kLeast = 8;                     // columns; of less nothing could be read
+constexpr std::size_t kTableIndent = 2;
+constexpr std::size_t kTableRows = 200;
+constexpr std::size_t kSparkline = 40;  // columns
+constexpr std::size_t kNeedBar = 44;    // columns
 
 std::string Repeat(std::string_view text, std::size_t times) {
   std::string result;
@@ -37,81 +28,9 @@ std::string Repeat(std::string_view text, std::size_t times) {
   return result;
 }
 
-class ReportPage {
- public:
-  explicit ReportPage(const TextOptions& options)
-      : page_(options), all_(options.detail == Detail::kAll), notes_(options.notes) {}
+std::string InOneLine(const std::vector<doc::Spans>& facts) { return doc::PlainText(doc::Joined(facts, " · ")); }
 
-  void PrintFinding(const Diagnosis& finding);
-  void PrintReport(const Report& report);
-  std::string Take() { return page_.Take(); }
-
- private:
-  void PrintVerdict(const Diagnosis& finding);
-  void PrintBudget(const Diagnosis& finding);
-  void PrintWhy(const Diagnosis& finding);
-  void PrintAllocations(const Diagnosis& finding);
-  void PrintMemory(const Diagnosis& finding);
-  void PrintRemedies(const Diagnosis& finding);
-  void PrintRemedy(const RankedRemedy& ranked, const Diagnosis& finding);
-  void PrintSum(const Diagnosis& finding);
-  void PrintRetry(const Diagnosis& finding);
-  void PrintMore(const Diagnosis& finding);
-  void PrintPrograms(const Report& report);
-  void PrintClosing(const Report& report);
-  void PrintUnknownErrors(const Report& report);
-  void PrintLeftOut(std::uint64_t left_out, const Report& report);
-
-  // How many of a list are shown where a page has room for `usual`.
-  std::size_t Most(std::size_t usual) const { return all_ ? std::numeric_limits<std::size_t>::max() : usual; }
-
-  TextPage page_;
-  const bool all_;
-  const bool notes_;
-};
-
-void ReportPage::PrintVerdict(const Diagnosis& finding) {
-  const FindingView view = ViewOf(finding);
-  page_.Title(view.code, view.title);
-  for (const std::string* text : {&view.scenario, &view.caution}) {
-    if (!text->empty()) page_.Paragraph(*text, DisplayWidth(view.code) + 2);
-  }
-  std::vector<std::string> facts = {view.place};
-  for (const std::string& name : view.names) facts.push_back(Shorten(name, 40));
-  if (const auto limit = finding.facts.Number("limit_bytes"))
-    facts.push_back(SizeText(*limit) + (view.chip.empty() ? " limit" : " usable (" + view.chip + ")"));
-  for (const std::string* text : {&view.framework, &view.reporters}) {
-    if (!text->empty()) facts.push_back(*text);
-  }
-  page_.Paragraph(Joined(facts));
-}
-
-void ReportPage::PrintBudget(const Diagnosis& finding) {
-  const std::optional<Need> known = NeedOf(finding);
-  if (!known) return;
-  const auto& [need, have, excess, at_most, need_word, have_word] = *known;
-  const std::string needed = SizeText(need) + " " + need_word;
-  const std::string over = ExcessText(*known);
-  const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
-  const std::size_t width = page_.width();
-  const std::size_t columns = width > used + 10 ? std::min<std::size_t>(44, width - used) : 10;
-  const double whole = std::max(need, have);
-  const auto fits = static_cast<std::size_t>(static_cast<double>(columns) * std::min(need, have) / whole);
-  const auto beyond = static_cast<std::size_t>(static_cast<double>(columns) * need / whole) - std::min(fits, columns);
-  const Style& style = page_.style();
-  page_.Blank();
-  page_.Line("  " + style.Strong(needed) + "  " + style.Good(Repeat("█", fits)) + style.Error(Repeat("▒", beyond)) +
-             std::string(columns - std::min(columns, fits + beyond), ' ') + "  " + style.Error(over));
-  const std::string mark = "▲ " + SizeText(have) + " " + have_word;
-  const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
-  page_.Line(std::string(std::min(start, width - std::min(width, DisplayWidth(mark))), ' ') + style.Faint(mark));
-}
-
-std::string ReasonText(const Reason& reason) {
-  return WithoutMarks(Printable(reason.text)) + (reason.line > 0 ? fmt::format(" (line {})", reason.line) : "");
-}
-
-// Up to the end of the last sentence that fits, or of the first one where that is not much longer, else of a word.
+// Up to the end of the last sentence that fits, or of the first one if that is not much longer, else of a word.
 std::string WholeSentences(const std::string& text, std::size_t columns) {
   if (DisplayWidth(text) <= columns) return text;
   std::size_t end = text.rfind(". ", columns);
@@ -121,233 +40,327 @@ std::string WholeSentences(const std::string& text, std::size_t columns) {
   return word == std::string::npos ? Shorten(text, columns) : text.substr(0, word) + " …";
 }
 
-void ReportPage::PrintWhy(const Diagnosis& finding) {
-  if (finding.why.empty() && !finding.message.empty()) {
-    page_.Blank();
-    page_.Beside("says", WholeSentences(Printable(finding.message), 240));
-    return;
+// As many of the pieces as there is room for; the last one cut if that leaves enough of it.
+std::string Fitted(const doc::Row& row, const std::vector<std::string>& pieces, bool is_cut_in_middle,
+                   std::size_t columns) {
+  std::string text;
+  for (const std::string& piece : pieces) {
+    const std::size_t room = columns - std::min(columns, DisplayWidth(text));
+    const bool fits = DisplayWidth(piece) <= room;
+    if (!text.empty() && !fits && (row.drops || room < kLeast)) break;
+    if (!fits) return text + (is_cut_in_middle ? Shorten(piece, room) : Fit(piece, room));
+    text += piece;
   }
-  bool first = true;
-  for (const Reason& reason : finding.why) {
-    if (first) page_.Blank();
-    page_.Beside(first ? "why" : "", ReasonText(reason));
-    first = false;
-  }
+  return text;
 }
 
-// The shape, and what it is from where there is room for that.
-std::string Describe(const AllocationGroup& group, std::size_t columns) {
-  const Allocation& row = *group.first;
-  std::string from = SourceText(row);
-  if (!from.empty() && group.of_more) from += " and others";
-  if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
-  std::string shape = Printable(group.shape);
-  if (shape.empty()) shape = from.empty() ? "the log does not say of what shape" : std::exchange(from, "");
-  if (group.count > 1) shape = fmt::format("{} × ", group.count) + shape;
-  const std::size_t taken = DisplayWidth(shape) + 2;
-  constexpr std::size_t kLeastName = 8;
-  if (from.empty() || taken + std::min(kLeastName, DisplayWidth(from)) > columns) return Shorten(shape, columns);
-  return shape + "  " + Shorten(from, columns - taken);
+// One column a part of the program, as high as what is taken there.
+std::string Sparkline(const TimelineView& timeline) {
+  static constexpr const char* kHeights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const std::size_t columns = std::min(timeline.bytes.size(), kSparkline);
+  std::string line;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const auto begin = timeline.bytes.begin() + static_cast<std::ptrdiff_t>(i * timeline.bytes.size() / columns);
+    const auto end = timeline.bytes.begin() + static_cast<std::ptrdiff_t>((i + 1) * timeline.bytes.size() / columns);
+    const double height = *std::max_element(begin, end) / timeline.most;
+    line += kHeights[std::clamp<long>(std::lround(height * 8) - 1, 0, 7)];
+  }
+  return line;
 }
 
-void ReportPage::PrintAllocations(const Diagnosis& finding) {
-  const std::vector<AllocationGroup> groups = GroupsOf(finding, all_);
-  if (groups.empty()) return;
-  page_.Blank();
-  const std::optional<double> limit = finding.facts.Number("limit_bytes");
-  const double whole = std::max(static_cast<double>(*groups[0].first->size_bytes), limit.value_or(0));
-  page_.Beside("takes", fmt::format("the largest allocations{}", limit ? ", each beside the limit" : ""));
-  constexpr std::size_t kBar = 12;
-  constexpr std::size_t kColumn = TextPage::kIndent + 10 + 2 + kBar + 2;
-  const std::size_t width = page_.width();
-  std::size_t left_out = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (i >= Most(kBarRows)) {
-      left_out += groups[i].count;
-      continue;
+// How the columns of a table lie on the page.
+struct TableLayout {
+  std::vector<std::size_t> lead;  // columns before the text: numbers and bars
+  std::vector<std::size_t> tail;  // numbers behind it
+  std::vector<std::size_t> text;
+  std::vector<std::size_t> widths;  // of each column
+
+  TableLayout(const doc::Table& table, bool all) : widths(table.columns.size()) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const doc::Column& column = table.columns[i];
+      if (column.depth == doc::Depth::kMore && !all) continue;
+      const bool is_text = column.kind == doc::Column::Kind::kText || column.kind == doc::Column::Kind::kSwatch;
+      const bool is_number = column.kind == doc::Column::Kind::kNumber;
+      widths[i] = column.width;
+      if (is_number) {
+        for (const doc::Row& row : table.rows)
+          widths[i] = std::max(widths[i], DisplayWidth(doc::PlainText(row.cells[i].text)));
+      }
+      if (is_number && !text.empty()) {
+        widths[i] = std::max(widths[i], DisplayWidth(column.title) + 2);
+        tail.push_back(i);
+      } else if (column.kind != doc::Column::Kind::kText) {
+        lead.push_back(i);
+      }
+      if (is_text) text.push_back(i);
     }
-    const auto size = static_cast<double>(*groups[i].first->size_bytes);
-    page_.IndentedLine(fmt::format("{:>10}  ", SizeText(size)) + page_.style().Good(Bar(size, whole, kBar)) + "  " +
-                       Describe(groups[i], width - std::min(width - 10, kColumn)));
   }
-  if (left_out > 0) page_.Paragraph(fmt::format("and {} smaller (--all shows them)", left_out), TextPage::kIndent + 12);
+};
+
+class TextRenderer {
+ public:
+  explicit TextRenderer(const TextOptions& options) : page_(options), all_(options.detail == Detail::kAll) {}
+
+  doc::Pass pass() const { return all_ ? doc::Pass::kAll : doc::Pass::kBrief; }
+  void Add(doc::Blocks blocks) { Visit(doc::Select(std::move(blocks), pass(), doc::Drawings::kDropped)); }
+  void AddReport(const Report& report, bool notes);
+  std::string Take() { return WithoutCommands(page_.Take()); }
+
+  void operator()(const doc::Verdict& verdict);
+  void operator()(const doc::Heading& heading);
+  void operator()(const doc::Section& section);
+  void operator()(const doc::Paragraph& paragraph) {
+    Emit(doc::PlainText(paragraph.text), paragraph.strong ? &Style::Strong : nullptr);
+  }
+  void operator()(const doc::Facts& facts) { Emit(InOneLine(facts.facts), &Style::Good); }
+  void operator()(const doc::List& list);
+  void operator()(const doc::Table& table);
+  void operator()(const doc::NeedBar& bar);
+  void operator()(const doc::MemoryBar& /*bar*/) {}
+  void operator()(const doc::Timeline& timeline);
+  void operator()(const doc::TimesChart& /*chart*/) {}
+  void operator()(const doc::Command& command);
+  void operator()(const doc::Pre& pre) {
+    Emit(pre.brief > 0 && !all_ ? WholeSentences(pre.text, pre.brief) : pre.text);
+  }
+
+ private:
+  void Visit(const doc::Blocks& blocks) {
+    for (const doc::Block& block : blocks) std::visit(*this, block.content);
+  }
+  // A paragraph, beside the label if one is waiting.
+  void Emit(const std::string& text, TextPage::Look look = nullptr);
+  void AddNumbered(const doc::List& list);
+  void AddRow(const doc::Table& table, const TableLayout& layout, const doc::Row& row);
+  void AddLeftOut(std::uint64_t left_out, const std::string& elsewhere, std::size_t column);
+
+  TextPage page_;
+  const bool all_;
+  std::size_t column_ = 0;
+  std::string label_;
+  bool after_items_ = false;
+};
+
+void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
+  if (column_ == TextPage::kIndent) {
+    page_.Beside(std::exchange(label_, ""), text);
+  } else {
+    page_.Paragraph(text, column_, look);
+  }
 }
 
-void ReportPage::PrintMemory(const Diagnosis& finding) {
-  if (finding.prospects) PrintProspects(*finding.prospects, true, &page_);
+void TextRenderer::operator()(const doc::Verdict& verdict) {
+  const std::string title = doc::PlainText(verdict.title);
+  if (verdict.code.empty()) {
+    page_.Paragraph(title, 0, &Style::Strong);
+  } else {
+    page_.Title(verdict.code, title);
+  }
+  const std::size_t column = verdict.code.empty() ? 0 : DisplayWidth(verdict.code) + 2;
+  for (const doc::Spans& note : verdict.notes) page_.Paragraph(doc::PlainText(note), column);
+  if (const std::string facts = InOneLine(verdict.facts); !facts.empty()) page_.Paragraph(facts);
 }
 
-void ReportPage::PrintRemedy(const RankedRemedy& ranked, const Diagnosis& finding) {
-  constexpr std::size_t kColumn = TextPage::kIndent + 3;
-  const std::string number = fmt::format("{}", ranked.rank);
-  const std::string& id = ranked.remedy->id;
-  const std::size_t taken = kColumn + DisplayWidth(ranked.remedy->title) + 2 + DisplayWidth(id);
-  const std::string shown_id = page_.style().Faint(id);  // `whyoom explain` takes it
-  page_.IndentedLine(page_.style().Strong(number) + std::string(number.size() < 2 ? 2 : 1, ' ') +
-                     page_.style().Strong(ranked.remedy->title) + (taken <= page_.width() ? "  " + shown_id : ""));
-  if (taken > page_.width()) page_.Line(std::string(kColumn, ' ') + shown_id);
-  page_.Paragraph(EffectText(ranked, finding), kColumn, &Style::Good);
-  for (std::size_t i = 0; i < std::min(ranked.why.size(), Most(1)); ++i)
-    page_.Paragraph(ReasonText(ranked.why[i]), kColumn);
-  const std::size_t steps = std::min(ranked.how.size(), Most(ranked.rank == 1 ? kStepsOfFirst : 1));
-  for (std::size_t i = 0; i < steps; ++i) page_.Step(kColumn, WithoutMarks(Printable(ranked.how[i])));
-}
-
-void ReportPage::PrintRemedies(const Diagnosis& finding) {
-  if (finding.remedies.empty()) return;
+void TextRenderer::operator()(const doc::Heading& heading) {
+  page_.Line(page_.style().Strong(heading.text));
   page_.Blank();
-  const std::string steps_for = StepsForText(finding);
-  if (steps_for.empty()) page_.Line(page_.style().Label("do"));
-  if (!steps_for.empty()) page_.Beside("do", steps_for);
-  const std::size_t ranked = RankedCount(finding);
-  for (std::size_t i = 0; i < std::min(ranked, Most(kFullRemedies)); ++i) {
+}
+
+void TextRenderer::operator()(const doc::Section& section) {
+  if (std::exchange(after_items_, false) || !section.follows) page_.Blank();
+  if (section.label.empty()) (*this)(doc::Heading{section.title});
+  label_ = section.label;
+  column_ = section.label.empty() ? 0 : TextPage::kIndent;
+  Visit(section.blocks);
+  label_.clear();
+  column_ = 0;
+}
+
+void TextRenderer::AddLeftOut(std::uint64_t left_out, const std::string& elsewhere, std::size_t column) {
+  if (left_out > 0) page_.Paragraph(fmt::format("and {} more{}", left_out, elsewhere), column, &Style::Faint);
+}
+
+void TextRenderer::AddNumbered(const doc::List& list) {
+  if (!label_.empty()) page_.Line(page_.style().Label(std::exchange(label_, "")));
+  const std::size_t outer = std::exchange(column_, kItem);
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const doc::Item& item = list.items[i];
     if (i > 0) page_.Blank();
-    PrintRemedy(finding.remedies[i], finding);
+    const std::string number = fmt::format("{:<3}", item.number);
+    const std::string title = doc::PlainText(item.text);
+    const bool fits = kItem + DisplayWidth(title) + 2 + DisplayWidth(item.id) <= page_.width();
+    const std::string id = page_.style().Faint(item.id);  // `whyoom explain` accepts it
+    page_.IndentedLine(page_.style().Strong(number) + page_.style().Strong(title) + (fits ? "  " + id : ""));
+    if (!fits) page_.Line(std::string(kItem, ' ') + id);
+    Visit(item.blocks);
   }
-  std::vector<std::string> others;
-  for (std::size_t i = Most(kFullRemedies); i < ranked; ++i) {
-    const RankedRemedy& other = finding.remedies[i];
-    const bool too_little = other.enough == false && other.enough_with.empty();
-    others.push_back(
-        fmt::format("{} {}{}", other.rank, other.remedy->title, too_little ? " (" + EnoughText(other) + ")" : ""));
+  after_items_ = true;
+  column_ = outer;
+}
+
+void TextRenderer::operator()(const doc::List& list) {
+  using Style = doc::List::Style;
+  if (list.style == Style::kNumbered) return AddNumbered(list);
+  if (list.style == Style::kJoined) {
+    std::vector<doc::Spans> texts;
+    for (const doc::Item& item : list.items) texts.push_back(item.text);
+    if (list.left_out > 0) texts.push_back(doc::Words(fmt::format("and {} more", list.left_out)));
+    return Emit(list.lead + InOneLine(texts));
   }
-  if (!others.empty()) page_.Blank();
-  page_.List("then", "", others, kNamedRemedies);
-  page_.List("free", "but not enough alone: ", FreeTexts(finding), kNamedRemedies);
-  page_.List("not", "worth trying here: ", RuledOutTexts(finding), Most(kNamedRuledOut));
-}
-
-// What is over, and which remedies together are estimated to cover it.
-void ReportPage::PrintSum(const Diagnosis& finding) {
-  const std::string text = SumText(finding);
-  if (!text.empty()) page_.Beside("sum", text);
-}
-
-void ReportPage::PrintRetry(const Diagnosis& finding) {
-  const std::string text = RetryText(finding.retry);
-  if (text.empty()) return;
-  page_.Blank();
-  page_.Beside("again", text);
-}
-
-void ReportPage::PrintMore(const Diagnosis& finding) {
-  page_.Blank();
-  // A command that is broken into lines cannot be copied: what is too long for a line is left to the terminal.
-  const std::string command = ExplainCommand(finding);
-  const std::string url = finding.failure->links.empty() ? "" : finding.failure->links.front().url;
-  const std::string both = command + (url.empty() ? "" : " · " + url);
-  const bool fit = TextPage::kIndent + DisplayWidth(both) <= page_.width();
-  page_.Line(page_.style().Label("more") + "  " + (fit ? both : command));
-  if (!fit && !url.empty()) page_.IndentedLine(url);
-  const std::vector<std::string> places = AlsoTexts(finding);
-  const std::uint64_t known = places.size() + 1;
-  page_.List("also", "", places, Most(kPlaces), finding.tally.reports - std::min(finding.tally.reports, known));
-}
-
-void ReportPage::PrintFinding(const Diagnosis& finding) {
-  PrintVerdict(finding);
-  PrintBudget(finding);
-  PrintWhy(finding);
-  PrintAllocations(finding);
-  PrintMemory(finding);
-  PrintRemedies(finding);
-  PrintSum(finding);
-  PrintRetry(finding);
-  PrintMore(finding);
-}
-
-// What is no failure stands apart from the failures.
-void ReportPage::PrintPrograms(const Report& report) {
-  if (report.programs.empty()) return;
-  if (!report.findings.empty()) {
-    page_.Rule();
-    page_.Line(page_.style().Strong("Programs that fit"));
-    page_.Blank();
-  }
-  PrintProgramsThatFit(report, &page_);
-  if (report.findings.empty()) page_.Blank();
-}
-
-void ReportPage::PrintClosing(const Report& report) {
-  if (!notes_) return;
-  const std::string inputs = Counted(report.artifacts, "input", "inputs");
-  if (NothingRead(report)) {
-    page_.Line(NothingFoundText(report) + ".");
-  } else if (report.findings.empty()) {
-    page_.Line(
-        fmt::format("{} in {} ({}).", NothingFoundText(report), inputs, SizeText(static_cast<double>(report.bytes))));
-  }
-  if (const std::string text = PassedOverText(report); !text.empty()) {
-    if (!report.findings.empty()) page_.Blank();
-    page_.Line(text);
-  }
-  PrintUnknownErrors(report);
-  std::uint64_t left_out = UnreadInputsLeftOut(report);
-  std::size_t shown = 0;
-  for (const Problem* problem : UnreadInputs(report)) {
-    if (!problem->of_report && shown++ >= kShownProblems) {
-      ++left_out;
-      continue;
+  for (const doc::Item& item : list.items) {
+    const std::string text = doc::PlainText(item.text) + (item.id.empty() ? "" : "  " + item.id);
+    if (list.style == Style::kSteps) {
+      page_.Step(column_, text);
+    } else if (list.style == Style::kWarnings) {
+      page_.Warning(text);
+    } else {
+      Emit(text);
     }
-    page_.Warning(ArtifactText({problem->path, problem->member}) + ": " + Printable(problem->what));
+    column_ += kTableIndent;
+    Visit(item.blocks);
+    column_ -= kTableIndent;
   }
-  PrintLeftOut(left_out, report);
+  AddLeftOut(list.left_out, list.elsewhere, 0);
 }
 
-// How many problems of a kind are not shown.
-void ReportPage::PrintLeftOut(std::uint64_t left_out, const Report& report) {
-  if (left_out == 0) return;
-  const bool all = report.problems_left_out == 0;
-  page_.Line(fmt::format("and {} more (--format json has {})", left_out,
-                         all ? "them" : fmt::format("the first {}", report.problems.size())));
-}
-
-void ReportPage::PrintUnknownErrors(const Report& report) {
-  const std::vector<const Problem*> unknown = UnknownErrors(report);
-  if (unknown.empty()) return;
-  if (!report.findings.empty()) page_.Rule();
-  if (report.findings.empty()) page_.Blank();
-  page_.Line(page_.style().Strong(kUnknownErrors));
-  page_.Blank();
-  const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
-  const std::size_t shown = std::min(lines.size(), kShownUnknown);
-  for (std::size_t i = 0; i < shown; ++i) {
-    page_.Line(lines[i].place);
-    page_.Paragraph(lines[i].text, kUnknownColumn);
+void TextRenderer::operator()(const doc::Table& table) {
+  const TableLayout layout(table, all_);
+  const std::string label = page_.style().Label(label_);
+  if (!layout.tail.empty()) {
+    std::string titles;
+    for (const std::size_t at : layout.tail)
+      titles += fmt::format("{:>{}}", table.columns[at].title, layout.widths[at]);
+    const std::size_t used = DisplayWidth(label_) + DisplayWidth(titles);
+    page_.Line(label + std::string(page_.width() - std::min(page_.width(), used), ' ') + page_.style().Faint(titles));
+  } else if (!label_.empty() && DisplayWidth(label_) >= TextPage::kIndent) {
+    page_.Line(label);
+  } else if (!table.caption.empty()) {
+    Emit(table.caption);
   }
-  PrintLeftOut(lines.size() - shown + UnknownErrorsLeftOut(report), report);
-  page_.Blank();
-  page_.Paragraph(kMakeARule);
-  page_.Line("→ " + FirstRuleCommand(unknown));  // not folded: it is to be copied
+  if (!layout.tail.empty() || DisplayWidth(label_) >= TextPage::kIndent) column_ = kTableIndent;
+  const bool is_captioned_below = DisplayWidth(label_) >= TextPage::kIndent && !table.caption.empty();
+  label_.clear();
+  const std::size_t shown = std::min(table.rows.size(), kTableRows);
+  for (std::size_t i = 0; i < shown; ++i) AddRow(table, layout, table.rows[i]);
+  AddLeftOut(table.left_out + table.rows.size() - shown, table.elsewhere, column_);
+  if (is_captioned_below) page_.Paragraph(table.caption, column_, &Style::Faint);
 }
 
-void ReportPage::PrintReport(const Report& report) {
-  const std::vector<const Diagnosis*> whole = ShownWhole(report, all_);
-  if (IsBatch(report)) PrintOverview(report, whole.size(), &page_);
-  for (const Diagnosis* finding : whole) {
+void TextRenderer::AddRow(const doc::Table& table, const TableLayout& layout, const doc::Row& row) {
+  std::string lead(column_, ' ');
+  std::size_t lead_width = column_;
+  for (const std::size_t at : layout.lead) {
+    if (table.columns[at].kind == doc::Column::Kind::kNumber) {
+      const std::string number = doc::PlainText(row.cells[at].text);
+      lead += std::string(layout.widths[at] - DisplayWidth(number), ' ') + number + "  ";
+    } else {
+      double bytes = 0;
+      for (const doc::BarPart& part : row.cells[at].bar) bytes += part.bytes;
+      lead += page_.style().Good(Bar(bytes, table.scale.whole, layout.widths[at])) + "  ";
+    }
+    lead_width += layout.widths[at] + 2;
+  }
+  std::string tail;
+  for (const std::size_t at : layout.tail)
+    tail += fmt::format("{:>{}}", doc::PlainText(row.cells[at].text), layout.widths[at]);
+  std::vector<std::string> pieces = row.brief;
+  if (pieces.empty()) {
+    for (const std::size_t at : layout.text) {
+      const std::string text = doc::PlainText(row.cells[at].text);
+      if (!text.empty()) pieces.push_back((pieces.empty() ? "" : "  ") + text);
+    }
+  }
+  const std::size_t used = lead_width + DisplayWidth(tail);
+  const std::size_t room = page_.width() > used + kLeast ? page_.width() - used : kLeast;
+  std::vector<std::string> lines = {Fitted(row, pieces, tail.empty(), room)};
+  if (all_) lines = Wrap(fmt::format("{}", fmt::join(pieces, "")), room);
+  page_.Line(lead + (tail.empty() ? lines[0] : Fit(lines[0], room) + tail));
+  for (std::size_t i = 1; i < lines.size(); ++i) page_.Line(std::string(lead_width, ' ') + lines[i]);
+  for (const std::string& below : row.below) {
+    if (!below.empty())
+      page_.Line(std::string(column_, ' ') + page_.style().Faint(Shorten(below, page_.width() - column_)));
+  }
+}
+
+void TextRenderer::operator()(const doc::NeedBar& bar) {
+  const Need& need = bar.need;
+  const std::string needed = SizeText(need.need) + " " + need.need_word;
+  const std::string over = ExcessText(need);
+  const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
+  const std::size_t width = page_.width();
+  const std::size_t columns = width > used + 10 ? std::min(kNeedBar, width - used) : 10;
+  const double whole = std::max(need.need, need.have);
+  const auto cells = [&](double bytes) {
+    return static_cast<std::size_t>(static_cast<double>(columns) * bytes / whole);
+  };
+  const std::size_t fits = cells(std::min(need.need, need.have));
+  const std::size_t beyond = cells(need.need) - std::min(fits, columns);
+  const Style& style = page_.style();
+  page_.Blank();
+  page_.Line("  " + style.Strong(needed) + "  " + style.Good(Repeat("█", fits)) + style.Error(Repeat("▒", beyond)) +
+             std::string(columns - std::min(columns, fits + beyond), ' ') + "  " + style.Error(over));
+  const std::string mark = "▲ " + SizeText(need.have) + " " + need.have_word;
+  const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
+  page_.Line(std::string(std::min(start, width - std::min(width, DisplayWidth(mark))), ' ') + style.Faint(mark));
+}
+
+void TextRenderer::operator()(const doc::Timeline& timeline) {
+  if (page_.width() < TextPage::kIndent + kSparkline + 20) return;
+  const std::string line = Sparkline(timeline.view);
+  const std::size_t room = page_.width() - TextPage::kIndent - DisplayWidth(line) - 2;
+  page_.IndentedLine(
+      page_.style().Good(line) + "  " +
+      Shorten(fmt::format("fullest at {:.0f} %: {}", 100 * timeline.view.most_at, SizeText(timeline.view.most)), room));
+}
+
+// A command that is broken into lines cannot be copied: what is too long for a line is left to the terminal.
+void TextRenderer::operator()(const doc::Command& command) {
+  if (label_.empty()) return page_.Line("→ " + command.command);
+  const std::string both = command.command + (command.url.empty() ? "" : " · " + command.url);
+  const bool fit = TextPage::kIndent + DisplayWidth(both) <= page_.width();
+  const std::string blanks(TextPage::kIndent - std::min(TextPage::kIndent, DisplayWidth(label_)), ' ');
+  page_.Line(page_.style().Label(std::exchange(label_, "")) + blanks + (fit ? both : command.command));
+  if (!fit && !command.url.empty()) page_.IndentedLine(command.url);
+}
+
+void TextRenderer::AddReport(const Report& report, bool notes) {
+  doc::Document document = MakeDocument(report);
+  const bool none = document.findings.empty();
+  if (notes || !none) Add(std::move(document.head));
+  std::size_t whole = 0;
+  for (const doc::Part& part : document.findings) {
+    if (part.depth == doc::Depth::kMore && !all_) break;
     page_.Rule();
-    PrintFinding(*finding);
+    Add(part.make(pass()));
+    ++whole;
   }
-  if (whole.size() < report.findings.size()) PrintOthers(report, whole, &page_);
-  PrintPrograms(report);
-  PrintClosing(report);
-  if (notes_ && !report.rule_files.empty())
-    page_.Line("rules: the built-in ones with " + RuleFilesPhrase(report.rule_files));
+  if (whole < document.findings.size()) {
+    page_.Rule();
+    Add(std::move(document.failures));
+  }
+  Add(std::move(document.remedies));
+  if (!document.programs.empty() && !none) page_.Rule();
+  for (std::size_t i = 0; i < document.programs.size(); ++i) {
+    if (!page_.empty() && (none || i > 0)) page_.Blank();
+    Add(document.programs[i].make(pass()));
+  }
+  if (!notes) return;
+  Add(std::move(document.notes));
 }
 
 }  // namespace
 
 std::string PrintText(const Report& report, const TextOptions& options) {
   if (options.detail == Detail::kBrief) return WithoutCommands(PrintBriefLines(report, options));
-  ReportPage page(options);
-  page.PrintReport(report);
-  return WithoutCommands(page.Take());
+  TextRenderer renderer(options);
+  renderer.AddReport(report, options.notes);
+  return renderer.Take();
 }
 
 std::string PrintFinding(const Diagnosis& finding, const TextOptions& options) {
-  ReportPage page(options);
-  page.PrintFinding(finding);
-  return WithoutCommands(page.Take());
+  TextRenderer renderer(options);
+  renderer.Add(FindingBlocks(finding, false, renderer.pass()));
+  return renderer.Take();
 }
 
 }  // namespace whyoom

@@ -73,14 +73,6 @@ TEST_CASE("what is not printable, or what XML has not, does not come out", "[rep
   CHECK(written.ends_with(" z</p>"));
 }
 
-TEST_CASE("names in a sentence are code, words are text", "[report]") {
-  HtmlWriter html;
-  html.SentenceElement("p", "Set f(a<b) to 1, then go.", {{"class", "x"}});
-  CHECK(html.Take() == "<p class=\"x\">Set <code>f(a&lt;b)</code> to 1, then go.</p>");
-  html.Sentence("");
-  CHECK(html.Take().empty());
-}
-
 TEST_CASE("a number and its unit stay on one line, in a text with many of them", "[report]") {
   std::string sentence;
   std::string html_text;
@@ -89,7 +81,7 @@ TEST_CASE("a number and its unit stay on one line, in a text with many of them",
     html_text += "it takes 640.00\xC2\xA0MiB of 2\xC2\xA0GiB or 31\xC2\xA0% and 3 times ";
   }
   HtmlWriter html;
-  html.Sentence(sentence);
+  html.Words(sentence);
   CHECK(html.Take() == html_text);
 }
 
@@ -118,15 +110,4 @@ TEST_CASE("a table's head says which columns are numbers, and an empty title hea
       "</thead>");
   html.TableHead({});
   CHECK(html.Take() == "<thead><tr></tr></thead>");
-  html.Number("5 < 6");
-  CHECK(html.Take() == "<td class=\"number\">5 &lt; 6</td>");
-}
-
-TEST_CASE("who does not see the table is told its columns", "[report]") {
-  HtmlWriter html;
-  html.UnseenHead("a <b>", {"one", "two"});
-  const std::string head = html.Take();
-  CHECK(head.find(">a &lt;b&gt;</caption>") != std::string::npos);
-  CHECK(head.find("<th scope=\"col\">one</th><th scope=\"col\">two</th>") != std::string::npos);
-  CHECK(head.find("class=\"unseen\"") != std::string::npos);
 }

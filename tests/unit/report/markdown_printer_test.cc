@@ -139,7 +139,7 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
                        "| needed | usable | too much |\n|---:|---:|---:|\n| 3.00 GiB | 1.00 GiB | **2.00 GiB** |\n"));
   CHECK(text.find("1. **Do less** — saves about 1.00 GiB · should be enough · results stay the same\n"
                   "    - It is so. (line 8)\n    - Call `f(x)`.\n") != std::string::npos);
-  CHECK(text.ends_with("<sub>whyoom 1.2.3 · rules <code>0123456789ab</code></sub>\n"));
+  CHECK(text.find("<sub>whyoom 1.2.3 · rules <code>0123456789ab</code>") != std::string::npos);
   CHECK(text.find("Left out") == std::string::npos);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("a report without findings is one sentence", "[report]") {
   report.version = "1";
   report.artifacts = 2;
   report.bytes = 2048;
-  CHECK(PrintMarkdown(report) == "### No out-of-memory error found\n\nIn 2 inputs (2.0 KiB).\n\n<sub>whyoom 1</sub>\n");
+  CHECK(PrintMarkdown(report).starts_with("### No out-of-memory error found in 2 inputs (2.0 KiB).\n\n<sub>whyoom 1 "));
   report.problems.push_back({"gone.log", "", "no such file"});
   CHECK(PrintMarkdown(report).find("<summary>1 problem with the input</summary>\n\n- `gone.log`: no such file\n") !=
         std::string::npos);

@@ -114,22 +114,6 @@ TEST_CASE("an item's text stands behind the column or the label, whichever is wi
   CHECK(page.Take() == "a     text\na longer one text\n");
 }
 
-TEST_CASE("a list shows the first of its items, and how many there are beyond", "[report]") {
-  const std::vector<std::string> items = {"a", "b", "c"};
-  const auto list = [](const std::vector<std::string>& shown, std::size_t most, std::uint64_t beyond) {
-    TextPage page = Page(80);
-    page.List("also", "in ", shown, most, beyond);
-    return page.Take();
-  };
-  CHECK(list(items, 3, 0) == "also  in a · b · c\n");
-  CHECK(list(items, 9, 0) == "also  in a · b · c\n");
-  CHECK(list(items, 2, 0) == "also  in a · b · and 1 more\n");
-  CHECK(list(items, 2, 5) == "also  in a · b · and 6 more\n");
-  CHECK(list(items, 3, 5) == "also  in a · b · c · and 5 more\n");
-  CHECK(list({}, 3, 0).empty());
-  CHECK(list({}, 3, 5).empty());
-}
-
 TEST_CASE("steps and warnings hang behind what leads them", "[report]") {
   TextPage page = Page();
   page.Step(2, "do it");

@@ -1,0 +1,263 @@
+// Many failures: which ones there are, what helps most often, what recurs; and a table in which everybody finds his
+// own.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "report/layout.h"
+#include "report/report_document.h"
+#include "report/summary.h"
+#include "report/unknown_errors.h"
+#include "rules/sha256.h"
+#include "text/numbers.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using doc::Column;
+using doc::Words;
+
+constexpr std::size_t kLargeBatch = 20;  // beyond, most people want a few whole and the rest by name
+constexpr std::size_t kWholeOfLarge = 3;
+constexpr std::size_t kShares = 12;
+constexpr std::size_t kRecurring = 8;
+constexpr std::size_t kFailures = 2000;
+constexpr std::size_t kShortProgram = 30;  // columns
+constexpr std::size_t kLongProgram = 80;   // columns
+constexpr std::size_t kLongestName = 24;   // columns; of a scenario
+constexpr std::size_t kWorthCutting = 4;   // bytes
+
+// Behind the longest scenario of any.
+std::size_t ScenarioColumn(const Report& report) {
+  std::size_t column = 0;
+  for (const Diagnosis& finding : report.findings) column = std::max(column, ScenarioName(finding).size());
+  return std::min(column, kLongestName) + 2;
+}
+
+// "jit_step", " · 5.02 GiB too much", behind the scenario's column.
+std::vector<std::string> BriefOf(const FailureRow& row, std::size_t column) {
+  std::vector<std::string> brief = {Fit(row.name, column)};
+  const auto add = [&](const std::string& text) { brief.push_back((brief.size() > 1 ? " · " : "") + text); };
+  if (!row.program.empty()) add(Shorten(row.program, kShortProgram));
+  if (!row.excess.empty()) add(row.excess + " too much");
+  return brief;
+}
+
+// The most frequent of `shares`: by title, else by name. With a `column`, by both.
+void AddShares(const char* label, const std::map<std::string, Share>& shares, std::size_t column, doc::Blocks* blocks) {
+  if (shares.empty()) return;
+  const auto sorted = MostFrequent(shares);
+  doc::Table table;
+  table.style = "shares";
+  table.columns = {{"name"}, {"failures", Column::Kind::kNumber, 10}, {"processes", Column::Kind::kNumber, 10}};
+  for (const auto& [name, share] : sorted)
+    table.scale.whole = std::max(table.scale.whole, static_cast<double>(share.occurrences));
+  for (std::size_t i = 0; i < std::min(sorted.size(), kShares); ++i) {
+    const auto& [name, share] = sorted[i];
+    const bool both = column > 0 && !share.title.empty();
+    table.rows.push_back({{{doc::Joined({both || share.title.empty() ? doc::Name(name, kLongProgram) : doc::Spans(),
+                                         Words(both ? " " : ""), doc::Sentence(share.title)}),
+                            {{static_cast<double>(share.occurrences), "count", "", false}}},
+                           {Words(fmt::format("{}", share.diagnoses))},
+                           {Words(fmt::format("{}", share.occurrences))}},
+                          {(both ? Fit(name, column) : "") + (share.title.empty() ? name : Printable(share.title))}});
+  }
+  table.left_out = sorted.size() - table.rows.size();
+  std::string title = label;
+  title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  blocks->emplace_back(doc::Section{label, title, {std::move(table)}});
+}
+
+void AddRecurring(const Summary& summary, std::size_t column, doc::Blocks* blocks) {
+  if (summary.recurring.empty()) return;
+  doc::Table table;
+  table.style = "recurring";
+  table.columns = {{"failure"},
+                   {"program"},
+                   {"too much"},
+                   {"where"},
+                   {"when"},
+                   {"inputs", Column::Kind::kNumber, 10},
+                   {"processes", Column::Kind::kNumber, 10}};
+  for (std::size_t i = 0; i < std::min(summary.recurring.size(), kRecurring); ++i) {
+    const Diagnosis& finding = *summary.recurring[i];
+    const Tally& tally = finding.tally;
+    const FailureRow row = RowOf(finding);
+    const std::string period = PeriodText(tally.first_time, tally.last_time);
+    std::vector<std::string> brief = BriefOf(row, column);
+    if (brief.size() == 1) brief.push_back(Printable(finding.failure->title));
+    const std::string blanks(column, ' ');
+    table.rows.push_back({{{doc::Joined({doc::Name(row.name), Words(" "), doc::Sentence(row.title)})},
+                           {doc::Name(row.program, kLongProgram)},
+                           {Words(row.excess)},
+                           {doc::Name(row.place)},
+                           {Words(period)},
+                           {Words(fmt::format("{}", tally.artifacts))},
+                           {Words(row.processes)}},
+                          std::move(brief),
+                          {blanks + row.place, period.empty() ? "" : blanks + period}});
+  }
+  table.left_out = summary.recurring.size() - table.rows.size();
+  blocks->emplace_back(doc::Section{"recurring in more than one input or process",
+                                    "Recurring in more than one input or process",
+                                    {std::move(table)}});
+}
+
+// "2 problems and 14 errors that no rule knows, see the end"; empty if there is neither.
+std::string ProblemsText(const Report& report) {
+  const std::uint64_t unread = AddBounded<std::uint64_t>(UnreadInputs(report).size(), UnreadInputsLeftOut(report));
+  const std::uint64_t unknown = AddBounded<std::uint64_t>(UnknownErrors(report).size(), UnknownErrorsLeftOut(report));
+  std::vector<std::string> parts;
+  if (unread > 0) parts.push_back(Counted(unread, "problem", "problems"));
+  if (unknown > 0) parts.push_back(Counted(unknown, "error that no rule knows", "errors that no rule knows"));
+  return parts.empty() ? "" : fmt::format("{}, see the end.", fmt::join(parts, " and "));
+}
+
+void AddOverview(const Report& report, const std::string& folder, doc::Blocks* head) {
+  const Summary summary = Summarize(report);
+  doc::Verdict verdict{1, "", Words(BatchTitle(report)), {}, {}};
+  verdict.facts = {Words(SizeText(static_cast<double>(report.bytes)) + " read"),
+                   Words("reported by " + Counted(summary.occurrences, "process", "processes")),
+                   Words(PeriodText(summary.first_time, summary.last_time))};
+  if (const std::string text = ProblemsText(report); !text.empty()) verdict.notes.push_back(Words(text));
+  if (!folder.empty())
+    verdict.notes.push_back(doc::Joined({Words("Paths in lists are below "), doc::Name(folder), Words(".")}));
+  head->emplace_back(std::move(verdict));
+  const std::size_t column = ScenarioColumn(report);
+  AddShares("what", summary.by_scenario, column, head);
+  AddShares("first find out more", summary.by_inquiry, 0, head);
+  AddShares("first cure", summary.by_remedy, 0, head);
+  if (summary.by_program.size() > 1) AddShares("programs", summary.by_program, 0, head);
+  AddRecurring(summary, column, head);
+  doc::TimesChart chart;
+  for (const Diagnosis& finding : report.findings) {
+    if (finding.tally.first_time) chart.times.push_back(*finding.tally.first_time);
+  }
+  if (chart.times.size() > 1) head->emplace_back(doc::Section{"", "When they were first reported", {std::move(chart)}});
+}
+
+doc::Row FailureTableRow(const Diagnosis& finding, const std::string& folder, std::size_t column) {
+  FailureRow row = RowOf(finding);
+  row.place = BelowFolder(row.place, folder);
+  const auto& time = finding.tally.first_time;
+  std::vector<std::string> brief = BriefOf(row, column);
+  brief.push_back((brief.size() > 1 ? " · " : "") + row.place);
+  const auto seen = time ? std::optional(static_cast<double>(time->microseconds)) : std::nullopt;
+  return {{{doc::Joined({doc::Name(row.name), Words(" "),
+                         doc::Sentence(Shorten(row.title, kLongProgram), doc::Span::Kind::kFaint)})},
+           {doc::Name(row.program, kLongProgram)},
+           {Words(row.excess), {}, row.excess_bytes},
+           {doc::Sentence(Shorten(row.remedy, kLongProgram))},
+           {Words(row.processes), {}, static_cast<double>(finding.tally.occurrences())},
+           {Words(PeriodText(time, time)), {}, seen},
+           {doc::Name(row.place, kLongProgram)}},
+          std::move(brief)};
+}
+
+// In the page's address, so nothing but letters and digits; an id that was read back may be anything.
+std::string AnchorOf(const Diagnosis& finding) {
+  const bool plain = !finding.id.empty() && finding.id.size() <= 64 &&
+                     finding.id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return "f-" + (plain ? finding.id : Sha256Hex(finding.id).substr(0, 16));
+}
+
+doc::Spans SummaryOf(const Diagnosis& finding, const std::string& folder) {
+  const FailureRow row = RowOf(finding);
+  const std::optional<Need> need = NeedOf(finding);
+  const std::vector<doc::Spans> facts = {
+      doc::Joined({doc::Name(row.name), Words(" "),
+                   row.program.empty() ? doc::Sentence(finding.failure->title) : doc::Name(row.program, kLongProgram)}),
+      Words(need ? ExcessText(*need) : ""), doc::Name(BelowFolder(row.place, folder), kLongProgram)};
+  return doc::Joined(facts, " · ");
+}
+
+void AddFindings(const std::vector<const Diagnosis*>& findings, const std::string& folder, doc::Document* document) {
+  std::set<std::string> taken;
+  for (const Diagnosis* finding : findings) {
+    doc::Part& part = document->findings.emplace_back();
+    part.anchor = AnchorOf(*finding);
+    while (!taken.insert(part.anchor).second) part.anchor += 'x';  // what was read back may have one id twice
+    part.summary = SummaryOf(*finding, folder);
+    const bool is_whole = findings.size() <= kLargeBatch || document->findings.size() <= kWholeOfLarge;
+    part.depth = is_whole ? doc::Depth::kAlways : doc::Depth::kMore;
+    part.make = [finding](doc::Pass pass) { return FindingBlocks(*finding, true, pass); };
+  }
+}
+
+// What holds of the remedies whatever the log, in order of their titles.
+doc::Blocks RemedyBlocks(const Report& report) {
+  std::set<const Remedy*> remedies;
+  for (const Diagnosis& finding : report.findings) {
+    for (const RankedRemedy& ranked : finding.remedies) remedies.insert(ranked.remedy);
+  }
+  std::vector<const Remedy*> sorted(remedies.begin(), remedies.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Remedy* a, const Remedy* b) { return std::tie(a->title, a->id) < std::tie(b->title, b->id); });
+  doc::List list;
+  for (const Remedy* remedy : sorted) {
+    doc::Item item{doc::Sentence(remedy->title)};
+    item.id = remedy->id;
+    item.blocks = RemedyNotes(*remedy, remedy->safe_why);
+    item.details = "remedy-" + remedy->id;
+    list.items.push_back(std::move(item));
+  }
+  if (list.items.empty()) return {};
+  return {{doc::Section{"", "The remedies in general", {std::move(list)}, false, true}, doc::Depth::kMore}};
+}
+
+}  // namespace
+
+std::string CommonFolder(const Report& report) {
+  if (report.findings.size() < 2) return {};
+  std::string folder = report.findings.front().where.artifact.path;
+  folder.erase(folder.rfind('/') + 1);  // all of it if there is none
+  for (const Diagnosis& finding : report.findings) {
+    while (!folder.empty() && !finding.where.artifact.path.starts_with(folder))
+      folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
+  }
+  return folder.size() < kWorthCutting ? "" : folder;
+}
+
+std::string BelowFolder(const std::string& place, const std::string& folder) {
+  const std::string printable = Printable(folder);
+  return place.starts_with(printable) ? place.substr(printable.size()) : place;
+}
+
+std::string BatchTitle(const Report& report) {
+  return Counted(report.findings.size(), "different failure", "different failures") + " in " +
+         Counted(report.artifacts, "input", "inputs");
+}
+
+void AddBatch(const Report& report, doc::Document* document) {
+  const std::vector<const Diagnosis*> findings = MostFrequentFirst(report);
+  const std::string folder = CommonFolder(report);
+  AddOverview(report, folder, &document->head);
+  AddFindings(findings, folder, document);
+  const std::size_t column = ScenarioColumn(report);
+  doc::Table table;
+  table.style = "failures";
+  table.columns = {{"failure"},
+                   {"program"},
+                   {"too much", Column::Kind::kNumber, 0, doc::Depth::kMore},
+                   {"first cure"},
+                   {"processes", Column::Kind::kNumber, 0, doc::Depth::kMore},
+                   {"first seen"},
+                   {"where"}};
+  for (std::size_t i = 0; i < std::min(findings.size(), kFailures); ++i) {
+    table.rows.push_back(FailureTableRow(*findings[i], folder, column));
+    table.rows.back().anchor = document->findings[i].anchor;
+  }
+  table.left_out = findings.size() - table.rows.size();
+  table.elsewhere = " (--format json has all)";
+  table.caption = "for one of them whole: whyoom and the name of its input";
+  document->failures = {
+      doc::Section{"all failures", "All failures", {std::move(table)}, true, false, "failures-title"}};
+  document->remedies = RemedyBlocks(report);
+}
+
+}  // namespace whyoom

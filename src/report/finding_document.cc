@@ -1,0 +1,309 @@
+// A failure: the verdict, why, what takes the memory, what to do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "facts/row_names.h"
+#include "report/layout.h"
+#include "report/report_document.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using doc::Block;
+using doc::Blocks;
+using doc::Depth;
+using doc::Spans;
+using doc::Words;
+
+constexpr std::size_t kLargest = 5;  // groups of allocations
+constexpr std::size_t kAllRows = 200;
+constexpr std::size_t kPlaces = 5;
+constexpr std::size_t kAllPlaces = 50;
+constexpr std::size_t kShortName = 40;      // columns
+constexpr std::size_t kBriefMessage = 240;  // columns
+constexpr std::size_t kMessage = 8000;      // bytes
+
+Spans PaddingSpans(const Allocation& row) {
+  if (!row.padding_bytes || *row.padding_bytes <= 0) return Words("–");
+  return Words(FormatSize(*row.padding_bytes) +
+               (row.padding_factor ? fmt::format(" ({:.3g} ×)", *row.padding_factor) : ""));
+}
+
+std::vector<doc::BarPart> BarOf(const Allocation& row, double times = 1, const std::string& style = "row-a",
+                                const std::string& label = "") {
+  const auto size = static_cast<double>(row.size_bytes.value_or(0));
+  const double padding = std::clamp(static_cast<double>(row.padding_bytes.value_or(0)), 0.0, size);
+  std::vector<doc::BarPart> parts;
+  if (size > padding) parts.push_back({(size - padding) * times, style, label, false});
+  if (padding > 0) parts.push_back({padding * times, style, label.empty() ? "" : "padding of " + label, true});
+  return parts;
+}
+
+constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
+
+// Rows of one size and shape, which are one line for people: a deep model has dozens.
+struct AllocationGroup {
+  const Allocation* first;  // borrowed from the finding
+  std::string shape;        // without layout, as the log has it
+  std::size_t count;
+  bool of_more = false;  // not all of them are from the source line of the first
+};
+
+// The largest first. Rows below a mebibyte are left out.
+std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
+  std::vector<AllocationGroup> groups;
+  for (const Allocation& row : finding.allocations) {
+    if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
+    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
+      return group.shape == shape && group.first->size_bytes == row.size_bytes && group.first->kind == row.kind;
+    });
+    if (same != groups.end()) {
+      ++same->count;
+      same->of_more =
+          same->of_more || row.source_file != same->first->source_file || row.source_line != same->first->source_line;
+    } else if (groups.size() < kMaxGroups) {
+      groups.push_back({&row, shape, 1});
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
+    return *a.first->size_bytes > *b.first->size_bytes;
+  });
+  return groups;
+}
+
+// Where the same failure was reported beside the first place: "line 90" in the same artifact, else "b.log:7".
+std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
+  std::vector<std::string> places;
+  for (const Where& where : finding.Also()) {
+    const bool same =
+        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
+    places.push_back(same ? fmt::format("line {}", where.line) : PlaceText(where));
+  }
+  return places;
+}
+
+class FindingBuilder {
+ public:
+  FindingBuilder(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass)
+      : finding_(finding),
+        notes_elsewhere_(notes_elsewhere),
+        pass_(pass),
+        need_(NeedOf(finding)),
+        groups_(GroupsOf(finding)) {}
+
+  Blocks Build() {
+    AddVerdict();
+    AddNeed();
+    AddWhy();
+    AddLargest();
+    if (finding_.prospects) AddMemory(*finding_.prospects, finding_.facts.Number("limit_bytes"), &blocks_);
+    AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
+    AddSection("again", "Starting it again", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
+    AddMore();
+    if (pass_ == doc::Pass::kBrief) return std::move(blocks_);
+    AddAllocations();
+    AddOrigin();
+    return std::move(blocks_);
+  }
+
+ private:
+  void AddSection(const char* label, const std::string& title, Blocks blocks, Depth depth = Depth::kAlways) {
+    doc::AddSection({label, title, std::move(blocks)}, depth, &blocks_);
+  }
+  void AddVerdict();
+  void AddNeed();
+  void AddWhy();
+  void AddLargest();
+  void AddMore();
+  void AddAllocations();
+  void AddOrigin();
+  doc::BarScale Scale() const;
+
+  const Diagnosis& finding_;
+  const bool notes_elsewhere_;
+  const doc::Pass pass_;
+  const std::optional<Need> need_;
+  const std::vector<AllocationGroup> groups_;
+  Blocks blocks_;
+};
+
+void FindingBuilder::AddVerdict() {
+  const FindingView view = ViewOf(finding_);
+  doc::Verdict verdict{1, view.code, doc::Sentence(view.title), {}, {doc::Name(view.place)}};
+  for (const std::string* text : {&view.scenario, &view.caution}) {
+    if (!text->empty()) verdict.notes.push_back(doc::Sentence(*text));
+  }
+  for (const std::string& name : view.names) verdict.facts.push_back(doc::Name(name, kShortName));
+  if (const auto limit = finding_.facts.Number("limit_bytes")) {
+    verdict.facts.push_back(
+        view.chip.empty() ? Words(SizeText(*limit) + " limit")
+                          : doc::Joined({Words(SizeText(*limit) + " usable ("), doc::Name(view.chip), Words(")")}));
+  } else {
+    verdict.facts.push_back(doc::Name(view.chip));
+  }
+  verdict.facts.push_back(doc::Sentence(view.framework));
+  verdict.facts.push_back(Words(view.reporters));
+  blocks_.emplace_back(std::move(verdict));
+}
+
+// So that need, limit and every allocation have room.
+doc::BarScale FindingBuilder::Scale() const {
+  doc::BarScale scale{0, finding_.facts.Number("limit_bytes")};
+  for (const Allocation& row : finding_.allocations)
+    scale.whole = std::max(scale.whole, static_cast<double>(row.size_bytes.value_or(0)));
+  scale.whole = std::max(scale.whole, scale.limit.value_or(0));
+  return scale;
+}
+
+void FindingBuilder::AddNeed() {
+  if (!need_) return;
+  doc::NeedBar bar{*need_, PartsOfNeed(finding_, *need_), PartsOfFree(finding_, *need_), {}};
+  double listed = 0;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const Allocation& row = *groups_[i].first;
+    const std::string label = (groups_[i].count > 1 ? fmt::format("{} × ", groups_[i].count) : "") +
+                              Shorten(row.op_name.empty() ? groups_[i].shape : row.op_name, kShortName);
+    for (doc::BarPart& part :
+         BarOf(row, static_cast<double>(groups_[i].count), i % 2 == 0 ? "row-a" : "row-b", label)) {
+      listed += part.bytes;
+      bar.rows.push_back(std::move(part));
+    }
+  }
+  // A report lists the allocations of the program, which lie beside the arguments; a dump lists all.
+  const double arguments = finding_.facts.Number("arguments_bytes").value_or(0);
+  if (!bar.rows.empty() && finding_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
+    bar.rows.insert(bar.rows.begin(), {arguments, "nothing", "", false});
+  doc::Table table{"parts", "what is needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0, "", {}};
+  table.columns.push_back({"of the need", doc::Column::Kind::kNumber, 5});
+  table.columns.push_back({"part", doc::Column::Kind::kSwatch, 12});
+  table.scale.whole = std::max(need_->need, need_->have);
+  const auto add = [&](const doc::BarPart& part, const std::string& share) {
+    table.rows.push_back({{{Words(SizeText(part.bytes))}, {Words(share)}, {Words(part.label), {part}}}});
+  };
+  for (const doc::BarPart& part : bar.parts) add(part, fmt::format("{:.0f} %", part.bytes / need_->need * 100));
+  for (const doc::BarPart& part : bar.free) add(part, "–");
+  blocks_.emplace_back(std::move(bar));
+  Blocks parts = {std::move(table)};
+  if (const auto reserved = finding_.facts.Number("system_reserved_bytes"); reserved && *reserved > 0) {
+    parts.emplace_back(doc::Paragraph{
+        Words("The system reserves " + SizeText(*reserved) + " more, which the limit mostly leaves out already.")});
+  }
+  doc::AddSection({"parts", "The parts of the need", std::move(parts), false, true}, Depth::kMore, &blocks_);
+}
+
+void FindingBuilder::AddWhy() {
+  if (finding_.why.empty()) {
+    if (!finding_.message.empty())
+      AddSection("says", "The log says", {doc::Pre{CutBytes(Printable(finding_.message), kMessage), kBriefMessage}});
+    return;
+  }
+  doc::List list;
+  for (const Reason& reason : finding_.why) list.items.push_back({ReasonSpans(reason)});
+  AddSection("why", "Why", {std::move(list)});
+}
+
+void FindingBuilder::AddLargest() {
+  if (groups_.empty()) return;
+  doc::Table table;
+  table.style = "allocations";
+  table.scale = Scale();
+  table.caption = table.scale.limit ? "the largest allocations, each beside the limit" : "the largest allocations";
+  table.columns = {{"size", doc::Column::Kind::kNumber, 10},
+                   {"", doc::Column::Kind::kBar, 12},
+                   {"padding", doc::Column::Kind::kNumber, 0, Depth::kMore},
+                   {"shape"},
+                   {"what"},
+                   {"source"}};
+  for (std::size_t i = 0; i < std::min(groups_.size(), kLargest); ++i) {
+    const AllocationGroup& group = groups_[i];
+    const Allocation& row = *group.first;
+    std::string from = SourceText(row) + (group.of_more && !row.source_file.empty() ? " and others" : "");
+    if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
+    std::string shape = Printable(group.shape);
+    if (shape.empty()) shape = from.empty() ? "the log does not say of what shape" : std::exchange(from, "");
+    const std::string count = group.count > 1 ? fmt::format("{} × ", group.count) : "";
+    table.rows.push_back({{{Words(SizeText(static_cast<double>(*row.size_bytes)))},
+                           {{}, BarOf(row)},
+                           {PaddingSpans(row)},
+                           {doc::Joined({Words(count), doc::Name(group.shape)})},
+                           {doc::Name(PlainPath(row.op_name))},
+                           {doc::Name(SourceText(row))}},
+                          {count + shape, from.empty() ? "" : "  " + from}});
+  }
+  Blocks blocks = {std::move(table)};
+  std::size_t smaller = 0;
+  for (std::size_t i = kLargest; i < groups_.size(); ++i) smaller += groups_[i].count;
+  if (smaller > 0)
+    blocks.emplace_back(doc::Paragraph{Words(fmt::format("and {} smaller (--all shows them)", smaller))},
+                        Depth::kBrief);
+  AddSection("takes", "Largest allocations", std::move(blocks));
+}
+
+void FindingBuilder::AddMore() {
+  const std::vector<Link>& links = finding_.failure->links;
+  Blocks blocks = {doc::Command{ExplainCommand(finding_), Words(" says what it means, offline"),
+                                links.empty() ? "" : links.front().url}};
+  doc::List list;
+  for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
+  if (!list.items.empty()) blocks.emplace_back(std::move(list), Depth::kMore);
+  AddSection("more", "Read more", std::move(blocks));
+  doc::List also{doc::List::Style::kJoined};
+  const std::vector<std::string> places = AlsoTexts(finding_);
+  for (std::size_t i = 0; i < std::min(places.size(), kAllPlaces); ++i)
+    also.items.push_back({doc::Name(places[i]), doc::DepthAt(i, kPlaces)});
+  also.left_out = std::max<std::uint64_t>(finding_.tally.reports, places.size() + 1) - 1 - also.items.size();
+  doc::AddSection({"also", "Also reported at", {std::move(also)}, true}, Depth::kAlways, &blocks_);
+}
+
+void FindingBuilder::AddAllocations() {
+  if (finding_.allocations.empty()) return;
+  doc::Table table;
+  table.style = "allocations";
+  table.caption = "each allocation, with its padding";
+  table.columns = {{"size", doc::Column::Kind::kNumber, 10},
+                   {"padding", doc::Column::Kind::kNumber},
+                   {"log", doc::Column::Kind::kNumber},
+                   {"shape and layout"},
+                   {"what"},
+                   {"source"}};
+  for (std::size_t i = 0; i < std::min(finding_.allocations.size(), kAllRows); ++i) {
+    const Allocation& row = finding_.allocations[i];
+    const std::string shape = row.array ? row.array->shape + row.array->layout : WithoutLayouts(row.shape_text);
+    table.rows.push_back({{{Words(row.size_bytes ? FormatSize(*row.size_bytes) : "?")},
+                           {PaddingSpans(row)},
+                           {Words(row.place.line > 0 ? fmt::format("line {}", row.place.line) : "")},
+                           {doc::Name(shape)},
+                           {doc::Name(PlainPath(row.op_name.empty() ? row.xla_label : row.op_name))},
+                           {doc::Name(SourceText(row))}}});
+  }
+  const std::size_t count = finding_.allocations.size();
+  table.left_out = count - table.rows.size() + finding_.allocations_left_out;
+  const std::string title = count == 1 ? "The listed allocation" : fmt::format("All {} listed allocations", count);
+  AddSection("list", title, {std::move(table)}, Depth::kMore);
+}
+
+void FindingBuilder::AddOrigin() {
+  const Where& where = finding_.where;
+  doc::List list;
+  const std::uint64_t last = std::max(where.line, where.last_line);
+  list.items.push_back({doc::Joined({doc::Name(ArtifactText(where.artifact)),
+                                     Words(last == where.line ? fmt::format(", line {}", last)
+                                                              : fmt::format(", lines {} to {}", where.line, last))})});
+  Blocks blocks = {std::move(list)};
+  if (!finding_.message.empty() && !finding_.why.empty())
+    blocks.insert(blocks.begin(), doc::Pre{CutBytes(Printable(finding_.message), kMessage)});
+  AddSection("from", "The message and where it stands", std::move(blocks), Depth::kMore);
+}
+
+}  // namespace
+
+Blocks FindingBlocks(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass) {
+  return FindingBuilder(finding, notes_elsewhere, pass).Build();
+}
+
+}  // namespace whyoom

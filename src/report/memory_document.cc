@@ -1,0 +1,241 @@
+// How a program fills the memory: its parts, kinds, modules, order; and programs that are no failures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "report/layout.h"
+#include "report/report_document.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using doc::BarPart;
+using doc::Depth;
+using doc::Words;
+
+constexpr std::size_t kKinds = 4;  // with all others as one more
+constexpr std::size_t kModules = 20;
+constexpr std::size_t kWholePrograms = 5;
+constexpr std::size_t kNamedPrograms = 50;
+constexpr std::size_t kModuleName = 80;  // columns
+constexpr double kNothing = 0.005;       // of the need: what is below is rounding
+constexpr double kFlat = 0.95;           // of the peak: a timeline that never goes below shows nothing
+constexpr std::size_t kFewestMoments = 4;
+
+BarPart PartOf(const std::string& kind, double bytes, const std::string& label = "") {
+  static const std::map<std::string, std::pair<const char*, bool>> looks = {
+      {"weights", {"args", false}},          {"gathered_weights", {"args", true}},
+      {"optimizer_state", {"other", false}}, {"gradients", {"frag", false}},
+      {"activations", {"temp", false}},      {"logits", {"row-b", false}},
+      {"attention_scores", {"free", false}}, {"temporaries", {"rest", false}},
+      {"padding", {"temp", true}},           {"inputs", {"free", true}},
+      {"outputs", {"other", true}},          {"constants", {"frag", true}},
+      {"fragmentation", {"rest", true}}};
+  const auto look = looks.find(kind);
+  if (look == looks.end()) return {bytes, "rest", label, false};
+  return {bytes, look->second.first, label, look->second.second};
+}
+
+doc::Row KindRow(const MemoryShare& share, Depth depth) {
+  doc::Row row{{{Words(SizeText(share.bytes))},
+                {Words(fmt::format("{:.0f} %", 100 * share.part))},
+                {doc::Sentence(share.name), {PartOf(share.kind, share.bytes, share.name)}}},
+               {share.name}};
+  std::vector<doc::Spans> modules;
+  for (const std::string& module : share.modules) {
+    row.brief.push_back((modules.empty() ? ": " : " · ") + module);
+    modules.push_back(doc::Name(module));
+  }
+  row.cells.push_back({doc::Joined(modules, ", ")});
+  row.drops = true;
+  row.depth = depth;
+  return row;
+}
+
+// Those behind the first few as one.
+MemoryShare OthersOf(const std::vector<MemoryShare>& shares) {
+  MemoryShare others;
+  others.name = "others";
+  for (std::size_t i = kKinds; i < shares.size(); ++i) {
+    others.bytes += shares[i].bytes;
+    others.part += shares[i].part;
+    others.modules.push_back(shares[i].name + " " + SizeText(shares[i].bytes));
+  }
+  return others;
+}
+
+doc::Table KindsTable(const std::vector<MemoryShare>& shares) {
+  doc::Table table;
+  table.style = "parts kinds";
+  table.caption = "the memory at its fullest, by kind";
+  table.columns = {{"size", doc::Column::Kind::kNumber, 10},
+                   {"of the need", doc::Column::Kind::kNumber, 5},
+                   {"what", doc::Column::Kind::kSwatch, 10},
+                   {"most of it in"}};
+  const bool has_others = shares.size() > kKinds + 1;
+  table.scale.whole = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    table.rows.push_back(KindRow(shares[i], has_others && i >= kKinds ? Depth::kMore : Depth::kAlways));
+    table.scale.whole += shares[i].bytes;
+  }
+  if (has_others) table.rows.push_back(KindRow(OthersOf(shares), Depth::kBrief));
+  return table;
+}
+
+// What each of the user's modules takes, by kind.
+doc::Table ModulesTable(const Prospects& prospects) {
+  std::map<std::string, std::pair<double, std::vector<BarPart>>> modules;
+  for (const MemoryPart& part : prospects.memory) {
+    for (const auto& [name, size] : part.modules) {
+      if (size <= 0) continue;
+      auto& [bytes, parts] = modules[name];
+      bytes += static_cast<double>(size);
+      parts.push_back(PartOf(part.kind, static_cast<double>(size)));
+    }
+  }
+  std::vector<std::pair<std::string, std::pair<double, std::vector<BarPart>>>> sorted(modules.begin(), modules.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+  doc::Table table;
+  table.style = "modules";
+  table.caption = "the largest of each kind";
+  table.columns = {{"size", doc::Column::Kind::kNumber, 10}, {"", doc::Column::Kind::kBar, 10}, {"module"}};
+  for (std::size_t i = 0; i < std::min(sorted.size(), kModules); ++i) {
+    const auto& [name, module] = sorted[i];
+    table.rows.push_back({{{Words(SizeText(module.first))}, {{}, module.second}, {doc::Name(name, kModuleName)}}});
+  }
+  if (!sorted.empty()) table.scale.whole = sorted.front().second.first;
+  table.left_out = sorted.size() - table.rows.size();
+  return table;
+}
+
+// In order of size as programs, those behind the first ones by name.
+doc::Table OtherPrograms(const Report& report) {
+  doc::Table table;
+  table.style = "programs";
+  table.columns = {{"size", doc::Column::Kind::kNumber, 10}, {"program"}, {"where"}};
+  for (std::size_t i = kWholePrograms; i < std::min(report.programs.size(), kWholePrograms + kNamedPrograms); ++i) {
+    const ProgramView view = ViewOf(report.programs[i]);
+    table.rows.push_back({{{Words(SizeText(view.need))}, {doc::Name(view.name)}, {doc::Name(view.place)}},
+                          {view.name, "  " + view.place}});
+  }
+  table.left_out = report.programs.size() - kWholePrograms - table.rows.size() + report.programs_left_out;
+  return table;
+}
+
+doc::Blocks ProgramBlocks(const CompiledProgram& program) {
+  const ProgramView view = ViewOf(program);
+  const std::optional<double> limit = view.limit > 0 ? std::optional(view.limit) : std::nullopt;
+  doc::Verdict verdict{2, "", doc::Name(view.name), {Words(view.verdict)}, {doc::Name(view.chip)}};
+  if (program.occurrences > 1) verdict.facts.push_back(Words(fmt::format("{} times", program.occurrences)));
+  verdict.facts.push_back(doc::Name(view.place));
+  doc::Blocks blocks = {std::move(verdict)};
+  const char* const styles[] = {"args", "other", "temp"};
+  doc::MemoryBar bar{{}, {std::max(view.need, view.limit), limit}, false, view.verdict};
+  doc::List parts{doc::List::Style::kJoined};
+  for (const auto& [name, bytes] : view.parts) {
+    bar.parts.push_back({bytes, styles[bar.parts.size() % 3], name, false});
+    parts.items.push_back({Words(name + " " + SizeText(bytes))});
+  }
+  doc::Blocks takes;
+  if (!program.prospects) takes.emplace_back(std::move(bar));
+  takes.emplace_back(std::move(parts));
+  if (!view.parts.empty()) blocks.emplace_back(doc::Section{"takes", "What it takes", std::move(takes)});
+  if (program.prospects) AddMemory(*program.prospects, limit, &blocks);
+  if (!view.note.empty())
+    blocks.emplace_back(doc::Section{"note", "Note", {doc::Paragraph{doc::Sentence(view.note)}}, true});
+  return blocks;
+}
+
+}  // namespace
+
+void AddMemory(const Prospects& prospects, const std::optional<double>& limit, doc::Blocks* blocks) {
+  const std::vector<MemoryShare> shares = SharesOf(prospects);
+  if (!shares.empty()) {
+    doc::MemoryBar bar;
+    bar.scale = {0, limit};
+    for (const MemoryShare& share : shares) {
+      bar.parts.push_back(PartOf(share.kind, share.bytes, share.name));
+      bar.scale.whole += share.bytes;
+      bar.alternative += (bar.alternative.empty() ? "" : ", ") + share.name + " " + AmountText(share);
+    }
+    bar.scale.whole = std::max(bar.scale.whole, limit.value_or(0));
+    doc::Blocks fills = {std::move(bar), KindsTable(shares)};
+    TimelineView timeline = TimelineViewOf(prospects);
+    const auto least = std::min_element(timeline.bytes.begin(), timeline.bytes.end());
+    const bool is_flat = timeline.bytes.size() < kFewestMoments || *least > kFlat * timeline.most;
+    if (!is_flat) fills.emplace_back(doc::Timeline{std::move(timeline), limit});
+    blocks->emplace_back(doc::Section{"fills", "What fills the memory", std::move(fills)});
+    doc::Table modules = ModulesTable(prospects);
+    if (modules.rows.size() > 1)
+      blocks->emplace_back(doc::Section{"in", "By module of your model", {std::move(modules)}, false, true},
+                           Depth::kMore);
+  }
+  doc::List room{doc::List::Style::kJoined};
+  for (const std::string& sentence : RoomTexts(prospects.room)) room.items.push_back({doc::Sentence(sentence)});
+  if (!room.items.empty())
+    blocks->emplace_back(doc::Section{"room", "What would fit", {std::move(room)}, !shares.empty()});
+}
+
+std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
+  const auto fact = [&](const char* name) { return std::max(0.0, finding.facts.Number(name).value_or(0)); };
+  std::vector<BarPart> parts;
+  double left = need.need;
+  const auto add = [&](double bytes, const char* style, const char* label, bool padding = false) {
+    bytes = std::min(bytes, left);
+    if (bytes < kNothing * need.need) return;
+    parts.push_back({bytes, style, label, padding});
+    left -= bytes;
+  };
+  if (finding.facts.Number("request_bytes")) {
+    add(need.need, "temp", "one request");
+    return parts;
+  }
+  add(fact("arguments_bytes"), "args", "arguments");
+  add(fact("tensorcore_bytes"), "temp", "TensorCore");
+  add(fact("sparsecore_bytes"), "other", "SparseCore");
+  const double temporaries = fact("hlo_temp_bytes");
+  const double padding = std::min(fact("hlo_temp_padding_bytes"), temporaries);
+  const double fragments = std::min(fact("fragmentation_bytes"), temporaries - padding);
+  add(temporaries - padding - fragments, "temp", "temporaries");
+  add(padding, "temp", "padding of temporaries", true);
+  add(fragments, "frag", "fragmentation");
+  add(fact("program_bytes") - temporaries, "other", "rest of the program");
+  add(left, "rest", parts.empty() ? need.need_word : "not itemised");
+  return parts;
+}
+
+std::vector<BarPart> PartsOfFree(const Diagnosis& finding, const Need& need) {
+  const double free = finding.facts.Number("free_bytes").value_or(0);
+  if (finding.failure->phase == "compile" || free < need.have) return {};
+  if (free == need.have) return {{free, "free", "free", false}};
+  return {{need.have, "free", "free in one piece", false}, {free - need.have, "free", "free in smaller pieces", true}};
+}
+
+doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked) {
+  const double saved = need.need - static_cast<double>(ranked.saves_bytes.value_or(0));
+  const double after = std::clamp(ranked.left_bytes ? static_cast<double>(*ranked.left_bytes) : saved, 0.0, need.need);
+  return {{{after, after <= need.have ? "fits" : "over", "", false}, {need.need - after, "saved", "", false}},
+          {std::max(need.need, need.have), need.have},
+          true,
+          fmt::format("Needed after it: about {} of {} {}", SizeText(after), SizeText(need.have), need.have_word)};
+}
+
+std::vector<doc::Part> ProgramParts(const Report& report) {
+  std::vector<doc::Part> parts;
+  for (std::size_t i = 0; i < std::min(report.programs.size(), kWholePrograms); ++i) {
+    parts.emplace_back().make = [&program = report.programs[i], first = i == 0](doc::Pass /*pass*/) {
+      doc::Blocks blocks = ProgramBlocks(program);
+      if (first) blocks.insert(blocks.begin(), doc::Heading{"Programs that fit"});
+      return blocks;
+    };
+  }
+  if (report.programs.size() > kWholePrograms || report.programs_left_out > 0)
+    parts.emplace_back().make = [&report](doc::Pass /*pass*/) { return doc::Blocks{OtherPrograms(report)}; };
+  return parts;
+}
+
+}  // namespace whyoom

@@ -1,0 +1,184 @@
+// What to do: the remedies in their order, and what is not worth trying.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "report/report_document.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using doc::Depth;
+using doc::Words;
+
+constexpr const char* kFreeHeading = "Free, but not enough alone";
+constexpr std::size_t kWholeRemedies = 3;  // the others are named
+constexpr std::size_t kStepsOfFirst = 3;   // the other whole ones show one
+constexpr std::size_t kNamedRemedies = 6;
+constexpr std::size_t kNamedRuledOut = 3;
+
+// How many remedies the numbered list has; the others cost nothing, are not enough alone, and are listed apart.
+std::size_t RankedCount(const Diagnosis& finding) {
+  const auto free = std::find_if(finding.remedies.begin(), finding.remedies.end(),
+                                 [](const RankedRemedy& ranked) { return ranked.free; });
+  return static_cast<std::size_t>(free - finding.remedies.begin());
+}
+
+// What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
+std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
+  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
+  for (const RuledOut& ruled_out : finding.ruled_out) {
+    const auto same =
+        std::find_if(titles.begin(), titles.end(), [&](const auto& of) { return of.first == ruled_out.why; });
+    if (same == titles.end()) {
+      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
+    } else {
+      same->second += ", " + ruled_out.remedy->title;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [why, of] : titles) texts.push_back(of + " (" + Printable(why) + ")");
+  return texts;
+}
+
+// Whether one remedy covers the excess alone, so that the remedy itself says as much as the sum.
+bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
+
+// "5.02 GiB over: …", with the remedies that are estimated to cover it.
+std::string BudgetText(const Budget& budget) {
+  std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
+  std::string list;
+  double saved = 0;
+  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
+    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
+    saved += static_cast<double>(budget.steps[i].saves_bytes);
+  }
+  const bool one = budget.steps.size() == 1;
+  if (budget.steps.empty()) return text + "this log does not show how much each remedy would save.";
+  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to cover it.";
+  return text + "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
+         SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
+}
+
+// The same if it says more than the remedies do: not of one remedy that is enough, nor that nothing is estimated if
+// no remedy is of the kind that could be.
+std::string SumText(const Diagnosis& finding) {
+  if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return {};
+  const bool is_estimable =
+      std::any_of(finding.remedies.begin(), finding.remedies.end(),
+                  [](const RankedRemedy& ranked) { return ranked.remedy->saves || !ranked.remedy->change.empty(); });
+  return finding.budget->steps.empty() && !is_estimable ? "" : BudgetText(*finding.budget);
+}
+
+// For which framework the steps are, if the log shows none and others have steps of their own.
+std::string StepsForText(const Diagnosis& finding) {
+  const Framework* usual = finding.rules == nullptr ? nullptr : finding.rules->default_framework();
+  const bool differ = std::any_of(finding.remedies.begin(), finding.remedies.end(),
+                                  [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
+  if (!finding.framework.empty() || usual == nullptr || !differ) return {};
+  return "The log shows no framework: steps are for " + usual->name + ", --framework NAME gives others.";
+}
+
+// One remedy whole.
+doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth depth) {
+  const Remedy& remedy = *ranked.remedy;
+  doc::Item item{doc::Sentence(remedy.title), depth, ranked.rank, remedy.id, {}, ""};
+  doc::Facts effect;
+  for (const std::string& text : EffectTexts(ranked, finding)) {
+    const bool is_good = text.starts_with("enough together") || (ranked.enough == true && text == "should be enough");
+    const bool is_careful = text == SafetyText(ranked) && !remedy.inquiry && !ranked.safety.starts_with("safe");
+    effect.facts.push_back(doc::Sentence(text, is_good      ? doc::Span::Kind::kGood
+                                               : is_careful ? doc::Span::Kind::kCareful
+                                                            : doc::Span::Kind::kText));
+  }
+  item.blocks.emplace_back(std::move(effect));
+  const std::optional<Need> need = NeedOf(finding);
+  if (need && need->excess > 0 && !SavesText(ranked).empty()) item.blocks.emplace_back(EffectBar(*need, ranked));
+  doc::List why;
+  for (std::size_t i = 0; i < ranked.why.size(); ++i)
+    why.items.push_back({ReasonSpans(ranked.why[i]), doc::DepthAt(i, 1)});
+  doc::List steps{doc::List::Style::kSteps};
+  for (std::size_t i = 0; i < ranked.how.size(); ++i)
+    steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(i, ranked.rank == 1 ? kStepsOfFirst : 1)});
+  for (doc::List* list : {&why, &steps}) {
+    if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
+  }
+  return item;
+}
+
+// "4 Donate the input buffers (not enough alone)".
+doc::List OthersList(const Diagnosis& finding, std::size_t from, std::size_t to) {
+  doc::List list{doc::List::Style::kJoined};
+  for (std::size_t i = from; i < to; ++i) {
+    const RankedRemedy& other = finding.remedies[i];
+    const bool too_little = other.enough == false && other.enough_with.empty();
+    const std::string effect = other.free ? SavesText(other) : too_little ? EnoughText(other) : "";
+    if (list.items.size() == kNamedRemedies) {
+      ++list.left_out;
+    } else {
+      list.items.push_back({doc::Joined({Words(fmt::format("{} ", other.rank)), doc::Sentence(other.remedy->title),
+                                         Words(effect.empty() ? "" : " (" + effect + ")")})});
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+doc::Spans ReasonSpans(const Reason& reason) {
+  return doc::Joined({doc::Sentence(reason.text),
+                      Words(reason.line > 0 ? fmt::format(" (line {})", reason.line) : "", doc::Span::Kind::kFaint)});
+}
+
+doc::Spans LinkSpans(const Link& link) { return {{Printable(link.title), doc::Span::Kind::kLink, link.url}}; }
+
+doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why) {
+  doc::List notes;
+  for (const std::string* text : {&safe_why, &remedy.gain, &remedy.note}) {
+    if (!text->empty()) notes.items.push_back({doc::Sentence(*text)});
+  }
+  for (const Link& link : remedy.links) notes.items.push_back({LinkSpans(link)});
+  doc::Blocks blocks;
+  if (!notes.items.empty()) blocks.emplace_back(std::move(notes), Depth::kMore);
+  return blocks;
+}
+
+void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks) {
+  const std::size_t ranked = RankedCount(finding);
+  const std::size_t all = finding.remedies.size();
+  const std::size_t whole = std::min(ranked, kWholeRemedies);
+  doc::List list{doc::List::Style::kNumbered};
+  doc::List free{doc::List::Style::kNumbered};
+  for (std::size_t i = 0; i < (pass == doc::Pass::kBrief ? whole : all); ++i) {
+    const RankedRemedy& remedy = finding.remedies[i];
+    doc::Item item = RemedyItem(finding, remedy, i < ranked ? doc::DepthAt(i, whole) : Depth::kAlways);
+    if (notes_elsewhere) item.details = "remedy-" + remedy.remedy->id;
+    if (!notes_elsewhere && pass != doc::Pass::kBrief) {
+      for (doc::Block& note : RemedyNotes(*remedy.remedy, remedy.safe_why)) item.blocks.push_back(std::move(note));
+    }
+    (i < ranked ? list : free).items.push_back(std::move(item));
+  }
+  doc::List free_names = OthersList(finding, ranked, all);
+  free_names.lead = "but not enough alone: ";
+  doc::List ruled_out{doc::List::Style::kJoined, "worth trying here: "};
+  for (const std::string& text : RuledOutTexts(finding))
+    ruled_out.items.push_back({doc::Sentence(text), doc::DepthAt(ruled_out.items.size(), kNamedRuledOut)});
+  doc::Blocks steps_for = {doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, std::move(list)};
+  doc::AddSection({"do", "What to do", std::move(steps_for)}, Depth::kAlways, blocks);
+  const std::size_t before = blocks->size();
+  const auto add = [&](const char* label, const char* title, doc::Block block, Depth depth) {
+    const bool open = depth == Depth::kMore;
+    doc::AddSection({label, title, {std::move(block)}, blocks->size() > before, open}, depth, blocks);
+  };
+  add("then", "Then", OthersList(finding, whole, ranked), Depth::kBrief);
+  add("free", kFreeHeading, std::move(free_names), Depth::kBrief);
+  add("free", kFreeHeading, std::move(free), Depth::kMore);
+  add("not", "Not worth trying here", std::move(ruled_out), Depth::kAlways);
+  add("sum", "In sum", doc::Paragraph{doc::Sentence(SumText(finding))}, Depth::kAlways);
+}
+
+}  // namespace whyoom

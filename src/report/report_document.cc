@@ -1,0 +1,151 @@
+#include "report/report_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "read/suspects.h"
+#include "report/layout.h"
+#include "report/summary.h"
+#include "report/unknown_errors.h"
+#include "text/numbers.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using doc::Depth;
+using doc::Words;
+
+constexpr std::size_t kProblems = 30;
+constexpr std::size_t kUnknown = 10;
+constexpr std::size_t kFingerprint = 12;  // enough to tell any two
+
+doc::Verdict NothingFound(const Report& report) {
+  const std::string where = fmt::format(" in {} ({})", Counted(report.artifacts, "input", "inputs"),
+                                        SizeText(static_cast<double>(report.bytes)));
+  return {1, "", Words(NothingFoundText(report) + (NothingRead(report) ? "" : where) + "."), {}, {}};
+}
+
+std::string ElsewhereText(const Report& report) {
+  return fmt::format(" (--format json has {})",
+                     report.problems_left_out == 0 ? "them" : fmt::format("the first {}", report.problems.size()));
+}
+
+// The same error of several inputs (read/suspects.h) is one, whose place is "a.log:41 and 12 more inputs".
+struct UnknownLine {
+  std::string place;
+  std::string text;
+};
+
+std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
+  struct Joined {
+    Problem first;
+    std::uint64_t inputs;
+  };
+  std::vector<Joined> all;
+  std::unordered_map<std::string, std::size_t> known;  // by what the line says; what is only counted stays apart
+  for (const Problem* problem : UnknownErrors(report)) {
+    const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), all.size());
+    if (is_new || problem->text.empty()) {
+      all.push_back({*problem, 1});
+      continue;
+    }
+    Joined& same = all[place->second];
+    ++same.inputs;
+    same.first.occurrences = AddBounded(same.first.occurrences, problem->occurrences);
+  }
+  std::vector<UnknownLine> lines;
+  for (const auto& [first, inputs] : all) {
+    const std::string more = inputs == 1 ? "" : " and " + Counted(inputs - 1, "more input", "more inputs");
+    lines.push_back({UnknownErrorPlace(first) + more, UnknownErrorText(first)});
+  }
+  return lines;
+}
+
+// The command for the first one that has a line; empty if none has.
+std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
+  const auto first = std::find_if(unknown.begin(), unknown.end(), [](const Problem* p) { return !p->text.empty(); });
+  return first == unknown.end() ? std::string() : RuleCommand(**first);
+}
+
+void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
+  const std::vector<const Problem*> unknown = UnknownErrors(report);
+  if (unknown.empty()) return;
+  doc::List list;
+  list.elsewhere = ElsewhereText(report);
+  const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
+  for (std::size_t i = 0; i < std::min(lines.size(), kUnknown); ++i) {
+    doc::Item item{doc::Name(lines[i].place)};
+    item.blocks = {doc::Pre{lines[i].text}};
+    list.items.push_back(std::move(item));
+  }
+  list.left_out = lines.size() - list.items.size() + UnknownErrorsLeftOut(report);
+  doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kMakeARule)}};
+  if (const std::string command = FirstRuleCommand(unknown); !command.empty())
+    blocks.emplace_back(doc::Command{command, {}, ""});
+  notes->emplace_back(doc::Section{"", kUnknownErrors, std::move(blocks), false, report.findings.empty()});
+}
+
+void AddProblems(const Report& report, doc::Blocks* notes) {
+  const std::vector<const Problem*> problems = UnreadInputs(report);
+  doc::List list{doc::List::Style::kWarnings};
+  list.elsewhere = ElsewhereText(report);
+  list.left_out = UnreadInputsLeftOut(report);
+  std::size_t shown = 0;
+  for (const Problem* problem : problems) {
+    if (!problem->of_report && shown++ >= kProblems) {
+      ++list.left_out;
+      continue;
+    }
+    list.items.push_back({doc::Joined(
+        {doc::Name(ArtifactText({problem->path, problem->member})), Words(": "), doc::Sentence(problem->what)})});
+  }
+  if (list.items.empty()) return;
+  const std::string title = Counted(list.items.size() + list.left_out, "problem", "problems") + " with the input";
+  notes->emplace_back(doc::Section{"warning", title, {std::move(list)}, true});
+}
+
+std::vector<doc::Spans> FooterOf(const Report& report) {
+  std::vector<doc::Spans> footer = {Words("whyoom " + report.version)};
+  if (!report.rules_fingerprint.empty())
+    footer.push_back(doc::Joined({Words("rules "), doc::Name(report.rules_fingerprint.substr(0, kFingerprint))}));
+  footer.push_back(Words("figures of remedies are estimates"));
+  footer.push_back(Words("1 GiB is 2^30 bytes"));
+  return footer;
+}
+
+}  // namespace
+
+doc::Document MakeDocument(const Report& report) {
+  doc::Document document;
+  document.batch = IsBatch(report);
+  if (report.findings.empty()) {
+    document.head = {NothingFound(report)};
+    document.title = NothingFoundText(report);
+  } else if (document.batch) {
+    AddBatch(report, &document);
+    document.title = BatchTitle(report);
+  } else {
+    for (const Diagnosis& finding : report.findings)
+      document.findings.emplace_back().make = [&finding](doc::Pass pass) {
+        return FindingBlocks(finding, false, pass);
+      };
+    const Failure& first = *report.findings[0].failure;
+    document.title = report.findings.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
+  }
+  document.programs = ProgramParts(report);
+  if (const std::string text = PassedOverText(report); !text.empty())
+    document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});
+  AddUnknownErrors(report, &document.notes);
+  AddProblems(report, &document.notes);
+  if (!report.rule_files.empty()) {
+    document.notes.emplace_back(doc::Paragraph{
+        doc::Joined({Words("rules: the built-in ones with "), doc::Name(RuleFilesPhrase(report.rule_files))})});
+  }
+  document.footer = FooterOf(report);
+  return document;
+}
+
+}  // namespace whyoom
