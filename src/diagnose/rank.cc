@@ -100,7 +100,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
     ranked->basis = "list";
     SetEstimate(*shown, ranked);
   } else if (remedy.saves) {
-    RecordedStep step(scope.recorder(), "saves, by the formula");
+    RecordedStep step(scope.recorder(), "saves");
     const Value value = remedy.saves->Evaluate(scope);
     step.Set(ValueText(value));
     const std::optional<double> saves = AsNumber(value);
@@ -220,10 +220,10 @@ struct Ranking {
 std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
   const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
   RecordedStep step(scope.recorder(), "remedy " + remedy.id);
-  step.Set("passed over: its condition is not known to be true");
+  step.Set("not offered");
   if (remedy.when && AsBool(remedy.when->Evaluate(scope)) != true) return std::nullopt;
   const auto rule_out = [&](const std::string& why) {
-    step.Set(why.empty() ? "passed over: a reason without a text speaks against it" : "ruled out: " + why);
+    step.Set(why.empty() ? "not offered" : "ruled out", why);
     if (!why.empty()) ruled_out->push_back({&remedy, why});
     return std::nullopt;
   };
@@ -242,7 +242,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   ranked.why = Reasons(remedy.evidence, scope, "for");
   const Prospect* figures = made != nullptr ? made : FindListed(listed, remedy);
   ranked.how = StepsFor(rules, remedy, diagnosis.framework, RemedyScope(scope, figures), lacked);
-  step.Set("passed over: none of its steps can be given here");
+  step.Set("no step");
   if (ranked.how.empty() && !remedy.how.empty()) return std::nullopt;
   Estimate(diagnosis, scope, listed, excess, &ranked);
   step.Set("offered");
@@ -263,7 +263,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                         LackedNames(rules, scope)};
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
-  RecordedStep step(scope.recorder(), own ? "Remedies of the scenario" : "Remedies");
+  RecordedStep step(scope.recorder(), own ? "Scenario remedies" : "Remedies");
   for (const RemedyUse& use : uses) {
     const Remedy* remedy = rules.FindRemedy(use.remedy);
     if (remedy == nullptr) continue;  // the loader reports it

@@ -125,7 +125,7 @@ class FactSources {
   }
 
   std::string Of(const std::string& name, const Fact& fact) const {
-    if (name == "chip") return "the chips, by limit_bytes";
+    if (name == "chip") return "chips";
     if (name.starts_with("user_source")) return "the traceback";
     const auto found = by_fact_.find(name);
     if (fact.place.line == 0 || found == by_fact_.end()) return "";

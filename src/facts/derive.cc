@@ -44,7 +44,7 @@ Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
     RecordedStep step(read.recorder(), one.name);
     step.Set("known already");
     if (!one.replace && IsKnown(scope.Get(one.name))) continue;
-    step.Set("not derived here");
+    step.Set("not derived");
     if (one.when && AsBool(one.when->Evaluate(scope)) != true) continue;
     Value value = Whole(one.name, one.from.Evaluate(scope));
     step.Set(ValueText(value));

@@ -181,7 +181,10 @@ std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, co
       ++j;
       continue;
     }
-    if (merged.empty() || merged.back().pattern != ".{0,200}?") merged.push_back({"", ".{0,200}?"});
+    constexpr std::string_view kAnything = ".{0,200}?";
+    const std::size_t size = merged.size();
+    if (size >= 2 && merged[size - 1].pattern == " " && merged[size - 2].pattern == kAnything) merged.pop_back();
+    if (merged.empty() || merged.back().pattern != kAnything) merged.push_back({"", std::string(kAnything)});
     if (j >= other.size() || (i < one.size() && lengths[i + 1][j] >= lengths[i][j + 1])) {
       merged.back().text += one[i++].text;
     } else {

@@ -171,7 +171,7 @@ TEST_CASE("a finding's facts name the pattern or context that gave them", "[diag
   CHECK(Shown(finding.recorded, "Derived facts") ==
         "over_bytes = 4\n"
         "  used_bytes - limit_bytes = 4 [used_bytes = 9, limit_bytes = 5]\n"
-        "odd_bytes = not derived here\n"
+        "odd_bytes = not derived\n"
         "  free_bytes > 0 = unknown [free_bytes = unknown]\n");
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("a scenario that the log leaves open names what is not known", "[diagn
   const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
   CHECK(Shown(trace.findings[0].recorded, "Scenarios") ==
-        "scenario tight = unknown: the log cannot tell [priority 1, t]\n"
+        "scenario tight = unknown [priority 1, t]\n"
         "  free_bytes < 3 = unknown [free_bytes = unknown]\n"
         "scenario small = false [priority 2, s]\n"
         "  used_bytes < limit_bytes = false [used_bytes = 9, limit_bytes = 5]\n");
@@ -198,15 +198,15 @@ TEST_CASE("remedies are recorded with what speaks for and against them", "[diagn
         "    used_bytes > limit_bytes = true [used_bytes = 9, limit_bytes = 5]\n"
         "  for = no [There is room.]\n"
         "    limit_bytes > used_bytes = false [limit_bytes = 5, used_bytes = 9]\n"
-        "  saves, by the formula = unknown\n"
+        "  saves = unknown\n"
         "    used_bytes - free_bytes = unknown [used_bytes = 9, free_bytes = unknown]\n"
-        "remedy test_wait = ruled out: it never ends\n"
+        "remedy test_wait = ruled out [it never ends]\n"
         "  against = yes [it never ends]\n"
         "    used_bytes > 4 = true [used_bytes = 9]\n"
-        "remedy test_hide = passed over: a reason without a text speaks against it\n"
+        "remedy test_hide = not offered\n"
         "  against = yes\n"
         "    used_bytes > 4 = true [used_bytes = 9]\n"
-        "remedy test_when = passed over: its condition is not known to be true\n"
+        "remedy test_when = not offered\n"
         "  free_bytes > 4 = unknown [free_bytes = unknown]\n");
 }
 

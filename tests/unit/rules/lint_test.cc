@@ -53,12 +53,6 @@ TEST_CASE("a head that is there twice is told with a caret at its place", "[rule
   CHECK(said.substr(line).find("\"Error") == said.find('^') - end - 1 + 2);
 }
 
-TEST_CASE("a pattern that no text can match is a fault", "[rules]") {
-  const std::string said = Check(Failure1(R"("the pool\\bs are full")")).faults;
-  CHECK(Holds(said, "user.json:1:"));
-  CHECK(Holds(said, "no text can match this"));
-}
-
 TEST_CASE("an example that another failure's head finds makes two failures of it", "[rules]") {
   CHECK(Holds(
       Check(Failure1(R"("allocating device buffer of the pool")", "", "Error allocating device buffer of the pool"))

@@ -96,7 +96,7 @@ TEST_CASE("what differs between two messages is no part of the rule", "[rules]")
   const std::vector<std::string> one = {"arena alpha of the stager gave up: wanted 3.00G"};
   const std::vector<std::string> other = {"arena beta two of the stager gave up: wanted 9.25G"};
   const json entry = json::parse(NewRules(BuiltInRules(), {"my.pool", {one, other}, ""}).at(0).text)["failures"][0];
-  CHECK(entry["heads"][0]["pattern"] == "arena .{0,200}? of the stager gave up: wanted %{size:used_bytes}");
+  CHECK(entry["heads"][0]["pattern"] == "arena .{0,200}?of the stager gave up: wanted %{size:used_bytes}");
   CHECK(entry["examples"]["match"].size() == 2);
 }
 
