@@ -59,8 +59,7 @@ void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
     if (holds == true && (diagnosis->scenario == nullptr || scenario.priority > diagnosis->scenario->priority))
       diagnosis->scenario = &scenario;
     if (!holds) diagnosis->candidates.push_back(&scenario);
-    step.Set(holds ? ValueText(*holds) : "unknown",
-             fmt::format("priority {}, {}", scenario.priority, scenario.title));
+    step.Set(holds ? ValueText(*holds) : "unknown", fmt::format("priority {}, {}", scenario.priority, scenario.title));
   }
   if (diagnosis->scenario != nullptr) diagnosis->candidates.clear();
 }

@@ -69,6 +69,10 @@ std::vector<Example> RuleSetBuilder::AllExamples(const RuleNode& node) {
 
 namespace {
 
+constexpr const char* kWhoHasExamples =
+    "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, error_lines, "
+    "affixes and json_logs only";
+
 const std::string& IdOf(const Failure& failure) { return failure.code; }
 const std::string& IdOf(const auto& entry) { return entry.id; }
 
@@ -127,10 +131,7 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
       found = found || (key == id && add_lines(of));
     }
   } else {
-    node["of"].Report(
-        "examples stand apart of entries of failures, contexts, frameworks, chips, quotations, suspects, "
-        "error_lines, affixes and json_logs only",
-        "write contexts/ID");
+    node["of"].Report(kWhoHasExamples, "write contexts/ID");
     return;
   }
   if (!found) node["of"].Report("there is no '" + of + "'", DidYouMean(of, known));

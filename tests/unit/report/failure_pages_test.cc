@@ -147,9 +147,7 @@ class Sentences {
     for (const Link& link : remedy.links) Add(id + " links", link.title);
   }
 
-  void AddTrace(const Trace& trace) {
-    AddAll("trace " + trace.id, trace.why);
-  }
+  void AddTrace(const Trace& trace) { AddAll("trace " + trace.id, trace.why); }
 
   std::map<std::string, std::vector<std::string>> all_;
 };

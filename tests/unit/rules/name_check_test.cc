@@ -119,8 +119,7 @@ TEST_CASE("what is said of two runs names facts by run", "[rules]") {
 }
 
 TEST_CASE("terms may be about anything", "[rules]") {
-  Check check(
-      R"({"good": "mine_bytes > 1 and before.mine_bytes > 1 and size_bytes > 1", "bad": "nothing_gives"})");
+  Check check(R"({"good": "mine_bytes > 1 and before.mine_bytes > 1 and size_bytes > 1", "bad": "nothing_gives"})");
   check.names.Give("E1", "mine_bytes");
   check.Use(NameCheck::kTerms, "good", true);
   check.Use(NameCheck::kTerms, "bad");
