@@ -42,4 +42,4 @@ END
   done
 } > "$sections"
 help2man --no-info --no-discard-stderr --section=1 --locale=C.UTF-8 --name='explain XLA TPU out-of-memory errors in job logs' \
-  --include="$sections" "$whyoom" | iconv -f UTF-8 -t ASCII//TRANSLIT | sed 's/^\(\.TH WHYOOM "1" \)"[^"]*"/\1""/' > "$output"  # no date: builds are reproducible
+  --include="$sections" "$whyoom" | iconv -f UTF-8 -t ASCII//TRANSLIT | sed 's/^\(\.TH WHYOOM "1" \)"[^"]*"/\1""/; /^\.TH/a .nh\n.ad l' > "$output"  # no date: builds are reproducible
