@@ -184,7 +184,7 @@ std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, co
     constexpr std::string_view kAnything = ".{0,200}?";
     const std::size_t size = merged.size();
     if (size >= 2 && merged[size - 1].pattern == " " && merged[size - 2].pattern == kAnything) merged.pop_back();
-    if (merged.empty() || merged.back().pattern != kAnything) merged.push_back({"", std::string(kAnything)});
+    if (merged.empty() || merged.back().pattern != kAnything) merged.emplace_back().pattern = kAnything;
     if (j >= other.size() || (i < one.size() && lengths[i + 1][j] >= lengths[i][j + 1])) {
       merged.back().text += one[i++].text;
     } else {
@@ -226,7 +226,7 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
     const bool has_role = !size.capture.empty() && agree;
     const bool is_count = size.pattern == "%{bytes}";
     if (!has_role) size.capture = is_count ? "" : fmt::format("figure_{}", n + 1);
-    if (!has_role && is_count) size = {size.text, R"(\d+)"};
+    if (!has_role && is_count) size.pattern = R"(\d+)";
   }
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("explain's frameworks are completed, and each is one", "[cli]") {
   Names of_logs = frameworks;
   of_logs.erase("all");  // a diagnosis gives the steps of one
   CHECK(Complete({"--framework", ""}).words == of_logs);
-  CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown", "html"});
+  CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown"});
   CHECK(Complete({"explain", "--pages", ""}).fill == "folders\t");
 }
 
