@@ -61,7 +61,7 @@ struct Heading {
 struct Section {
   std::string label = {};  // for text, beside the first line: "why"
   std::string title = {};  // for Markdown and HTML
-  Blocks blocks = {};
+  Blocks blocks;
   bool follows = false;     // text: no empty line before it
   bool open = false;        // HTML does not fold it, whatever its depth; Markdown neither, among the notes
   std::string anchor = {};  // HTML: of its heading
@@ -82,7 +82,7 @@ struct List {
   enum class Style { kBullets, kJoined, kSteps, kNumbered, kWarnings };  // kJoined: one paragraph in text
   Style style = Style::kBullets;
   std::string lead = {};  // text, of kJoined: "worth trying here: "
-  std::vector<Item> items = {};
+  std::vector<Item> items;
   std::uint64_t left_out = 0;
   std::string elsewhere = {};  // where those are: " (--format json has them)"
 };

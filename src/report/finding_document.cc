@@ -252,7 +252,7 @@ void FindingBuilder::AddMore() {
   for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
   if (!list.items.empty()) blocks.emplace_back(std::move(list), Depth::kMore);
   AddSection("more", "Read more", std::move(blocks));
-  doc::List also{doc::List::Style::kJoined};
+  doc::List also{.style = doc::List::Style::kJoined, .items = {}};
   const std::vector<std::string> places = AlsoTexts(finding_);
   for (std::size_t i = 0; i < std::min(places.size(), kAllPlaces); ++i)
     also.items.push_back({doc::Name(places[i]), doc::DepthAt(i, kPlaces)});

@@ -90,7 +90,7 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
 
 void AddProblems(const Report& report, doc::Blocks* notes) {
   const std::vector<const Problem*> problems = UnreadInputs(report);
-  doc::List list{doc::List::Style::kWarnings};
+  doc::List list{.style = doc::List::Style::kWarnings, .items = {}};
   list.elsewhere = ElsewhereText(report);
   list.left_out = UnreadInputsLeftOut(report);
   std::size_t shown = 0;
