@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "text/quantity.h"
@@ -22,26 +21,30 @@ using re2::RE2;
 
 // What differs from run to run, in order of precedence: the first that matches at a place is taken.
 struct Kind {
-  const char* matches;   // at the place
-  const char* replaces;  // what the rule's pattern has there; nullptr: the text itself
+  enum class As { kText, kPattern, kNumbered, kSize };  // kNumbered: its letters, and any number
+  const char* matches;                                  // at the place
+  As as = As::kText;                                    // what the rule's pattern has there
+  const char* pattern = "";                             // of kPattern and kSize
 };
 constexpr std::array kKinds = {
-    Kind{R"(\d[\d,]*(?:\.\d+)?\s?(?:[KMGTPE](?:i?B)?|[Bb]ytes|B)\b)", "%{size}"},
-    Kind{R"(\bp?jit_\w+(?:\.\w+)*)", "%{name}"},
-    Kind{R"([a-z]+\d*\[[\d,]*\](?:\{[^}\s]*\})?)", R"(\w+\[[\d,]*\]\S*)"},  // f32[8,128]{1,0}
-    Kind{R"(['"][^'"]{1,200}['"])", R"(\W{1,3}[^'"]{1,200}?\W{1,3})"},      // escaped quotes, too
-    Kind{R"([a-z]+://\S+)", R"(\S+)"},                                      // an address
-    Kind{R"((?:[A-Za-z]:)?[\w.~-]*[/\\][\w./\\~+@:-]*\w)", R"(\S+)"},       // a path
-    Kind{R"(\b0x[0-9a-fA-F]\w*)", R"(\w+)"},                                // an address in memory
-    Kind{R"(\b[A-Z]\d{4}\b)", nullptr},                                     // E1300 names the failure
-    Kind{R"(\b[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4,12})+\b)", R"([\w-]+)"},     // an id
-    Kind{R"(\b[\w-]*\d[\w-]*(?:\.[\w-]+)+\b|\b[\w-]+(?:\.[\w-]*\d[\w-]*)+\b)", R"([\w.-]+)"},  // a host, a version
-    Kind{R"([A-Za-z]{3,}\d+\b)", "…"},                                                         // rank17
-    Kind{R"(\d+\.\d+\b)", R"([\d.]+)"},
-    Kind{R"(\d{7,18}\b)", "%{bytes}"},  // a number of bytes, if the words next to it say so
-    Kind{R"(\d+\b)", R"(\d+)"},
-    Kind{R"([A-Za-z_]\w*(?:\.\w+)*)", nullptr},
-    Kind{R"(\s+)", " "},
+    Kind{R"(\d[\d,]*(?:\.\d+)?\s?(?:[KMGTPE](?:i?B)?|[Bb]ytes|B)\b)", Kind::As::kSize, "%{size}"},
+    Kind{R"(\bp?jit_\w+(?:\.\w+)*)", Kind::As::kPattern, "%{name}"},
+    Kind{R"([a-z]+\d*\[[\d,]*\](?:\{[^}\s]*\})?)", Kind::As::kPattern, R"(\w+\[[\d,]*\]\S*)"},  // f32[8,128]{1,0}
+    Kind{R"(['"][^'"]{1,200}['"])", Kind::As::kPattern, R"(\W{1,3}[^'"]{1,200}?\W{1,3})"},      // escaped quotes, too
+    Kind{R"([a-z]+://\S+)", Kind::As::kPattern, R"(\S+)"},                                      // an address
+    Kind{R"((?:[A-Za-z]:)?[\w.~-]*[/\\][\w./\\~+@:-]*\w)", Kind::As::kPattern, R"(\S+)"},       // a path
+    Kind{R"(\b0x[0-9a-fA-F]\w*)", Kind::As::kPattern, R"(\w+)"},                                // an address in memory
+    Kind{R"(\b[A-Z]\d{4}\b)"},                                                               // E1300 names the failure
+    Kind{R"(\b[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4,12})+\b)", Kind::As::kPattern, R"([\w-]+)"},  // an id
+    Kind{R"(\b[\w-]*\d[\w-]*(?:\.[\w-]+)+\b|\b[\w-]+(?:\.[\w-]*\d[\w-]*)+\b)", Kind::As::kPattern,
+         R"([\w.-]+)"},                                 // a host, a version
+    Kind{R"([A-Za-z]{3,}\d+\b)", Kind::As::kNumbered},  // rank17
+    Kind{R"(\d+\.\d+\b)", Kind::As::kPattern, R"([\d.]+)"},
+    Kind{R"(\d{7,18}\b)", Kind::As::kSize, "%{bytes}"},  // a number of bytes, if the words next to it say so
+    Kind{R"(\d+\b)", Kind::As::kPattern, R"(\d+)"},
+    Kind{R"([A-Za-z_]\w*(?:\.\w+)*)"},
+    Kind{R"(\s+)", Kind::As::kPattern, R"(\s+)"},
+    Kind{R"(\*\*\*)", Kind::As::kPattern, R"(\S+)"},  // a secret that is masked
 };
 
 const RE2& Compiled(std::size_t kind) {
@@ -53,52 +56,53 @@ const RE2& Compiled(std::size_t kind) {
   return *all[kind];
 }
 
-// Names of programs as XLA prints them.
-bool IsProgram(std::string_view text) { return text.find("jit_") != std::string_view::npos; }
-
 // "weights" of key=weights, up to the next separator.
 std::string_view ValueAt(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find_first_of(" ,;)]}\"'", at), text.size());
   return text.substr(at, end - at);
 }
 
-MessageToken TokenAt(std::string_view text, std::size_t at) {
+MessageToken TokenOf(const Kind& kind, std::string text) {
   MessageToken token;
-  const bool after_key = at > 1 && text[at - 1] == '=' && std::isalnum(static_cast<unsigned char>(text[at - 2])) != 0;
-  for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
-    re2::StringPiece match;
-    const re2::StringPiece whole(text.data(), text.size());
-    if (!Compiled(kind).Match(whole, at, text.size(), RE2::ANCHOR_START, &match, 1)) continue;
-    token.text = std::string(match.data(), match.size());
-    if (token.text[0] == '\'' || token.text[0] == '"') {
-      if (IsProgram(token.text)) break;
-    }
-    const char* const instead = kKinds[kind].replaces;
-    token.is_size =
-        instead != nullptr && (instead == std::string_view("%{size}") || instead == std::string_view("%{bytes}"));
-    if (after_key && !token.is_size && !ValueAt(text, at).empty()) {
-      token.text = ValueAt(text, at);
-      token.pattern = R"([^\s,;)\]}]+)";
-      return token;
-    }
-    if (token.is_size)
-      token.bytes = static_cast<double>(ParseSize(token.text).value_or(std::atoll(token.text.c_str())));
-    if (instead == nullptr) {
-      token.pattern = QuoteForPattern(token.text);
-    } else if (std::string_view(instead) == "…") {
-      const std::size_t digits = token.text.find_first_of("0123456789");
-      token.pattern = token.text.substr(0, digits) + "\\d+";
-    } else {
-      token.pattern = instead;
-    }
-    return token;
+  switch (kind.as) {
+    case Kind::As::kText:
+      token.pattern = QuoteForPattern(text);
+      break;
+    case Kind::As::kNumbered:
+      token.pattern = text.substr(0, text.find_first_of("0123456789")) + "\\d+";
+      break;
+    case Kind::As::kSize:
+      token.is_size = true;
+      token.bytes = static_cast<double>(ParseSize(text).value_or(std::atoll(text.c_str())));
+      [[fallthrough]];
+    case Kind::As::kPattern:
+      token.pattern = kind.pattern;
   }
+  token.text = std::move(text);
+  return token;
+}
+
+MessageToken TokenAt(std::string_view text, std::size_t at) {
+  const bool after_key = at > 1 && text[at - 1] == '=' && std::isalnum(static_cast<unsigned char>(text[at - 2])) != 0;
+  const std::string_view value = after_key ? ValueAt(text, at) : std::string_view();
+  const re2::StringPiece whole(text.data(), text.size());
+  const bool is_quote = text[at] == '\'' || text[at] == '"';
+  for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+    if (!value.empty() && kKinds[kind].as != Kind::As::kSize) break;
+    re2::StringPiece match;
+    if (!Compiled(kind).Match(whole, at, text.size(), RE2::ANCHOR_START, &match, 1)) continue;
+    std::string found(match.data(), match.size());
+    if (is_quote && found.find("jit_") != found.npos) break;  // the program is a token of its own
+    if (found == " ") return TokenOf({"", Kind::As::kText}, std::move(found));
+    return TokenOf(kKinds[kind], std::move(found));
+  }
+  if (!value.empty()) return TokenOf({"", Kind::As::kPattern, R"([^\s,;)\]}]+)"}, std::string(value));
   std::size_t end = at + 1;  // any other character is itself; one of UTF-8 with all its bytes
   while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-  token.text = text.substr(at, end - at);
-  const bool is_quote = text[at] == '\'' || text[at] == '"' || text[at] == '\\';  // a log may hold it escaped
-  token.pattern = is_quote ? "\\W{1,3}" : QuoteForPattern(token.text);
-  return token;
+  const std::string character(text.substr(at, end - at));
+  // A log may hold quotes and backslashes escaped.
+  if (is_quote || text[at] == '\\') return TokenOf({"", Kind::As::kPattern, R"(\W{1,3})"}, character);
+  return TokenOf({""}, character);
 }
 
 // What a size is, by the words before it (up to the size before) and behind it (up to the next).
@@ -124,26 +128,25 @@ constexpr std::array kRoles = {
 std::string RoleOf(const std::string& before, const std::string& behind, bool behind_used) {
   // "used 3.00G of 2.00G".
   if (behind_used && before == " of ") return "limit_bytes";
-  for (const auto& role : kRoles) {
-    if (RE2::PartialMatch(before, role.before)) return role.fact;
-  }
-  for (const auto& role : kRoles) {
-    if (RE2::PartialMatch(behind, role.behind)) return role.fact;
+  for (const bool is_before : {true, false}) {
+    for (const auto& role : kRoles) {
+      if (RE2::PartialMatch(is_before ? before : behind, is_before ? role.before : role.behind)) return role.fact;
+    }
   }
   return {};
 }
 
 // Whether what is needed, what there is and what is too much agree to within the rounding of printed sizes.
 bool Agree(const std::map<std::string, double>& figures) {
-  const auto value = [&](const char* name) {
-    const auto found = figures.find(name);
-    return found == figures.end() ? std::nullopt : std::optional(found->second);
+  const auto either = [&](const char* name, const char* other) {
+    const auto found = figures.contains(name) ? figures.find(name) : figures.find(other);
+    return found == figures.end() ? 0 : found->second;
   };
-  const auto need = value("used_bytes") ? value("used_bytes") : value("request_bytes");
-  const auto have = value("limit_bytes") ? value("limit_bytes") : value("free_bytes");
-  const auto excess = value("excess_bytes");
-  if (!need || !have || !excess) return true;
-  return std::abs(*need - *have - *excess) <= 0.015 * *need;
+  const double need = either("used_bytes", "request_bytes");
+  const double have = either("limit_bytes", "free_bytes");
+  const double excess = either("excess_bytes", "");
+  const bool is_whole = need > 0 && have > 0 && excess > 0;
+  return !is_whole || std::abs(need - have - excess) <= 0.015 * need;
 }
 
 }  // namespace
@@ -183,7 +186,10 @@ std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, co
     }
     constexpr std::string_view kAnything = ".{0,200}?";
     const std::size_t size = merged.size();
-    if (size >= 2 && merged[size - 1].pattern == " " && merged[size - 2].pattern == kAnything) merged.pop_back();
+    if (size >= 2 && merged[size - 1].pattern == " " && merged[size - 2].pattern == kAnything) {
+      merged.pop_back();
+      merged.back().text += " ";
+    }
     if (merged.empty() || merged.back().pattern != kAnything) merged.emplace_back().pattern = kAnything;
     if (j >= other.size() || (i < one.size() && lengths[i + 1][j] >= lengths[i][j + 1])) {
       merged.back().text += one[i++].text;
@@ -195,12 +201,11 @@ std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, co
 }
 
 void NameCaptures(std::vector<MessageToken>* tokens) {
-  bool has_module = false;
+  const char* module = "module";  // the first program is the one that failed
   for (MessageToken& token : *tokens) {
     if (token.pattern != "%{name}") continue;
-    if (has_module) token.pattern = R"([\w.]+)";
-    if (!has_module) token.capture = "module";
-    has_module = true;
+    token.capture = std::exchange(module, "");
+    if (token.capture.empty()) token.pattern = R"([\w.]+)";
   }
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < tokens->size(); ++i) {

@@ -15,7 +15,7 @@ struct MessageToken {
   std::string capture;  // the fact; empty: it is matched and not captured
 };
 
-// Cuts one line with single blanks. The tokens follow each other and cover all of it.
+// Cuts a message of one or several lines. The tokens follow each other and cover all of it.
 std::vector<MessageToken> CutMessage(std::string_view message);
 
 // Merges two messages: what differs becomes one token that matches anything.

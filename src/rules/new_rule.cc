@@ -14,8 +14,6 @@
 
 #include "input/error.h"
 #include "rules/message_tokens.h"
-#include "rules/names.h"
-#include "text/byte_class.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -40,14 +38,6 @@ OrderedJson ToJson(const Value& value) {
 Pattern Compile(const std::string& source) {
   std::vector<SyntaxFault> faults;
   return Pattern::Compile(source, &faults);
-}
-
-std::string Joined(const std::vector<std::string>& lines) {
-  static constexpr ByteClass kWhite(" \t\n\r");
-  std::string joined;
-  for (const std::string& line : lines) AppendWithSingleBlanks(line + " ", kWhite, &joined);
-  while (joined.ends_with(' ')) joined.pop_back();
-  return joined;
 }
 
 bool IsLetter(char c) {
@@ -95,21 +85,22 @@ struct Span {
 class Maker {
  public:
   Maker(const RuleSet& rules, const NewRuleRequest& request)
-      : request_(request), known_(rules.FindFailure(request.code)), message_(Joined(request.messages.at(0))) {
+      : request_(request),
+        known_(rules.FindFailure(request.code)),
+        message_(fmt::format("{}", fmt::join(request.messages.at(0), "\n"))) {
     core_ = CoreOf(message_, &tag_);
     tokens_ = CutMessage(message_);
     if (request.messages.size() > 1 && tokens_.size() <= kMostTokens) {
-      const std::vector<MessageToken> other = CutMessage(Joined(request.messages[1]));
+      const std::vector<MessageToken> other = CutMessage(fmt::format("{}", fmt::join(request.messages[1], "\n")));
       if (other.size() <= kMostTokens) tokens_ = MergeMessages(tokens_, other);
     }
     NameCaptures(&tokens_);
     // A compiler reports what a program uses, a known failure may call it what was asked for.
     const std::set<std::string> facts = known_ != nullptr ? FactsOf(*known_) : std::set<std::string>();
     for (MessageToken& token : tokens_) {
-      if (token.capture == "used_bytes" && !facts.contains("used_bytes") && facts.contains("request_bytes"))
-        token.capture = "request_bytes";
-      if (token.capture == "limit_bytes" && !facts.contains("limit_bytes") && facts.contains("free_bytes"))
-        token.capture = "free_bytes";
+      for (const auto& [name, other] : {std::pair("used_bytes", "request_bytes"), {"limit_bytes", "free_bytes"}}) {
+        if (token.capture == name && !facts.contains(name) && facts.contains(other)) token.capture = other;
+      }
     }
   }
 
@@ -139,12 +130,13 @@ class Maker {
     return pattern;
   }
 
-  // Behind the sentence that the token `begin` is in.
+  // Behind the sentence, or the line, that the token `begin` is in.
   std::size_t EndOfSentence(std::size_t begin) const {
     for (std::size_t i = begin; i + 1 < tokens_.size(); ++i) {
       const std::string& text = tokens_[i].text;
+      const std::string& next = tokens_[i + 1].text;
       const bool is_stop = text == "." || text == ";" || text == "!" || text == "?";
-      if (is_stop && tokens_[i + 1].text == " ") return i + 1;
+      if (next.find('\n') != next.npos || (is_stop && next == " ")) return i + 1;
     }
     return tokens_.size();
   }
@@ -314,6 +306,7 @@ class Maker {
     const std::size_t blank = words.rfind(' ', words.size() / 2);
     std::size_t end = blank != std::string::npos && blank > 0 ? blank : words.size() / 2;
     while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0) == 0x80) --end;
+    std::replace(words.begin(), words.end(), '\n', ' ');
     return end == 0 ? "nothing of the kind" : words.substr(0, end);
   }
 
