@@ -1,7 +1,6 @@
 #include "cli/diff.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,10 +1,5 @@
 #include "diagnose/comparison_case.h"
 
-#include <cmath>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "diagnose/situation.h"
 
 namespace whyoom {

@@ -54,12 +54,13 @@ std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
 void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
   RecordedStep steps(scope.recorder(), "Scenarios");
   for (const Scenario& scenario : diagnosis->failure->scenarios) {
-    RecordedStep step(scope.recorder(), "scenario " + scenario.id);
-    const std::optional<bool> holds = AsBool(scenario.when.Evaluate(scope));
+    RecordedStep step(scope.recorder(), "scenario", scenario.id);
+    const Value value = scenario.when.Evaluate(scope);
+    const std::optional<bool> holds = AsBool(value);
     if (holds == true && (diagnosis->scenario == nullptr || scenario.priority > diagnosis->scenario->priority))
       diagnosis->scenario = &scenario;
     if (!holds) diagnosis->candidates.push_back(&scenario);
-    step.Set(holds ? ValueText(*holds) : "unknown", fmt::format("priority {}, {}", scenario.priority, scenario.title));
+    if (step.is_recorded()) step.SetValue(value, fmt::format("priority {}, {}", scenario.priority, scenario.title));
   }
   if (diagnosis->scenario != nullptr) diagnosis->candidates.clear();
 }

@@ -102,7 +102,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   } else if (remedy.saves) {
     RecordedStep step(scope.recorder(), "saves");
     const Value value = remedy.saves->Evaluate(scope);
-    step.Set(ValueText(value));
+    step.SetValue(value);
     const std::optional<double> saves = AsNumber(value);
     if (!saves || !std::isfinite(*saves)) return;
     ranked->basis = "list";
@@ -219,7 +219,7 @@ struct Ranking {
 // The remedy as it can be offered here; nullopt if it cannot, and in `ruled_out` why, if that is worth a sentence.
 std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
   const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
-  RecordedStep step(scope.recorder(), "remedy " + remedy.id);
+  RecordedStep step(scope.recorder(), "remedy", remedy.id);
   step.Set("not offered");
   if (remedy.when && AsBool(remedy.when->Evaluate(scope)) != true) return std::nullopt;
   const auto rule_out = [&](const std::string& why) {

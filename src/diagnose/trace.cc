@@ -1,7 +1,6 @@
 #include "diagnose/trace.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <deque>
@@ -110,58 +109,51 @@ void KeepFirst(std::vector<TracedHead>* heads) {
   }
 }
 
-// Collects what may give each fact of a failure, from the rule data alone.
+// What may give facts of a failure, from the rule data alone.
 class FactSources {
  public:
   FactSources(const RuleSet& rules, const Failure& failure) {
-    for (const Head& head : failure.heads) Add(head.pattern, "header pattern " + head.id);
-    for (const Pattern& pattern : failure.facts) Add(pattern, "pattern " + pattern.source());
+    for (const Head& head : failure.heads) Add("header pattern " + head.id, head.pattern.capture_names());
+    for (const Pattern& pattern : failure.facts) Add("pattern " + pattern.source(), pattern.capture_names());
     for (const Context& context : rules.contexts()) {
       const std::vector<std::string>& of = failure.contexts;
       if (std::find(of.begin(), of.end(), context.id) == of.end()) continue;
-      for (const Pattern& pattern : context.patterns) Add(pattern, "context " + context.id);
+      for (const Pattern& pattern : context.patterns) Add("context " + context.id, pattern.capture_names());
     }
-    for (const std::string& name : ReaderFacts(failure.reader)) AddName(name, "the report");
+    Add("the report", ReaderFacts(failure.reader));
   }
 
   std::string Of(const std::string& name, const Fact& fact) const {
     if (name == "chip") return "chips";
     if (name.starts_with("user_source")) return "the traceback";
-    const auto found = by_fact_.find(name);
-    if (fact.place.line == 0 || found == by_fact_.end()) return "";
+    if (fact.place.line == 0) return "";
     constexpr std::size_t kNamed = 2;
-    const std::vector<std::string>& all = found->second;
-    const std::size_t named = std::min(all.size(), kNamed);
-    std::string text =
-        fmt::format("{}", fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(named), " or "));
-    return text + (named < all.size() ? fmt::format(" or {} more", all.size() - named) : "");
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& [source, facts] : sources_) {
+      if (facts.contains(name) && ++count <= kNamed) text += (count > 1 ? " or " : "") + source;
+    }
+    return text + (count > kNamed ? fmt::format(" or {} more", count - kNamed) : "");
   }
 
   // Those all of whose facts are unknown.
-  std::vector<std::string> Silent(const Evidence& facts) const {
-    std::set<std::string> heard;
+  std::vector<std::string> Silent(const Evidence& known) const {
     std::vector<std::string> silent;
-    for (const auto& [name, sources] : by_fact_) {
-      if (facts.Find(name) != nullptr) heard.insert(sources.begin(), sources.end());
-    }
-    for (const std::string& source : all_) {
-      if (!heard.contains(source)) silent.push_back(source);
+    for (const auto& [source, facts] : sources_) {
+      const auto is_known = [&](const std::string& name) { return known.Find(name) != nullptr; };
+      if (!facts.empty() && std::none_of(facts.begin(), facts.end(), is_known)) silent.push_back(source);
     }
     return silent;
   }
 
  private:
-  void Add(const Pattern& pattern, const std::string& source) {
-    for (const std::string& name : pattern.capture_names()) AddName(name, source);
-  }
-  void AddName(const std::string& name, const std::string& source) {
-    std::vector<std::string>& sources = by_fact_[name];
-    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
-    if (std::find(all_.begin(), all_.end(), source) == all_.end()) all_.push_back(source);
+  // Patterns of one context are one source.
+  void Add(const std::string& source, const std::vector<std::string>& facts) {
+    if (sources_.empty() || sources_.back().first != source) sources_.push_back({source, {}});
+    sources_.back().second.insert(facts.begin(), facts.end());
   }
 
-  std::map<std::string, std::vector<std::string>> by_fact_;
-  std::vector<std::string> all_;  // each once, in the order of the rule data
+  std::vector<std::pair<std::string, std::set<std::string>>> sources_;  // with their facts, as the rule data has them
 };
 
 FindingTrace TraceFacts(const RuleSet& rules, const Diagnosis& diagnosis) {

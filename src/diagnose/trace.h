@@ -81,7 +81,7 @@ struct LogTrace {
 
   TraceRequest request;
   std::vector<Diagnosis> diagnoses;    // root causes first
-  std::vector<FindingTrace> findings;  // of the first of them, and of those at the line that is asked for
+  std::vector<FindingTrace> findings;  // as many as kMostTracedFindings allows, by code and id
   std::uint64_t findings_left_out = 0;
   std::vector<LineTrace> lines;       // by input and line
   std::uint64_t lines_left_out = 0;   // beyond what is told

@@ -47,7 +47,7 @@ Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read) {
     step.Set("not derived");
     if (one.when && AsBool(one.when->Evaluate(scope)) != true) continue;
     Value value = Whole(one.name, one.from.Evaluate(scope));
-    step.Set(ValueText(value));
+    step.SetValue(value);
     follows.Set(one.name, std::move(value), {}, one.replace);
   }
   return follows;

@@ -2,7 +2,6 @@
 // read and what follows by the formulas before it.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "facts/evidence.h"

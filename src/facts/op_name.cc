@@ -50,8 +50,6 @@ bool IsRecomputed(std::string_view op_name) { return Holds(op_name, kRecomputed)
 
 bool IsMapped(std::string_view op_name) { return Holds(op_name, kMapped); }
 
-bool IsOneHot(std::string_view op_name) { return Holds(op_name, "one_hot"); }
-
 bool IsAttention(std::string_view op_name) {
   return HoldsAny(op_name, {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"});
 }

@@ -17,8 +17,7 @@ bool IsGradient(std::string_view op_name);        // both: the backward pass of 
 bool IsRematted(std::string_view op_name);    // of what the user asked to be computed again
 bool IsRecomputed(std::string_view op_name);  // the second time
 
-bool IsMapped(std::string_view op_name);  // done for each of many
-bool IsOneHot(std::string_view op_name);
+bool IsMapped(std::string_view op_name);     // done for each of many
 bool IsAttention(std::string_view op_name);  // of a scope or an einsum that is named after it
 
 // Without what checkpointing puts between, which names nothing.

@@ -143,10 +143,6 @@ std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis
   return EffectWith(ranked, other == finding.remedies.end() ? id : fmt::format("remedy {}", other->rank));
 }
 
-std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding) {
-  return fmt::format("{}", fmt::join(EffectTexts(ranked, finding), " · "));
-}
-
 std::string RetryAnswer(const Retry& retry) {
   switch (retry.answer) {
     case Retry::Answer::kNever:

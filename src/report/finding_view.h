@@ -52,10 +52,9 @@ std::string EnoughText(const RankedRemedy& ranked);
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
-// The same in a report, where another remedy goes by its number: "enough together with remedy 5".
+// The same in a report, piece by piece; another remedy goes by its number there: "enough together with remedy 5".
 // If the program was searched for a place for the remedy and shows none, the text says so.
-std::string EffectText(const RankedRemedy& ranked, const Diagnosis& finding);
-std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);  // piece by piece
+std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);
 
 // Whether the same job can succeed when it is started again, and why: "Starting the same job again will fail the same
 // way. …". Empty where nothing is known.

@@ -8,11 +8,10 @@
 
 namespace whyoom {
 
-std::size_t Recorder::Open(std::string what) {
+void Recorder::Open(std::string what) {
   entries_.push_back({.depth = static_cast<int>(open_.size()), .what = std::move(what)});
   open_.push_back(entries_.size() - 1);
   notes_.emplace_back();
-  return open_.back();
 }
 
 void Recorder::Close(std::string result, const std::string& detail, std::uint64_t line) {

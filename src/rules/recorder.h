@@ -6,12 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "rules/value.h"
 
 namespace whyoom {
+
+// "12884901888", "0.25", "'jit_step'", "true", "unknown".
+std::string ValueText(const Value& value);
 
 // A step, a condition or a part of one; what it consists of follows it, one level deeper.
 struct RecordEntry {
@@ -24,8 +28,8 @@ struct RecordEntry {
 
 class Recorder {
  public:
-  // Adds an entry; those added until it is closed belong to it. Returns its index.
-  std::size_t Open(std::string what);
+  // Adds an entry; those added until it is closed belong to it.
+  void Open(std::string what);
   // Closes the entry that was opened last. Values that were noted while it was the innermost become its detail if
   // `detail` is empty.
   void Close(std::string result, const std::string& detail = "", std::uint64_t line = 0);
@@ -42,22 +46,31 @@ class Recorder {
   std::vector<std::vector<std::string>> notes_;  // of each open entry
 };
 
-// Opens an entry now and closes it at the end of the block. Does nothing without a recorder.
+// Opens an entry now and closes it at the end of the block. Without a recorder it does nothing and copies nothing: the
+// pipeline runs through these steps for every failure.
 class RecordedStep {
  public:
-  RecordedStep(Recorder* recorder, std::string what) : recorder_(recorder) {
-    if (recorder_ != nullptr) recorder_->Open(std::move(what));
+  // The entry is called `what`, with `id` behind a blank if there is one.
+  RecordedStep(Recorder* recorder, std::string_view what, std::string_view id = "") : recorder_(recorder) {
+    if (recorder_ != nullptr) recorder_->Open(std::string(what) + (id.empty() ? "" : " ") + std::string(id));
   }
   ~RecordedStep() {
-    if (recorder_ != nullptr) recorder_->Close(result_, detail_, line_);
+    if (recorder_ != nullptr) recorder_->Close(std::move(result_), detail_, line_);
   }
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
 
-  void Set(std::string result, std::string detail = "", std::uint64_t line = 0) {
-    result_ = std::move(result);
-    detail_ = std::move(detail);
+  // False without a recorder: then a detail need not be made.
+  bool is_recorded() const { return recorder_ != nullptr; }
+
+  void Set(std::string_view result, std::string_view detail = "", std::uint64_t line = 0) {
+    if (recorder_ == nullptr) return;
+    result_ = result;
+    detail_ = detail;
     line_ = line;
+  }
+  void SetValue(const Value& value, std::string_view detail = "") {
+    if (recorder_ != nullptr) Set(ValueText(value), detail);
   }
 
  private:
@@ -66,8 +79,5 @@ class RecordedStep {
   std::string detail_;
   std::uint64_t line_ = 0;
 };
-
-// "12884901888", "0.25", "'jit_step'", "true", "unknown".
-std::string ValueText(const Value& value);
 
 }  // namespace whyoom

@@ -63,14 +63,11 @@ TEST_CASE("what is computed again is told from what may be", "[facts]") {
   CHECK_FALSE(IsRecomputed(""));
 }
 
-TEST_CASE("what is done for each of many, and labels with a column for each class", "[facts]") {
+TEST_CASE("what is done for each of many", "[facts]") {
   CHECK(IsMapped("jit(f)/vmap(g)/sin"));
   CHECK(IsMapped("jit(f)/vmap(jvp(g))/sin"));
   CHECK_FALSE(IsMapped("jit(f)/g/sin"));
   CHECK_FALSE(IsMapped(""));
-  CHECK(IsOneHot("jit(step)/jvp(loss)/_one_hot/eq"));
-  CHECK(IsOneHot("jit(step)/one_hot"));
-  CHECK_FALSE(IsOneHot("jit(step)/hot/eq"));
 }
 
 TEST_CASE("checkpoints are taken out of a name wherever they stand", "[facts]") {

@@ -91,7 +91,8 @@ TEST_CASE("in a report another remedy goes by its number", "[report]") {
   finding.remedies[0].enough_with = {"other"};
   finding.remedies[1].remedy = &other;
   finding.remedies[1].rank = 2;
-  CHECK(EffectText(finding.remedies[0], finding) == "enough together with remedy 2 · results stay the same");
+  CHECK(EffectTexts(finding.remedies[0], finding) ==
+        std::vector<std::string>{"enough together with remedy 2", "results stay the same"});
   CHECK(EffectText(finding.remedies[0]) == "enough together with other · results stay the same");
 }
 
