@@ -27,6 +27,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
+// What a packing, a program or an encoding is recognised by, and where a zip archive behind a short script is found.
+constexpr std::size_t kPeekedBytes = 4096;
+
 // An archive of a million encrypted members is to say so, not to fill the report.
 constexpr std::uint64_t kMostMemberProblems = 100;
 
@@ -129,7 +132,7 @@ void Unpacker::Finish(const Artifact& input) const {
 }
 
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
-  auto peeked = std::make_unique<PeekedSource>(std::move(source), kPackingBytes);
+  auto peeked = std::make_unique<PeekedSource>(std::move(source), kPeekedBytes);
   if (IsProgram(peeked->beginning())) return PassOver(artifact, std::move(peeked), depth);
   if (IsSevenZip(peeked->beginning())) return Tell(artifact, "7z archives are not read; unpack it first");
   const Packing packing = PackingOf(peeked->beginning());
@@ -141,7 +144,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   std::unique_ptr<ByteSource> packed = std::move(peeked);
   if (depth == 0) packed = quota_.Limit(std::move(packed), 0);
   if (packing == Packing::kNone)
-    return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPackingBytes));
+    return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPeekedBytes));
   if (IsArchive(packing)) return TakeMembers(artifact, *packed, packing, depth);
   std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
   const std::uint64_t cost = packing == Packing::kBzip2 ? kCostOfBzip2 : 1;

@@ -11,10 +11,12 @@ constexpr std::size_t kPeekBlock = std::size_t{1} << 16;
 
 }  // namespace
 
-PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t least)
-    : source_(std::move(source)), block_(std::make_unique_for_overwrite<char[]>(std::max(least, kPeekBlock))) {
-  while (held_ < least) {
-    const std::size_t got = source_->Read(block_.get() + held_, std::max(least, kPeekBlock) - held_);
+PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked)
+    : source_(std::move(source)),
+      peeked_(peeked),
+      block_(std::make_unique_for_overwrite<char[]>(std::max(peeked, kPeekBlock))) {
+  while (held_ < peeked) {
+    const std::size_t got = source_->Read(block_.get() + held_, std::max(peeked, kPeekBlock) - held_);
     if (got == 0) break;
     held_ += got;
   }

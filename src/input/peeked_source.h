@@ -1,6 +1,7 @@
 // A source whose first bytes can be looked at before they are read.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,13 +14,12 @@ namespace whyoom {
 
 class PeekedSource : public ByteSource {
  public:
-  // Reads until at least `least` bytes are held or the source has ended. One call of read(2) takes a whole small file,
-  // and of a large one only this first block is copied.
-  PeekedSource(std::unique_ptr<ByteSource> source, std::size_t least);
+  // Reads until `peeked` bytes are held or the source has ended. One call of read(2) takes a whole small file, and of a
+  // large one only this first block is copied.
+  PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked);
 
-  // What Read gives next, without taking it; at least `least` bytes where there are so many. Before the first Read
-  // only.
-  std::string_view beginning() const { return {block_.get() + given_, held_ - given_}; }
+  // The first `peeked` bytes, fewer at the end, however the source is chunked. Before the first Read only.
+  std::string_view beginning() const { return {block_.get() + given_, std::min(held_, peeked_) - given_}; }
 
   // Passes over the first `count` bytes of beginning(); RawOffset still counts them.
   void Skip(std::size_t count);
@@ -34,6 +34,7 @@ class PeekedSource : public ByteSource {
 
  private:
   std::unique_ptr<ByteSource> source_;
+  std::size_t peeked_;
   std::unique_ptr<char[]> block_;
   std::size_t held_ = 0;
   std::size_t given_ = 0;

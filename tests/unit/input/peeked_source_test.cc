@@ -13,7 +13,7 @@ TEST_CASE("looking at the beginning takes nothing", "[input]") {
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{4}, std::string::npos}) {
     INFO(chunk);
     PeekedSource source(OpenMemory("0123456789", chunk), 4);
-    CHECK(source.beginning().substr(0, 4) == "0123");
+    CHECK(source.beginning() == "0123");  // however it is chunked
     CHECK(ReadAll(source, 3) == "0123456789");
     CHECK(source.problem().empty());
   }
@@ -29,7 +29,7 @@ TEST_CASE("what is passed over is counted all the same", "[input]") {
   PeekedSource source(OpenMemory("0123456789"), 4);
   CHECK(source.RawOffset(5) == 5);
   source.Skip(3);
-  CHECK(source.beginning().substr(0, 4) == "3456");
+  CHECK(source.beginning() == "3");
   CHECK(source.RawOffset(5) == 8);
   CHECK(ReadAll(source, 2) == "3456789");
 }
