@@ -15,11 +15,12 @@
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/explanation.h"
+#include "report/explanation_document.h"
 #include "report/finding_view.h"
-#include "report/markdown/explain_markdown.h"
 #include "report/markdown/failure_pages.h"
+#include "report/markdown/markdown_printer.h"
 #include "report/record/explain_json.h"
-#include "report/text/explain_printer.h"
+#include "report/text/text_printer.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 
@@ -117,9 +118,9 @@ int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& 
     const Frameworks frameworks = FrameworksOf(rules, options.framework, format == Format::kJson);
     if (format == Format::kJson)
       return PrintExplanationJson(rules, explanation ? &*explanation : nullptr, frameworks, WHYOOM_VERSION);
-    if (format == Format::kMarkdown)
-      return explanation ? PrintExplanationMarkdown(rules, *explanation, frameworks) : MarkdownIndex(rules, {});
-    return explanation ? PrintExplanation(rules, *explanation, frameworks, style) : ListTopics(rules, style);
+    const doc::Blocks blocks =
+        explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules, {});
+    return format == Format::kMarkdown ? PrintMarkdownPage(blocks) : PrintBlocks(blocks, style);
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);

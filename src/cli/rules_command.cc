@@ -18,8 +18,8 @@
 #include "input/error.h"
 #include "input/walk.h"
 #include "report/layout.h"
+#include "report/explanation.h"
 #include "report/rule_test_printer.h"
-#include "report/text/explain_printer.h"
 #include "rules/rule_entry.h"
 #include "text/utf8.h"
 

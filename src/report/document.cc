@@ -89,7 +89,7 @@ Spans Joined(const std::vector<Spans>& pieces, std::string_view between) {
 
 std::string PlainText(const Spans& spans) {
   std::string text;
-  for (const Span& span : spans) text += span.text + (span.url.empty() ? "" : ": " + Printable(span.url));
+  for (const Span& span : spans) text += span.text + (span.kind == Span::Kind::kLink ? ": " + Printable(span.url) : "");
   return text;
 }
 

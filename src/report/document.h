@@ -26,10 +26,10 @@ enum class Depth {
 };
 
 struct Span {
-  enum class Kind { kText, kCode, kStrong, kFaint, kGood, kCareful, kLink };
+  enum class Kind { kText, kCode, kStrong, kFaint, kGood, kCareful, kLink, kPage };
   std::string text = {};  // printable; not escaped for any markup. kText cannot be markup, see phrases.h
   Kind kind = Kind::kText;
-  std::string url = {};  // of a link; formats without links show it behind the text
+  std::string url = {};  // of kLink: text shows it behind the words. Of kPage, a place in our own pages: it does not
 };
 using Spans = std::vector<Span>;
 
@@ -47,7 +47,7 @@ using Blocks = std::vector<Block>;
 
 // What a page begins with.
 struct Verdict {
-  int level = 1;          // 2: below a heading
+  int level = 1;          // 2: below a heading; 0: of a page that stands by itself
   std::string code = {};  // "E1000"; may be empty
   Spans title = {};
   std::vector<Spans> notes = {};  // a sentence each
@@ -79,7 +79,7 @@ struct Facts {
 
 struct Item;
 struct List {
-  enum class Style { kBullets, kJoined, kSteps, kNumbered, kWarnings };  // kJoined: one paragraph in text
+  enum class Style { kBullets, kJoined, kSteps, kNumbered, kWarnings, kFields };  // kJoined: one paragraph in text
   Style style = Style::kBullets;
   std::string lead = {};  // text, of kJoined: "worth trying here: "
   std::vector<Item> items;
@@ -101,7 +101,8 @@ struct BarScale {
 };
 
 struct Column {
-  enum class Kind { kText, kNumber, kBar, kSwatch };  // kSwatch: a text and the colour of its part; in text a bar
+  // kSwatch: a text and the colour of its part; in text a bar. kWord: short texts, behind those of kText.
+  enum class Kind { kText, kNumber, kBar, kSwatch, kWord };
   std::string title = {};
   Kind kind = Kind::kText;
   std::size_t width = 0;         // text: the least number of columns
@@ -166,6 +167,19 @@ struct Command {
   std::string url = {};  // may be empty
 };
 
+struct CodeLine {
+  std::string text;
+  bool changed = false;  // the other side has no such line at this place
+};
+
+// Code before or after a change.
+struct Code {
+  std::string caption = {};
+  std::string language = {};  // for what colours it: "python"
+  std::vector<CodeLine> lines = {};
+  bool after = false;
+};
+
 // Text of the log.
 struct Pre {
   std::string text = {};
@@ -174,7 +188,7 @@ struct Pre {
 
 struct Block {
   using Content = std::variant<Verdict, Heading, Section, Paragraph, Facts, List, Table, NeedBar, MemoryBar, Timeline,
-                               TimesChart, Command, Pre>;
+                               TimesChart, Command, Code, Pre>;
   template <typename Kind>
   Block(Kind kind, Depth deep = Depth::kAlways) : content(std::move(kind)), depth(deep) {}  // NOLINT: implicit
   Content content;
@@ -188,6 +202,7 @@ struct Item {
   std::string id = {};       // of kNumbered, faint behind the text
   Blocks blocks = {};        // below it
   std::string details = {};  // anchor of what the page says of it elsewhere
+  Spans label = {};          // of kFields
 };
 
 // What is left of blocks for one kind of reader.

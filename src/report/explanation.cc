@@ -71,6 +71,8 @@ std::optional<Explanation> OfPart(const RuleSet& rules, const Failure& failure, 
   return explanation;
 }
 
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
 std::string UpperCase(std::string_view text) {
   std::string upper(text);
   std::transform(upper.begin(), upper.end(), upper.begin(),
@@ -321,6 +323,23 @@ std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {
     }
   }
   return uses;
+}
+
+std::string ListLiterals(const RuleSet& rules) {
+  std::set<std::string_view> lines;
+  for (const std::string_view literal : rules.literals()) {
+    std::string_view longest;
+    for (std::size_t begin = 0, at = 0; at <= literal.size(); ++at) {
+      if (at < literal.size() && !IsControl(literal[at])) continue;
+      if (at - begin > longest.size()) longest = literal.substr(begin, at - begin);
+      begin = at + 1;
+    }
+    // An empty line would find every line.
+    if (!longest.empty()) lines.insert(longest);
+  }
+  std::string text;
+  for (const std::string_view line : lines) text.append(line).append("\n");
+  return text;
 }
 
 }  // namespace whyoom

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/document.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -67,14 +68,9 @@ struct ShownSnippet {
 // For the same frameworks as the steps: the default framework's where its steps stand in, too.
 std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
 
-// A line of a snippet.
-struct CodeLine {
-  std::string text;
-  bool changed = false;  // the other side has no such line at this place
-};
 struct CodeChange {
-  std::vector<CodeLine> before;
-  std::vector<CodeLine> after;
+  std::vector<doc::CodeLine> before;
+  std::vector<doc::CodeLine> after;
 };
 CodeChange ChangeIn(const Snippet& snippet);
 
@@ -114,5 +110,10 @@ struct Use {
   std::string section;
 };
 std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy);
+
+// What a log must hold one of, in upper or lower case, to be looked at closely: RuleSet::literals(), one a line, blanks
+// at their ends included; a file for `grep -iF -f`. Of a literal that holds control characters its longest part
+// without.
+std::string ListLiterals(const RuleSet& rules);
 
 }  // namespace whyoom

@@ -60,6 +60,9 @@ class HtmlRenderer {
   void operator()(const doc::Timeline& timeline);
   void operator()(const doc::TimesChart& chart) { DrawTimes(chart.times, "Failures", &html_); }
   void operator()(const doc::Command& command);
+  void operator()(const doc::Code& code) {
+    for (const doc::CodeLine& line : code.lines) html_.Element("pre", line.text);
+  }
   void operator()(const doc::Pre& pre) { html_.Element("pre", pre.text); }
 
  private:
@@ -143,6 +146,7 @@ void HtmlRenderer::AddHead(const doc::Blocks& blocks) {
 void HtmlRenderer::AddSpan(const doc::Span& span) {
   switch (span.kind) {
     case doc::Span::Kind::kText:
+    case doc::Span::Kind::kPage:
       return html_.Words(span.text);
     case doc::Span::Kind::kCode:
       return html_.Element("code", span.text);

@@ -1,12 +1,12 @@
 #include "report/markdown/failure_pages.h"
 
-#include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "report/markdown/explain_markdown.h"
+#include "report/explanation_document.h"
+#include "report/markdown/markdown_printer.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -15,30 +15,27 @@ constexpr const char* kIndex = "README.md";
 constexpr const char* kRemedies = "remedies/";
 
 constexpr const char* kReading =
-    "\nEverything here is in the rule data, which diagnoses are made of. ‹words› stand for what only a log tells: in a "
+    "Everything here is in the rule data, which diagnoses are made of. ‹words› stand for what only a log tells: in a "
     "diagnosis there is a figure or a name in their place, and a sentence with one that is not known is left out. "
-    "*Results* is what a remedy does to what the job computes; *cost* what else it takes.\n";
+    "\"Results\" is what a remedy does to what the job computes; \"cost\" what else it takes.";
 
 // Paths of pages, no two alike where upper and lower case are the same.
 class Paths {
  public:
   std::string Add(const std::string& folder, const std::string& id) {
     std::string path = folder + PlainName(id);
-    while (!taken_.insert(LowerCase(path)).second) path += "_";
+    while (!taken_.insert(LowerAscii(path)).second) path += "_";
     return path + ".md";
   }
 
  private:
-  static std::string LowerCase(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-  }
-
   std::set<std::string> taken_ = {"readme"};
 };
 
-std::string Marked(const std::string& page) { return std::string(kPageMark) + "\n\n" + page; }
+std::string PageOf(doc::Blocks blocks, doc::Paragraph last) {
+  blocks.emplace_back(std::move(last));
+  return std::string(kPageMark) + "\n\n" + PrintMarkdownPage(blocks);
+}
 
 }  // namespace
 
@@ -55,18 +52,18 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
                      [&, to_root](const Failure& failure) { return to_root + failures.at(&failure); }};
   };
   const auto back = [](const std::string& to_root) {
-    return std::string("\n[All failures and remedies](") + to_root + kIndex + ")\n";
+    return doc::Paragraph{{{"All failures and remedies", doc::Span::Kind::kPage, to_root + kIndex}}};
   };
   std::vector<Page> pages;
-  pages.push_back({kIndex, Marked(MarkdownIndex(rules, links("")) + kReading)});
+  doc::Blocks index = {doc::Verdict{0, "", doc::Words("Failures and remedies"), {}, {}}};
+  for (doc::Block& block : TopicBlocks(rules, links(""))) index.push_back(std::move(block));
+  pages.push_back({kIndex, PageOf(std::move(index), {doc::Sentence(kReading)})});
   for (const Failure& failure : rules.failures()) {
     if (const auto explanation = FindExplanation(rules, failure.code))
-      pages.push_back({failures.at(&failure), Marked(MarkdownFailure(*explanation, links("")) + back(""))});
+      pages.push_back({failures.at(&failure), PageOf(FailureBlocks(*explanation, links("")), back(""))});
   }
-  for (const auto& [id, remedy] : rules.remedies()) {
-    const std::string text = MarkdownRemedy(rules, remedy, frameworks, links("../"), 1) + back("../");
-    pages.push_back({remedies.at(&remedy), Marked(text)});
-  }
+  for (const auto& [id, remedy] : rules.remedies())
+    pages.push_back({remedies.at(&remedy), PageOf(RemedyBlocks(rules, remedy, frameworks, links("../")), back("../"))});
   return pages;
 }
 

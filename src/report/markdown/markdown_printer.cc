@@ -32,6 +32,9 @@ std::string SpansText(const doc::Spans& spans, Where where = Where::kPage) {
       case doc::Span::Kind::kLink:
         text += MarkdownSentence(span.text) + ": " + MarkdownUrl(span.url);
         break;
+      case doc::Span::Kind::kPage:
+        text += "[" + MarkdownSentence(span.text) + "](" + span.url + ")";
+        break;
       default:
         text += where == Where::kHtml ? HtmlSentence(span.text) : span.text;
     }
@@ -50,6 +53,15 @@ std::string Folded(const std::string& summary, const std::string& content) {
   return "<details>\n<summary>" + summary + "</summary>\n\n" + content + "\n</details>\n";
 }
 
+// With a fence that is longer than any in it.
+std::string Fenced(const doc::Code& code) {
+  std::string fence = "```";
+  std::string lines;
+  for (const doc::CodeLine& line : code.lines) lines += Printable(line.text) + "\n";
+  while (lines.find(fence) != std::string::npos) fence += '`';
+  return fence + code.language + "\n" + lines + fence + "\n";
+}
+
 // Blocks as Markdown, an empty line between them.
 class MarkdownRenderer {
  public:
@@ -62,16 +74,16 @@ class MarkdownRenderer {
 
   void operator()(const doc::Verdict& verdict) {
     const std::string code = MarkdownCode(verdict.code);
-    Add(std::string(verdict.level == 1 ? "### " : "#### ") + code + (code.empty() ? "" : " ") +
-        SpansText(verdict.title) + "\n");
+    page_level_ = verdict.level == 0 ? 1 : 0;
+    Add(std::string(verdict.level == 0   ? "# "
+                    : verdict.level == 1 ? "### "
+                                         : "#### ") +
+        code + (code.empty() ? "" : " ") + SpansText(verdict.title) + "\n");
     for (const doc::Spans& note : verdict.notes) Add(SpansText(note) + "\n");
     if (const std::string facts = FactsText(verdict.facts); !facts.empty()) Add(facts + "\n");
   }
   void operator()(const doc::Heading& heading) { Add("### " + heading.text + "\n"); }
-  void operator()(const doc::Section& section) {
-    Add("**" + section.title + "**\n");
-    for (const doc::Block& block : section.blocks) std::visit(*this, block.content);
-  }
+  void operator()(const doc::Section& section);
   void operator()(const doc::Paragraph& paragraph) { Add(SpansText(paragraph.text) + "\n"); }
   void operator()(const doc::Facts& facts) { Add(FactsText(facts.facts) + "\n"); }
   void operator()(const doc::List& list) {
@@ -97,6 +109,10 @@ class MarkdownRenderer {
     Add(MarkdownCode(command.command) + SpansText(command.behind) +
         (command.url.empty() ? "" : " · " + MarkdownUrl(command.url)) + "\n");
   }
+  void operator()(const doc::Code& code) {
+    if (!code.caption.empty()) Add(MarkdownSentence(code.caption) + "\n");
+    Add(Fenced(code));
+  }
   void operator()(const doc::Pre& pre) {
     if (!in_list_) return Add(MarkdownBlock(pre.text));
     text_ += indent_ + "- " + MarkdownCode(pre.text) + "\n";
@@ -108,12 +124,28 @@ class MarkdownRenderer {
 
   const std::size_t most_of_table_;  // bytes
   std::string text_;
-  std::string indent_;  // of what is below an item
+  std::size_t page_level_ = 0;  // of the heading at hand; 0: of a report, where sections have bold titles
+  std::string indent_;          // of what is below an item
   bool in_list_ = false;
 };
 
+void MarkdownRenderer::operator()(const doc::Section& section) {
+  const std::string anchor = section.anchor.empty() ? "" : "<a id=\"" + section.anchor + "\"></a>";
+  Add(page_level_ == 0 ? "**" + section.title + "**\n"
+                       : std::string(++page_level_, '#') + " " + anchor + MarkdownSentence(section.title) + "\n");
+  for (const doc::Block& block : section.blocks) std::visit(*this, block.content);
+  if (page_level_ > 0) --page_level_;
+}
+
+// "**Cost** none"; a link is not bold.
+std::string LabelText(const doc::Spans& label) {
+  if (label.empty()) return "";
+  const std::string text = SpansText(label);
+  return (label.front().kind == doc::Span::Kind::kText ? "**" + text + "**" : text) + " ";
+}
+
 std::string MarkdownRenderer::ItemText(const doc::Item& item, bool numbered) {
-  const std::string title = SpansText(item.text);
+  const std::string title = LabelText(item.label) + SpansText(item.text);
   std::string text = indent_ + (numbered ? fmt::format("{}. **{}**", item.number, title) : "- " + title);
   if (!item.id.empty()) text += " " + MarkdownCode(item.id);
   MarkdownRenderer below;
@@ -194,6 +226,10 @@ std::string Footer(const doc::Document& document) {
 }
 
 }  // namespace
+
+std::string PrintMarkdownPage(const doc::Blocks& blocks) {
+  return MarkdownRenderer().Render(doc::Select(blocks, doc::Pass::kAll, doc::Drawings::kDropped));
+}
 
 std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
   doc::Document document = MakeDocument(report);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "report/document.h"
 #include "report/report.h"
 
 namespace whyoom {
@@ -15,5 +16,8 @@ inline constexpr std::size_t kMostOfIssue = 60000;
 // Never more than `most_bytes`: from the end, folded sections are left out first, then whole failures, and what is left
 // out is said.
 std::string PrintMarkdown(const Report& report, std::size_t most_bytes = kMostOfIssue);
+
+// All of a page that stands by itself.
+std::string PrintMarkdownPage(const doc::Blocks& blocks);
 
 }  // namespace whyoom

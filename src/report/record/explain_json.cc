@@ -94,8 +94,8 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
   for (const ShownSnippet& one : snippets) {
     ExplainedSnippet snippet{one.framework->id, one.framework->name, one.snippet->language, {}, {}};
     const CodeChange change = ChangeIn(*one.snippet);
-    for (const CodeLine& line : change.before) snippet.before.push_back(line.text);
-    for (const CodeLine& line : change.after) snippet.after.push_back(line.text);
+    for (const doc::CodeLine& line : change.before) snippet.before.push_back(line.text);
+    for (const doc::CodeLine& line : change.after) snippet.after.push_back(line.text);
     record.snippets.push_back(std::move(snippet));
   }
   for (const NameVersions* versions : VersionsIn(rules, all, snippets))

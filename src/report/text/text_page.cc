@@ -38,7 +38,10 @@ void TextPage::Rule() {
 }
 
 void TextPage::Title(std::string_view name, std::string_view title) {
-  Line(style_.Error(name) + "  " + style_.Strong(title));
+  const std::size_t column = DisplayWidth(name) + 2;
+  const std::vector<std::string> lines = whyoom::Wrap(title, width_ > column ? width_ - column : 1);
+  Line(style_.Error(name) + "  " + style_.Strong(lines.front()));
+  for (std::size_t i = 1; i < lines.size(); ++i) Line(std::string(column, ' ') + style_.Strong(lines[i]));
 }
 
 void TextPage::Heading(std::string_view text) {

@@ -68,23 +68,33 @@ std::string Sparkline(const TimelineView& timeline) {
   return line;
 }
 
+// Numbers to the right, words to the left.
+std::string InColumn(const doc::Column& column, const std::string& text, std::size_t width) {
+  if (column.kind == doc::Column::Kind::kNumber) return fmt::format("{:>{}}", text, width);
+  return "  " + fmt::format("{:<{}}", text, width - 2);
+}
+
 // How the columns of a table lie on the page.
 struct TableLayout {
   std::vector<std::size_t> lead;  // columns before the text: numbers and bars
-  std::vector<std::size_t> tail;  // numbers behind it
+  std::vector<std::size_t> tail;  // words and numbers behind it
   std::vector<std::size_t> text;
   std::vector<std::size_t> widths;  // of each column
+  bool has_words = false;           // whole texts stand beside them
 
   TableLayout(const doc::Table& table, bool all) : widths(table.columns.size()) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const doc::Column& column = table.columns[i];
       if (column.depth == doc::Depth::kMore && !all) continue;
       const bool is_text = column.kind == doc::Column::Kind::kText || column.kind == doc::Column::Kind::kSwatch;
-      const bool is_number = column.kind == doc::Column::Kind::kNumber;
+      const bool is_word = column.kind == doc::Column::Kind::kWord;
+      const bool is_number = is_word || column.kind == doc::Column::Kind::kNumber;
+      has_words = has_words || is_word;
+      const std::size_t gap = is_word ? 2 : 0;
       widths[i] = column.width;
       if (is_number) {
         for (const doc::Row& row : table.rows)
-          widths[i] = std::max(widths[i], DisplayWidth(doc::PlainText(row.cells[i].text)));
+          widths[i] = std::max(widths[i], DisplayWidth(doc::PlainText(row.cells[i].text)) + gap);
       }
       if (is_number && !text.empty()) {
         widths[i] = std::max(widths[i], DisplayWidth(column.title) + 2);
@@ -110,6 +120,7 @@ class TextRenderer {
   void operator()(const doc::Heading& heading);
   void operator()(const doc::Section& section);
   void operator()(const doc::Paragraph& paragraph) {
+    if (is_page_ && !in_section_) page_.Blank();
     Emit(doc::PlainText(paragraph.text), paragraph.strong ? &Style::Strong : nullptr);
   }
   void operator()(const doc::Facts& facts) { Emit(InOneLine(facts.facts), &Style::Good); }
@@ -120,6 +131,7 @@ class TextRenderer {
   void operator()(const doc::Timeline& timeline);
   void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command);
+  void operator()(const doc::Code& code);
   void operator()(const doc::Pre& pre) {
     Emit(pre.brief > 0 && !all_ ? WholeSentences(pre.text, pre.brief) : pre.text);
   }
@@ -131,6 +143,8 @@ class TextRenderer {
   // A paragraph, beside the label if one is waiting.
   void Emit(const std::string& text, TextPage::Look look = nullptr);
   void AddNumbered(const doc::List& list);
+  void AddFields(const doc::List& list);
+  void AddBelow(const doc::Section& section);
   void AddRow(const doc::Table& table, const TableLayout& layout, const doc::Row& row);
   void AddLeftOut(std::uint64_t left_out, const std::string& elsewhere, std::size_t column);
 
@@ -139,6 +153,8 @@ class TextRenderer {
   std::size_t column_ = 0;
   std::string label_;
   bool after_items_ = false;
+  bool in_section_ = false;
+  bool is_page_ = false;  // by itself: Verdict::level is 0
 };
 
 void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
@@ -150,6 +166,7 @@ void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
 }
 
 void TextRenderer::operator()(const doc::Verdict& verdict) {
+  is_page_ = verdict.level == 0;
   const std::string title = doc::PlainText(verdict.title);
   if (verdict.code.empty()) {
     page_.Paragraph(title, 0, &Style::Strong);
@@ -163,15 +180,27 @@ void TextRenderer::operator()(const doc::Verdict& verdict) {
 
 void TextRenderer::operator()(const doc::Heading& heading) {
   page_.Line(page_.style().Strong(heading.text));
-  page_.Blank();
+  if (!is_page_) page_.Blank();
+}
+
+// A section of a section, indented.
+void TextRenderer::AddBelow(const doc::Section& section) {
+  if (!section.follows) page_.Blank();
+  page_.Paragraph(section.title, column_, &Style::Strong);
+  column_ += kTableIndent;
+  Visit(section.blocks);
+  column_ -= kTableIndent;
 }
 
 void TextRenderer::operator()(const doc::Section& section) {
-  if (std::exchange(after_items_, false) || !section.follows) page_.Blank();
+  if (in_section_) return AddBelow(section);
+  if (!page_.empty() && (std::exchange(after_items_, false) || !section.follows || is_page_)) page_.Blank();
   if (section.label.empty()) (*this)(doc::Heading{section.title});
   label_ = section.label;
-  column_ = section.label.empty() ? 0 : TextPage::kIndent;
+  column_ = !section.label.empty() ? TextPage::kIndent : is_page_ ? kTableIndent : 0;
+  in_section_ = true;
   Visit(section.blocks);
+  in_section_ = false;
   label_.clear();
   column_ = 0;
 }
@@ -198,9 +227,24 @@ void TextRenderer::AddNumbered(const doc::List& list) {
   column_ = outer;
 }
 
+void TextRenderer::AddFields(const doc::List& list) {
+  if (is_page_ && !in_section_) page_.Blank();
+  std::size_t width = 0;
+  for (const doc::Item& item : list.items) width = std::max(width, DisplayWidth(doc::PlainText(item.label)));
+  const std::size_t outer = column_;
+  const std::string blanks(outer, ' ');
+  for (const doc::Item& item : list.items) {
+    page_.Item(blanks + doc::PlainText(item.label), outer + width + 2, doc::PlainText(item.text));
+    column_ = outer + kTableIndent;
+    Visit(item.blocks);
+    column_ = outer;
+  }
+}
+
 void TextRenderer::operator()(const doc::List& list) {
   using Style = doc::List::Style;
   if (list.style == Style::kNumbered) return AddNumbered(list);
+  if (list.style == Style::kFields) return AddFields(list);
   if (list.style == Style::kJoined) {
     std::vector<doc::Spans> texts;
     for (const doc::Item& item : list.items) texts.push_back(item.text);
@@ -229,8 +273,9 @@ void TextRenderer::operator()(const doc::Table& table) {
   if (!layout.tail.empty()) {
     std::string titles;
     for (const std::size_t at : layout.tail)
-      titles += fmt::format("{:>{}}", table.columns[at].title, layout.widths[at]);
+      titles += InColumn(table.columns[at], table.columns[at].title, layout.widths[at]);
     const std::size_t used = DisplayWidth(label_) + DisplayWidth(titles);
+    titles.erase(titles.find_last_not_of(' ') + 1);
     page_.Line(label + std::string(page_.width() - std::min(page_.width(), used), ' ') + page_.style().Faint(titles));
   } else if (!label_.empty() && DisplayWidth(label_) >= TextPage::kIndent) {
     page_.Line(label);
@@ -262,7 +307,7 @@ void TextRenderer::AddRow(const doc::Table& table, const TableLayout& layout, co
   }
   std::string tail;
   for (const std::size_t at : layout.tail)
-    tail += fmt::format("{:>{}}", doc::PlainText(row.cells[at].text), layout.widths[at]);
+    tail += InColumn(table.columns[at], doc::PlainText(row.cells[at].text), layout.widths[at]);
   std::vector<std::string> pieces = row.brief;
   if (pieces.empty()) {
     for (const std::size_t at : layout.text) {
@@ -273,7 +318,8 @@ void TextRenderer::AddRow(const doc::Table& table, const TableLayout& layout, co
   const std::size_t used = lead_width + DisplayWidth(tail);
   const std::size_t room = page_.width() > used + kLeast ? page_.width() - used : kLeast;
   std::vector<std::string> lines = {Fitted(row, pieces, tail.empty(), room)};
-  if (all_) lines = Wrap(fmt::format("{}", fmt::join(pieces, "")), room);
+  if (all_ || layout.has_words) lines = Wrap(fmt::format("{}", fmt::join(pieces, "")), room);
+  tail.erase(tail.find_last_not_of(' ') + 1);
   page_.Line(lead + (tail.empty() ? lines[0] : Fit(lines[0], room) + tail));
   for (std::size_t i = 1; i < lines.size(); ++i) page_.Line(std::string(lead_width, ' ') + lines[i]);
   for (const std::string& below : row.below) {
@@ -323,6 +369,20 @@ void TextRenderer::operator()(const doc::Command& command) {
   if (!fit && !command.url.empty()) page_.IndentedLine(command.url);
 }
 
+// As it is, so that it can be copied; what differs is coloured.
+void TextRenderer::operator()(const doc::Code& code) {
+  if (!code.caption.empty()) page_.Paragraph(code.caption, column_);
+  const std::string blanks(column_ + kTableIndent, ' ');
+  for (const doc::CodeLine& line : code.lines) {
+    const std::string text = Printable(line.text);
+    const Style& style = page_.style();
+    page_.Line(text.empty() ? ""
+                            : blanks + (!line.changed ? text
+                                        : code.after  ? style.Good(text)
+                                                      : style.Warning(text)));
+  }
+}
+
 void TextRenderer::AddReport(const Report& report, bool notes) {
   doc::Document document = MakeDocument(report);
   const bool none = document.findings.empty();
@@ -358,8 +418,12 @@ std::string PrintText(const Report& report, const TextOptions& options) {
 }
 
 std::string PrintFinding(const Diagnosis& finding, const TextOptions& options) {
+  return PrintBlocks(FindingBlocks(finding, false, doc::Pass::kAll), options);
+}
+
+std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options) {
   TextRenderer renderer(options);
-  renderer.Add(FindingBlocks(finding, false, renderer.pass()));
+  renderer.Add(std::move(blocks));
   return renderer.Take();
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "report/document.h"
 #include "report/report.h"
 #include "report/text/text_page.h"
 
@@ -12,5 +13,8 @@ std::string PrintText(const Report& report, const TextOptions& options);
 
 // One diagnosis of a report, whole.
 std::string PrintFinding(const Diagnosis& finding, const TextOptions& options);
+
+// Part of a document.
+std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options);
 
 }  // namespace whyoom

@@ -7,10 +7,10 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "report/explanation.h"
-#include "report/markdown/explain_markdown.h"
+#include "report/explanation_document.h"
+#include "report/markdown/markdown_printer.h"
 #include "report/record/explain_json.h"
-#include "report/text/explain_printer.h"
+#include "report/text/text_printer.h"
 #include "text/utf8.h"
 #include "unit/rules/rule_data.h"
 
@@ -40,7 +40,7 @@ RuleSet Ours() {
 
 std::string Text(const RuleSet& rules, const std::string& topic, const Frameworks& frameworks = {}) {
   const auto found = FindExplanation(rules, topic);
-  return found ? PrintExplanation(rules, *found, frameworks, TextOptions()) : "nothing";
+  return found ? PrintBlocks(ExplanationBlocks(rules, *found, frameworks), TextOptions()) : "nothing";
 }
 
 std::size_t CountOf(const std::string& text, const std::string& part) {
@@ -64,7 +64,7 @@ TEST_CASE("a failure is an overview, its scenarios, and each remedy once", "[rep
   CHECK(InOrder(text, {"T1  the pool is full",
                        "also written OurFailure",
                        "It is full. It stays so.",
-                       "More of it (`pool size`).",
+                       "More of it (pool size).",
                        "what tells them apart",
                        "a.1  too large. One is large.",
                        "a.2  too many. All are small.",
@@ -79,26 +79,25 @@ TEST_CASE("a failure is an overview, its scenarios, and each remedy once", "[rep
                        "Shard it",
                        "stay the same",
                        "a small change",
-                       "Each scenario",
-                       "a.1 too large",
+                       "Scenario a.1: too large",
                        "One is large. Look for it.",
                        "Each remedy",
                        "watch",
                        "bf16",
                        "shard"}));
-  for (const char* once : {"bf16 — Use bf16", "shard — Shard it [2.B]", "watch — Watch it"})
+  for (const char* once : {"bf16: Use bf16", "shard: Shard it [2.B]", "watch: Watch it"})
     CHECK(CountOf(text, once) == 1);
 }
 
 TEST_CASE("a scenario says what the failure is, and how; a family all of its own", "[report]") {
   const RuleSet rules = Ours();
   const std::string one = Text(rules, "T1.a.1");
-  CHECK(InOrder(one, {"T1.a.1  the pool is full", "It is full. It stays so.", "too large", "bf16 —", "shard —"}));
+  CHECK(InOrder(one, {"T1.a.1  the pool is full", "It is full. It stays so.", "too large", "bf16: ", "shard: "}));
   CHECK(one.find("too many") == std::string::npos);
   CHECK(one.find("watch") == std::string::npos);
   CHECK(InOrder(Text(rules, "T1.a"), {"too large", "too many"}));
-  CHECK(InOrder(Text(rules, "T1.2"), {"bf16 — Use bf16 [2]", "shard"}));
-  CHECK(Text(rules, "T1.2.b").find("bf16 —") == std::string::npos);
+  CHECK(InOrder(Text(rules, "T1.2"), {"bf16: Use bf16 [2]", "shard"}));
+  CHECK(Text(rules, "T1.2.b").find("bf16: ") == std::string::npos);
   CHECK(Text(rules, "T1.7") == "nothing");
   CHECK(Text(rules, "T1.") == "nothing");
 }
@@ -111,8 +110,8 @@ TEST_CASE("steps are the framework's, else the default one's, and that is said",
   CHECK(InOrder(usual, {"Steps are for jax.", "--framework NAME", "keras", "then run"}));
   CHECK(usual.find("Use it.") == std::string::npos);
   const std::string other = Text(rules, "T1", keras);
-  CHECK(InOrder(other, {"Steps are for keras, or where it has none of its own, for jax.", "jax       astype",
-                        "how       Use it."}));
+  CHECK(InOrder(other, {"Steps are for keras, or where it has none of its own, for jax.",
+                        "How in jax (there are no other steps)\n      → astype", "How in keras\n      → Use it."}));
   CHECK(other.find("then run") == std::string::npos);
   const std::string all = Text(rules, "shard");
   CHECK(InOrder(all, {"jax", "then run", "keras", "Use it."}));
@@ -134,14 +133,14 @@ TEST_CASE("code before and after is the framework's, and the default one's where
   CHECK(SnippetsIn(rules, with_steps, {keras}).empty());  // other steps do not explain JAX's code
   CHECK(SnippetsIn(rules, with_steps, {keras, jax}).size() == 1);
   CHECK(SnippetsIn(rules, with_steps, {}).size() == 1);
-  CHECK(InOrder(Text(rules, "watch"), {"before    a = 1\n             b = f(a)\n", "after     a = 2\n             b"}));
+  CHECK(InOrder(Text(rules, "watch"), {"before:\n    a = 1\n    b = f(a)\n", "After:\n    a = 2\n    b"}));
   const auto found = FindExplanation(rules, "watch");
-  CHECK(InOrder(PrintExplanationMarkdown(rules, *found, {}),
+  CHECK(InOrder(PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
                 {"before:", "```python\na = 1\nb = f(a)\n```\n", "After:", "```python\na = 2\n"}));
   const CodeChange change = ChangeIn({"python", "a\nb\nc", "a\nx\nc\ny"});
   std::string marks;
-  for (const std::vector<CodeLine>* lines : {&change.before, &change.after}) {
-    for (const CodeLine& line : *lines) marks += line.text + (line.changed ? "! " : " ");
+  for (const std::vector<doc::CodeLine>* lines : {&change.before, &change.after}) {
+    for (const doc::CodeLine& line : *lines) marks += line.text + (line.changed ? "! " : " ");
   }
   CHECK(marks == "a b! c a x! c y! ");
 }
@@ -210,7 +209,7 @@ TEST_CASE("JSON holds all of a remedy, and of a failure each remedy once", "[rep
 TEST_CASE("in Markdown a topic stands by itself: its links lead to what is on the page", "[report]") {
   const RuleSet rules = Ours();
   const auto found = FindExplanation(rules, "T1");
-  const std::string page = PrintExplanationMarkdown(rules, *found, {rules.FindFramework("jax")});
+  const std::string page = PrintMarkdownPage(ExplanationBlocks(rules, *found, {rules.FindFramework("jax")}));
   for (std::size_t at = page.find("](#"); at != std::string::npos; at = page.find("](#", at + 1)) {
     const std::string name = page.substr(at + 3, page.find(')', at) - at - 3);
     INFO(name);
@@ -231,13 +230,14 @@ TEST_CASE("no text of a rule file reaches a terminal or becomes markup", "[repor
   const auto found = FindExplanation(rules, "<b>X|");
   REQUIRE(found);
   for (const std::string& printed :
-       {Text(rules, "<b>X|"), PrintExplanationMarkdown(rules, *found, {}),
-        PrintExplanationJson(rules, &*found, {}, "1"), ListTopics(rules, TextOptions()), MarkdownIndex(rules, {})}) {
+       {Text(rules, "<b>X|"), PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
+        PrintExplanationJson(rules, &*found, {}, "1"), PrintBlocks(TopicBlocks(rules, {}), TextOptions()),
+        PrintMarkdownPage(TopicBlocks(rules, {}))}) {
     CHECK(std::all_of(printed.begin(), printed.end(),
                       [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; }));
     CHECK(printed.find("\n::error::") == std::string::npos);
   }
-  CHECK(PrintExplanationMarkdown(rules, *found, {}).find("\n<script") == std::string::npos);
+  CHECK(PrintMarkdownPage(ExplanationBlocks(rules, *found, {})).find("\n<script") == std::string::npos);
 }
 
 }  // namespace TEST_FILE

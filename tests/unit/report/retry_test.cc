@@ -8,12 +8,12 @@
 #include "report/ci/github_printer.h"
 #include "report/ci/junit_printer.h"
 #include "report/ci/sarif_printer.h"
+#include "report/explanation_document.h"
 #include "report/finding_view.h"
 #include "report/html/html_printer.h"
 #include "report/markdown/markdown_printer.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"
-#include "report/text/explain_printer.h"
 #include "report/text/text_printer.h"
 #include "unit/report/made_report.h"
 #include "unit/rules/rule_data.h"
@@ -114,7 +114,7 @@ TEST_CASE("explain says it of a failure, and of a scenario that has an answer of
              &rules) == "");
   const auto explained = [&](const char* topic) {
     const std::optional<Explanation> found = FindExplanation(rules, topic);
-    return found ? Unwrapped(PrintExplanation(rules, *found, {}, TextOptions())) : "nothing";
+    return found ? Unwrapped(PrintBlocks(ExplanationBlocks(rules, *found, {}), TextOptions())) : "nothing";
   };
   const std::string whole = std::string(kNever) + "It is too large.";
   CHECK(Holds(explained("T1"), whole));
