@@ -125,7 +125,8 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
   if (readings.table) {
     side.stated = readings.table->programs().Take();
-    side.findings = readings.table->Finish(side.dump, problems);
+    readings.table->AddDump(side.dump);
+    side.findings = readings.table->Finish(problems);
   }
   return side;
 }

@@ -1,5 +1,7 @@
 #include "cli/follow.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <exception>
 #include <filesystem>
@@ -14,12 +16,14 @@
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "cli/print_report.h"
 #include "cli/terminal.h"
 #include "diagnose/readings.h"
 #include "input/error.h"
 #include "input/follow_source.h"
 #include "input/quota.h"
 #include "input/stop.h"
+#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -28,37 +32,32 @@ namespace {
 // What the followed inputs came to so far, and what of it was printed.
 class LiveReport {
  public:
-  LiveReport(const Engine& engine, const Options& options, const ReportFilter& filter, std::string framework,
-             const TextOptions& text, ReadControl* control)
-      : engine_(engine),
-        options_(options),
-        filter_(filter),
-        framework_(std::move(framework)),
-        text_(text),
-        control_(control) {}
+  LiveReport(const RunContext& run, ReadControl* control)
+      : run_(run), text_(StyleOf(run.options, !run.options.output.empty())), control_(control) {}
 
   // Prints the diagnoses of one artifact that were not printed before.
   void PrintNew(const ArtifactReader& reader) {
-    if (options_.format != Format::kText) return;
+    if (run_.options.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
     FindingTable table = reader.SoFar();
-    table.SetFramework(framework_);
-    std::vector<Diagnosis> findings = table.Finish(XlaDump(), &report.problems);
+    table.SetFramework(run_.framework);
+    std::vector<Diagnosis> findings = table.Finish(&report.problems);
     const std::lock_guard lock(mutex_);
     for (Diagnosis& finding : findings) {
       if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));
     }
-    filter_.TakeOut(&report);
+    run_.filter.TakeOut(&report);
     report.passed_over = {};  // told of at the end
     if (report.findings.empty()) return;
     const std::string text =
         (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);
     printed_ += text;
     // The file of --output holds the whole report at any time, not only what is new.
-    const bool is_read = WriteOutput(options_.output.empty() ? text : printed_, options_.output);
+    const std::string& output = run_.options.output;
+    const bool is_read = WriteOutput(output.empty() ? text : printed_, output);
     if (!is_read) control_->stop = true;  // nobody is there to follow for
-    if (options_.output.empty()) printed_ = "\n";
+    if (output.empty()) printed_ = "\n";
   }
 
   void Add(Readings readings) {
@@ -68,13 +67,8 @@ class LiveReport {
 
   Readings Finish() { return std::move(readings_); }
 
-  const Engine& engine() const { return engine_; }
-
  private:
-  const Engine& engine_;
-  const Options& options_;
-  const ReportFilter& filter_;
-  const std::string framework_;
+  const RunContext& run_;
   const TextOptions text_;
   ReadControl* const control_;
   std::mutex mutex_;
@@ -103,11 +97,11 @@ class PrintPace {
 };
 
 // Reads one file, from its begin until another one takes its place, or the pipe.
-FollowSource::State FollowOne(const Artifact& artifact, const Options& options, const Quota& time, LiveReport* live,
-                              ReadControl* control) {
+FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, const Quota& time, ReadControl* control,
+                              LiveReport* live) {
   FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
-  const Stop stop(control, options.limits);
-  ArtifactReader reader(live->engine(), artifact, source, {options.range, 0, control, &stop});
+  const Stop stop(control, run.options.limits);
+  ArtifactReader reader(run.engine, artifact, source, {run.options.range, 0, control, &stop});
   PrintPace pace;
   do {
     bool unprinted = false;
@@ -124,19 +118,17 @@ FollowSource::State FollowOne(const Artifact& artifact, const Options& options, 
   return source.state();
 }
 
-}  // namespace
-
-Readings Follow(const Engine& engine, const Options& options, const ReportFilter& filter, const std::string& framework,
-                const TextOptions& text, ReadControl* control) {
-  for (const std::string& path : options.paths) {
+// Follows each path until its pipe is closed or `control` says to stop (a file never ends).
+Readings Follow(const RunContext& run, ReadControl* control) {
+  for (const std::string& path : run.options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
       throw Error("a folder cannot be followed, name the files in it: " + Printable(path));
   }
   // The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
   const Interrupt interrupt(&control->stop);
-  LiveReport live(engine, options, filter, framework, text, control);
-  const Quota time(options.limits);
+  LiveReport live(run, control);
+  const Quota time(run.options.limits);
   std::mutex mutex;
   std::exception_ptr failure;
   std::vector<std::thread> threads;
@@ -147,7 +139,7 @@ Readings Follow(const Engine& engine, const Options& options, const ReportFilter
   };
   const auto follow = [&](const std::string& path) {
     try {
-      while (FollowOne({path, ""}, options, time, &live, control) == FollowSource::State::kReplaced &&
+      while (FollowOne(run, {path, ""}, time, control, &live) == FollowSource::State::kReplaced &&
              !control->stopped()) {
       }
     } catch (...) {
@@ -155,13 +147,37 @@ Readings Follow(const Engine& engine, const Options& options, const ReportFilter
     }
   };
   try {
-    for (const std::string& path : options.paths) threads.emplace_back(follow, path);
+    for (const std::string& path : run.options.paths) threads.emplace_back(follow, path);
   } catch (const std::system_error&) {
     fail();  // there can be no more threads
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
   return live.Finish();
+}
+
+// What a report that was printed bit by bit has not told.
+void SayNotes(const Report& report) {
+  for (const Problem& problem : report.problems)
+    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
+  if (const std::string text = PassedOverText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
+}
+
+}  // namespace
+
+int RunFollow(const RunContext& run) {
+  ReadControl control;
+  Report report = run.MakeReport(Follow(run, &control));
+  run.filter.Apply(&report);
+  // In text each diagnosis was printed when it was complete.
+  if (run.options.format != Format::kText || report.findings.empty()) {
+    run.Write(report);
+  } else {
+    if (!run.options.quiet) SayNotes(report);
+    WriteExtraOutputs(report, run.options);
+  }
+  run.log.Sum(report);
+  return run.filter.ExitStatus(report);
 }
 
 }  // namespace whyoom

@@ -1,22 +1,12 @@
-// whyoom --follow: reads files and pipes while they are written, and tells of a failure as soon as its report is there.
+// whyoom --follow: reads files and pipes while they are written, and prints a diagnosis as soon as its report is
+// complete.
 #pragma once
 
-#include <string>
-
-#include "cli/options.h"
-#include "cli/report_filter.h"
-#include "diagnose/readings.h"
-#include "input/read_control.h"
-#include "read/engine.h"
-#include "report/text/text_printer.h"
+#include "cli/run_context.h"
 
 namespace whyoom {
 
-// Follows options.paths until each pipe is closed and `control` says stop (a file never ends). In the text format each
-// diagnosis is written when it is complete; what comes back is what all of them came to. `filter` says
-// which are written, `framework` whose steps they have (empty: the log's). Throws Error where a
-// folder is named.
-Readings Follow(const Engine& engine, const Options& options, const ReportFilter& filter, const std::string& framework,
-                const TextOptions& text, ReadControl* control);
+// Returns the exit status when every pipe is closed, or after a signal. Throws Error if a folder is named.
+int RunFollow(const RunContext& run);
 
 }  // namespace whyoom

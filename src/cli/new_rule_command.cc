@@ -144,7 +144,7 @@ std::vector<std::string> KnownAs(const Engine& engine, const std::vector<std::st
   std::vector<std::string> codes;
   if (!readings.table) return codes;
   std::vector<Problem> problems;
-  for (const Diagnosis& diagnosis : readings.table->Finish({}, &problems)) codes.push_back(diagnosis.failure->code);
+  for (const Diagnosis& diagnosis : readings.table->Finish(&problems)) codes.push_back(diagnosis.failure->code);
   return codes;
 }
 

@@ -85,7 +85,7 @@ ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double sec
   return state;
 }
 
-std::string ProgressLine(const ProgressState& state, std::size_t columns) {
+std::string ProgressText(const ProgressState& state, std::size_t columns) {
   std::vector<std::string> parts;  // the most important first
   parts.push_back(fmt::format("{} of {}{} files", state.files_done, state.files_known, state.listed ? "" : "+"));
   parts.push_back(state.findings == 1 ? "1 finding" : fmt::format("{} findings", state.findings));
@@ -118,17 +118,17 @@ std::string ProgressJson(const ProgressState& state) {
   return json.dump() + "\n";
 }
 
-bool Progress::IsWanted(ProgressMode mode) {
+bool ProgressBar::IsWanted(ProgressMode mode) {
   return mode == ProgressMode::kAlways || mode == ProgressMode::kJson ||
          (mode == ProgressMode::kAuto && ErrorIsTerminal());
 }
 
-Progress::Progress(ProgressMode mode, const BatchCounts& counts, const ReadControl& control)
+ProgressBar::ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control)
     : mode_(mode), counts_(counts), control_(control) {
   if (IsWanted(mode)) thread_ = std::thread([this] { Show(); });
 }
 
-Progress::~Progress() {
+ProgressBar::~ProgressBar() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -138,17 +138,17 @@ Progress::~Progress() {
   thread_.join();
 }
 
-ProgressState Progress::Now() const {
+ProgressState ProgressBar::Now() const {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
   return StateOf(counts_, control_.bytes, passed.count());
 }
 
 // One column is left free: a cursor behind the last one would make some terminals begin a new line.
-void Progress::Draw() const {
-  Write(mode_ == ProgressMode::kJson ? ProgressJson(Now()) : kClear + ProgressLine(Now(), Columns() - 1));
+void ProgressBar::Draw() const {
+  Write(mode_ == ProgressMode::kJson ? ProgressJson(Now()) : kClear + ProgressText(Now(), Columns() - 1));
 }
 
-void Progress::Show() {
+void ProgressBar::Show() {
   const bool json = mode_ == ProgressMode::kJson;
   bool drawn = mode_ == ProgressMode::kAlways;
   if (drawn) Draw();

@@ -48,21 +48,21 @@ struct ProgressState {
 ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double seconds);
 
 // One line for people of at most `columns`, the less important left out where they are few.
-std::string ProgressLine(const ProgressState& state, std::size_t columns);
+std::string ProgressText(const ProgressState& state, std::size_t columns);
 
 // One line of JSON with its line feed.
 std::string ProgressJson(const ProgressState& state);
 
-class Progress {
+class ProgressBar {
  public:
   // Whether anything is to be shown: if not, sizes need not be asked for.
   static bool IsWanted(ProgressMode mode);
 
   // Borrows the counters. With kAuto the bar comes after half a second.
-  Progress(ProgressMode mode, const BatchCounts& counts, const ReadControl& control);
-  ~Progress();  // clears the bar; the last line of JSON
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control);
+  ~ProgressBar();  // clears the bar; the last line of JSON
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
  private:
   void Show();

@@ -2,45 +2,33 @@
 
 #include <execinfo.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "cli/complete.h"
+#include "cli/diagnose.h"
 #include "cli/diff.h"
-#include "cli/dump_folder.h"
 #include "cli/exit_status.h"
 #include "cli/explain_command.h"
 #include "cli/follow.h"
-#include "cli/interrupt.h"
-#include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/output_files.h"
 #include "cli/print_report.h"
-#include "cli/read_batch.h"
 #include "cli/remote_names.h"
-#include "cli/report_filter.h"
 #include "cli/rules_command.h"
 #include "cli/run_command.h"
+#include "cli/run_context.h"
 #include "cli/skill.h"
 #include "cli/terminal.h"
-#include "cli/told.h"
-#include "diagnose/dump_report.h"
-#include "diagnose/finding_table.h"
 #include "input/error.h"
-#include "program/xla_dump.h"
-#include "read/engine.h"
-#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -49,133 +37,18 @@ namespace {
 TextOptions ForText(const Options& options) { return StyleOf(options, !options.output.empty()); }
 
 // Where no path is given: standard input, unless that is a terminal.
-void SetDefaultPaths(Options* options) {
-  if (!options->paths.empty() || !options->files_from.empty()) return;
+Options WithPaths(Options options) {
+  if (!options.paths.empty() || !options.files_from.empty()) return options;
   if (InputIsTerminal()) throw Error("nothing to read: give a file, or pipe one in (whyoom --help)");
-  options->paths = {"-"};
+  options.paths = {"-"};
+  return options;
 }
 
-// Prints the report; gives the exit status.
-int PrintAndEnd(const Options& options, const ReportFilter& filter, Report* report) {
-  filter.Apply(report);
-  WriteOutput(PrintReport(*report, options.format, ForText(options), options.source_root), options.output);
-  WriteExtraOutputs(*report, options);
-  return filter.ExitStatus(*report);
-}
-
-int RunMerge(Options options, const OutputFiles& outputs) {
-  SetDefaultPaths(&options);
-  const RuleSet rules = LoadRules(options);
-  const ReportFilter filter(options, RuleSource(rules));
-  const Told told(options);
-  Report report = MakeReport(rules.fingerprint(), ReadReports(rules, options, outputs), XlaDump());
-  report.rule_files = rules.extra_files();
-  report.strict = options.strict;
-  const int status = PrintAndEnd(options, filter, &report);
-  told.Sum(report);
-  return status;
-}
-
-// What --hbm says.
-std::optional<double> LimitOf(const Options& options, const RuleSource& rules) {
-  if (options.hbm.empty()) return std::nullopt;
-  const std::optional<double> limit = ParseLimit(options.hbm, rules.rules());
-  if (!limit)
-    throw Error(
-        fmt::format("--hbm: '{}' is neither a size, such as 15.75G, nor a chip, such as v5e", Printable(options.hbm)));
-  return limit;
-}
-
-// Names of a list may lie on other machines, too.
-void SayWhatReads(std::vector<Problem>* problems) {
-  for (Problem& problem : *problems) {
-    const std::optional<std::string> command = problem.line > 0 ? std::nullopt : ReadCommand(problem.path);
-    if (command && problem.member.empty())
-      problem.what = "whyoom reads no network; this does: " + *command + " | whyoom";
-  }
-}
-
-// The dumps among the inputs, which speak for themselves.
-void AddDumps(const RuleSource& rules, const std::optional<double>& limit, const XlaDump& dump, Readings* readings) {
-  if (!dump.has_inputs()) return;
-  if (!readings->table) readings->table.emplace(rules.rules());
-  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &readings->problems);
-  readings->artifacts += count.modules;
-  readings->bytes += count.bytes;
-}
-
-int RunDiagnose(Options options, const OutputFiles& outputs) {
-  SetDefaultPaths(&options);
-  const std::optional<RuleSet> given = LoadExtraRules(options);
-  const RuleSource rules = given ? RuleSource(*given) : RuleSource();
-  const std::optional<double> limit = LimitOf(options, rules);
-  const ReportFilter filter(options, rules);
-  const std::string framework = AskedFramework(options, rules);
-  const Told told(options);
-  const Engine engine(rules);
-  std::vector<Problem> problems;
-  XlaDump dump;
-  if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, outputs, &dump, &problems);
-  std::erase_if(problems,
-                [&](const Problem& problem) { return !options.shard.Owns(problem.path); });  // its owner reports it
-  int signal = 0;
-  Report report;
-  {
-    ReadControl control;
-    const Interrupt interrupt(&control.stop);
-    Readings readings = ReadBatch(engine, rules, options, outputs, interrupt, told, &control, &dump);
-    std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
-    SayWhatReads(&readings.problems);
-    dump.StopAt(&control, options.limits);
-    // Of no failure of a log it can say more: then it speaks for itself, as where it is the input. One shard does not
-    // know that.
-    const bool any = readings.table && !readings.table->entries().empty();
-    if (!any && options.shard.count <= 1) dump.TakeAsInputs();
-    AddDumps(rules, limit, dump, &readings);
-    if (readings.table) readings.table->SetFramework(framework);
-    if (readings.table && !options.xla_dump.empty() && dump.empty()) readings.table->SetNoDump();
-    report = MakeReport(rules.fingerprint(), std::move(readings), dump, limit);
-    if (options.shard.count > 1) report.shards = {options.shard.Text()};
-    report.rule_files = rules.extra_files();
-    report.strict = options.strict;
-    signal = interrupt.signal();
-  }
-  const int status = PrintAndEnd(options, filter, &report);
-  told.Sum(report);
-  return signal != 0 ? kSignalled + signal : status;
-}
-
-// What a report that was printed bit by bit has not told.
-void SayNotes(const Report& report) {
-  for (const Problem& problem : report.problems)
-    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
-  if (const std::string text = PassedOverText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
-}
-
-int RunFollow(Options options) {
-  SetDefaultPaths(&options);
-  const RuleSet rules = LoadRules(options);
-  const RuleSource source(rules);
-  const ReportFilter filter(options, source);
-  const std::string framework = AskedFramework(options, source);
-  const Told told(options);
-  const Engine engine(rules);
-  ReadControl control;
-  Readings readings = Follow(engine, options, filter, framework, ForText(options), &control);
-  if (readings.table) readings.table->SetFramework(framework);
-  Report report = MakeReport(rules.fingerprint(), std::move(readings), XlaDump());
-  report.rule_files = rules.extra_files();
-  report.strict = options.strict;
-  told.Sum(report);
-  filter.Apply(&report);
-  // In text each diagnosis has been printed already.
-  if (options.format != Format::kText || report.findings.empty()) {
-    WriteOutput(PrintReport(report, options.format, ForText(options), options.source_root), options.output);
-  } else if (!options.quiet) {
-    SayNotes(report);
-  }
-  WriteExtraOutputs(report, options);
-  return filter.ExitStatus(report);
+int RunWithReport(const Options& given, const OutputFiles& outputs) {
+  const Options options = WithPaths(given);
+  const RunContext context(options, outputs, LoadExtraRules(options));
+  if (options.command == Command::kMerge) return RunMerge(context);
+  return options.follow ? RunFollow(context) : RunDiagnose(context);
 }
 
 int RunComplete(const Options& options) {
@@ -195,11 +68,9 @@ int Dispatch(const Options& options) {
     case Command::kExplain:
       return RunExplain(LoadRules(options), options, ForText(options));
     case Command::kRun:
-      return RunAndDiagnose(options, LoadRulesForJob(options), outputs);
+      return RunAndDiagnose(RunContext(options, outputs, LoadRulesForJob(options)));
     case Command::kDiff:
       return RunDiff(LoadRules(options), options, ForText(options), outputs);
-    case Command::kMerge:
-      return RunMerge(options, outputs);
     case Command::kRulesList:
     case Command::kRulesCheck:
     case Command::kRulesTest:
@@ -217,7 +88,7 @@ int Dispatch(const Options& options) {
     case Command::kComplete:
       return RunComplete(options);
     default:
-      return options.follow ? RunFollow(options) : RunDiagnose(options, outputs);
+      return RunWithReport(options, outputs);
   }
 }
 

@@ -14,14 +14,11 @@
 
 #include "cli/dump_folder.h"
 #include "cli/exit_retry.h"
-#include "cli/explain_command.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/job_log.h"
 #include "cli/print_report.h"
-#include "cli/report_filter.h"
 #include "cli/terminal.h"
-#include "cli/told.h"
 #include "diagnose/readings.h"
 #include "input/stop.h"
 #include "read/engine.h"
@@ -73,8 +70,7 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
 // The job is over: nobody is to wait long for the report on it.
 constexpr double kMostSeconds = 30;
 
-Readings ReadLog(const RuleSet& rules, const std::string& name, const ReadControl& control, JobLog* log) {
-  const Engine engine(rules);
+Readings ReadLog(const Engine& engine, const std::string& name, const ReadControl& control, JobLog* log) {
   Limits limits;
   limits.seconds = kMostSeconds;
   const Stop stop(&control, limits);
@@ -118,12 +114,12 @@ void Print(const Options& options, const Report& report, bool line_open, bool cu
 
 // A job that succeeded leaves a record in the JSON files that the options name: `whyoom diff` takes it as evidence.
 // Its log is not read for that: nobody is to wait for a job that ended well.
-void RecordSuccess(Options options, const RuleSet& rules) {
+void RecordSuccess(const RunContext& run) {
+  Options options = run.options;
   const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
   std::erase_if(options.extra_outputs, [&](const ExtraOutput& extra) { return !is_record(extra.format); });
   options.step_summary = false;
-  Report report = MakeReport(rules.fingerprint(), {}, {});
-  report.rule_files = rules.extra_files();
+  Report report = run.MakeReport({});
   report.exit_status = 0;
   WriteExtraOutputs(report, options);
   if (!options.output.empty() && is_record(options.format))
@@ -148,38 +144,35 @@ struct FailedJob {
 };
 
 // Prints why the job failed; returns the exit status. Signals end it soon: what was found by then is printed.
-int Diagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs, FailedJob job) {
-  const ReportFilter filter(options, RuleSource(rules));
-  const Told told(options);
+int Diagnose(const RunContext& run, const FailedJob& job) {
+  const Options& options = run.options;
+  const VerboseLog log(options);
   ReadControl control;
   const Interrupt interrupt(&control.stop);
-  const std::string name = Name(options.job);
-  Readings readings = ReadLog(rules, name, control, &job.log);
+  Readings readings = ReadLog(run.engine, Name(options.job), control, &job.log);
   const bool cut = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
-  XlaDump modules = job.dump.Read(outputs);
+  XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
-  if (readings.table) readings.table->SetFramework(AskedFramework(options, RuleSource(rules)));
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
-  Report report = MakeReport(rules.fingerprint(), std::move(readings), modules);
-  report.rule_files = rules.extra_files();
+  if (readings.table) readings.table->AddDump(modules);
+  Report report = run.MakeReport(std::move(readings));
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
-  filter.Apply(&report);
+  run.filter.Apply(&report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote none: ") + kWhyNoDump, true});
   Print(options, report, job.result.line_open, cut);
-  told.Sum(report);
+  log.Sum(report);
   if (options.exit_retry && !options.quiet) SayStatus(job.result.exit_status, status);
   return status;
 }
 
 }  // namespace
 
-int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs) {
-  const ReportFilter filter(options, RuleSource(rules));  // throws where an option names what there is not
-  AskedFramework(options, RuleSource(rules));             // likewise
-  const JobSignals signals;                               // first, so that no signal leaves the folder behind
+int RunAndDiagnose(const RunContext& run) {
+  const Options& options = run.options;
+  const JobSignals signals;  // first, so that no signal leaves the folder behind
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;
   PrintedLines printed;
@@ -200,9 +193,9 @@ int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFil
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                              result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
     if (status == 0) {
-      RecordSuccess(options, rules);
+      RecordSuccess(run);
     } else {
-      status = Diagnose(options, rules, outputs, {result, printed, end, dump, log});
+      status = Diagnose(run, {result, printed, end, dump, log});
     }
   } catch (const std::bad_alloc&) {
     WriteError("whyoom: not enough memory to diagnose the job\n");

@@ -1,9 +1,7 @@
 // whyoom run -- CMD …: the job, its log and its dump; and the diagnosis where it failed.
 #pragma once
 
-#include "cli/options.h"
-#include "cli/output_files.h"
-#include "rules/rule_set.h"
+#include "cli/run_context.h"
 
 namespace whyoom {
 
@@ -11,6 +9,6 @@ namespace whyoom {
 // (cli/job_log.h), and read only after the job has failed, so that the job never waits for whyoom. Where something is
 // found then, the diagnosis goes to standard error, or to the file of --output. With --exit-retry its status stands in
 // place of the job's where the job will fail again, see cli/exit_retry.h.
-int RunAndDiagnose(const Options& options, const RuleSet& rules, const OutputFiles& outputs);
+int RunAndDiagnose(const RunContext& run);
 
 }  // namespace whyoom

@@ -55,7 +55,7 @@ void MaskSecretsOf(Diagnosis* diagnosis) {
 }
 
 // A report that the log does not hold, from the dump of the same compile.
-void AddDump(const RuleSet& rules, const XlaDump& dump, Finding* finding) {
+void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
@@ -231,14 +231,20 @@ void FindingTable::ReportLimits(const std::vector<Diagnosis>& diagnoses, std::ve
   }
 }
 
-std::vector<Diagnosis> FindingTable::Finish(const XlaDump& dump, std::vector<Problem>* problems) {
-  std::vector<Diagnosis> diagnoses;
+void FindingTable::AddDump(const XlaDump& dump) {
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
     for (auto& [id, entry] : of_code.by_id) {
-      if (auto* finding = std::get_if<Finding>(&entry)) AddDump(*rules_, dump, finding);
-      diagnoses.push_back(ToDiagnosis(std::move(entry)));
+      if (auto* finding = std::get_if<Finding>(&entry)) AddReportOf(dump, *rules_, finding);
     }
+  }
+}
+
+std::vector<Diagnosis> FindingTable::Finish(std::vector<Problem>* problems) {
+  std::vector<Diagnosis> diagnoses;
+  for (auto& [code, of_code] : by_code_) {
+    DropRows(&of_code);
+    for (auto& [id, entry] : of_code.by_id) diagnoses.push_back(ToDiagnosis(std::move(entry)));
   }
   by_code_.clear();
   SortByCause(&diagnoses);

@@ -51,9 +51,12 @@ class FindingTable {
   // Commutative and associative; an empty table is neutral.
   void Join(FindingTable other);
 
-  // What follows from all of it, root causes first; findings that lack a list take it from `dump`, and what a dump says
-  // by itself of the same failure goes. To `problems`: what of it cannot be read, limits. Call once, at the end.
-  std::vector<Diagnosis> Finish(const XlaDump& dump, std::vector<Problem>* problems);
+  // Findings whose logs list no allocations take the list from the dump of the same compile. Before Finish.
+  void AddDump(const XlaDump& dump);
+
+  // What follows from all of it, root causes first; what a dump says by itself of a failure that a log tells of, too,
+  // goes. To `problems`: what of a dump cannot be read, limits. Call once, at the end.
+  std::vector<Diagnosis> Finish(std::vector<Problem>* problems);
 
   // All as they are now, by code and id. Borrowed until the table changes.
   std::vector<const Entry*> entries() const;

@@ -24,7 +24,7 @@ Readings Read(const Engine& engine, const std::string& text) {
 std::vector<Diagnosis> Diagnose(const Engine& engine, const std::string& text) {
   Readings readings = Read(engine, text);
   std::vector<Problem> problems;
-  return readings.table ? readings.table->Finish({}, &problems) : std::vector<Diagnosis>();
+  return readings.table ? readings.table->Finish(&problems) : std::vector<Diagnosis>();
 }
 
 std::string Show(const Value& value) {

@@ -56,7 +56,7 @@ class Coverage {
     Readings readings = ReadArtifact(engine_, {"example", ""}, *OpenMemory(text + "\n"));
     std::vector<Problem> problems;
     if (!readings.table) return;
-    for (Diagnosis& diagnosis : readings.table->Finish({}, &problems)) diagnoses_.push_back(std::move(diagnosis));
+    for (Diagnosis& diagnosis : readings.table->Finish(&problems)) diagnoses_.push_back(std::move(diagnosis));
   }
 
   void Tell(const std::string& what, const char* lacks) { told_.push_back(what + ": " + lacks); }

@@ -54,7 +54,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
     Readings readings = ReadInput(engine, input, Limits());
     RuleTestResult::Healthy log = {input.path, {}};
     if (readings.table) {
-      for (const Diagnosis& finding : readings.table->Finish({}, &readings.problems))
+      for (const Diagnosis& finding : readings.table->Finish(&readings.problems))
         log.codes.push_back(finding.failure->code);
     }
     std::erase_if(readings.problems, [](const Problem& problem) { return problem.is_unknown_error(); });

@@ -212,7 +212,7 @@ class Tracer {
       const bool is_kept = recordings.size() < (is_asked ? 2 : 1) * kMostTracedFindings;
       return is_kept ? &recordings[{finding.failure->code, finding.id}] : nullptr;
     });
-    trace_.diagnoses = table->Finish(XlaDump(), &trace_.problems);
+    trace_.diagnoses = table->Finish(&trace_.problems);
     for (const Diagnosis& diagnosis : trace_.diagnoses) {
       const auto recording = recordings.find({diagnosis.failure->code, diagnosis.id});
       if (recording == recordings.end()) {

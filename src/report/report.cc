@@ -10,8 +10,7 @@
 
 namespace whyoom {
 
-Report MakeReport(const std::string& rules_fingerprint, Readings readings, const XlaDump& dump,
-                  const std::optional<double>& limit) {
+Report MakeReport(const std::string& rules_fingerprint, Readings readings) {
   Report report;
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules_fingerprint;
@@ -23,15 +22,12 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings, const
   report.shards = std::move(readings.shards);
   ReportUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
-    report.findings = readings.table->Finish(dump, &report.problems);
+    report.findings = readings.table->Finish(&report.problems);
     report.reports_left_out = readings.table->left_out();
     report.programs_left_out = readings.table->programs().left_out();
     report.programs = readings.table->programs().Take();
   }
   for (const Diagnosis& finding : report.findings) report.passed_over.Erase(finding.id);
-  for (CompiledProgram& program : report.programs) {
-    if (limit) program.facts.Set("limit_bytes", *limit, {});
-  }
   MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);
   return report;

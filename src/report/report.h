@@ -12,7 +12,6 @@
 #include "diagnose/readings.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
-#include "program/xla_dump.h"
 
 namespace whyoom {
 
@@ -34,10 +33,8 @@ struct Report {
   bool strict = false;                                    // errors about memory that no rule knows count as failures
 };
 
-// What was read, concluded. `dump` tells more of a finding whose log lists no allocations; `limit` is what a device
-// has, for programs that do not know themselves.
-Report MakeReport(const std::string& rules_fingerprint, Readings readings, const XlaDump& dump,
-                  const std::optional<double>& limit = std::nullopt);
+// What was read, concluded.
+Report MakeReport(const std::string& rules_fingerprint, Readings readings);
 
 // The names of rule files as a report tells them: some hundred at most, and how many there are more.
 std::vector<std::string> RuleFilesTold(const std::vector<std::string>& files);

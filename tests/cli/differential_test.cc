@@ -71,7 +71,7 @@ class RandomChunks : public ByteSource {
 };
 
 std::string ReportOf(ByteSource& source) {
-  return PrintJson(MakeReport("", ReadArtifact(TheEngine(), {"log", ""}, source), XlaDump()));
+  return PrintJson(MakeReport("", ReadArtifact(TheEngine(), {"log", ""}, source)));
 }
 
 TEST_CASE("any chunking gives the same report", "[cli]") {
@@ -153,7 +153,7 @@ std::string ReportOfEachLine(const std::string& log) {
   readings.bytes = log.size();
   readings.table = found.Take();
   readings.table->programs().AddOf({"log", ""}, reader.TakePrograms());
-  return PrintJson(MakeReport("", std::move(readings), XlaDump()));
+  return PrintJson(MakeReport("", std::move(readings)));
 }
 
 // Without the lines that say when it was: a stamp that stands far above a failure is in no line that is looked at.

@@ -13,7 +13,7 @@ namespace whyoom {
 // As from a pipe that gives at most `chunk` bytes at a time.
 inline Report ReportOf(std::string_view log, std::size_t chunk) {
   static const Engine engine(BuiltInRules());
-  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)), XlaDump());
+  return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)));
 }
 
 }  // namespace whyoom

@@ -31,7 +31,7 @@ const std::vector<json>& Records() {
     Choices none("");
     for (const char* part : kReportParts) log += FilledPart(part, none);
     const std::string text = PrintNdjson(
-        MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {"log", ""}, *OpenMemory(log)), XlaDump()));
+        MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {"log", ""}, *OpenMemory(log))));
     std::vector<json> parsed;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
       parsed.push_back(json::parse(text.substr(at, text.find('\n', at) - at)));
@@ -97,7 +97,7 @@ std::string Changed(Choices& choices) {
 Report ReportOf(std::string_view records, std::size_t chunk) {
   ReportReader reader(BuiltInRules());
   reader.Read("records", *OpenMemory(records, chunk));
-  return MakeReport(BuiltInRules().fingerprint(), reader.Take(), XlaDump());
+  return MakeReport(BuiltInRules().fingerprint(), reader.Take());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Folder {
 };
 
 void CheckReadings(Readings readings) {
-  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint(), std::move(readings), XlaDump()));
+  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint(), std::move(readings)));
   Require(IsClean(json, "\n"), "the JSON is clean");
 }
 

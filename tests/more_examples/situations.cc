@@ -148,7 +148,7 @@ void SituationSearch::AddSeeds(const RuleSet& rules, const std::string& log) {
   Readings readings = ReadArtifact(engine, {"log", ""}, *OpenMemory(log + "\n"));
   std::vector<Problem> problems;
   if (!readings.table) return;
-  for (const Diagnosis& diagnosis : readings.table->Finish({}, &problems)) {
+  for (const Diagnosis& diagnosis : readings.table->Finish(&problems)) {
     Situation situation;
     situation.code = diagnosis.failure->code;
     situation.framework = diagnosis.framework;

@@ -137,7 +137,7 @@ std::vector<RuleCase> TextSearch::Cases(const RuleOwner& owner, const std::strin
     Readings readings = ReadArtifact(original_, {"example", ""}, *OpenMemory(text + "\n"));
     std::vector<Problem> problems;
     std::vector<Diagnosis> findings;
-    if (readings.table) findings = readings.table->Finish({}, &problems);
+    if (readings.table) findings = readings.table->Finish(&problems);
     const bool is_its = findings.size() == 1 && findings[0].failure->code == owner.id;
     if (is_its) {
       for (const auto& [name, fact] : findings[0].facts.all()) {

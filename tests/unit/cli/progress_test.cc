@@ -49,11 +49,11 @@ TEST_CASE("the line fits any terminal", "[cli]") {
   state.bytes = std::uint64_t{12} << 30;
   state.seconds = 10;
   state.findings = 5;
-  CHECK(ProgressLine(state, 80) == "1234 of 2000+ files · 5 findings · 12.00 GiB · 1.20 GiB/s");
+  CHECK(ProgressText(state, 80) == "1234 of 2000+ files · 5 findings · 12.00 GiB · 1.20 GiB/s");
   state.listed = true;
   state.part_done = 0.5;
   state.seconds_left = 200;
-  CHECK(ProgressLine(state, 100).find("1234 of 2000 files · 5 findings · 3 min 20 s left · 12.00 GiB") !=
+  CHECK(ProgressText(state, 100).find("1234 of 2000 files · 5 findings · 3 min 20 s left · 12.00 GiB") !=
         std::string::npos);
-  for (std::size_t columns = 0; columns < 120; ++columns) CHECK(DisplayWidth(ProgressLine(state, columns)) <= columns);
+  for (std::size_t columns = 0; columns < 120; ++columns) CHECK(DisplayWidth(ProgressText(state, columns)) <= columns);
 }

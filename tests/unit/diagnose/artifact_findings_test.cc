@@ -38,7 +38,7 @@ std::vector<Diagnosis> Find(std::vector<Sighting> sightings, const std::string& 
     found.Add(std::move(one), "jax");
   }
   std::vector<Problem> problems;
-  return found.Take().Finish({}, &problems);
+  return found.Take().Finish(&problems);
 }
 
 // "1-2 used_bytes=7; reports 2, also 5", each finding in a line, in order of place.

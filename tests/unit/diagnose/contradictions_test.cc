@@ -127,7 +127,7 @@ TEST_CASE("lines of two processes that are mixed are of neither", "[diagnose]") 
   Readings readings = ReadArtifact(engine, {"job.log", ""}, *OpenMemory(zip(one, other)));
   std::vector<Problem> problems;
   REQUIRE(readings.table);
-  const std::vector<Diagnosis> both = readings.table->Finish({}, &problems);
+  const std::vector<Diagnosis> both = readings.table->Finish(&problems);
   REQUIRE(both.size() == 2);
   CHECK(both[0].facts.Number("used_bytes") == 20.0 * (1 << 30));
   CHECK(both[1].facts.Number("used_bytes") == 30.0 * (1 << 30));

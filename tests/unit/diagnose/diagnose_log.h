@@ -17,7 +17,8 @@ inline whyoom::Diagnosis Diagnose(const std::string& log, const whyoom::XlaDump&
   whyoom::Readings readings = ReadArtifact(engine, {"job.log", ""}, *whyoom::OpenMemory(log));
   REQUIRE(readings.table);
   std::vector<whyoom::Problem> problems;
-  std::vector<whyoom::Diagnosis> findings = readings.table->Finish(dump, &problems);
+  readings.table->AddDump(dump);
+  std::vector<whyoom::Diagnosis> findings = readings.table->Finish(&problems);
   INFO(log);
   REQUIRE(findings.size() == 1);
   return findings[0];

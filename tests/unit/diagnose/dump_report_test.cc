@@ -38,7 +38,7 @@ class Dump {
       return fmt::format("{:g}", facts.Number(name).value_or(0) / 1e9);
     };
     std::string shown;
-    for (const Diagnosis& finding : table.Finish({}, &problems))
+    for (const Diagnosis& finding : table.Finish(&problems))
       shown += fmt::format("{} {} of {}; ", finding.failure->code, gb(finding.facts, "used_bytes"),
                            gb(finding.facts, "limit_bytes"));
     const std::uint64_t left_out = table.programs().left_out();

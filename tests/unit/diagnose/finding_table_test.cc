@@ -51,7 +51,7 @@ std::string Show(const std::vector<Diagnosis>& findings, const std::vector<Probl
 
 std::string Finish(FindingTable table) {
   std::vector<Problem> problems;
-  return Show(table.Finish({}, &problems), problems);
+  return Show(table.Finish(&problems), problems);
 }
 
 void CheckAnyGrouping(std::vector<Finding> findings) {
@@ -81,7 +81,7 @@ TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
   FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
-  const std::vector<Diagnosis> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish(&problems);
   REQUIRE(found.size() == 5);
   for (const Diagnosis& finding : found) {
     CHECK(finding.tally.artifacts == 200);
@@ -102,7 +102,7 @@ TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
   fragment.fullness.whole = false;
   table.Add(fragment);
   std::vector<Problem> problems;
-  const std::vector<Diagnosis> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish(&problems);
   REQUIRE(found.size() == 1);
   CHECK(found[0].where.artifact.path == "log-00002");
   CHECK(found[0].allocations.size() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("of too many different failures the same ones are kept, and all report
   FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
-  const std::vector<Diagnosis> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish(&problems);
   CHECK(found.size() == FindingTable::kMostOfCode);
   std::uint64_t reports = table.left_out().at("E1000");
   for (const Diagnosis& finding : found) reports += finding.tally.reports;
@@ -136,7 +136,7 @@ TEST_CASE("lists of allocations that take too much are left out alike, after the
   FindingTable table(BuiltInRules());
   for (const Finding& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
-  const std::vector<Diagnosis> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish(&problems);
   const auto without =
       std::count_if(found.begin(), found.end(), [](const Diagnosis& f) { return f.allocations.empty(); });
   CHECK(without > 5);
@@ -164,7 +164,7 @@ TEST_CASE("what follows from a failure elsewhere comes behind it, else the place
   for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
   table.Add(Make("0100", 1, 1));  // a run that fails after a compile did
   std::vector<Problem> problems;
-  const std::vector<Diagnosis> found = table.Finish({}, &problems);
+  const std::vector<Diagnosis> found = table.Finish(&problems);
   REQUIRE(found.size() == 4);
   CHECK(found[0].where.artifact.path == "log-00004");
   CHECK(found[2].where.artifact.path == "log-00009");

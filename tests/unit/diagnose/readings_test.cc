@@ -26,7 +26,7 @@ std::string ShowAll(Readings readings) {
   if (!readings.table) return "nothing";
   std::vector<Problem> problems;
   std::string shown;
-  for (const Diagnosis& finding : readings.table->Finish({}, &problems))
+  for (const Diagnosis& finding : readings.table->Finish(&problems))
     shown += fmt::format("{} x{} in {}; ", finding.failure->code, finding.tally.reports, finding.where.artifact.path);
   for (const CompiledProgram& program : readings.table->programs().Take())
     shown += fmt::format("program {} x{} in {}; ", Show(program.facts.Get("need_bytes")), program.occurrences,
@@ -72,7 +72,7 @@ TEST_CASE("findings are known while the artifact is read", "[diagnose]") {
   ArtifactReader reader(TestEngine(), {"job.log", ""}, *source);
   REQUIRE(reader.Next());
   std::vector<Problem> problems;
-  CHECK(reader.SoFar().Finish({}, &problems).size() >= 1);
+  CHECK(reader.SoFar().Finish(&problems).size() >= 1);
   while (reader.Next()) {
   }
   CHECK(ShowAll(reader.Finish()).starts_with("T2 x"));

@@ -79,7 +79,8 @@ std::string ReportOf(const std::string& log, const std::string& dump_folder) {
     readings.artifacts += count.modules;
     readings.bytes += count.bytes;
   }
-  Report report = MakeReport(Rules().fingerprint(), std::move(readings), dump);
+  if (readings.table) readings.table->AddDump(dump);
+  Report report = MakeReport(Rules().fingerprint(), std::move(readings));
   report.rule_files = Rules().extra_files();
   return PrintJson(report);
 }

@@ -76,7 +76,8 @@ Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
   Told told;
   FindingTable table(BuiltInRules());
   ReportDumps(dump, BuiltInRules(), limit, &table, &told.problems);
-  told.findings = table.Finish(dump, &told.problems);
+  table.AddDump(dump);
+  told.findings = table.Finish(&told.problems);
   told.programs = table.programs().Take();
   return told;
 }

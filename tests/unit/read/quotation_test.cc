@@ -38,7 +38,7 @@ std::size_t Found(const std::string& text, const std::string& message) {
   log.replace(log.rfind('@'), 1, message);
   Readings readings = ReadArtifact(engine, {"log", ""}, *OpenMemory(log), {});
   std::vector<Problem> problems;
-  return readings.table ? readings.table->Finish({}, &problems).size() : 0;
+  return readings.table ? readings.table->Finish(&problems).size() : 0;
 }
 
 void CheckSilent(const std::vector<std::string>& texts) {

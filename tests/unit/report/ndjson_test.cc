@@ -24,7 +24,7 @@ using nlohmann::json;
 namespace TEST_FILE {
 
 Report Finish(Readings readings) {
-  Report report = MakeReport(BuiltInRules().fingerprint(), std::move(readings), XlaDump());
+  Report report = MakeReport(BuiltInRules().fingerprint(), std::move(readings));
   report.version = "1";
   return report;
 }

@@ -40,7 +40,8 @@ FindingTable ThroughText(const FindingTable& table) {
 
 std::string Show(FindingTable table, const XlaDump& dump = {}) {
   Report report;
-  report.findings = table.Finish(dump, &report.problems);
+  table.AddDump(dump);
+  report.findings = table.Finish(&report.problems);
   report.reports_left_out = table.left_out();
   return PrintJson(report) + PrintNdjson(report) + PrintText(report, TextOptions());
 }
@@ -103,7 +104,7 @@ TEST_CASE("what was concluded already stays so", "[report]") {
   FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   std::vector<Problem> problems;
   FindingTable concluded(BuiltInRules());
-  for (Diagnosis& diagnosis : table.Finish({}, &problems)) concluded.Add(std::move(diagnosis));
+  for (Diagnosis& diagnosis : table.Finish(&problems)) concluded.Add(std::move(diagnosis));
   REQUIRE_FALSE(concluded.entries().empty());
   const FindingTable read = ThroughText(concluded);
   CHECK(std::holds_alternative<Diagnosis>(*read.entries().front()));

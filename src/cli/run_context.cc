@@ -1,7 +1,11 @@
-#include "cli/told.h"
+#include "cli/run_context.h"
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "cli/explain_command.h"
+#include "cli/print_report.h"
 #include "cli/terminal.h"
 #include "report/finding_view.h"
 #include "report/unknown_errors.h"
@@ -19,11 +23,12 @@ std::string Bytes(std::uint64_t bytes) { return SizeText(static_cast<double>(byt
 
 }  // namespace
 
-void Told::Say(const std::string& line) const {
+void VerboseLog::Say(const std::string& line) const {
   if (options_.verbose) WriteError("whyoom: " + line + "\n");
 }
 
-void Told::Read(const std::string& path, const Readings& readings, std::chrono::steady_clock::time_point begin) const {
+void VerboseLog::Read(const std::string& path, const Readings& readings,
+                      std::chrono::steady_clock::time_point begin) const {
   if (!options_.verbose) return;
   const std::size_t failures = readings.table ? readings.table->entries().size() : 0;
   const std::string members =
@@ -32,11 +37,11 @@ void Told::Read(const std::string& path, const Readings& readings, std::chrono::
                   Counted(failures, "failure", "failures"), SecondsSince(begin)));
 }
 
-void Told::PassedOver(const std::string& path, const char* why) const {
+void VerboseLog::PassedOver(const std::string& path, const char* why) const {
   if (options_.verbose) Say(fmt::format("passed over {}: {}", Printable(path), why));
 }
 
-void Told::Sum(const Report& report) const {
+void VerboseLog::Sum(const Report& report) const {
   if (!options_.verbose) return;
   constexpr std::size_t kFingerprint = 12;
   std::string rules = "rules " + report.rules_fingerprint.substr(0, kFingerprint);
@@ -58,6 +63,37 @@ void Told::Sum(const Report& report) const {
   if (const std::size_t unknown = UnknownErrors(report).size(); unknown > 0)
     text += ", " + Counted(unknown, "error that no rule knows", "errors that no rule knows");
   Say(text);
+}
+
+RunContext::RunContext(const Options& given, const OutputFiles& files, std::optional<RuleSet> added_rules)
+    : options(given),
+      outputs(files),
+      added(std::move(added_rules)),
+      rules(added ? RuleSource(*added) : RuleSource()),
+      engine(rules),
+      filter(options, rules),
+      framework(AskedFramework(options, rules)),
+      log(options) {}
+
+Report RunContext::MakeReport(Readings readings) const {
+  if (readings.table) readings.table->SetFramework(framework);
+  Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
+  report.rule_files = rules.extra_files();
+  report.strict = options.strict;
+  return report;
+}
+
+int RunContext::Print(Report* report) const {
+  filter.Apply(report);
+  Write(*report);
+  log.Sum(*report);
+  return filter.ExitStatus(*report);
+}
+
+void RunContext::Write(const Report& report) const {
+  const TextOptions style = StyleOf(options, !options.output.empty());
+  WriteOutput(PrintReport(report, options.format, style, options.source_root), options.output);
+  WriteExtraOutputs(report, options);
 }
 
 }  // namespace whyoom

@@ -1,0 +1,287 @@
+#include "cli/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/batch.h"
+#include "cli/dump_folder.h"
+#include "cli/exit_status.h"
+#include "cli/file_stamp.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/remote_names.h"
+#include "cli/resume_journal.h"
+#include "cli/terminal.h"
+#include "diagnose/dump_report.h"
+#include "diagnose/read_input.h"
+#include "input/error.h"
+#include "input/members.h"
+#include "input/walk.h"
+#include "program/xla_dump.h"
+#include "report/finding_view.h"
+#include "report/record/report_reader.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+std::size_t Jobs(const Options& options) {
+  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+// --quiet is over what nobody asked for.
+ProgressMode ProgressOf(const Options& options) {
+  return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
+}
+
+// All that the readings of an input depend on beside the input and the rule data. An option that changes what is found
+// in an input belongs here, or a journal would give what was found without it.
+std::string Settings(const RuleSource& rules, const Options& options) {
+  const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
+  const Limits& limits = options.limits;
+  return fmt::format("whyoom {}\nrules {}\nlimits {} {} {} {} {} {} {}\nrange {} {}", WHYOOM_VERSION,
+                     rules.fingerprint(), limits.bytes, limits.suspicious_bytes, limits.suspicious_ratio, limits.depth,
+                     limits.members, limits.seconds, limits.memory, time(options.range.since),
+                     time(options.range.until));
+}
+
+// Reads single inputs, several at once, and counts them. Files of dumps go to `dump`, unread.
+class InputReader {
+ public:
+  InputReader(const RunContext& run, ReadControl* control, XlaDump* dump)
+      : run_(run), dump_(*dump), control_(*control), wants_sizes_(ProgressBar::IsWanted(ProgressOf(run.options))) {
+    const std::string& resume = run.options.resume;
+    if (resume.empty()) return;
+    journal_.emplace(resume, run.rules, Settings(run.rules, run.options));
+    if (const std::size_t count = journal_->damaged_lines(); count > 0 && !run.options.quiet)
+      WriteError(fmt::format("whyoom: --resume: '{}' had {}; these inputs are read again\n", Printable(resume),
+                             Counted(count, "damaged line", "damaged lines")));
+  }
+
+  // Whether the input is to be read.
+  bool Admit(const Artifact& input);
+  Readings Read(const Artifact& input, std::size_t threads);
+  // Whether no more inputs will come.
+  void SetListed(bool listed) { counts_.listed = listed; }
+  // Adds what stood in the way. Call once, at the end; `signal`: which ended it early; 0: none.
+  void Finish(int signal, std::vector<Problem>* problems);
+
+  const BatchCounts& counts() const { return counts_; }
+
+ private:
+  void CountDone(const FileStamp& stamp, const Readings& readings, bool reused);
+  std::string InterruptText(int signal) const;
+
+  const RunContext& run_;
+  XlaDump& dump_;
+  ReadControl& control_;
+  const bool wants_sizes_;
+  std::optional<ResumeJournal> journal_;
+  BatchCounts counts_;
+  std::atomic<std::uint64_t> not_read_{0};   // found, but the run was interrupted
+  std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
+};
+
+// Counts an input that this shard reads, and says whether it is one; a file of a dump is noted instead.
+bool InputReader::Admit(const Artifact& input) {
+  run_.outputs.ThrowIfOutput(input.path);
+  // All modules of a folder are judged together, so they are one shard's.
+  const bool is_of_dump =
+      dump_.AddFile(input.path, run_.options.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
+  if (is_of_dump) run_.log.PassedOver(input.path, "a part of an XLA dump, which is read as a whole");
+  if (is_of_dump) return false;
+  if (!run_.options.shard.Owns(input.path)) {
+    run_.log.PassedOver(input.path, "of another shard");
+    return false;
+  }
+  if (wants_sizes_) {
+    const FileStamp stamp = StampOf(input.path);
+    counts_.size_known += stamp.size;
+    if (!stamp.regular) counts_.size_unknown = true;
+  }
+  return true;
+}
+
+Readings InputReader::Read(const Artifact& input, std::size_t threads) {
+  if (control_.stopped()) {
+    ++not_read_;
+    return {};
+  }
+  const FileStamp stamp = wants_sizes_ || journal_ ? StampOf(input.path) : FileStamp();
+  if (journal_) {
+    if (journal_->IsOwn(stamp)) {
+      run_.log.PassedOver(input.path, "the journal of --resume");
+      ++counts_.files_done;
+      return {};
+    }
+    if (std::optional<Readings> earlier = journal_->Recall(input, stamp)) {
+      CountDone(stamp, *earlier, true);
+      run_.log.PassedOver(input.path, "read by an earlier run, and not changed since");
+      return *std::move(earlier);
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  Readings readings = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
+  if (control_.stopped()) {
+    ++cut_short_;
+  } else if (journal_) {
+    journal_->Record(input, stamp, readings);
+  }
+  CountDone(stamp, readings, false);
+  run_.log.Read(input.path, readings, begin);
+  return readings;
+}
+
+void InputReader::CountDone(const FileStamp& stamp, const Readings& readings, bool reused) {
+  if (reused) ++counts_.files_reused;
+  (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
+  if (!reused) counts_.bytes_done += readings.bytes;
+  if (readings.table) counts_.findings += readings.table->entries().size();
+  ++counts_.files_done;
+}
+
+std::string InputReader::InterruptText(int signal) const {
+  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+  std::vector<std::string> parts;
+  if (const std::uint64_t count = not_read_; count > 0)
+    parts.push_back(fmt::format("{}{} {} not read", counts_.listed ? "" : "at least ", count,
+                                count == 1 ? "input was" : "inputs were"));
+  if (const std::uint64_t count = cut_short_; count > 0)
+    parts.push_back(fmt::format("{}{} perhaps not to the end", count,
+                                not_read_ > 0 ? ""
+                                : count == 1  ? " input was read"
+                                              : " inputs were read"));
+  if (!counts_.listed && not_read_ == 0) parts.emplace_back("there may be more inputs");
+  return fmt::format("interrupted by {}: {}", name, fmt::join(parts, ", "));
+}
+
+void InputReader::Finish(int signal, std::vector<Problem>* problems) {
+  if (journal_) {
+    if (std::optional<Problem> problem = journal_->Close()) problems->push_back(*std::move(problem));
+  }
+  if (signal != 0 && (not_read_ + cut_short_ > 0 || !counts_.listed))
+    problems->push_back({"the rest", "", InterruptText(signal)});
+}
+
+// All inputs that the command line and its list name.
+Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
+  Readings readings;
+  Inputs inputs(run.options, *control);
+  InputReader reader(run, control, dump);
+  {
+    const ProgressBar progress(ProgressOf(run.options), reader.counts(), *control);
+    Batch batch(Jobs(run.options),
+                [&](const Artifact& input, std::size_t threads) { return reader.Read(input, threads); });
+    while (const std::optional<Artifact> input = inputs.Next()) {
+      if (reader.Admit(*input)) batch.Add(*input);
+      if (control->stopped()) break;
+    }
+    reader.SetListed(inputs.all_listed());
+    readings = batch.Finish();
+  }
+  std::vector<Problem> problems = inputs.TakeProblems(&readings.problems_left_out);
+  reader.Finish(interrupt.signal(), &problems);
+  std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
+  return readings;
+}
+
+// What --hbm says.
+std::optional<double> LimitOf(const RunContext& run) {
+  const std::string& hbm = run.options.hbm;
+  if (hbm.empty()) return std::nullopt;
+  const std::optional<double> limit = ParseLimit(hbm, run.rules.rules());
+  if (!limit)
+    throw Error(fmt::format("--hbm: '{}' is neither a size, such as 15.75G, nor a chip, such as v5e", Printable(hbm)));
+  return limit;
+}
+
+// Names of a list may lie on other machines, too.
+void SayWhatReads(std::vector<Problem>* problems) {
+  for (Problem& problem : *problems) {
+    const std::optional<std::string> command = problem.line > 0 ? std::nullopt : ReadCommand(problem.path);
+    if (command && problem.member.empty())
+      problem.what = "whyoom reads no network; this does: " + *command + " | whyoom";
+  }
+}
+
+// What dumps say of the failures of logs, and, if no log tells of one, by themselves. A shard does not know that.
+void AddDumps(const RunContext& run, XlaDump* dump, Readings* readings) {
+  const bool any = readings->table && !readings->table->entries().empty();
+  if (!any && run.options.shard.count <= 1) dump->TakeAsInputs();
+  if (dump->has_inputs()) {
+    if (!readings->table) readings->table.emplace(run.rules.rules());
+    const DumpCount count = ReportDumps(*dump, run.rules.rules(), LimitOf(run), &*readings->table, &readings->problems);
+    readings->artifacts += count.modules;
+    readings->bytes += count.bytes;
+  }
+  if (!readings->table) return;
+  if (!run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
+  readings->table->AddDump(*dump);
+}
+
+// What engines that write many parts put beside them ("_SUCCESS", ".part-00000.crc").
+bool IsBesideParts(const std::string& path) {
+  const char first = path[path.rfind('/') + 1];
+  return first == '.' || first == '_';
+}
+
+}  // namespace
+
+int RunDiagnose(const RunContext& run) {
+  const Options& options = run.options;
+  const std::optional<double> limit = LimitOf(run);
+  std::vector<Problem> problems;
+  XlaDump dump;
+  if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);
+  std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });  // its owner reports it
+  int signal = 0;
+  Report report;
+  {
+    ReadControl control;
+    const Interrupt interrupt(&control.stop);
+    Readings readings = ReadInputs(run, interrupt, &control, &dump);
+    std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
+    SayWhatReads(&readings.problems);
+    dump.StopAt(&control, options.limits);
+    AddDumps(run, &dump, &readings);
+    report = run.MakeReport(std::move(readings));
+    signal = interrupt.signal();
+  }
+  for (CompiledProgram& program : report.programs) {
+    if (limit) program.facts.Set("limit_bytes", *limit, {});
+  }
+  if (options.shard.count > 1) report.shards = {options.shard.Text()};
+  const int status = run.Print(&report);
+  return signal != 0 ? kSignalled + signal : status;
+}
+
+int RunMerge(const RunContext& run) {
+  const std::vector<std::string>& paths = run.options.paths;
+  ReportReader reader(run.rules.rules());
+  std::vector<Problem> problems;
+  const auto tell = [&](const Problem& problem) { problems.push_back(problem); };
+  for (Walk walk(paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
+    const std::string& path = artifact->path;
+    run.outputs.ThrowIfOutput(path);
+    if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsBesideParts(path)) continue;
+    ReadMembers(
+        *artifact, path == "-" ? OpenStandardInput() : OpenFile(path), run.options.limits,
+        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
+  }
+  for (const Problem& problem : problems) reader.Tell(problem);
+  Report report = run.MakeReport(reader.Take());
+  return run.Print(&report);
+}
+
+}  // namespace whyoom

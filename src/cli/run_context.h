@@ -1,0 +1,59 @@
+// What the commands that end in a report share: the rules, what to report, and the log of --verbose.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "cli/options.h"
+#include "cli/output_files.h"
+#include "cli/report_filter.h"
+#include "read/engine.h"
+#include "report/report.h"
+#include "rules/rule_set.h"
+#include "rules/rule_source.h"
+
+namespace whyoom {
+
+// The lines of --verbose, on standard error. Threads may call it concurrently.
+class VerboseLog {
+ public:
+  explicit VerboseLog(const Options& options) : options_(options) {}  // borrows the options; starts the clock
+
+  // "read train.log: 1.20 MiB, 2 failures, 0.004 s".
+  void Read(const std::string& path, const Readings& readings, std::chrono::steady_clock::time_point begin) const;
+  // "passed over FILE: why".
+  void PassedOver(const std::string& path, const char* why) const;
+  // The rules, how much was read in which time, and what was found.
+  void Sum(const Report& report) const;
+
+ private:
+  void Say(const std::string& line) const;
+
+  const Options& options_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+struct RunContext {
+  // Borrows the options and outputs. `added`: the rules with the user's files; absent: the built-in ones, which are
+  // loaded when something asks for more than their literals. Throws Error if an option names a failure, framework or
+  // baseline that does not exist.
+  RunContext(const Options& options, const OutputFiles& outputs, std::optional<RuleSet> added);
+
+  Report MakeReport(Readings readings) const;
+
+  // Takes out what the options do not ask for and writes the rest. Returns the exit status.
+  int Print(Report* report) const;
+  void Write(const Report& report) const;  // as it is
+
+  const Options& options;
+  const OutputFiles& outputs;
+  const std::optional<RuleSet> added;
+  const RuleSource rules;
+  const Engine engine;
+  const ReportFilter filter;
+  const std::string framework;  // id of the framework whose steps are shown; empty: the log's
+  const VerboseLog log;
+};
+
+}  // namespace whyoom
