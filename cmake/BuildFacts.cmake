@@ -1,4 +1,4 @@
-# Writes the C++ file that says what a program was built from (src/cli/version.h); as it is run at each build, only where that has changed.
+# Writes the C++ file that says what a program was built from (src/cli/embedded.h); as it is run at each build, only where that has changed.
 # Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
 set(commit "not known: built neither from a clone nor from a source archive of a commit")
 file(READ ${SOURCE}/packaging/commit archived)
@@ -23,7 +23,7 @@ elseif(EXISTS ${SOURCE}/.git)
   endif()
 endif()
 
-set(code "// Made by cmake/BuildFacts.cmake.\n#include \"cli/version.h\"\n\nnamespace whyoom {\n\nconst BuildFacts& TheBuild() {\n")
+set(code "// Made by cmake/BuildFacts.cmake.\n#include \"cli/embedded.h\"\n\nnamespace whyoom {\n\nconst BuildFacts& TheBuild() {\n")
 string(APPEND code "  static const BuildFacts facts = {\n      \"${commit}\",\n      \"${COMPILER}\",\n      {\n")
 foreach(library IN LISTS LIBRARIES)
   string(APPEND code "          \"${library}\",\n")

@@ -1,6 +1,6 @@
-# Writes the C++ file that holds the style sheet and the script of the HTML report (src/report/html/html_assets.h).
+# Writes the C++ file that holds the style sheet and the script of the HTML report (src/report/html/html_writer.h).
 # Called with -DOUTPUT=... -DSTYLE=page.css -DSCRIPT=page.js
-set(code "// Made from resources/html/*.\n#include \"report/html/html_assets.h\"\n\nnamespace whyoom {\n")
+set(code "// Made from resources/html/*.\n#include \"report/html/html_writer.h\"\n\nnamespace whyoom {\n")
 foreach(part Style Script)
   string(TOUPPER ${part} file)
   file(READ ${${file}} text)

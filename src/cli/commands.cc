@@ -4,10 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "cli/embedded.h"
 #include "cli/exit_status.h"
-#include "cli/option_groups.h"
-#include "cli/trace.h"
-#include "cli/version.h"
+#include "cli/rules_command.h"
 
 namespace whyoom {
 namespace {

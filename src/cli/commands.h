@@ -39,4 +39,25 @@ std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& argume
 // that no command is taken for one.
 bool TakesNextWord(const CLI::Option& option, const std::string& next);
 
+// What groups of options --help shows.
+constexpr const char* kInputs = "Inputs";
+constexpr const char* kOutput = "Output";
+constexpr const char* kSelection = "Which failures count";
+constexpr const char* kBatches = "Batches";
+
+void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, ValueWords* words);
+void AddForCi(CLI::App& app, Options* options);
+void AddOutput(CLI::App& app, Options* options);
+void AddCommon(CLI::App& app, Options* options, ValueWords* words);  // --output among them
+void AddExitStatus(CLI::App& app, Options* options);
+void AddDetail(CLI::App& app, Options* options);     // --brief, --all
+void AddVerbose(CLI::App& app, Options* options);    // the opposite of --quiet, which AddCommon has
+void AddSelection(CLI::App& app, Options* options);  // --select, --ignore, --baseline, --write-baseline
+void AddFailOn(CLI::App& app, Options* options);     // of commands whose exit status tells what was found
+void AddFramework(CLI::App& app, Options* options);  // of reports
+void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
+void AddTimeRange(CLI::App& app, Options* options);
+void AddBatches(CLI::App& app, Options* options, ValueWords* words);
+void AddLimits(CLI::App& app, Limits* limits);  // of each path, with all that is packed in it
+
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/completion_scripts.h"
+#include "cli/embedded.h"
 
 namespace whyoom {
 namespace {

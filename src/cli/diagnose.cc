@@ -1,5 +1,3 @@
-#include "cli/diagnose.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +20,7 @@
 #include "cli/progress.h"
 #include "cli/remote_names.h"
 #include "cli/resume_journal.h"
+#include "cli/run_context.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"

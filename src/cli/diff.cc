@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/diff_runs.h"
 #include "cli/dump_folder.h"
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
@@ -24,7 +23,6 @@
 #include "read/engine.h"
 #include "read/progress.h"
 #include "report/diff.h"
-#include "report/record/diff_json.h"
 #include "report/record/json_printer.h"
 #include "report/record/report_reader.h"
 #include "report/text/diff_printer.h"
@@ -247,6 +245,36 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
     default:
       return kNotKnown;
   }
+}
+
+Run MakeRun(const std::string& path, const Diagnosis& finding) {
+  Run run;
+  run.path = path;
+  run.failed = true;
+  run.compiles = finding.failure->phase == "compile";
+  run.code = finding.failure->code;
+  run.title = finding.failure->title;
+  run.facts = finding.facts;
+  run.allocations = finding.allocations;
+  return run;
+}
+
+FindingPair MatchFindings(const std::vector<Diagnosis>& before, const std::vector<Diagnosis>& after) {
+  FindingPair best;
+  if (!before.empty()) best.before = 0;
+  if (!after.empty()) best.after = 0;
+  int best_score = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (std::size_t j = 0; j < after.size(); ++j) {
+      if (before[i].failure->code != after[j].failure->code) continue;
+      const Value module = before[i].facts.Get("module");
+      const int score = IsKnown(module) && module == after[j].facts.Get("module") ? 2 : 1;
+      if (score <= best_score) continue;
+      best_score = score;
+      best = {i, j};
+    }
+  }
+  return best;
 }
 
 }  // namespace whyoom

@@ -1,8 +1,15 @@
 // whyoom diff BEFORE AFTER.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "cli/options.h"
 #include "cli/output_files.h"
+#include "compare/compare.h"
+#include "diagnose/diagnosis.h"
 #include "read/engine.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
@@ -18,5 +25,16 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
 // MakeDiff, and writes what came of it. Returns the exit status: 0 AFTER fits, 1 it is still over, 3 something could
 // not be read whole, 4 nothing shows whether AFTER fits.
 int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs);
+
+// The findings of two runs that belong together: same code and module, else same code, else the first of each. An index
+// is nullopt where that run has no finding.
+struct FindingPair {
+  std::optional<std::size_t> before;
+  std::optional<std::size_t> after;
+};
+FindingPair MatchFindings(const std::vector<Diagnosis>& before, const std::vector<Diagnosis>& after);
+
+// A run that failed in this way.
+Run MakeRun(const std::string& path, const Diagnosis& finding);
 
 }  // namespace whyoom

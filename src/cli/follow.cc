@@ -1,5 +1,3 @@
-#include "cli/follow.h"
-
 #include <fmt/format.h>
 
 #include <chrono>
@@ -17,6 +15,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/print_report.h"
+#include "cli/run_context.h"
 #include "cli/terminal.h"
 #include "diagnose/readings.h"
 #include "input/error.h"

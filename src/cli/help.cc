@@ -3,21 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/complete.h"
-#include "cli/footer.h"
 #include "report/layout.h"
 #include "text/utf8.h"
 
 namespace whyoom {
-
-std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
-
 namespace {
+
+// "Title:" with indented lines below, or "Title: text", or text.
+struct FooterParagraph {
+  std::string title;
+  std::vector<std::string> lines;
+  bool as_it_stands = false;  // its lines are not to be filled
+};
+
+// Its paragraphs, which empty lines part.
+std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
+  std::vector<FooterParagraph> paragraphs = {{}};
+  std::istringstream in(footer);
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty()) {
+      paragraphs.emplace_back();
+      continue;
+    }
+    FooterParagraph& last = paragraphs.back();
+    if (last.lines.empty() && last.title.empty() && line.back() == ':') {
+      last.title = line.substr(0, line.size() - 1);
+      last.as_it_stands = true;
+    } else if (constexpr std::string_view kStatus = "Exit status: "; line.starts_with(kStatus)) {
+      last.title = "Exit status";
+      last.lines.push_back(line.substr(kStatus.size()));
+    } else {
+      last.lines.push_back(last.as_it_stands ? line.substr(std::min<std::size_t>(2, line.size())) : line);
+    }
+  }
+  std::erase_if(paragraphs, [](const FooterParagraph& each) { return each.lines.empty() && each.title.empty(); });
+  return paragraphs;
+}
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kColumn = 28;  // of what an option means
@@ -127,6 +154,10 @@ std::vector<const CLI::Option*> ByUse(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
 
 std::string FullName(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();

@@ -1,7 +1,11 @@
 #include "cli/inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "input/byte_source.h"
@@ -11,6 +15,123 @@
 #include "text/utf8.h"
 
 namespace whyoom {
+namespace {
+
+// Longer than any system takes, even where each byte is escaped.
+constexpr std::size_t kLongestEntry = std::size_t{64} << 10;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+std::optional<std::string> PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
+    const int low = high < 0 ? -1 : HexDigit(text[i + 2]);
+    if (low < 0) return std::nullopt;
+    decoded += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return decoded;
+}
+
+}  // namespace
+
+bool DecodeFileUri(std::string_view text, std::string* path) {
+  constexpr std::string_view kScheme = "file:/";
+  constexpr std::string_view kLocal = "localhost/";
+  if (!text.starts_with(kScheme)) {
+    *path = text;
+    return true;
+  }
+  text.remove_prefix(kScheme.size() - 1);
+  if (text.starts_with("//")) {
+    text.remove_prefix(2);
+    if (text.starts_with(kLocal)) text.remove_prefix(kLocal.size() - 1);
+    if (!text.starts_with('/')) return false;
+  }
+  std::optional<std::string> decoded = PercentDecoded(text);
+  if (!decoded) return false;
+  *path = *std::move(decoded);
+  return true;
+}
+
+// The next entry into entry_, of a longer one only so much that it is known to be too long. False at the end.
+bool PathList::ReadEntry() {
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  entry_.clear();
+  while (true) {
+    if (at_ == block_.size()) {
+      block_.resize(kBlock);
+      block_.resize(source_->Read(block_.data(), block_.size()));
+      at_ = 0;
+      if (block_.empty()) return !entry_.empty();
+    }
+    const std::size_t end = block_.find(form_ == PathListForm::kNull ? '\0' : '\n', at_);
+    const std::string_view piece = std::string_view(block_).substr(at_, end - at_);
+    entry_ += piece.substr(0, kLongestEntry + 1 - std::min(entry_.size(), kLongestEntry + 1));
+    at_ += piece.size();
+    if (end == std::string::npos) continue;
+    ++at_;
+    return true;
+  }
+}
+
+// The name that the entry gives; empty where it gives none.
+std::string PathList::TakeEntry() {
+  if (++number_ == 1 && form_ != PathListForm::kNull && entry_.starts_with(kByteOrderMark))
+    entry_.erase(0, kByteOrderMark.size());
+  if (form_ != PathListForm::kNull && entry_.ends_with('\r')) entry_.pop_back();
+  std::string name;
+  const char* fault = entry_.size() > kLongestEntry ? "too long for a path" : NameOf(entry_, &name);
+  if (fault == nullptr) return name == "-" ? "./-" : name;
+  Fault& told = faults_[fault];
+  if (told.count++ == 0) told.first = number_;
+  return {};
+}
+
+// What is wrong with the entry; null where nothing is.
+const char* PathList::NameOf(const std::string& entry, std::string* name) const {
+  *name = entry;
+  if (form_ == PathListForm::kNull || entry.empty()) return nullptr;
+  if (form_ == PathListForm::kJsonl) {
+    const nlohmann::json json = nlohmann::json::parse(entry, nullptr, false);
+    const auto* text = json.get_ptr<const std::string*>();
+    if (text == nullptr) return "no JSON string";
+    *name = *text;
+  }
+  if (!DecodeFileUri(std::string(*name), name)) return "a file: URI of another machine or with a bad escape";
+  return name->find('\0') == name->npos ? nullptr : "no path has a NUL in it";
+}
+
+std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
+  while (!ended_ && ReadEntry()) {
+    if (std::string name = TakeEntry(); !name.empty()) return name;
+  }
+  if (!ended_) ReportFaults(problems);
+  ended_ = true;
+  return std::nullopt;
+}
+
+void PathList::ReportFaults(std::vector<Problem>* problems) {
+  if (!source_->problem().empty()) {
+    // Without any name there is nothing to go on with.
+    if (number_ == 0) throw Error(fmt::format("{}: {}", Printable(path_), source_->problem()));
+    problems->push_back({path_, "", std::string(source_->problem())});
+  }
+  for (const auto& [what, fault] : faults_) {
+    const std::string others = fault.count == 1 ? "" : fmt::format(" and {} more", fault.count - 1);
+    problems->push_back({path_, "", fmt::format("entry {}{}: {}", fault.first, others, what)});
+  }
+}
 
 Inputs::Inputs(const Options& options, const ReadControl& control)
     : options_(options), control_(control), walk_(options.paths) {

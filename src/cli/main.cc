@@ -5,5 +5,5 @@
 int main(int argc, char** argv) {
   whyoom::ServeArchivesIfAsked(argc, argv);
   whyoom::HoldStandardStreams();
-  return whyoom::Run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  return whyoom::RunCommandLine({argv + (argc > 0 ? 1 : 0), argv + argc});
 }

@@ -1,5 +1,3 @@
-#include "cli/new_rule_command.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-#include "cli/option_groups.h"
-
 #include <fmt/format.h>
 
 #include <chrono>
@@ -7,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/commands.h"
 #include "input/quota.h"
 #include "text/quantity.h"
 #include "text/utf8.h"

@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/path_list.h"
-#include "cli/shard.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
 #include "report/text/text_page.h"
@@ -37,6 +36,10 @@ enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJ
 enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever, kJson };
 
+// Of --files-from. Lines end with LF or CRLF and may hold file: URIs, as may the JSON strings of kJsonl; kNull takes
+// names as they are.
+enum class PathListForm { kLines, kNull, kJsonl };
+
 enum class Shell { kBash, kZsh, kFish };
 
 // Of kRulesTest.
@@ -44,6 +47,23 @@ struct RuleTestSettings {
   std::vector<std::string> healthy;  // files and folders of logs in which nothing is to be found
   bool untried = false;              // list what no example shows
 };
+
+// One of N equal parts of a batch, for jobs that share it (--shard). Which part a path belongs to follows from the path
+// alone: it is the same on every machine, and files that come later move none.
+struct Shard {
+  std::uint64_t index = 0;  // counted from 0
+  std::uint64_t count = 1;
+
+  // Whether the first 8 bytes of the SHA-256 of the path, as it was given or found, leave `index` when divided by
+  // `count`.
+  bool Owns(const std::string& path) const;
+
+  // "2/16".
+  std::string Text() const;
+};
+
+// Of "2/16". Throws Error that says what is wrong with anything else.
+Shard ParseShard(std::string_view text);
 
 // One more format of the same report, in a file.
 struct ExtraOutput {

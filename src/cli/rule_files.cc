@@ -1,18 +1,169 @@
 #include "cli/rule_files.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
-#include "cli/project_rules.h"
+#include "input/byte_source.h"
+#include "input/descriptor.h"
+#include "rules/json_positions.h"
+#include "rules/rule_set.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
+
+struct ProjectRules {
+  std::filesystem::path root;   // the folder that .whyoom lies in
+  std::vector<RuleFile> files;  // in order of name, called ".whyoom/rules/NAME"
+  std::string passed_over;      // the folder that was found and must not be used, and why; empty: none
+};
+
+constexpr const char* kOuter = ".whyoom";
+constexpr const char* kInner = "rules";
+constexpr std::size_t kMostFiles = 1000;
+
+// Whether nobody but the user is in the group: one of the user's own name, as many systems make for each.
+bool IsOwnGroup(gid_t group) {
+  std::array<char, 16384> buffer{};
+  struct passwd user {};
+  struct passwd* found_user = nullptr;
+  if (getpwuid_r(geteuid(), &user, buffer.data(), buffer.size(), &found_user) != 0 || found_user == nullptr)
+    return false;
+  const std::string name = user.pw_name;
+  if (user.pw_gid != group) return false;
+  struct group found {};
+  struct group* found_group = nullptr;
+  if (getgrgid_r(group, &found, buffer.data(), buffer.size(), &found_group) != 0 || found_group == nullptr)
+    return false;
+  if (name != found.gr_name) return false;
+  for (char** member = found.gr_mem; member != nullptr && *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  return true;
+}
+
+// Why what is open must not be trusted; empty where it may.
+std::string Objection(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return std::strerror(errno);
+  if (status.st_uid != geteuid() && status.st_uid != 0)
+    return fmt::format("it belongs to another user ({})", status.st_uid);
+  if ((status.st_mode & S_IWOTH) != 0) return "others may write it";
+  if ((status.st_mode & S_IWGRP) != 0 && !IsOwnGroup(status.st_gid)) return "a group may write it";
+  return "";
+}
+
+std::string OpenObjection() {
+  return errno == ELOOP || errno == ENOTDIR ? "it is a symbolic link, or no folder" : std::strerror(errno);
+}
+
+// What is passed over, named from the folder that it was found in.
+class FolderReader {
+ public:
+  explicit FolderReader(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  // False where there is no such folder here.
+  bool Read(ProjectRules* rules) {
+    const Descriptor outer(open((folder_ / kOuter).c_str(), kFolder));
+    if (outer.get() < 0) {
+      const std::string why = OpenObjection();
+      struct stat status {};
+      return lstat((folder_ / kOuter).c_str(), &status) == 0 && Refuse(kOuter, why, rules);
+    }
+    const Descriptor inner(openat(outer.get(), kInner, kFolder));
+    const std::string name = fmt::format("{}/{}", kOuter, kInner);
+    if (inner.get() < 0) return errno != ENOENT && Refuse(name, OpenObjection(), rules);
+    if (const std::string why = Objection(outer.get()); !why.empty()) return Refuse(kOuter, why, rules);
+    if (const std::string why = Objection(inner.get()); !why.empty()) return Refuse(name, why, rules);
+    for (const std::string& file : Names(inner.get())) {
+      const std::string path = fmt::format("{}/{}", name, file);
+      Descriptor opened(openat(inner.get(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      std::string why = opened.get() < 0 ? OpenObjection() : Objection(opened.get());
+      struct stat status {};
+      if (why.empty() && (fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode))) why = "it is no file";
+      if (!why.empty()) {
+        rules->files.clear();
+        return Refuse(path, why, rules);
+      }
+      // One byte more than may be tells that there is more.
+      rules->files.push_back({path, ReadUpTo(*OpenDescriptor(opened.Release()), JsonDocument::Limits().bytes + 1)});
+    }
+    rules->root = folder_;
+    return true;
+  }
+
+ private:
+  static constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+  bool Refuse(const std::string& name, const std::string& why, ProjectRules* rules) const {
+    rules->passed_over = fmt::format("the rules of this project are not used: {}: {}", (folder_ / name).string(), why);
+    return true;
+  }
+
+  static std::vector<std::string> Names(int descriptor) {
+    std::vector<std::string> names;
+    const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    DIR* const folder = copy >= 0 ? fdopendir(copy) : nullptr;
+    if (folder == nullptr) {
+      if (copy >= 0) close(copy);
+      return names;
+    }
+    while (const dirent* entry = readdir(folder)) {
+      const std::string_view name = entry->d_name;
+      if (name.ends_with(".json") && name != "schema.json" && names.size() < kMostFiles) names.emplace_back(name);
+    }
+    closedir(folder);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  const std::filesystem::path folder_;
+};
+
+// The last folder to look in.
+std::filesystem::path Limit(const std::filesystem::path& start, const std::filesystem::path& home) {
+  std::error_code error;
+  std::optional<std::filesystem::path> at_home;
+  for (std::filesystem::path at = start;; at = at.parent_path()) {
+    if (std::filesystem::exists(at / ".git", error)) return at;
+    if (!home.empty() && at == home) at_home = at;
+    if (at == at.parent_path()) return at_home.value_or(start);
+  }
+}
+
+// Looked for in `start` and its parents, up to the root of the git repository that it is in; where it is in none, up to
+// `home`; outside of both in `start` alone. The nearest one counts.
+//
+// It is used as a whole or not at all: where .whyoom, rules or one of the *.json files in it is a symbolic link,
+// belongs to another user than the one who runs this or root, or may be written by others, whoever that is could choose
+// what is reported. The user's own group, that nobody else is in, may write.
+ProjectRules FindProjectRules(const std::filesystem::path& start, const std::filesystem::path& home) {
+  ProjectRules rules;
+  if (start.empty()) return rules;
+  const std::filesystem::path limit = Limit(start, home);
+  for (std::filesystem::path at = start;; at = at.parent_path()) {
+    if (FolderReader(at).Read(&rules) || at == limit || at == at.parent_path()) return rules;
+  }
+}
 
 using FileId = std::pair<dev_t, ino_t>;
 

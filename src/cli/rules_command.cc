@@ -2,25 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/exit_status.h"
-#include "cli/new_rule_command.h"
 #include "cli/print_report.h"
 #include "cli/rule_files.h"
-#include "cli/rules_list.h"
 #include "cli/terminal.h"
-#include "cli/trace.h"
 #include "diagnose/rule_test.h"
+#include "diagnose/trace.h"
 #include "input/error.h"
 #include "input/walk.h"
+#include "read/engine.h"
 #include "report/explanation.h"
 #include "report/layout.h"
+#include "report/record/json_printer.h"
 #include "report/rule_test_printer.h"
+#include "report/text/trace_printer.h"
 #include "rules/rule_entry.h"
+#include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -102,6 +109,113 @@ int Test(const Options& options, const OutputFiles& outputs) {
   return result.ok() ? kNothing : kFound;
 }
 
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kIdColumns = 30;
+constexpr std::size_t kMostTitle = 200;
+
+// What was made of an entry, a phrase each; nothing is said of one that is built in and as it was.
+std::vector<std::string> ChangesOf(const RuleEntry& entry) {
+  std::vector<std::string> changes;
+  if (!entry.built_in) changes.push_back("from " + entry.place);
+  for (const std::string& place : entry.replaces) changes.push_back("in place of " + place);
+  for (const std::string& place : entry.extended_by) changes.push_back("extended by " + place);
+  for (const std::string& head : entry.without) changes.push_back("without " + head);
+  if (!entry.disabled_by.empty()) changes.push_back("disabled by " + entry.disabled_by);
+  return changes;
+}
+
+std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& options) {
+  TextPage page(options);
+  std::string section;
+  for (const RuleEntry& entry : entries) {
+    if (entry.section != section) page.Heading(section = entry.section);
+    page.Item(Printable(entry.id), kIdColumns, CutBytes(Printable(entry.title), kMostTitle));
+    for (const std::string& change : ChangesOf(entry)) page.Paragraph(Printable(change), 4);
+  }
+  return page.Take();
+}
+
+std::string ToJson(const std::vector<RuleEntry>& entries) {
+  Json all = Json::array();
+  for (const RuleEntry& entry : entries) {
+    Json one = {{"section", entry.section},
+                {"id", entry.id},
+                {"title", entry.title},
+                {"place", entry.place},
+                {"from", entry.built_in ? "built-in" : "file"}};
+    if (!entry.replaces.empty()) one["replaces"] = entry.replaces;
+    if (!entry.extended_by.empty()) one["extended_by"] = entry.extended_by;
+    if (!entry.without.empty()) one["without"] = entry.without;
+    if (!entry.disabled_by.empty()) one["disabled_by"] = entry.disabled_by;
+    all.push_back(std::move(one));
+  }
+  const Json list = {{"schema", "whyoom.rule_list/1"}, {"entries", std::move(all)}};
+  return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::set<std::string> Codes(const RuleSet& rules, const std::vector<std::string>& given) {
+  std::set<std::string> codes;
+  for (const std::string& name : given) {
+    const Failure* failure = rules.FindFailure(name);
+    if (failure == nullptr) {
+      std::vector<std::string> known;
+      for (const Failure& each : rules.failures()) known.push_back(each.code);
+      const std::string meant = DidYouMean(name, known);
+      throw Error(fmt::format("--rule: there is no failure '{}'{}", Printable(name),
+                              meant.empty() ? "; `whyoom rules list` names them" : ", " + meant));
+    }
+    codes.insert(failure->code);
+  }
+  return codes;
+}
+
+int ListRules(const Options& options, const TextOptions& text) {
+  Options with_files = options;
+  std::vector<std::string> wanted;
+  const std::vector<std::string>& sections = RuleSections();
+  std::erase_if(with_files.rules, [&](const std::string& word) {
+    const bool is_section = std::find(sections.begin(), sections.end(), word) != sections.end();
+    if (is_section) wanted.push_back(word);
+    return is_section;
+  });
+  LoadRules(with_files);  // says what is wrong with them
+  std::vector<RuleEntry> entries = ListRuleEntries(RuleFilesOf(with_files).files);
+  std::erase_if(entries, [&](const RuleEntry& entry) {
+    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
+  });
+  WriteOutput(options.format == Format::kJson ? ToJson(entries) : WithoutCommands(ToText(entries, text)),
+              options.output);
+  return kNothing;
+}
+
+int RunTrace(const Options& options, const TextOptions& text) {
+  std::vector<std::string> paths = options.paths;
+  if (paths.empty()) {
+    if (InputIsTerminal()) throw Error("nothing to read: give a log, or pipe one in (whyoom rules trace --help)");
+    paths = {"-"};
+  }
+  const RuleSet rules = LoadRules(options);
+  const TraceRequest request{options.trace_line, Codes(rules, options.trace_rules)};
+  const Engine engine(rules);
+  std::vector<Problem> problems;
+  std::vector<Artifact> inputs;
+  for (Walk walk(paths); std::optional<Artifact> input = walk.Next(&problems);) inputs.push_back(*std::move(input));
+  ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
+  LogTrace trace = TraceInputs(engine, inputs, request, options.limits, &control);
+  trace.problems.insert(trace.problems.begin(), problems.begin(), problems.end());
+  const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
+                                    [](const Problem& problem) { return problem.is_unknown_error(); });
+  if (request.line > trace.last_line && all_read && trace.lines.empty())
+    throw Error(fmt::format("{} has {} lines, and no line {}", Printable(paths[0]), trace.last_line, request.line));
+  const auto print = [&](Format format, const TextOptions& style) {
+    return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules) : PrintTraceText(trace, style);
+  };
+  WriteOutput(print(options.format, text), options.output);
+  WriteExtraOutputs(options, print);
+  return all_read ? kNothing : kNotAllRead;
+}
+
 }  // namespace
 
 std::string FaultListing(const std::vector<Fault>& faults) {
@@ -160,6 +274,22 @@ int RunRules(const Options& options, const TextOptions& text, const OutputFiles&
     default:
       return ListRules(options, text);
   }
+}
+
+void SetTraced(const std::string& word, Options* options) {
+  constexpr std::size_t kMostDigits = 18;
+  options->paths = {word};
+  options->trace_line = 0;
+  const std::size_t colon = word.rfind(':');
+  if (colon == std::string::npos || colon == 0) return;
+  const std::string line = word.substr(colon + 1);
+  std::error_code error;
+  if (line.empty() || line.size() > kMostDigits || line.find_first_not_of("0123456789") != std::string::npos ||
+      std::filesystem::exists(word, error))
+    return;
+  options->paths = {word.substr(0, colon)};
+  options->trace_line = std::stoull(line);
+  if (options->trace_line == 0) throw CLI::ValidationError("LOG:LINE", "lines are counted from 1");
 }
 
 }  // namespace whyoom

@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "cli/output_files.h"
+#include "report/text/text_page.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
@@ -27,5 +28,14 @@ std::string FaultListing(const std::vector<Fault>& faults);
 
 // Gives the exit status.
 int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
+
+// Sets what is to be traced from its word on the command line: a path, with ":LINE" behind it unless a file has that
+// name. Throws CLI::ValidationError for a line 0.
+void SetTraced(const std::string& word, Options* options);
+
+// `whyoom rules new`: prints a rule file to begin with. The message comes from the command line, standard input, or a
+// line of a log (--from). On standard error: what the rule is found by and what is left to write. Throws Error if no
+// rule can be made. Returns the exit status.
+int RunNewRule(const Options& options);
 
 }  // namespace whyoom

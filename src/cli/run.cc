@@ -14,19 +14,16 @@
 #include <utility>
 
 #include "cli/complete.h"
-#include "cli/diagnose.h"
 #include "cli/diff.h"
+#include "cli/embedded.h"
 #include "cli/exit_status.h"
 #include "cli/explain_command.h"
-#include "cli/follow.h"
 #include "cli/options.h"
 #include "cli/output_files.h"
 #include "cli/print_report.h"
 #include "cli/remote_names.h"
 #include "cli/rules_command.h"
-#include "cli/run_command.h"
 #include "cli/run_context.h"
-#include "cli/skill.h"
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "text/utf8.h"
@@ -117,7 +114,7 @@ void PrepareForShortMemory() {
 
 }  // namespace
 
-int Run(const std::vector<std::string>& arguments) {
+int RunCommandLine(const std::vector<std::string>& arguments) {
   PrepareForShortMemory();
   Options options;
   // What write, or making a file larger, cannot do is told by them.

@@ -1,5 +1,3 @@
-#include "cli/run_command.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "cli/job.h"
 #include "cli/job_log.h"
 #include "cli/print_report.h"
+#include "cli/run_context.h"
 #include "cli/terminal.h"
 #include "diagnose/readings.h"
 #include "input/stop.h"

@@ -56,4 +56,21 @@ struct RunContext {
   const VerboseLog log;
 };
 
+// The commands. All return the exit status; all throw Error if a list, a journal or an output cannot be used.
+
+int RunDiagnose(const RunContext& run);
+
+// Reads files and pipes while they are written and prints a diagnosis as soon as its report is complete, until every
+// pipe is closed or a signal comes. Throws Error if a folder is named.
+int RunFollow(const RunContext& run);
+
+// Joins reports of --format ndjson to the report that one run over all of their inputs would have made.
+int RunMerge(const RunContext& run);
+
+// Runs the job of the options and returns its exit status. What it prints is kept in memory, up to 64 MiB
+// (cli/job_log.h), and read only after the job has failed, so that the job never waits for whyoom. What is found then
+// goes to standard error, or to the file of --output. With --exit-retry its status replaces the job's if the job will
+// fail again, see cli/exit_retry.h.
+int RunAndDiagnose(const RunContext& run);
+
 }  // namespace whyoom

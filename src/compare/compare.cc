@@ -1,14 +1,21 @@
 #include "compare/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
-#include "compare/compare_rows.h"
-#include "compare/comparison_scope.h"
-#include "compare/run_facts.h"
+#include "facts/op_name.h"
 #include "facts/row_fields.h"
 #include "facts/row_names.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -163,6 +170,127 @@ void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) 
   }
 }
 
+constexpr std::string_view kBefore = "before.";
+constexpr std::string_view kAfter = "after.";
+
+Value FromNumber(const std::optional<std::int64_t>& number) {
+  return number ? Value(static_cast<double>(*number)) : Value{Unknown{}};
+}
+
+// By how much dimensions were divided in most of what both list, by bytes; 1: in nothing.
+std::int64_t DividedMostBy(const std::vector<RowPair>& pairs) {
+  std::map<std::int64_t, std::int64_t> bytes;
+  for (const RowPair& pair : pairs) {
+    if (pair.factor != 1) bytes[pair.factor] += pair.before->size_bytes.value_or(0);
+  }
+  const auto most = std::max_element(bytes.begin(), bytes.end(),
+                                     [](const auto& one, const auto& other) { return one.second < other.second; });
+  return most == bytes.end() ? 1 : most->first;
+}
+
+std::optional<std::int64_t> RowPadding(const Run& run) {
+  if (run.allocations.empty()) return std::nullopt;
+  std::int64_t sum = 0;
+  for (const Allocation& row : run.allocations) sum += row.padding_bytes.value_or(0);
+  return sum;
+}
+
+using SizedRows = std::vector<const Allocation*>;  // largest first
+
+SizedRows Sized(const std::vector<Allocation>& rows) {
+  SizedRows sized;
+  for (const Allocation& row : rows) {
+    if (row.size_bytes) sized.push_back(&row);
+  }
+  std::stable_sort(sized.begin(), sized.end(),
+                   [](const Allocation* a, const Allocation* b) { return *a->size_bytes > *b->size_bytes; });
+  return sized;
+}
+
+// Checkpointing wraps names without changing what they name.
+std::string PlainOp(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
+
+std::string Dims(const Allocation& row) {
+  return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);
+}
+
+std::string Shape(const Allocation& row) { return row.array ? row.array->shape : WithoutLayouts(row.shape_text); }
+
+// Whether each dimension of `after` is that of `before` or the same part of it, one half or less.
+bool IsDivided(const ArrayShape& before, const ArrayShape& after, RowPair* pair) {
+  if (before.dims.size() != after.dims.size()) return false;
+  pair->factor = 1;
+  pair->divided.clear();
+  for (std::size_t axis = 0; axis < before.dims.size(); ++axis) {
+    if (before.dims[axis] == after.dims[axis]) continue;
+    if (after.dims[axis] <= 0 || before.dims[axis] % after.dims[axis] != 0) return false;
+    const std::int64_t factor = before.dims[axis] / after.dims[axis];
+    if (factor < 2 || (pair->factor != 1 && factor != pair->factor)) return false;
+    pair->factor = factor;
+    pair->divided.push_back(axis);
+  }
+  return pair->factor > 1;
+}
+
+class Matcher {
+ public:
+  Matcher(SizedRows before, SizedRows after) : before_(std::move(before)), after_(std::move(after)) {}
+
+  using KeyOf = std::function<std::string(const Allocation&)>;
+
+  // Pairs rows of equal keys, in order of size. An empty key matches nothing. `once`: only keys that occur once here
+  // and there.
+  void Pair(const KeyOf& key_of, bool once = false) {
+    std::map<std::string, std::pair<SizedRows, SizedRows>> by_key;
+    for (const Allocation* row : before_) by_key[key_of(*row)].first.push_back(row);
+    for (const Allocation* row : after_) by_key[key_of(*row)].second.push_back(row);
+    by_key.erase("");
+    std::map<const Allocation*, bool> used;
+    for (const auto& [key, rows] : by_key) {
+      if (once && (rows.first.size() != 1 || rows.second.size() != 1)) continue;
+      for (std::size_t i = 0; i < std::min(rows.first.size(), rows.second.size()); ++i)
+        Take({rows.first[i], rows.second[i], 1, {}}, &used);
+    }
+    Drop(used);
+  }
+
+  // Pairs rows of one op of which the later has dimensions divided.
+  void PairDivided() {
+    std::map<std::string, SizedRows> later;
+    for (const Allocation* row : after_) later[PlainOp(*row)].push_back(row);
+    std::map<const Allocation*, bool> used;
+    for (const Allocation* row : before_) {
+      const std::string op = PlainOp(*row);
+      if (op.empty() || !row->array) continue;
+      for (const Allocation* other : later[op]) {
+        RowPair pair{row, other, 1, {}};
+        if (used.contains(other) || !other->array || !IsDivided(*row->array, *other->array, &pair)) continue;
+        Take(std::move(pair), &used);
+        break;
+      }
+    }
+    Drop(used);
+  }
+
+  MatchedRows Finish() { return {std::move(pairs_), std::move(before_), std::move(after_)}; }
+
+ private:
+  void Take(RowPair pair, std::map<const Allocation*, bool>* used) {
+    used->emplace(pair.before, true);
+    used->emplace(pair.after, true);
+    pairs_.push_back(std::move(pair));
+  }
+  void Drop(const std::map<const Allocation*, bool>& used) {
+    for (SizedRows* rows : {&before_, &after_})
+      rows->erase(std::remove_if(rows->begin(), rows->end(), [&](const Allocation* row) { return used.contains(row); }),
+                  rows->end());
+  }
+
+  SizedRows before_;
+  SizedRows after_;
+  std::vector<RowPair> pairs_;
+};
+
 }  // namespace
 
 DiffVerdict VerdictOf(RunChange change) {
@@ -213,6 +341,121 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   comparison.seems = Guessed(rules, scope);
   SetWords(rules, scope, &comparison);
   return comparison;
+}
+
+ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const Run& after,
+                                 const Comparison& comparison, const MatchedRows& matched)
+    : rules_(rules),
+      before_(before),
+      after_(after),
+      comparison_(comparison),
+      padding_(Padding(before, after)),
+      rows_(matched.pairs),
+      divided_most_by_(DividedMostBy(matched.pairs)) {
+  std::set<const Allocation*> paired;
+  for (const RowPair& pair : matched.pairs) paired.insert({pair.before, pair.after});
+  for (const Allocation& row : before.allocations) {
+    if (!paired.contains(&row)) rows_.push_back({&row, nullptr, 1, {}});
+  }
+  for (const Allocation& row : after.allocations) {
+    if (!paired.contains(&row)) rows_.push_back({nullptr, &row, 1, {}});
+  }
+}
+
+Value ComparisonScope::Get(std::string_view name) const {
+  if (name.starts_with(kBefore)) return OfRun(before_, true, name.substr(kBefore.size()));
+  if (name.starts_with(kAfter)) return OfRun(after_, false, name.substr(kAfter.size()));
+  if (name == "lists_compared") return comparison_.rows_compared;
+  if (name == "same_job") return comparison_.same_job;
+  if (name == "verdict") return std::string(VerdictId(VerdictOf(comparison_.change)));
+  if (name == "change") return std::string(ChangeId(comparison_.change));
+  if (name == "divided_most_by") return static_cast<double>(divided_most_by_);
+  return Unknown{};
+}
+
+Value ComparisonScope::OfRun(const Run& run, bool is_before, std::string_view name) const {
+  if (name == "failed") return run.failed;
+  if (name == "measured") return run.measured;
+  if (name == "ran") return run.success.has_value();
+  if (name == "compiles") return run.compiles;
+  if (name == "code") return run.code;
+  if (name == "title") return run.title;
+  if (name == "path") return run.path;
+  if (name == "listed") return static_cast<double>(run.allocations.size());
+  if (name == "other_failures") return static_cast<double>(run.other_failures);
+  if (name == "all_padding_bytes") return FromNumber(is_before ? padding_.before : padding_.after);
+  if (name == "over_bytes") return FromNumber(is_before ? comparison_.over_before : comparison_.over_after);
+  if (name == "is_at_least") return is_before ? comparison_.at_least_before : comparison_.at_least_after;
+  Value value = run.facts.Get(name);
+  return AsNumber(value) ? FromNumber(Bytes(run, name)) : value;
+}
+
+Value ComparisonScope::GetInRow(std::size_t row, std::string_view name) const {
+  const RowPair& pair = rows_[row];
+  if (name.starts_with(kBefore))
+    return pair.before == nullptr ? Value{Unknown{}} : RowField(rules_, *pair.before, name.substr(kBefore.size()));
+  if (name.starts_with(kAfter))
+    return pair.after == nullptr ? Value{Unknown{}} : RowField(rules_, *pair.after, name.substr(kAfter.size()));
+  if (pair.before == nullptr || pair.after == nullptr) return Unknown{};
+  if (name == "divided_by") return static_cast<double>(pair.factor);
+  if (name == "divided_axes") return static_cast<double>(pair.divided.size());
+  if (name == "divided_axis" && !pair.divided.empty()) return static_cast<double>(pair.divided.front());
+  return Unknown{};
+}
+
+std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
+  static constexpr std::string_view kNotCounted[] = {"arguments_bytes", "output_bytes", "shared_output_bytes"};
+  if (std::find(std::begin(kNotCounted), std::end(kNotCounted), name) != std::end(kNotCounted) &&
+      CountsTemporariesOnly(run))
+    return std::nullopt;
+  const std::optional<double> number = run.facts.Number(name);
+  if (!number || !(std::abs(*number) < kMostBytes)) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+bool CountsTemporariesOnly(const Run& run) { return run.failed && CountsTemporariesOnly(run.facts); }
+
+TotalChange Padding(const Run& before, const Run& after) {
+  TotalChange total{"padding_bytes", "", Bytes(before, "hlo_temp_padding_bytes"),
+                    Bytes(after, "hlo_temp_padding_bytes")};
+  if (total.before && total.after) return total;
+  const auto rows_before = RowPadding(before);
+  const auto rows_after = RowPadding(after);
+  if (rows_before && rows_after) return {total.id, total.title, rows_before, rows_after};
+  if (!total.before && !total.after) return {total.id, total.title, rows_before, rows_after};
+  return total;
+}
+
+std::string ShapeOf(const Allocation& row) { return row.array ? row.array->shape : WithoutLayouts(row.shape_text); }
+
+std::string SourceOf(const Allocation& row) {
+  const Value value = RowField(row, "source");
+  const std::string* text = AsText(value);
+  return text == nullptr ? std::string() : *text;
+}
+
+MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
+  Matcher matcher(Sized(before), Sized(after));
+  const auto with_op = [](const std::function<std::string(const Allocation&)>& rest) {
+    return [rest](const Allocation& row) {
+      const std::string op = PlainOp(row);
+      const std::string more = rest(row);
+      return op.empty() || more.empty() ? std::string() : op + "\n" + more;
+    };
+  };
+  const auto sized_shape = [](const Allocation& row) { return fmt::format("{} {}", Shape(row), *row.size_bytes); };
+  matcher.Pair(with_op(sized_shape));
+  matcher.Pair(with_op(Shape));
+  matcher.Pair(with_op(Dims));
+  matcher.Pair(with_op([](const Allocation& row) {
+    return row.array && ElementCount(*row.array) > 1 ? fmt::format("{}", ElementCount(*row.array)) : std::string();
+  }));
+  matcher.PairDivided();
+  matcher.Pair([&](const Allocation& row) { return Shape(row).empty() ? std::string() : sized_shape(row); });
+  matcher.Pair(Shape);  // logs round sizes, dumps do not
+  matcher.Pair(Dims, true);
+  matcher.Pair(PlainOp, true);
+  return matcher.Finish();
 }
 
 }  // namespace whyoom

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
+#include "rules/expression.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -119,5 +121,67 @@ struct Comparison {
 
 // `rules` say which remedy a change is.
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
+
+// A fact in bytes (or another whole number). Arguments and outputs of a report that counts temporaries only are not
+// known, whatever it prints.
+std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);
+
+// The same of a run that failed, see facts/evidence.h.
+bool CountsTemporariesOnly(const Run& run);
+
+// Padding of both, from the same kind of figure where there is one that both have.
+TotalChange Padding(const Run& before, const Run& after);
+
+std::string ShapeOf(const Allocation& row);   // without layout
+std::string SourceOf(const Allocation& row);  // "train.py:17"; empty: not known
+
+struct RowPair {
+  const Allocation* before = nullptr;
+  const Allocation* after = nullptr;
+  std::int64_t factor = 1;  // the dimensions of `divided` axes were divided by it; 1: none was
+  std::vector<std::size_t> divided;
+};
+
+struct MatchedRows {
+  std::vector<RowPair> pairs;
+  std::vector<const Allocation*> gone;
+  std::vector<const Allocation*> added;
+};
+
+// Finds again, in the second of two reports, the allocations of the first. Borrows the rows; those without a size are
+// left out.
+//
+// Nothing in a report names an allocation for good: instructions are numbered anew by each compile, and a change of the
+// program changes op names. So the surest signs are tried first, and each row is used once:
+//   1. the op name and what the shape keeps: all of it; the dimensions (element type changed); the number of elements
+//      (dimensions moved or merged); all dimensions but some that are divided by one whole number;
+//   2. without the op name: shape; dimensions (element type changed), where the shape occurs once;
+//   3. the op name alone, where it occurs once on both sides.
+MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after);
+
+// What the rule data may name where it speaks of two runs of one job: before.FACT and after.FACT, and in a function
+// over the rows before.FIELD and after.FIELD of each listed allocation. One that both list is one row, with what became
+// of it; one that only one of them lists has fields of that one alone. See "traces and notes" in rules/README.md.
+class ComparisonScope : public Scope {
+ public:
+  // Borrows all. `matched` is empty where not both list their allocations.
+  ComparisonScope(const RuleSet& rules, const Run& before, const Run& after, const Comparison& comparison,
+                  const MatchedRows& matched);
+
+  Value Get(std::string_view name) const override;
+  std::size_t row_count() const override { return rows_.size(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override;
+
+ private:
+  Value OfRun(const Run& run, bool is_before, std::string_view name) const;
+
+  const RuleSet& rules_;
+  const Run& before_;
+  const Run& after_;
+  const Comparison& comparison_;
+  TotalChange padding_;
+  std::vector<RowPair> rows_;  // those that both list first; of the others one half is null
+  std::int64_t divided_most_by_ = 1;
+};
 
 }  // namespace whyoom

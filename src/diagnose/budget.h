@@ -14,6 +14,9 @@
 #include <optional>
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/finding.h"
+#include "diagnose/finding_scope.h"
+#include "program/listed.h"
 
 namespace whyoom {
 
@@ -30,5 +33,8 @@ bool AreEnough(const RankedRemedy& one, const RankedRemedy& other, const Diagnos
 // listed covers too little of the need to say what is left. What saves less than `least_share` of the excess is no
 // step.
 std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share);
+
+// `scope` is of the finding. Rows without one array of a known size are left out.
+ListedProgram ListedOf(const Finding& finding, const FindingScope& scope);
 
 }  // namespace whyoom

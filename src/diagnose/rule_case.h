@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "compare/compare.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"
 
@@ -52,5 +54,17 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules);
 // What is wrong where the engine's rules are held against the case, as the end of a sentence; empty where nothing is.
 // An entry that is not there does nothing.
 std::string Try(const Engine& engine, const RuleCase& one);
+
+Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs);
+
+// All that such an example may expect, as it is in the comparison:
+//
+//   {"verdict": "still_over", "says": "still 1.00 GiB over (was 2.00 GiB over)", "totals": {"need_bytes": "needed"},
+//    "changes": [{"remedies": ["reduce_batch"], "what": "the batch", "says": "…"}],
+//    "seems": [{"remedies": ["reduce_batch"], "says": "…"}], "notes": ["…"]}
+nlohmann::json Told(const Comparison& comparison);
+
+// What of `runs.expect` is not so, as the end of a sentence; empty where all is.
+std::string TryComparison(const RuleSet& rules, const ComparedRuns& runs);
 
 }  // namespace whyoom

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diagnose/rule_case.h"
+#include "read/engine.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -23,8 +24,8 @@ struct RuleTestResult {
   };
   std::vector<Tried> all;
   std::vector<Healthy> healthy;
-  std::vector<std::string> settings;  // faults of computed settings, see setting_check.h
-  std::vector<std::string> untried;   // where that was asked for, see rule_coverage.h
+  std::vector<std::string> settings;  // faults of computed settings
+  std::vector<std::string> untried;   // where that was asked for, see Untried
   int reported = 0;
   int validated = 0;
   int noisy = 0;
@@ -38,5 +39,10 @@ struct RuleTestResult {
 // none; what of them cannot be read is among the problems.
 RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy = {},
                          std::vector<Problem>* problems = nullptr, bool list_untried = false);
+
+// One line for each head, fact, context's pattern, sign, scenario, sentence and way of doing that no example meets, and
+// each failure and context without a text that it just does not match: "failure E1000, head used_of: no example has
+// it". In the order of the rules.
+std::vector<std::string> Untried(const Engine& engine, const std::vector<RuleCase>& cases);
 
 }  // namespace whyoom

@@ -132,7 +132,7 @@ struct ComparedRuns {
   OfRun after;
   // What the programs of two dumps show, as compare/difference.h has it: its own names beside "change", "from", "to",
   // "arrays" and "undone".
-  std::string expect;  // JSON, see diagnose/comparison_case.h
+  std::string expect;  // JSON, see diagnose/rule_case.h
   std::string place;   // "file:line" of a rule file
   bool built_in = false;
 };

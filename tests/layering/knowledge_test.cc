@@ -150,7 +150,7 @@ const std::vector<Exception> kProse = {
     {"diagnose/rule_case.cc", "does not match", kOfExamples},
     {"diagnose/rule_case.cc", "matches and must not", kOfExamples},
     {"diagnose/situation.cc", "advice: '{}' is", kOfExamples},
-    {"diagnose/setting_check.cc", "proposes the value in use", kOfExamples},
+    {"diagnose/rule_test.cc", "proposes the value in use", kOfExamples},
     {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},
     {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},

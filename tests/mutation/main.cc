@@ -27,7 +27,6 @@
 #include "program/xla_dump.h"
 #include "report/diff.h"
 #include "report/markdown/failure_pages.h"
-#include "report/record/diff_json.h"
 #include "report/record/json_printer.h"
 #include "report/report.h"
 #include "report/text/diff_printer.h"

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "diagnose/diagnosis.h"
+#include "report/report.h"
+#include "report/text/text_page.h"
 
 namespace whyoom {
 
@@ -17,5 +19,10 @@ std::string ProblemText(const Problem& problem);
 // The verdict, the numbers, why, the first remedies, where it was reported and whether to try again; a paragraph each,
 // parted by an empty line. At most 4000 bytes, whatever the log holds.
 std::string BriefText(const Diagnosis& finding);
+
+// "train.log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much ·
+// align_dims: Give tiny dimensions a better place (should be enough)", and a line for each program that fits. Lines are
+// not broken. Then the notes, a line each.
+std::string PrintBriefLines(const Report& report, const TextOptions& options);
 
 }  // namespace whyoom

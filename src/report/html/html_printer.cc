@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "report/html/html_charts.h"
-#include "report/html/html_page.h"
 #include "report/html/html_writer.h"
 #include "report/layout.h"
 #include "report/report_document.h"

@@ -59,4 +59,13 @@ class HtmlWriter {
   std::vector<std::string_view> open_;
 };
 
+// The element `head`.
+void AddHead(const std::string& title, bool with_script, HtmlWriter* html);
+
+// What the drawings of a page refer to; the first in its body.
+void AddPatterns(HtmlWriter* html);
+
+std::string_view PageStyle();
+std::string_view PageScript();
+
 }  // namespace whyoom

@@ -8,6 +8,9 @@
 #include "report/layout.h"
 #include "report/record/describe.h"
 #include "report/record/describe_brief.h"
+#include "report/record/describe_diff.h"
+#include "report/record/describe_trace.h"
+#include "report/report.h"
 
 namespace whyoom {
 namespace {
@@ -104,6 +107,18 @@ std::string PrintNdjson(const Report& report) {
                               report.shards};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;
+}
+
+std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules) {
+  RecordWriter record;
+  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint(), RuleFilesTold(rules.extra_files())});
+  return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const RuleSet& rules) {
+  RecordWriter record;
+  DescribeTrace(record, trace, ToolRecord{version, rules.fingerprint(), RuleFilesTold(rules.extra_files())});
+  return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace whyoom

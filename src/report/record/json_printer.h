@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <string>
 
+#include "diagnose/trace.h"
+#include "report/diff.h"
 #include "report/report.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
@@ -24,5 +27,9 @@ inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
 //     are printed; "allocations_left_out" counts the others.
 //   - The same report gives the same bytes, and so does the merged report of any parts of what was read.
 std::string PrintNdjson(const Report& report);
+
+std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);
+
+std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "report/ci/brief.h"
 #include "report/layout.h"
 #include "report/report_document.h"
-#include "report/text/brief_lines.h"
 #include "text/utf8.h"
 
 namespace whyoom {

@@ -1,5 +1,5 @@
 // Lists of paths: what is a name, what is none, and that a list may come in any pieces.
-#include "cli/path_list.h"
+#include "cli/inputs.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Shards of a batch: what a user may write, and that each path belongs to just one.
-#include "cli/shard.h"
+#include "cli/options.h"
 
 #include <cstdint>
 #include <string>

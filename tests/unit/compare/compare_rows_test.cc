@@ -1,5 +1,5 @@
 // Which allocation of a second report is which of the first.
-#include "compare/compare_rows.h"
+#include "compare/compare.h"
 
 #include <fmt/format.h>
 

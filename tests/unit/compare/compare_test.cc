@@ -7,7 +7,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "cli/diff_runs.h"
+#include "cli/diff.h"
 
 using namespace whyoom;
 

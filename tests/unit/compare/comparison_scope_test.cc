@@ -1,5 +1,5 @@
 // What the rule data may name of two runs, and of a difference between two programs.
-#include "compare/comparison_scope.h"
+#include "compare/compare.h"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // What the comparison of two runs reads of one.
-#include "compare/run_facts.h"
+#include "compare/compare.h"
 
 #include <string>
 

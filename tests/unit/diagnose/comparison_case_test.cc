@@ -1,4 +1,4 @@
-#include "diagnose/comparison_case.h"
+#include "diagnose/rule_case.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // What the rows of a report are as values of a program.
-#include "diagnose/listed_program.h"
+#include "diagnose/budget.h"
 
 #include <fmt/format.h>
 

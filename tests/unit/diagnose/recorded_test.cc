@@ -18,7 +18,6 @@
 #include "diagnose/read_input.h"
 #include "neutral_rules.h"
 #include "process.h"
-#include "report/record/diff_json.h"
 #include "report/record/json_printer.h"
 #include "report/report.h"
 #include "rules/rule_set.h"

@@ -8,7 +8,6 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/rule_case.h"
-#include "diagnose/rule_coverage.h"
 #include "diagnose/rule_test.h"
 
 namespace whyoom {

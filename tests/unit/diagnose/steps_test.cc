@@ -1,5 +1,5 @@
 // Steps for a log, which may be of a release that lacks what they name.
-#include "diagnose/steps.h"
+#include "diagnose/rank.h"
 
 #include <map>
 #include <string>

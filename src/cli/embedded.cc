@@ -1,4 +1,4 @@
-#include "cli/version.h"
+#include "cli/embedded.h"
 
 #include <string_view>
 

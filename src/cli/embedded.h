@@ -1,8 +1,11 @@
-// What `whyoom --version` says: the version, and what this program was built from.
+// What the build put into the program: completion scripts, the skill for coding agents, and what it was built from.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "rules/builtin.h"
 
 namespace whyoom {
 
@@ -16,5 +19,12 @@ const BuildFacts& TheBuild();
 
 // Lines of at most 80 columns without a line break at the end; the first is "whyoom X.Y.Z" alone, for scripts.
 std::string VersionText();
+
+// The scripts of integrations/completions.
+const std::vector<EmbeddedFile>& CompletionScripts();
+
+// resources/SKILL.md, what a coding agent must know to use this program: any installation can hand it out.
+const std::vector<EmbeddedFile>& EmbeddedSkill();
+inline std::string_view Skill() { return EmbeddedSkill().front().text; }
 
 }  // namespace whyoom
