@@ -24,4 +24,4 @@ endmacro()
 
 # Who passes the program on passes these libraries on.
 set(WHYOOM_STATIC_PARTS libre2-dev libisal-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
-  liblz4-dev libfmt-dev libcli11-dev nlohmann-json3-dev libflatbuffers-dev libstdc++-12-dev libc6-dev)
+  liblz4-dev libfmt-dev libcli11-dev nlohmann-json3-dev libstdc++-12-dev libc6-dev)

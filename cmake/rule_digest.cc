@@ -11,11 +11,8 @@
 
 #include "read/engine.h"
 #include "rules/builtin.h"
-#include "rules/packed_texts.h"
-#include "rules/pattern_bytes.h"
 #include "rules/pattern_needs.h"
 #include "rules/rule_set.h"
-#include "rules/rule_value.h"
 
 namespace whyoom {
 namespace {
@@ -71,7 +68,7 @@ std::string ViewOf(std::string_view text) { return "{" + Quoted(text) + ", " + s
 // Lines of a literal each: compilers warn of very long ones.
 void PrintBytes(const std::string& name, std::string_view bytes) {
   constexpr std::size_t kPiece = 4096;
-  Print("alignas(8) const char " + name + "[] =");
+  Print("const char " + name + "[] =");
   for (std::size_t at = 0; at < bytes.size() || at == 0; at += kPiece) Print("    " + Quoted(bytes.substr(at, kPiece)));
   Print("    ;");
 }
@@ -136,6 +133,26 @@ void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
   }
 }
 
+template <class Number>
+std::string BytesOf(Number number) {
+  return std::string(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+std::string SizeOf(std::size_t size) { return BytesOf(static_cast<std::uint32_t>(size)); }
+
+// As RuleDigest::data.
+std::string PackJson(const nlohmann::json& json) {
+  if (json.is_string()) return "s" + SizeOf(json.get<std::string>().size()) + json.get<std::string>();
+  if (json.is_number_integer()) return "i" + BytesOf(json.get<std::int64_t>());
+  if (json.is_number()) return "d" + BytesOf(json.get<double>());
+  if (json.is_boolean()) return json.get<bool>() ? "t" : "f";
+  if (json.is_null()) return "n";
+  std::string packed = (json.is_array() ? "a" : "o") + SizeOf(json.size());
+  for (const auto& [key, value] : json.items())
+    packed += (json.is_array() ? "" : SizeOf(key.size()) + key) + PackJson(value);
+  return packed;
+}
+
 std::string PackedRules(const std::vector<Affix>& affixes, const std::vector<Quotation>& quotations) {
   nlohmann::json files = nlohmann::json::object();
   for (const RuleFile& file : RuleSet::BuiltIn()) {
@@ -154,7 +171,7 @@ std::string PackedRules(const std::vector<Affix>& affixes, const std::vector<Quo
     }
     files[file.name] = std::move(data);
   }
-  return RuleValue::Pack(files);
+  return PackJson(files);
 }
 
 void PrintDigest(const RuleSet& rules) {
@@ -180,9 +197,7 @@ int main() {
   }
   Print(
       "#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // what the standard asks of all compilers is less\n");
-  Print(
-      "#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n\n#include "
-      "\"rules/packed_texts.h\"\n");
+  Print("#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n");
   Print("namespace whyoom {\nnamespace {\n");
   PrintBytes("kRules", PackedRules(affixes, rules.quotations()));
   PrintPatternLiterals(patterns);

@@ -8,7 +8,6 @@
 #include "cli/options.h"
 #include "report/text/text_page.h"
 #include "rules/rule_set.h"
-#include "rules/rule_source.h"
 
 namespace whyoom {
 

@@ -5,7 +5,7 @@
 #include "report/record/baseline.h"
 #include "report/report.h"
 #include "report/selection.h"
-#include "rules/rule_source.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 

@@ -23,7 +23,7 @@
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "input/descriptor.h"
-#include "rules/rule_source.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 

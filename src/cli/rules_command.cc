@@ -26,7 +26,7 @@
 #include "report/record/json_printer.h"
 #include "report/rule_test_printer.h"
 #include "report/text/trace_printer.h"
-#include "rules/rule_entry.h"
+#include "rules/rule_set.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 

@@ -11,7 +11,6 @@
 #include "read/engine.h"
 #include "report/report.h"
 #include "rules/rule_set.h"
-#include "rules/rule_source.h"
 
 namespace whyoom {
 

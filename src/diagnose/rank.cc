@@ -11,7 +11,7 @@
 #include "diagnose/budget.h"
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
-#include "rules/name_versions.h"
+#include "rules/rule_set.h"
 #include "rules/recorder.h"
 #include "text/numbers.h"
 

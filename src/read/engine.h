@@ -13,7 +13,6 @@
 #include "read/suspects.h"
 #include "read/traceback.h"
 #include "rules/rule_set.h"
-#include "rules/rule_source.h"
 #include "text/normalizer.h"
 
 namespace whyoom {

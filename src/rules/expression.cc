@@ -188,12 +188,16 @@ class Evaluator {
       case Function::kAbs:
       case Function::kRounding:
         return Numeric(node);
-      case Function::kWithin: {
+      case Function::kWithin:
+      case Function::kBetween: {
         const Value value = Operand(node, 0);
         const std::optional<double> number = AsNumber(value);
         const std::optional<double> least = AsNumber(Operand(node, 1));
         const std::optional<double> most = AsNumber(Operand(node, 2));
-        return number && least && most && *least <= *number && *number <= *most ? value : Value(Unknown{});
+        if (!number || !least || !most) return Unknown{};
+        const bool holds = *least <= *number && *number <= *most;
+        if (node.function == Function::kBetween) return holds;
+        return holds ? value : Value(Unknown{});
       }
       default:
         return OverRows(node);

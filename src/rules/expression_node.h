@@ -1,6 +1,7 @@
 // The tree behind an Expression, and what makes one of source text. Internal to the expression language.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ enum class Function {
   kAbs,
   kRounding,
   kWithin,
+  kBetween,
   kMatches,
   kContains,
   kCountOf,
@@ -98,6 +100,29 @@ bool IsReserved(std::string_view name);
 ValueType TypeOf(const ExpressionNode& node, const TypeOfName& types, bool in_rows, std::vector<SyntaxFault>* faults);
 
 void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses);
+
+enum class TokenKind {
+  kEnd,
+  kNumber,
+  kText,
+  kName,      // also true and false
+  kWord,      // or, and, not
+  kOperator,  // == != < <= > >= + - * /
+  kOpen,
+  kClose,
+  kComma,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::size_t at = 0;
+  std::string text;  // as written; of a text: its content
+  double number = 0;
+};
+
+// The last token is kEnd. Where `source` is not made of tokens: what is wrong goes to `faults` (the first
+// such place only, the rest would be guesswork) and the tokens end there.
+std::vector<Token> Tokenize(std::string_view source, std::vector<SyntaxFault>* faults);
 
 }  // namespace whyoom::internal
 

@@ -96,6 +96,7 @@ class Typing {
     };
     switch (node.function) {
       case Function::kKnown:
+      case Function::kBetween:
       case Function::kMatches:
       case Function::kContains:
       case Function::kAnyOf:

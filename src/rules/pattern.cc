@@ -15,7 +15,7 @@
 #include <set>
 #include <utility>
 
-#include "rules/pattern_expansion.h"
+#include "rules/pattern_tree.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 

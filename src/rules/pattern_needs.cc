@@ -1,16 +1,240 @@
 #include "rules/pattern_needs.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "rules/expression.h"
 #include "rules/pattern.h"
-#include "rules/pattern_bytes.h"
 #include "rules/pattern_tree.h"
 
 namespace whyoom {
+
+const ByteSet& OutsideAscii() {
+  static const ByteSet bytes = [] {
+    ByteSet made;
+    for (std::size_t byte = 0x80; byte < made.size(); ++byte) made.set(byte);
+    return made;
+  }();
+  return bytes;
+}
+
+namespace {
+
+constexpr std::string_view kBeyondAscii = "\xC2\x80";
+
+// Flags may ask for any case anywhere, so that it is of both always. A character outside of ASCII is any of these.
+void Add(unsigned char byte, ByteSet* bytes) {
+  if (byte >= 0x80) {
+    *bytes |= OutsideAscii();
+    return;
+  }
+  bytes->set(static_cast<std::size_t>(std::tolower(byte)));
+  bytes->set(static_cast<std::size_t>(std::toupper(byte)));
+}
+
+ByteSet BytesOf(char c) {
+  ByteSet bytes;
+  Add(static_cast<unsigned char>(c), &bytes);
+  return bytes;
+}
+
+}  // namespace
+
+ByteSet BytesOfClass(const std::string& source) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_dot_nl(true);
+  const re2::RE2 re(source, options);
+  if (!re.ok()) return ByteSet().set();
+  ByteSet bytes;
+  for (int c = 0; c < 0x80; ++c) {
+    const char text = static_cast<char>(c);
+    if (re2::RE2::FullMatch(re2::StringPiece(&text, 1), re)) Add(static_cast<unsigned char>(c), &bytes);
+  }
+  const bool has_outside = std::any_of(source.begin(), source.end(), [](char c) { return (c & 0x80) != 0; });
+  // What matches one such character, or not one alone, may match many.
+  if (has_outside || source.starts_with("[^") || source.find("\\p") != source.npos ||
+      re2::RE2::FullMatch("\xC3\xA9", re))
+    bytes |= OutsideAscii();
+  return bytes.any() ? bytes : ByteSet().set();
+}
+
+ByteSet WhiteSpace() {
+  ByteSet bytes;
+  for (const char c : {' ', '\t', '\n', '\f', '\r'}) bytes.set(static_cast<unsigned char>(c));
+  return bytes;
+}
+
+std::optional<std::vector<ByteSet>> BytesOfLiteral(std::string_view text) {
+  std::vector<ByteSet> all;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\\') {
+      if (++i >= text.size()) return std::nullopt;
+      c = text[i];
+      constexpr std::string_view kNames = "ntrfv";
+      constexpr std::string_view kMeanings = "\n\t\r\f\v";
+      const std::size_t named = kNames.find(c);
+      if (named != kNames.npos) {
+        c = kMeanings[named];
+      } else if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        return std::nullopt;  // \x20, \Q and the like
+      }
+    }
+    all.push_back(BytesOf(c));
+  }
+  return all;
+}
+
+std::string PackBytes(const ByteSet& bytes) {
+  std::string packed;
+  for (std::size_t byte = 0; byte < 0x80; ++byte) {
+    if (bytes.test(byte)) packed += static_cast<char>(byte);
+  }
+  if ((bytes & OutsideAscii()).any()) packed += kBeyondAscii;
+  return packed;
+}
+
+ByteSet UnpackBytes(std::string_view packed) {
+  ByteSet bytes;
+  for (const char c : packed) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) bytes.set(byte);
+  }
+  if (packed.ends_with(kBeyondAscii)) bytes |= OutsideAscii();
+  return bytes;
+}
+
+namespace {
+
+// Follows a pattern from an end of a text on, and notes which bytes may stand at each place.
+class Places {
+ public:
+  Places(std::string_view source, std::size_t count, bool backwards)
+      : source_(source), backwards_(backwards), bytes_(count) {}
+
+  std::vector<ByteSet> Of(const PatternPiece& whole) {
+    // What follows where the pattern is over is anything.
+    const Reached over = After(whole, {0});
+    if (!over.empty()) Anything(*std::min_element(over.begin(), over.end()));
+    return std::move(bytes_);
+  }
+
+ private:
+  // Places that the next character may stand at, ascending, each once.
+  using Reached = std::vector<std::size_t>;
+
+  static Reached United(const Reached& one, const Reached& other) {
+    Reached all;
+    std::set_union(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(all));
+    return all;
+  }
+
+  void Anything(std::size_t from) {
+    for (std::size_t place = from; place < bytes_.size(); ++place) bytes_[place].set();
+  }
+
+  Reached AfterCharacter(const ByteSet& bytes, const Reached& from) {
+    // In UTF-8 a character beyond ASCII has up to four bytes.
+    const std::size_t longest = (bytes & OutsideAscii()).any() ? 4 : 1;
+    Reached after;
+    for (const std::size_t place : from) {
+      if (place >= bytes_.size()) continue;
+      bytes_[place] |= bytes;
+      Reached next;
+      for (std::size_t length = 1; length <= longest && place + length <= bytes_.size(); ++length) {
+        next.push_back(place + length);
+        if (length > 1) bytes_[place + length - 1] |= OutsideAscii();
+        if (length > 1 && backwards_) bytes_[place] |= OutsideAscii();
+      }
+      after = United(after, next);
+    }
+    std::erase(after, bytes_.size());  // beyond what is noted
+    return after;
+  }
+
+  Reached AfterOnce(const PatternPiece& piece, const Reached& from) {
+    const std::string_view text = source_.substr(piece.begin, piece.end - piece.begin);
+    switch (piece.kind) {
+      case PatternPiece::Kind::kSequence: {
+        Reached reached = from;
+        for (std::size_t i = 0; i < piece.children.size(); ++i)
+          reached = After(piece.children[backwards_ ? piece.children.size() - 1 - i : i], reached);
+        return reached;
+      }
+      case PatternPiece::Kind::kAlternation: {
+        Reached reached;
+        for (const PatternPiece& child : piece.children) reached = United(reached, After(child, from));
+        return reached;
+      }
+      case PatternPiece::Kind::kGroup:
+        return piece.children.empty() ? from : After(piece.children.front(), from);
+      case PatternPiece::Kind::kLiteral: {
+        std::optional<std::vector<ByteSet>> characters = BytesOfLiteral(text);
+        if (!characters) break;
+        if (backwards_) std::reverse(characters->begin(), characters->end());
+        Reached reached = from;
+        for (const ByteSet& bytes : *characters) reached = AfterCharacter(bytes, reached);
+        return reached;
+      }
+      case PatternPiece::Kind::kBlank:
+        return Repeated(from, 1, -1, [&](const Reached& places) { return AfterCharacter(WhiteSpace(), places); });
+      case PatternPiece::Kind::kClass:
+        return AfterCharacter(BytesOfClass(std::string(text)), from);
+      case PatternPiece::Kind::kCapture:
+        break;
+      default:
+        return from;
+    }
+    if (!from.empty()) Anything(from.front());
+    return {};
+  }
+
+  template <class Once>
+  Reached Repeated(const Reached& from, int least, int most, const Once& once) {
+    Reached now = from;
+    for (int i = 0; i < least && !now.empty(); ++i) now = once(now);
+    Reached all = now;
+    for (int i = least; (most < 0 || i < most) && !now.empty(); ++i) {
+      now = once(now);
+      const Reached more = United(all, now);
+      if (more == all) break;
+      all = more;
+    }
+    return all;
+  }
+
+  Reached After(const PatternPiece& piece, const Reached& from) {
+    return Repeated(from, piece.least, piece.most, [&](const Reached& places) { return AfterOnce(piece, places); });
+  }
+
+  const std::string_view source_;
+  const bool backwards_;
+  std::vector<ByteSet> bytes_;
+};
+
+std::vector<ByteSet> BytesAtPlaces(std::string_view pattern, std::size_t count, bool backwards) {
+  const std::optional<PatternPiece> whole = ParsePattern(pattern);
+  if (!whole) return std::vector<ByteSet>(count, ByteSet().set());
+  return Places(pattern, count, backwards).Of(*whole);
+}
+
+}  // namespace
+
+std::vector<ByteSet> LeadingBytes(std::string_view pattern, std::size_t count) {
+  return BytesAtPlaces(pattern, count, false);
+}
+
+std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count) {
+  return BytesAtPlaces(pattern, count, true);
+}
+
 namespace {
 
 // Enough to tell a comment, a list and a command line from a message.

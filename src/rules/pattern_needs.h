@@ -1,14 +1,43 @@
-// What a text must have, wherever it stands, for a pattern to match. As rules/pattern_bytes.h: what is said to be
-// needed is needed, and where that is not easily told, nothing is said.
+// Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it. May omit
+// a condition, never invents one. The patterns are RE2's with the conveniences of rules/pattern.h.
+//
+// Only for speed: without the conditions of affixes a log with failures takes 12 % longer, without those of quotations
+// 8 %.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "rules/byte_set.h"
+#include "text/byte_class.h"
 
 namespace whyoom {
+
+// A set of bytes has all bytes outside of ASCII or none, and letters in both cases.
+const ByteSet& OutsideAscii();
+
+// What a character class, as it is written, can begin with; every byte where that cannot be told.
+ByteSet BytesOfClass(const std::string& source);
+
+// The bytes that a blank of a pattern stands for.
+ByteSet WhiteSpace();
+
+// The characters that a literal stands for, each as the bytes that it may be; nullopt where it has an escape whose
+// meaning is not known here.
+std::optional<std::vector<ByteSet>> BytesOfLiteral(std::string_view text);
+
+// A set as text, to be kept: its characters of ASCII; U+0080 stands for all bytes beyond.
+std::string PackBytes(const ByteSet& bytes);
+ByteSet UnpackBytes(std::string_view packed);
+
+// Of the first `count` bytes of a text that the pattern matches at its start, which each can be. A text may also end
+// before them, where the pattern can match as few bytes.
+std::vector<ByteSet> LeadingBytes(std::string_view pattern, std::size_t count);
+
+// The same of the last bytes of a text that the pattern matches at its end, the very last first.
+std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count);
 
 // Sets of bytes of which each match has one each.
 std::vector<ByteSet> NeededBytes(std::string_view pattern);

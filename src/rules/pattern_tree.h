@@ -1,11 +1,14 @@
-// What the source of a pattern is made of, piece by piece, with the place of each: for what changes patterns, or makes
-// texts that they match. Of RE2's syntax and the conveniences of rules/pattern.h.
+// The source of a pattern, in RE2's syntax with the conveniences of rules/pattern.h: its pieces with their places, and
+// what RE2 is given for it.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "rules/expression.h"
 
 namespace whyoom {
 
@@ -36,5 +39,23 @@ std::size_t ClassLength(std::string_view rest);
 
 // nullopt where the source is no pattern, or one of more than a hundred parentheses in one another.
 std::optional<PatternPiece> ParsePattern(std::string_view source);
+
+// The source of a pattern as RE2 regular expressions.
+struct Expansion {
+  std::string plain;    // blanks as they stand; matches at least what `spacing` does with single ones
+  std::string spacing;  // blanks as \s+
+  // The same with any number of what is counted far: matches more and is much smaller, since RE2 makes a copy of what
+  // is counted for each that may be. Empty where nothing is.
+  std::string loose;
+  std::vector<std::string> group_names;  // by capture group, "" for a plain one
+  std::vector<std::string> types;        // the same
+  std::vector<std::string> names;        // each once
+};
+
+// Appends what is wrong to `faults`, with offsets into `source`.
+Expansion Expand(std::string_view source, std::vector<SyntaxFault>* faults);
+
+// A text that each match begins with; empty where none is known.
+std::string LiteralPrefix(std::string_view source);
 
 }  // namespace whyoom

@@ -1,8 +1,7 @@
-// The entries of rule files as what the rest of the program works with.
-#include <re2/re2.h>
-
+// The records of the rule files: the fields of each, listed once, and what else must hold of it.
 #include <algorithm>
-#include <iterator>
+#include <ranges>
+#include <type_traits>
 #include <utility>
 
 #include "rules/builtin.h"
@@ -17,54 +16,519 @@ namespace {
 // Signs are looked for near a hit only, so that short literals do no harm.
 constexpr std::size_t kSignLiteral = 4;
 
-std::vector<Link> BuildLinks(const RuleNode& node) {
-  std::vector<Link> links;
-  for (const RuleNode& item : node.Items()) links.push_back({item["title"].Text(), item["url"].Text()});
-  return links;
-}
-
-template <typename Item>
-void Append(std::vector<Item> more, std::vector<Item>* to) {
-  to->insert(to->end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-std::optional<Retry> BuildRetry(const RuleNode& node) {
-  if (!node.exists()) return std::nullopt;
-  const std::string answer = node["answer"].Text();
-  Retry retry;
-  if (answer == "never") retry.answer = Retry::Answer::kNever;
-  if (answer == "maybe") retry.answer = Retry::Answer::kMaybe;
-  retry.why = node["why"].Text();
-  return retry;
-}
-
 // A size as a message prints it, or in bytes; anything else is a fault.
 std::optional<double> SizeOf(const RuleNode& node) {
-  if (!node.exists()) return std::nullopt;
   if (node.is_number()) return AsNumber(node.Scalar());
   const std::optional<std::int64_t> size = ParseSize(node.Text());
-  if (!size && !node.Text().empty())
-    node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
-  return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
+  if (size) return static_cast<double>(*size);
+  if (!node.Text().empty()) node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
+  return std::nullopt;
 }
 
-std::vector<ByteSet> UnpackAll(const RuleNode& node) {
-  std::vector<ByteSet> sets;
-  for (const std::string& packed : node.Words()) sets.push_back(UnpackBytes(packed));
-  return sets;
+// A value whose name ends like a size's may be written like one.
+Value FactOf(const std::string& name, const RuleNode& node) {
+  if (!name.ends_with("_bytes") || !node.is_string()) return node.Scalar();
+  const std::optional<double> size = SizeOf(node);
+  return size ? Value(*size) : Value(Unknown{});
 }
 
-TextNeeds UnpackNeeds(const RuleNode& node) {
-  return {UnpackAll(node["leading"]), UnpackAll(node["line"]), UnpackAll(node["text"]), node["words"].Words()};
+std::string FileAndLine(const RuleNode& node) { return node.file().name + ":" + std::to_string(node.place().line); }
+
+void Append(const std::vector<Example>& more, std::vector<Example>* to) {
+  to->insert(to->end(), more.begin(), more.end());
 }
 
-void ReportTwice(const RuleNode& node, const std::string& id, std::set<std::string>* seen,
-                 const std::string& hint = "") {
-  if (!id.empty() && !seen->insert(id).second)
-    node.Report("the id '" + id + "' is in use already in this failure", hint);
+void Append(const std::vector<Example>& more, std::vector<std::string>* to) {
+  for (const Example& example : more) to->push_back(example.text);
+}
+
+// Of the formulas of one fact, puts the one with the highest priority first.
+void SortByPriority(std::vector<DerivedFact>* derived) {
+  for (auto first = derived->begin(); first != derived->end(); ++first) {
+    for (auto later = first + 1; later != derived->end(); ++later) {
+      if (later->name == first->name && later->priority > first->priority) std::swap(*first, *later);
+    }
+  }
+}
+
+// Reports an id that an earlier item has. Ids before `begin` are of other files.
+template <class Item>
+void ReportTwice(const std::vector<Item>& items, std::size_t begin, const RuleNode& node, const std::string& hint) {
+  const std::vector<RuleNode> nodes = node.Items();
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].id.empty() || seen.insert(items[i].id).second || i < begin) continue;
+    nodes[i - begin]["id"].Report("the id '" + items[i].id + "' is in use already in this failure", hint);
+  }
 }
 
 }  // namespace
+
+// Reads the members of an object into the fields of a record. A field whose member does not exist keeps its value;
+// lists are appended to. Types, required members and unknown ones are checked by the schema.
+class RuleSetBuilder::Fields {
+ public:
+  // `owner` is whose facts expressions use, see NameCheck::Use.
+  Fields(RuleSetBuilder* builder, RuleNode node, std::string owner)
+      : builder_(*builder), node_(std::move(node)), owner_(std::move(owner)) {}
+
+  void Describe(Link& link) {
+    Field("title", link.title);
+    Field("url", link.url);
+  }
+
+  void Describe(Sentence& sentence) {
+    Field("when", sentence.when);
+    Field("row", sentence.row, {.in_row = true});
+    Field("at", sentence.at, {.is_fact = true});
+    Field("text", sentence.text, {.in_row = sentence.row.has_value()});
+  }
+
+  void Describe(RemedyUse& use) {
+    Read(node_.is_string() ? node_ : node_["id"], use.remedy, {.references = &builder_.remedy_references_});
+    for (const RemedyUse& listed : builder_.listed_remedies_) {
+      if (listed.remedy == use.remedy) use = listed;
+    }
+    Field("section", use.section);
+    Field("prior", use.prior);
+    if (use.section.empty() && !use.remedy.empty())
+      node_.Report("the remedy '" + use.remedy + "' has no \"section\"", "the failure's own remedies do not list it");
+  }
+
+  void Describe(Retry& retry) {
+    const std::string answer = node_["answer"].Text();
+    if (answer == "never") retry.answer = Retry::Answer::kNever;
+    if (answer == "maybe") retry.answer = Retry::Answer::kMaybe;
+    Field("why", retry.why);
+  }
+
+  void Describe(Example& example) {
+    Read(node_.is_object() ? node_["text"] : node_, example.text, {.lines = true});
+    Field("why", example.why);
+    Field("facts", example.facts);
+    int count = 1;
+    Field("count", count);
+    example.count = static_cast<std::size_t>(std::max(0, count));
+    if (node_["scenario"].exists()) example.scenario = node_["scenario"].Text();
+    example.built_in = node_.file().built_in;
+  }
+
+  void Describe(Head& head) {
+    Field("id", head.id);
+    Field("line_start", head.line_start);
+    Field("fragment", head.fragment);
+    Field("of_report", head.of_report);
+    const bool all_left_out = builder_.is_left_out_;
+    builder_.is_left_out_ = all_left_out || builder_.IsHeadDisabled(owner_, head.id);
+    Read(node_, head.pattern, {.literals = Literals::kRequired, .what = "head"});
+    builder_.is_left_out_ = all_left_out;
+  }
+
+  void Describe(DerivedFact& derived) {
+    Field("fact", derived.name);
+    Field("from", derived.from);
+    Field("when", derived.when);
+    Field("priority", derived.priority);
+    Field("replace", derived.replace);
+    Field("identifies", derived.identifies);
+  }
+
+  void Describe(Scenario& scenario) {
+    Field("id", scenario.id);
+    Field("title", scenario.title);
+    Field("priority", scenario.priority);
+    Field("when", scenario.when);
+    Field("about", scenario.about);
+    Field("retry", scenario.retry);
+    Field("why", scenario.why);
+    Field("remedies", scenario.remedies);
+  }
+
+  void Describe(Failure& failure) {
+    Field("code", failure.code);
+    owner_ = failure.code;
+    Field("aliases", failure.aliases);
+    Field("title", failure.title);
+    Field("category", failure.category);
+    Field("phase", failure.phase);
+    Field("about", failure.about);
+    Field("absorbed_by", failure.absorbed_by, {.references = &builder_.code_references_});
+    Field("consequence_of", failure.consequence_of, {.references = &builder_.code_references_});
+    Field("identity", failure.identity, {.is_fact = true});
+    Field("numbers", failure.numbers, {.is_fact = true});
+    Field("reader", failure.reader);
+    Field("memory_space", failure.memory_space);
+    Field("of_dump", failure.of_dump);
+    Field("retry", failure.retry);
+    Field("remedies", failure.remedies);
+    builder_.listed_remedies_ = failure.remedies;
+    Field("scenarios", failure.scenarios);
+    builder_.listed_remedies_.clear();
+    ReportTwice(failure.scenarios, 0, node_["scenarios"], "");
+    DescribeExtension(failure);
+    builder_.CheckReader(node_, failure);
+  }
+
+  // What an extension may add to a failure, too.
+  void DescribeExtension(Failure& failure) {
+    const std::size_t heads = failure.heads.size();
+    Field("heads", failure.heads);
+    ReportTwice(failure.heads, heads, node_["heads"],
+                "heads of all files are added up; `whyoom rules list` names the files that are in use");
+    Field("facts", failure.facts, {.literals = Literals::kRare});
+    Field("contexts", failure.contexts, {.references = &builder_.context_references_[failure.code]});
+    Field("derived", failure.derived);
+    SortByPriority(&failure.derived);
+    Field("why", failure.why);
+    Field("links", failure.links);
+    const RuleNode examples = node_["examples"];
+    Fields(&builder_, examples, owner_).DescribeExamples(failure);
+    builder_.CheckScenarios(examples["match"], failure);
+  }
+
+  void DescribeExamples(auto& entry) {
+    Field("match", entry.match);
+    Field("no_match", entry.no_match);
+  }
+
+  void Describe(OtherSafety& other) {
+    Field("when", other.when);
+    Field("safety", other.safety);
+    Field("safe_why", other.safe_why);
+  }
+
+  void Describe(Remedy& remedy) {
+    Field("id", remedy.id);
+    Field("title", remedy.title);
+    Field("safety", remedy.safety);
+    Field("safe_why", remedy.safe_why);
+    Field("safety_when", remedy.safety_when);
+    Field("cost", remedy.cost);
+    Field("inquiry", remedy.inquiry);
+    Field("gain", remedy.gain);
+    Field("telltale", remedy.telltale);
+    Field("note", remedy.note);
+    Field("change", remedy.change);
+    Field("in_parts", remedy.in_parts);
+    Field("spread_percent", remedy.spread_percent);
+    Field("when", remedy.when);
+    Field("saves", remedy.saves);
+    DescribeExtension(remedy);
+    if (!remedy.in_parts.empty() && remedy.in_parts.find(kPartsHole) == std::string::npos)
+      node_["in_parts"].Report(std::string("it says nowhere how many: ") + kPartsHole);
+  }
+
+  // What an extension may add to a remedy, too. Its steps precede those that exist: a team's own are nearer to the job.
+  void DescribeExtension(Remedy& remedy) {
+    for (const auto& [framework, node] : node_["how"].Members()) {
+      std::vector<Template> steps;
+      Read(node, steps, {});
+      std::vector<Template>& all = remedy.how[builder_.FrameworkOf(framework, node)];
+      all.insert(all.begin(), steps.begin(), steps.end());
+    }
+    for (const auto& [framework, node] : node_["snippets"].Members())
+      Read(node, remedy.snippets[builder_.FrameworkOf(framework, node)] = {}, {});
+    Field("links", remedy.links);
+    Field("evidence", remedy.evidence);
+    Field("ruled_out", remedy.ruled_out);
+    Field("with", remedy.with, {.references = &builder_.remedy_references_});
+  }
+
+  void Describe(Snippet& snippet) {
+    snippet.language = "python";
+    Field("language", snippet.language);
+    Field("before", snippet.before, {.lines = true});
+    Field("after", snippet.after, {.lines = true});
+    if (snippet.before == snippet.after)
+      node_["after"].Report("this is what stands before it, too", "say what the remedy changes");
+  }
+
+  void Describe(TraceRemedy& use) {
+    Field("id", use.id, {.references = &builder_.remedy_references_});
+    Field("when", use.when);
+  }
+
+  void Describe(Trace& trace) {
+    owner_ = NameCheck::kComparison;
+    Field("id", trace.id);
+    Field("prior", trace.prior);
+    Field("otherwise", trace.otherwise);
+    Field("when", trace.when);
+    Field("why", trace.why);
+    Field("remedies", trace.remedies);
+  }
+
+  void Describe(ContradictionRule& rule) {
+    Field("id", rule.id);
+    Describe(rule.sentence);
+    Field("figures", rule.figures, {.is_fact = true});
+    Field("list", rule.list);
+    if (rule.list) rule.figures.push_back("listed");  // the number of its rows
+    if (!node_["when"].exists() && !node_["row"].exists())
+      node_["id"].Report("neither 'when' nor 'row' says when the figures contradict each other", "give it one of them");
+  }
+
+  void Describe(Context& context) {
+    Field("id", context.id);
+    owner_ = ContextOwner(context.id);
+    Field("job_wide", context.job_wide);
+    Field("nearby", context.nearby);
+    Field("of_next_failure", context.of_next_failure);
+    Field("of_report", context.of_report);
+    Field("program", context.is_program);
+    const How how = {.literals = context.nearby ? Literals::kNearby : Literals::kRequired, .what = "context"};
+    if (node_["pattern"].exists()) Field("pattern", context.patterns.emplace_back(), how);
+    Field("patterns", context.patterns, how);
+    Field("until", context.until, {.literals = Literals::kNearby});
+    Field("derived", context.derived);
+    SortByPriority(&context.derived);
+    const RuleNode examples = node_["examples"];
+    Fields(&builder_, examples, owner_).DescribeExamples(context);
+    Read(examples["until"], context.until_examples, {.lines = true});
+    if (context.patterns.empty()) node_.Report("a context without a pattern", "give it 'pattern' or 'patterns'");
+    if (node_["until"].exists() && !context.of_next_failure)
+      node_["until"].Report("only what is said of one program ends", "give it \"of_next_failure\": true");
+    if (!context.derived.empty() && !context.is_program)
+      node_["derived"].Report("only a context that states a program derives facts", "give it \"program\": true");
+  }
+
+  void Describe(Framework& framework) {
+    Field("id", framework.id);
+    framework.name = framework.id;
+    Field("name", framework.name);
+    Field("aliases", framework.aliases);
+    Field("priority", framework.priority);
+    Field("signs", framework.signs, {.literals = Literals::kSign});
+    Field("examples", framework.examples, {.lines = true});
+  }
+
+  void Describe(Chip::Target& target) {
+    Field("pattern", target.pattern);
+    Field("limit", target.limit);
+  }
+
+  void Describe(Chip& chip) {
+    Field("id", chip.id);
+    Field("limits", chip.limits);
+    Field("targets", chip.targets);
+  }
+
+  void Describe(NameVersions& versions) {
+    Field("id", versions.id);
+    Field("package", versions.package);
+    Field("since", versions.since);
+    Field("until", versions.until);
+    if (versions.since.empty() && versions.until.empty())
+      node_["id"].Report("neither 'since' nor 'until' says which releases have it",
+                         "leave it out where each release has");
+    if (!versions.since.empty() && !versions.until.empty() && CompareVersions(versions.until, versions.since) < 0)
+      node_["until"].Report("this is before " + versions.since + ", since when it is there",
+                            "the last release that has it");
+  }
+
+  void Describe(TextNeeds& needs) {
+    Field("leading", needs.leading);
+    Field("line", needs.line);
+    Field("text", needs.text);
+    Field("words", needs.words);
+  }
+
+  void Describe(Quotation& quotation) {
+    Field("id", quotation.id);
+    Field("pattern", quotation.pattern);
+    Field("after", quotation.after);
+    Field("unless", quotation.unless);
+    Field("unless_after", quotation.unless_after);
+    Field("in_source", quotation.in_source);
+    Field("source_line", quotation.source_line);
+    Field("examples", quotation.examples, {.lines = true});
+    Field("logs", quotation.logs, {.lines = true});
+    Read(node_[kQuotationNeeds]["before"], quotation.needed.before, {});
+    Read(node_[kQuotationNeeds]["from_head"], quotation.needed.from_head, {});
+  }
+
+  void Describe(Suspect& suspect) {
+    Field("id", suspect.id);
+    Field("pattern", suspect.pattern, {.literals = Literals::kRequired, .what = "suspect"});
+    Field("unless", suspect.unless);
+    Fields(&builder_, node_["examples"], owner_).DescribeExamples(suspect);
+  }
+
+  void Describe(ErrorLine& line) {
+    Field("id", line.id);
+    Field("pattern", line.pattern);
+    Field("healthy", line.healthy);
+    Field("examples", line.examples, {.lines = true});
+  }
+
+  void Describe(ProgressLine& line) {
+    Field("id", line.id);
+    Field("pattern", line.pattern);
+    Field("unless", line.unless);
+    Field("compiles", line.compiles);
+    Field("examples", line.examples, {.lines = true});
+    Field("logs", line.no_match, {.lines = true});
+  }
+
+  void Describe(Affix::Signs& signs) {
+    Field("bytes", signs.bytes);
+    Field("needed", signs.needed);
+    Field("literals", signs.literals);
+  }
+
+  void Describe(Affix& affix) {
+    Field("id", affix.id);
+    affix.place = node_["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
+    Field("pattern", affix.pattern);
+    if (builder_.digest_ != nullptr) Field(kAffixSigns, affix.signs);
+    builder_.CheckAffix(node_, affix);
+  }
+
+  void Describe(Situation& situation) {
+    Field("of", situation.code, {.references = &builder_.code_references_});
+    Field("about", situation.about);
+    Field("framework", situation.framework);
+    Field("facts", situation.facts);
+    Field("rows", situation.rows);
+    DescribeCase(situation);
+    for (const RuleNode& id : node_["expect"]["remedies"].Items()) builder_.remedy_references_.push_back(id);
+  }
+
+  void Describe(ComparedRuns::OfRun& run) {
+    Field("failed", run.failed);
+    Field("measured", run.measured);
+    Field("ran", run.ran);
+    Field("compiles", run.compiles);
+    Field("code", run.code);
+    Field("title", run.title);
+    Field("path", run.path);
+    int other_failures = 0;
+    Field("other_failures", other_failures);
+    run.other_failures = static_cast<std::size_t>(std::max(0, other_failures));
+    Field("facts", run.facts);
+    Field("rows", run.rows);
+  }
+
+  void Describe(ComparedRuns& runs) {
+    Field("about", runs.about);
+    Field("before", runs.before);
+    Field("after", runs.after);
+    DescribeCase(runs);
+  }
+
+  // What a member of an object, or an item of a list, is read as.
+  enum class Literals { kNone, kRequired, kRare, kNearby, kSign };
+  struct How {
+    bool in_row = false;                          // expressions may name fields of a row
+    bool lines = false;                           // texts of several strings are joined with line breaks
+    bool is_fact = false;                         // texts are names of facts
+    std::vector<RuleNode>* references = nullptr;  // texts are ids of other entries
+    Literals literals = Literals::kNone;          // of patterns
+    const char* what = "";                        // for faults
+  };
+
+  void Read(const RuleNode& node, std::string& text, const How& how) {
+    if (!node.exists()) return;
+    text = how.lines ? node.Lines() : node.Text();
+    if (how.is_fact) builder_.names_.UseFact(owner_, node);
+    if (how.references != nullptr) how.references->push_back(node);
+  }
+  void Read(const RuleNode& node, bool& truth, const How& /*how*/) {
+    if (node.exists()) truth = node.Bool();
+  }
+  void Read(const RuleNode& node, int& number, const How& /*how*/) { number = node.Int(number); }
+  void Read(const RuleNode& node, double& size, const How& /*how*/) {
+    if (node.exists()) size = SizeOf(node).value_or(0);
+  }
+  void Read(const RuleNode& node, ByteSet& bytes, const How& /*how*/) { bytes = UnpackBytes(node.Text()); }
+  void Read(const RuleNode& node, Expression& expression, const How& how) {
+    if (node.exists()) expression = builder_.UseExpression(owner_, node, how.in_row);
+  }
+  void Read(const RuleNode& node, Template& text, const How& how) {
+    if (node.exists()) text = builder_.UseTemplate(owner_, node, how.in_row);
+  }
+  void Read(const RuleNode& node, Pattern& pattern, const How& how) {
+    if (!node.exists()) return;
+    const RuleNode source = PatternNode(node);
+    pattern = source.AsPattern();
+    if (how.literals == Literals::kRequired) builder_.CollectLiterals(pattern, source, how.what);
+    if (how.literals == Literals::kRare) builder_.CollectLiterals(pattern);
+    if (how.literals == Literals::kNearby) builder_.CollectNearbyLiterals(pattern, source);
+    if (how.literals == Literals::kSign && builder_.digest_ == nullptr)
+      builder_.sign_literals_.merge(AsSet(pattern.Literals(kSignLiteral)));
+  }
+  void Read(const RuleNode& node, std::map<std::string, Value>& facts, const How& /*how*/) {
+    for (const auto& [name, value] : node.Members()) facts[name] = FactOf(name, value);
+  }
+  template <class T>
+  void Read(const RuleNode& node, std::optional<T>& field, const How& how) {
+    if (node.exists()) Read(node, field.emplace(), how);
+  }
+  template <class T>
+  void Read(const RuleNode& node, std::vector<T>& items, const How& how) {
+    if (node.is_string()) Read(node, items.emplace_back(), how);  // one that needs no list
+    for (const RuleNode& item : node.Items()) Read(item, items.emplace_back(), how);
+  }
+  template <class T>
+  void Read(const RuleNode& node, T& record, const How& /*how*/) {
+    if (node.exists()) Fields(&builder_, node, owner_).Describe(record);
+  }
+
+ private:
+  template <class T>
+  void Field(std::string_view key, T& field, const How& how = How()) {
+    Read(node_[key], field, how);
+  }
+
+  void DescribeCase(auto& one) {
+    if (node_["expect"].exists()) one.expect = node_["expect"].json().dump();
+    one.place = FileAndLine(node_);
+    one.built_in = node_.file().built_in;
+  }
+
+  static std::set<std::string> AsSet(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
+
+  RuleSetBuilder& builder_;
+  const RuleNode node_;
+  std::string owner_;
+};
+
+template <class T>
+T RuleSetBuilder::Record(const RuleNode& node) {
+  T record;
+  Fields(this, node, "").Describe(record);
+  return record;
+}
+
+void RuleSetBuilder::BuildEntries() {
+  Merge();
+  BuildRowTests();
+  BuildTerms();
+  // What is disabled is built and checked like the rest, so that entries that name it have no fault.
+  EachSection([this](const std::string& section, auto* entries) {
+    for (const auto& [id, node] : sections_[section]) {
+      is_left_out_ = IsDisabled(section, id);
+      using Entries = std::remove_pointer_t<decltype(entries)>;
+      if constexpr (std::is_same_v<Entries, std::map<std::string, Remedy>>) {
+        entries->emplace(id, Record<Remedy>(node));
+      } else {
+        entries->push_back(Record<typename Entries::value_type>(node));
+      }
+    }
+    is_left_out_ = false;
+  });
+  for (const RuleNode& node : extensions_) BuildExtension(node);
+  for (const RuleNode& node : sections_["affixes"] | std::views::values) AddAffixExamples(node);
+  for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
+  for (const RuleNode& node : situations_) set_.situations_.push_back(Record<Situation>(node));
+  for (const RuleNode& node : comparisons_) set_.comparisons_.push_back(Record<ComparedRuns>(node));
+  for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_})
+    std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
+  BuildWording();
+  std::stable_sort(set_.frameworks_.begin(), set_.frameworks_.end(),
+                   [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
+  set_.default_framework_ = default_framework_;
+}
 
 Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
   // What the build has checked is parsed when it is first used.
@@ -82,211 +546,12 @@ Template RuleSetBuilder::UseTemplate(const std::string& owner, const RuleNode& n
   return text;
 }
 
-std::optional<Expression> RuleSetBuilder::UseOptionalExpression(const std::string& owner, const RuleNode& node,
-                                                                bool in_row) {
-  return node.exists() ? std::optional<Expression>(UseExpression(owner, node, in_row)) : std::nullopt;
-}
-
-Sentence RuleSetBuilder::BuildSentence(const std::string& owner, const RuleNode& node) {
-  Sentence sentence;
-  const bool in_row = node["row"].exists();
-  sentence.when = UseOptionalExpression(owner, node["when"], false);
-  sentence.row = UseOptionalExpression(owner, node["row"], true);
-  sentence.at = node["at"].Text();
-  names_.UseFact(owner, node["at"]);
-  sentence.text = UseTemplate(owner, node["text"], in_row);
-  return sentence;
-}
-
-std::vector<Sentence> RuleSetBuilder::BuildSentences(const std::string& owner, const RuleNode& node) {
-  std::vector<Sentence> sentences;
-  for (const RuleNode& item : node.Items()) sentences.push_back(BuildSentence(owner, item));
-  return sentences;
-}
-
-std::vector<RemedyUse> RuleSetBuilder::BuildRemedyUses(const RuleNode& node) {
-  std::vector<RemedyUse> uses;
-  for (const RuleNode& item : node.Items()) {
-    remedy_references_.push_back(item["id"]);
-    uses.push_back({item["id"].Text(), item["section"].Text(), item["prior"].Int(RemedyUse().prior)});
-  }
-  return uses;
-}
-
-void RuleSetBuilder::BuildFailure(const RuleNode& node) {
-  Failure failure;
-  failure.code = node["code"].Text();
-  failure.aliases = node["aliases"].Words();
-  failure.title = node["title"].Text();
-  failure.category = node["category"].Text();
-  failure.phase = node["phase"].Text();
-  failure.about = node["about"].Words();
-  if (node["about"].is_string()) failure.about = {node["about"].Text()};
-  failure.links = BuildLinks(node["links"]);
-  failure.absorbed_by = node["absorbed_by"].Words();
-  failure.consequence_of = node["consequence_of"].Words();
-  failure.identity = node["identity"].Words();
-  failure.numbers = node["numbers"].Words();
-  for (const char* key : {"absorbed_by", "consequence_of"}) {
-    for (const RuleNode& item : node[key].Items()) code_references_.push_back(item);
-  }
-  for (const char* key : {"identity", "numbers"}) {
-    for (const RuleNode& item : node[key].Items()) names_.UseFact(failure.code, item);
-  }
-  BuildHeads(node, &failure);
-  BuildFacts(node, &failure);
-  BuildReader(node, &failure);
-  failure.retry = BuildRetry(node["retry"]);
-  BuildScenarios(node, &failure);
-  failure.why = BuildSentences(failure.code, node["why"]);
-  failure.remedies = BuildRemedyUses(node["remedies"]);
-  BuildExamples(node["examples"], &failure);
-  set_.failures_.push_back(std::move(failure));
-}
-
-void RuleSetBuilder::BuildHeads(const RuleNode& node, Failure* failure) {
-  std::set<std::string> ids;
-  for (const Head& head : failure->heads) ids.insert(head.id);
-  for (const RuleNode& item : node["heads"].Items()) {
-    Head head;
-    head.id = item["id"].Text();
-    ReportTwice(item["id"], head.id, &ids,
-                "heads of all files are added up; `whyoom rules list` names the files that are in use");
-    head.pattern = PatternNode(item).AsPattern();
-    head.line_start = item["line_start"].Bool();
-    head.fragment = item["fragment"].Bool();
-    head.of_report = item["of_report"].Bool();
-    const bool all_left_out = std::exchange(is_left_out_, is_left_out_ || IsHeadDisabled(failure->code, head.id));
-    CollectLiterals(head.pattern, PatternNode(item), "head");
-    is_left_out_ = all_left_out;
-    failure->heads.push_back(std::move(head));
-  }
-}
-
-void RuleSetBuilder::BuildFacts(const RuleNode& node, Failure* failure) {
-  for (const RuleNode& item : node["facts"].Items()) {
-    failure->facts.push_back(PatternNode(item).AsPattern());
-    CollectLiterals(failure->facts.back());
-  }
-  Append(node["contexts"].Words(), &failure->contexts);
-  for (const RuleNode& item : node["contexts"].Items()) context_references_[failure->code].push_back(item);
-  Append(BuildDerived(failure->code, node["derived"]), &failure->derived);
-}
-
-void RuleSetBuilder::BuildReader(const RuleNode& node, Failure* failure) {
-  failure->reader = node["reader"].Text();
-  if (node["memory_space"].exists()) failure->memory_space = node["memory_space"].Text();
-  const std::vector<std::string>& readers = ReaderNames();
-  if (!failure->reader.empty() && std::find(readers.begin(), readers.end(), failure->reader) == readers.end()) {
-    const std::string meant = DidYouMean(failure->reader, readers);
-    node["reader"].Report("unknown reader '" + failure->reader + "'",
-                          meant.empty() ? "readers are " + Listing(readers) : meant);
-    names_.Forgive(failure->code);
-  }
-  failure->of_dump = node["of_dump"].Bool();
-}
-
-std::vector<DerivedFact> RuleSetBuilder::BuildDerived(const std::string& owner, const RuleNode& node) {
-  std::vector<DerivedFact> all;
-  for (const RuleNode& item : node.Items()) {
-    DerivedFact derived;
-    derived.name = item["fact"].Text();
-    derived.from = UseExpression(owner, item["from"], false);
-    derived.when = UseOptionalExpression(owner, item["when"], false);
-    derived.replace = item["replace"].Bool();
-    derived.identifies = !item["identifies"].exists() || item["identifies"].Bool();
-    all.push_back(std::move(derived));
-  }
-  return all;
-}
-
-void RuleSetBuilder::BuildScenarios(const RuleNode& node, Failure* failure) {
-  std::set<std::string> ids;
-  for (const RuleNode& item : node["scenarios"].Items()) {
-    Scenario scenario;
-    scenario.id = item["id"].Text();
-    ReportTwice(item["id"], scenario.id, &ids);
-    scenario.title = item["title"].Text();
-    scenario.priority = item["priority"].Int(0);
-    scenario.when = UseExpression(failure->code, item["when"], false);
-    scenario.about = item["about"].Text();
-    scenario.retry = BuildRetry(item["retry"]);
-    scenario.why = BuildSentences(failure->code, item["why"]);
-    scenario.remedies = BuildRemedyUses(item["remedies"]);
-    failure->scenarios.push_back(std::move(scenario));
-  }
-}
-
-void RuleSetBuilder::BuildExamples(const RuleNode& node, Failure* failure) {
-  Append(AllExamples(node["match"]), &failure->match);
-  Append(AllExamples(node["no_match"]), &failure->no_match);
-  std::vector<std::string> ids;
-  for (const Scenario& scenario : failure->scenarios) ids.push_back(scenario.id);
-  for (const RuleNode& item : node["match"].Items()) {
-    const std::string id = item["scenario"].Text();
-    if (id.empty() || std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
-    item["scenario"].Report("unknown scenario '" + id + "'", DidYouMean(id, ids));
-  }
-}
-
-void RuleSetBuilder::BuildRemedy(const RuleNode& node) {
-  Remedy remedy;
-  remedy.id = node["id"].Text();
-  remedy.title = node["title"].Text();
-  remedy.safety = node["safety"].Text();
-  remedy.safe_why = node["safe_why"].Text();
-  for (const RuleNode& other : node["safety_when"].Items()) {
-    remedy.safety_when.push_back(
-        {UseExpression("", other["when"], false), other["safety"].Text(), other["safe_why"].Text()});
-  }
-  remedy.cost = node["cost"].Int(0);
-  remedy.inquiry = node["inquiry"].Bool();
-  remedy.gain = node["gain"].Text();
-  remedy.telltale = node["telltale"].Text();
-  remedy.note = node["note"].Text();
-  AddAdvice(node, &remedy);
-  remedy.change = node["change"].Text();
-  remedy.in_parts = node["in_parts"].Text();
-  if (!remedy.in_parts.empty() && remedy.in_parts.find(kPartsHole) == std::string::npos)
-    node["in_parts"].Report(std::string("it says nowhere how many: ") + kPartsHole);
-  remedy.spread_percent = node["spread_percent"].Int(0);
-  remedy.when = UseOptionalExpression("", node["when"], false);
-  remedy.saves = UseOptionalExpression("", node["saves"], false);
-  set_.remedies_.emplace(remedy.id, remedy);
-}
-
-void RuleSetBuilder::CheckFramework(const std::string& framework, const RuleNode& node) {
+// The key of a framework in Remedy::how and Remedy::snippets.
+std::string RuleSetBuilder::FrameworkOf(const std::string& name, const RuleNode& node) {
   const Section& frameworks = sections_["frameworks"];
-  if (frameworks.empty() || frameworks.contains(framework)) return;
-  std::vector<std::string> known;
-  for (const auto& [id, one] : frameworks) known.push_back(id);
-  node.ReportKey("there is no framework '" + framework + "'", DidYouMean(framework, known));
-}
-
-// What an extension may add to. Its steps stand before those there, since a team's own are nearer to the job.
-void RuleSetBuilder::AddAdvice(const RuleNode& node, Remedy* remedy) {
-  for (const auto& [framework, steps] : node["how"].Members()) {
-    CheckFramework(framework, steps);
-    std::vector<Template> how;
-    for (const RuleNode& step : steps.Items()) {
-      how.push_back(UseTemplate("", step, false));
-    }
-    std::vector<Template>& all = remedy->how[framework == default_framework_ ? "" : framework];
-    all.insert(all.begin(), std::make_move_iterator(how.begin()), std::make_move_iterator(how.end()));
-  }
-  for (const auto& [framework, snippet] : node["snippets"].Members()) {
-    CheckFramework(framework, snippet);
-    const std::string language = snippet["language"].Text();
-    remedy->snippets[framework == default_framework_ ? "" : framework] = {
-        language.empty() ? "python" : language, snippet["before"].Lines(), snippet["after"].Lines()};
-    if (snippet["before"].Lines() == snippet["after"].Lines())
-      snippet["after"].Report("this is what stands before it, too", "say what the remedy changes");
-  }
-  Append(BuildLinks(node["links"]), &remedy->links);
-  Append(BuildSentences("", node["evidence"]), &remedy->evidence);
-  Append(BuildSentences("", node["ruled_out"]), &remedy->ruled_out);
-  Append(node["with"].Words(), &remedy->with);
-  for (const RuleNode& item : node["with"].Items()) remedy_references_.push_back(item);
+  if (!frameworks.empty() && !frameworks.contains(name))
+    node.ReportKey("there is no framework '" + name + "'", DidYouMean(name, Keys(frameworks)));
+  return name == default_framework_ ? "" : name;
 }
 
 void RuleSetBuilder::BuildExtension(const RuleNode& node) {
@@ -296,14 +561,13 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
     return one.code == name || std::find(one.aliases.begin(), one.aliases.end(), name) != one.aliases.end();
   });
   const auto remedy = set_.remedies_.find(name);
-  if (failure == set_.failures_.end() && remedy == set_.remedies_.end()) {
-    std::vector<std::string> known;
+  const bool of_failure = failure != set_.failures_.end();
+  if (!of_failure && remedy == set_.remedies_.end()) {
+    std::vector<std::string> known = Keys(set_.remedies_);
     for (const Failure& one : set_.failures_) known.push_back(one.code);
-    for (const auto& [id, one] : set_.remedies_) known.push_back(id);
     node["extends"].Report("there is no failure and no remedy '" + name + "'", DidYouMean(name, known));
     return;
   }
-  const bool of_failure = failure != set_.failures_.end();
   const std::vector<std::string> others =
       of_failure ? std::vector<std::string>{"how", "snippets", "evidence", "ruled_out", "with"}
                  : std::vector<std::string>{"heads", "facts", "contexts", "derived", "why", "remedies", "examples"};
@@ -312,68 +576,23 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
       node[key].ReportKey("'" + key + "' is of " + (of_failure ? "remedies" : "failures") + ", and '" + name +
                           "' is a " + (of_failure ? "failure" : "remedy"));
   }
-  if (of_failure) {
-    ExtendFailure(node, &*failure);
-  } else {
-    AddAdvice(node, &remedy->second);
-  }
-}
-
-void RuleSetBuilder::ExtendFailure(const RuleNode& node, Failure* failure) {
-  BuildHeads(node, failure);
-  BuildFacts(node, failure);
-  Append(BuildSentences(failure->code, node["why"]), &failure->why);
-  Append(BuildLinks(node["links"]), &failure->links);
+  if (!of_failure) return Fields(this, node, "").DescribeExtension(remedy->second);
+  Fields fields(this, node, failure->code);
+  fields.DescribeExtension(*failure);
+  std::vector<RemedyUse> uses;
+  fields.Read(node["remedies"], uses, {});
   // A remedy is offered whatever the scenario: its own evidence says where it helps.
-  for (const RemedyUse& use : BuildRemedyUses(node["remedies"])) {
-    failure->remedies.push_back(use);
-    for (Scenario& scenario : failure->scenarios) {
-      if (!scenario.remedies.empty()) scenario.remedies.push_back(use);
-    }
+  failure->remedies.insert(failure->remedies.end(), uses.begin(), uses.end());
+  for (Scenario& scenario : failure->scenarios) {
+    if (!scenario.remedies.empty()) scenario.remedies.insert(scenario.remedies.end(), uses.begin(), uses.end());
   }
-  BuildExamples(node["examples"], failure);
-}
-
-Trace RuleSetBuilder::BuildTrace(const std::string& owner, const RuleNode& node) {
-  Trace trace;
-  trace.id = node["id"].Text();
-  trace.prior = node["prior"].Int(0);
-  trace.otherwise = node["otherwise"].Bool();
-  trace.when = UseOptionalExpression(owner, node["when"], false);
-  trace.why = BuildSentences(owner, node["why"]);
-  for (const RuleNode& item : node["remedies"].Items()) {
-    remedy_references_.push_back(item["id"]);
-    trace.remedies.push_back({item["id"].Text(), UseOptionalExpression(owner, item["when"], false)});
-  }
-  return trace;
-}
-
-void RuleSetBuilder::BuildComparison() {
-  for (const auto& [id, node] : sections_["traces"]) set_.traces_.push_back(BuildTrace(NameCheck::kComparison, node));
-  for (const auto& [id, node] : sections_["notes"]) set_.notes_.push_back(BuildTrace(NameCheck::kComparison, node));
-  for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_}) {
-    std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
-  }
-}
-
-void RuleSetBuilder::BuildContradiction(const RuleNode& node) {
-  if (!node["when"].exists() && !node["row"].exists())
-    node["id"].Report("neither 'when' nor 'row' says when the figures contradict each other", "give it one of them");
-  for (const RuleNode& item : node["figures"].Items()) names_.UseFact("", item);
-  ContradictionRule rule{node["id"].Text(), BuildSentence("", node), node["figures"].Words(), node["list"].Bool()};
-  if (rule.list) rule.figures.push_back("listed");  // the number of its rows
-  set_.contradictions_.push_back(std::move(rule));
 }
 
 void RuleSetBuilder::BuildWording() {
   for (const auto& [id, node] : sections_[kWording]) {
     CheckAskedFor(kWording, id, node);
-    const bool of_comparison = id.starts_with("diff.");
-    set_.wording_.emplace(id, BuildSentences(of_comparison ? NameCheck::kComparison : "", node));
+    Fields(this, node, id.starts_with("diff.") ? NameCheck::kComparison : "").Read(node, set_.wording_[id], {});
   }
-}
-
-void RuleSetBuilder::BuildThresholds() {
   for (const auto& [id, node] : sections_[kThresholds]) {
     CheckAskedFor(kThresholds, id, node);
     set_.thresholds_.emplace(id, AsNumber(node["share"].Scalar()).value_or(0));
@@ -390,148 +609,7 @@ void RuleSetBuilder::CollectNearbyLiterals(const Pattern& pattern, const RuleNod
   nearby_literals_.insert(literals.begin(), literals.end());
 }
 
-void RuleSetBuilder::BuildContext(const RuleNode& node) {
-  Context context;
-  context.id = node["id"].Text();
-  std::vector<RuleNode> patterns = node["patterns"].Items();
-  if (node["pattern"].exists()) patterns.insert(patterns.begin(), node["pattern"]);
-  context.nearby = node["nearby"].Bool();
-  if (patterns.empty()) node.Report("a context without a pattern", "give it 'pattern' or 'patterns'");
-  for (const RuleNode& item : patterns) {
-    context.patterns.push_back(item.AsPattern());
-    if (context.nearby) {
-      CollectNearbyLiterals(context.patterns.back(), item);
-    } else {
-      CollectLiterals(context.patterns.back(), item, "context");
-    }
-  }
-  context.job_wide = node["job_wide"].Bool();
-  context.of_next_failure = node["of_next_failure"].Bool();
-  context.of_report = node["of_report"].Bool();
-  if (node["until"].exists()) {
-    context.until = node["until"].AsPattern();
-    CollectNearbyLiterals(context.until, node["until"]);
-    if (!context.of_next_failure)
-      node["until"].Report("only what is said of one program ends", "give it \"of_next_failure\": true");
-  }
-  for (const RuleNode& item : node["examples"]["until"].Items()) context.until_examples.push_back(item.Lines());
-  context.is_program = node["program"].Bool();
-  context.derived = BuildDerived(ContextOwner(context.id), node["derived"]);
-  if (!context.derived.empty() && !context.is_program)
-    node["derived"].Report("only a context that states a program derives facts", "give it \"program\": true");
-  context.match = AllExamples(node["examples"]["match"]);
-  context.no_match = AllExamples(node["examples"]["no_match"]);
-  set_.contexts_.push_back(std::move(context));
-}
-
-void RuleSetBuilder::BuildFramework(const RuleNode& node) {
-  Framework framework;
-  framework.id = node["id"].Text();
-  framework.name = node["name"].exists() ? node["name"].Text() : framework.id;
-  for (const RuleNode& alias : node["aliases"].Items()) framework.aliases.push_back(alias.Text());
-  framework.priority = node["priority"].Int(0);
-  for (const RuleNode& item : node["signs"].Items()) {
-    framework.signs.push_back(item.AsPattern());
-    if (digest_ != nullptr) continue;
-    const std::vector<std::string> literals = framework.signs.back().Literals(kSignLiteral);
-    sign_literals_.insert(literals.begin(), literals.end());
-  }
-  for (const RuleNode& item : node["examples"].Items()) framework.examples.push_back(item.Lines());
-  set_.frameworks_.push_back(std::move(framework));
-}
-
-void RuleSetBuilder::BuildChip(const RuleNode& node) {
-  Chip chip;
-  chip.id = node["id"].Text();
-  for (const RuleNode& item : node["limits"].Items()) {
-    if (const std::optional<double> limit = SizeOf(item)) chip.limits.push_back(*limit);
-  }
-  for (const RuleNode& item : node["targets"].Items()) {
-    if (const std::optional<double> limit = SizeOf(item["limit"]))
-      chip.targets.push_back({item["pattern"].AsPattern(), *limit});
-  }
-  set_.chips_.push_back(std::move(chip));
-}
-
-void RuleSetBuilder::BuildVersions(const RuleNode& node) {
-  NameVersions versions{node["id"].Text(), node["package"].Text(), node["since"].Text(), node["until"].Text()};
-  if (versions.since.empty() && versions.until.empty())
-    node["id"].Report("neither 'since' nor 'until' says which releases have it", "leave it out where each release has");
-  if (!versions.since.empty() && !versions.until.empty() && CompareVersions(versions.until, versions.since) < 0)
-    node["until"].Report("this is before " + versions.since + ", since when it is there",
-                         "the last release that has it");
-  set_.name_versions_.push_back(std::move(versions));
-}
-
-void RuleSetBuilder::BuildQuotation(const RuleNode& node) {
-  Quotation quotation;
-  quotation.id = node["id"].Text();
-  quotation.pattern = node["pattern"].AsPattern();
-  if (node["after"].exists()) quotation.after = node["after"].AsPattern();
-  if (node["unless"].exists()) quotation.unless = node["unless"].AsPattern();
-  if (node["unless_after"].exists()) quotation.unless_after = node["unless_after"].AsPattern();
-  quotation.in_source = node["in_source"].Bool();
-  quotation.source_line = node["source_line"].Bool();
-  if (digest_ != nullptr)
-    quotation.needed = {UnpackNeeds(node[kQuotationNeeds]["before"]), UnpackNeeds(node[kQuotationNeeds]["from_head"])};
-  for (const RuleNode& item : node["examples"].Items()) quotation.examples.push_back(item.Lines());
-  for (const RuleNode& item : node["logs"].Items()) quotation.logs.push_back(item.Lines());
-  set_.quotations_.push_back(std::move(quotation));
-}
-
-void RuleSetBuilder::BuildSuspect(const RuleNode& node) {
-  Suspect suspect;
-  suspect.id = node["id"].Text();
-  suspect.pattern = node["pattern"].AsPattern();
-  CollectLiterals(suspect.pattern, node["pattern"], "suspect");
-  for (const RuleNode& item : node["unless"].Items()) suspect.unless.push_back(item.AsPattern());
-  suspect.match = AllExamples(node["examples"]["match"]);
-  suspect.no_match = AllExamples(node["examples"]["no_match"]);
-  set_.suspects_.push_back(std::move(suspect));
-}
-
-void RuleSetBuilder::BuildErrorLine(const RuleNode& node) {
-  ErrorLine line;
-  line.id = node["id"].Text();
-  line.pattern = node["pattern"].AsPattern();
-  line.healthy = node["healthy"].Bool();
-  for (const RuleNode& item : node["examples"].Items()) line.examples.push_back(item.Lines());
-  set_.error_lines_.push_back(std::move(line));
-}
-
-void RuleSetBuilder::BuildProgressLine(const RuleNode& node) {
-  ProgressLine line;
-  line.id = node["id"].Text();
-  line.pattern = node["pattern"].AsPattern();
-  if (node["unless"].exists()) line.unless = node["unless"].AsPattern();
-  line.compiles = node["compiles"].Bool();
-  for (const RuleNode& item : node["examples"].Items()) line.examples.push_back(item.Lines());
-  for (const RuleNode& item : node["logs"].Items()) line.no_match.push_back(item.Lines());
-  set_.progress_.push_back(std::move(line));
-}
-
-void RuleSetBuilder::BuildAffix(const RuleNode& node) {
-  Affix affix;
-  affix.id = node["id"].Text();
-  affix.place = node["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
-  affix.pattern = node["pattern"].Text();
-  if (digest_ != nullptr) {
-    const RuleNode signs = node[kAffixSigns];
-    affix.signs = {UnpackAll(signs["bytes"]), UnpackAll(signs["needed"]), signs["literals"].Words()};
-  }
-  if (!node.file().trusted) {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    const re2::RE2 re(affix.pattern, options);
-    if (!re.ok()) node["pattern"].Report("RE2 refuses the pattern: " + re.error());
-    static const std::vector<std::string> groups = {"reporter", "repeats", "time", "goes_on"};
-    for (const auto& [name, number] : re.NamedCapturingGroups()) {
-      if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
-      const std::string meant = DidYouMean(name, groups);
-      node["pattern"].ReportAt(affix.pattern.find("<" + name + ">") + 1, "unknown group '" + name + "'",
-                               meant.empty() ? "groups are " + Listing(groups) : meant);
-    }
-  }
+void RuleSetBuilder::AddAffixExamples(const RuleNode& node) {
   const std::vector<RuleNode> examples = node["examples"].Items();
   const std::vector<RuleNode> leaves = node["leaves"].Items();
   if (examples.size() != leaves.size() && !examples.empty() && !leaves.empty()) {
@@ -539,10 +617,67 @@ void RuleSetBuilder::BuildAffix(const RuleNode& node) {
         std::to_string(leaves.size()) + " leaves for " + std::to_string(examples.size()) + " examples",
         "give what is left of each example, in their order");
   }
-  for (std::size_t i = 0; i < std::min(examples.size(), leaves.size()); ++i) {
-    set_.affix_examples_.push_back({affix.id, examples[i].Text(), leaves[i].Text()});
+  for (std::size_t i = 0; i < std::min(examples.size(), leaves.size()); ++i)
+    set_.affix_examples_.push_back({node["id"].Text(), examples[i].Text(), leaves[i].Text()});
+}
+
+// Adds examples that are in a file of their own to an entry; false if entries of that kind have none.
+bool RuleSetBuilder::AddExamples(const RuleNode& node, auto* entry) {
+  using Entry = std::remove_pointer_t<decltype(entry)>;
+  Suspect examples;
+  Fields(this, node, "").DescribeExamples(examples);
+  if constexpr (requires(Entry of) { of.match; }) {
+    Append(examples.match, &entry->match);
+    Append(examples.no_match, &entry->no_match);
+  } else if constexpr (requires(Entry of) { of.logs; }) {
+    Append(examples.match, &entry->examples);
+    Append(examples.no_match, &entry->logs);
+  } else if constexpr (requires(Entry of) { of.examples; }) {
+    Append(examples.match, &entry->examples);
+    Append(examples.no_match, &entry->no_match);
+  } else if constexpr (std::is_same_v<Entry, Affix>) {
+    // Lines, and what is left of them without affixes.
+    const std::vector<RuleNode> items = node["match"].Items();
+    for (std::size_t i = 0; i < items.size(); ++i)
+      set_.affix_examples_.push_back(
+          {entry->id, examples.match[i].text, items[i]["leaves"].Text(), examples.match[i].facts});
+    for (const Example& example : examples.no_match)
+      set_.affix_examples_.push_back({entry->id, example.text, example.text});
+  } else {
+    return false;
   }
-  set_.affixes_.push_back(std::move(affix));
+  return true;
+}
+
+void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
+  const std::string of = node["of"].Text();
+  const std::string section = of.substr(0, of.find('/'));
+  std::vector<std::string> known;  // entries of the section
+  bool is_added = false;
+  const auto visit = [&](const std::string& id, auto* entry) {
+    known.push_back(section + "/" + id);
+    is_added = is_added || (known.back() == of && AddExamples(node, entry));
+  };
+  EachSection([&](const std::string& name, auto* entries) {
+    if constexpr (requires { entries->front(); }) {
+      for (auto& entry : *entries) {
+        if (name == section) visit(IdOf(entry), &entry);
+      }
+    }
+  });
+  if (section == "json_logs") {
+    for (const char* key : {"text", "reporter", "time"}) {
+      Affix record{.id = section + "/" + key};
+      visit(key, &record);
+    }
+  }
+  if (is_added) return;
+  const bool is_known = std::find(known.begin(), known.end(), of) != known.end();
+  if (is_known || known.empty()) {
+    node["of"].Report("entries of '" + section + "' have no examples of their own", "write contexts/ID");
+  } else {
+    node["of"].Report("there is no '" + of + "'", DidYouMean(of, known));
+  }
 }
 
 }  // namespace whyoom

@@ -2,37 +2,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "rules/rule_entry.h"
 #include "rules/rule_loader.h"
+#include "rules/rule_set.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-struct SectionInfo {
-  const char* name;
-  const char* id_key;
-};
-constexpr SectionInfo kSections[] = {
-    {"failures", "code"}, {"remedies", "id"}, {"contexts", "id"},    {"frameworks", "id"},    {"chips", "id"},
-    {"quotations", "id"}, {"suspects", "id"}, {"error_lines", "id"}, {"progress", "id"},      {"affixes", "id"},
-    {"traces", "id"},     {"notes", "id"},    {"versions", "id"},    {"contradictions", "id"}};
-constexpr const char* kNoIdKey = "";
 constexpr const char* kFailures = "failures";
 constexpr std::string_view kHeads = "/heads/";
-
-std::vector<std::string> SectionNames() {
-  std::vector<std::string> names;
-  for (const SectionInfo& section : kSections) names.emplace_back(section.name);
-  return names;
-}
-
-void AddOnce(const std::vector<std::string>& words, std::vector<std::string>* to) {
-  for (const std::string& word : words) {
-    if (std::find(to->begin(), to->end(), word) == to->end()) to->push_back(word);
-  }
-}
 
 // Of an entry without a title what tells most about it.
 std::string TitleOf(const RuleNode& node) {
@@ -64,62 +43,62 @@ void RuleSetBuilder::Merge() {
 
 void RuleSetBuilder::MergeFile(const LoadedFile& file) {
   const RuleNode root = RuleNode::Root(&file, &sink_);
-  for (const SectionInfo& section : kSections) MergeSection(root, section.name, section.id_key);
-  for (const char* section : {kTerms, kRowTests, kWording, kThresholds}) {
-    for (const auto& [name, node] : root[section].Members()) MergeEntry(section, kNoIdKey, name, node);
-  }
-  for (const char* section : {kWording, kThresholds}) {
-    if (!file.built_in) continue;
-    for (const auto& [id, node] : root[section].Members()) asked_for_.emplace(id, section);
+  EachSection([&](const std::string& section, auto* /*entries*/) {
+    for (const RuleNode& node : root[section].Items()) {
+      const std::string id = IdNode(node, section).Text();
+      if (!id.empty()) MergeEntry(section, id, node);
+    }
+  });
+  for (const std::string section : {kTerms, kRowTests, kWording, kThresholds}) {
+    for (const auto& [name, node] : root[section].Members()) {
+      MergeEntry(section, name, node);
+      if (file.built_in && (section == kWording || section == kThresholds)) asked_for_.emplace(name, section);
+    }
   }
   for (const RuleNode& framework : root["frameworks"].Items()) {
     if (framework["is_default"].Bool()) default_framework_ = framework["id"].Text();
   }
-  for (const RuleNode& node : root["extensions"].Items()) extensions_.push_back(node);
-  for (const RuleNode& node : root["examples"].Items()) more_examples_.push_back(node);
-  for (const RuleNode& node : root["situations"].Items()) situations_.push_back(node);
-  for (const RuleNode& node : root["comparisons"].Items()) comparisons_.push_back(node);
+  for (const auto& [key, nodes] : {std::pair("extensions", &extensions_), std::pair("examples", &more_examples_),
+                                   std::pair("situations", &situations_), std::pair("comparisons", &comparisons_)}) {
+    for (const RuleNode& node : root[key].Items()) nodes->push_back(node);
+  }
   AddJsonKeys(root["json_logs"]);
   AddRoleWords(root["roles"]);
 }
 
-void RuleSetBuilder::MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key) {
-  for (const RuleNode& node : root[section].Items()) {
-    const std::string id = node[id_key].Text();
-    if (!id.empty()) MergeEntry(section, id_key, id, node);
-  }
-}
-
-void RuleSetBuilder::MergeEntry(const std::string& section, const std::string& id_key, const std::string& id,
-                                const RuleNode& node) {
+void RuleSetBuilder::MergeEntry(const std::string& section, const std::string& id, const RuleNode& node) {
   const auto [found, is_new] = sections_[section].emplace(id, node);
   if (is_new) return;
   const RuleNode& before = found->second;
+  const std::string before_place = ShownPlace(before.file(), IdPlace(before, section));
   if (before.file().layer < node.file().layer) {
-    replaced_[section + "/" + id].push_back(ShownPlace(before.file(), IdPlace(before, id_key)));
+    replaced_[section + "/" + id].push_back(before_place);
     disabled_[section].erase(id);
     if (section == kFailures) disabled_heads_.erase(id);
     found->second = node;
     return;
   }
-  ReportId(node, id_key, "the " + (id_key == kNoIdKey ? "name" : id_key) + " '" + id + "' is in use already",
-           "by " + ShownPlace(before.file(), IdPlace(before, id_key)));
+  const bool is_key = !IdNode(node, section).exists();
+  const std::string what = "the " +
+                           std::string(is_key                 ? "name"
+                                       : section == kFailures ? "code"
+                                                              : "id") +
+                           " '" + id + "' is in use already";
+  if (is_key) return node.ReportKey(what, "by " + before_place);
+  IdNode(node, section).Report(what, "by " + before_place);
 }
 
 std::string RuleSetBuilder::ShownPlace(const LoadedFile& file, JsonPlace place) {
   return file.name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
-JsonPlace RuleSetBuilder::IdPlace(const RuleNode& node, const std::string& id_key) {
-  return id_key == kNoIdKey ? node.key_place() : node[id_key].place();
+RuleNode RuleSetBuilder::IdNode(const RuleNode& node, const std::string& section) {
+  return node[section == kFailures ? "code" : "id"];
 }
 
-void RuleSetBuilder::ReportId(const RuleNode& node, const std::string& id_key, std::string what, std::string hint) {
-  if (id_key == kNoIdKey) {
-    node.ReportKey(std::move(what), std::move(hint));
-  } else {
-    node[id_key].Report(std::move(what), std::move(hint));
-  }
+JsonPlace RuleSetBuilder::IdPlace(const RuleNode& node, const std::string& section) {
+  const RuleNode id = IdNode(node, section);
+  return id.exists() ? id.place() : node.key_place();
 }
 
 // "remedies/bf16", "failures/E1000/heads/used_of".
@@ -127,7 +106,8 @@ void RuleSetBuilder::Disable(const RuleNode& node) {
   const std::string path = node.Text();
   const std::size_t slash = path.find('/');
   const std::string section = path.substr(0, slash);
-  const std::vector<std::string> sections = SectionNames();
+  std::vector<std::string> sections;
+  EachSection([&](const char* name, auto* /*entries*/) { sections.emplace_back(name); });
   if (slash == std::string::npos || std::find(sections.begin(), sections.end(), section) == sections.end()) {
     if (path.empty()) return;
     const std::string meant = DidYouMean(section, sections);
@@ -192,15 +172,6 @@ bool RuleSetBuilder::IsHeadDisabled(const std::string& code, const std::string& 
   return found != disabled_heads_.end() && found->second.contains(head);
 }
 
-// What is disabled is built and checked like the rest, so that nothing that speaks of it is at fault for that.
-void RuleSetBuilder::BuildEach(const std::string& section, void (RuleSetBuilder::*build)(const RuleNode&)) {
-  for (const auto& [id, node] : sections_[section]) {
-    is_left_out_ = IsDisabled(section, id);
-    (this->*build)(node);
-  }
-  is_left_out_ = false;
-}
-
 void RuleSetBuilder::DropFromFailure(Failure* failure) const {
   const auto drop = [this](const std::string& section, std::vector<std::string>* ids) {
     std::erase_if(*ids, [&](const std::string& id) { return IsDisabled(section, id); });
@@ -225,27 +196,13 @@ void RuleSetBuilder::DropDisabled() {
       set_.disabled_.push_back(std::string(kFailures) + "/" + code + std::string(kHeads) + head);
   }
   if (set_.disabled_.empty()) return;
-  const auto drop = [this](const std::string& section, auto* all) {
-    std::erase_if(*all, [&](const auto& entry) { return IsDisabled(section, entry.id); });
-  };
-  std::erase_if(set_.failures_, [&](const Failure& failure) { return IsDisabled(kFailures, failure.code); });
+  EachSection([this](const std::string& section, auto* entries) {
+    std::erase_if(*entries, [&](const auto& entry) { return IsDisabled(section, IdOf(entry)); });
+  });
   for (Failure& failure : set_.failures_) DropFromFailure(&failure);
-  std::erase_if(set_.remedies_, [&](const auto& remedy) { return IsDisabled("remedies", remedy.first); });
   for (auto& [id, remedy] : set_.remedies_)
     std::erase_if(remedy.with, [&](const std::string& other) { return IsDisabled("remedies", other); });
-  drop("contexts", &set_.contexts_);
-  drop("frameworks", &set_.frameworks_);
-  drop("chips", &set_.chips_);
-  drop("versions", &set_.name_versions_);
-  drop("quotations", &set_.quotations_);
-  drop("suspects", &set_.suspects_);
-  drop("error_lines", &set_.error_lines_);
-  drop("progress", &set_.progress_);
-  drop("affixes", &set_.affixes_);
   std::erase_if(set_.affix_examples_, [&](const AffixExample& one) { return IsDisabled("affixes", one.affix); });
-  drop("traces", &set_.traces_);
-  drop("notes", &set_.notes_);
-  drop("contradictions", &set_.contradictions_);
   const auto drop_remedies = [this](Trace* trace) {
     std::erase_if(trace->remedies, [&](const TraceRemedy& use) { return IsDisabled("remedies", use.id); });
   };
@@ -254,27 +211,25 @@ void RuleSetBuilder::DropDisabled() {
 }
 
 void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
-  for (const char* key : {"text", "reporter", "time"}) {
+  JsonLogKeys& keys = set_.json_keys_;
+  for (const auto& [key, pointers] :
+       {std::pair("text", &keys.text), std::pair("reporter", &keys.reporter), std::pair("time", &keys.time)}) {
     for (const RuleNode& item : node[key].Items()) {
       const std::string pointer = item.Text();
       if (!pointer.empty() && pointer[0] != '/')
         item.Report("'" + pointer + "' is no JSON pointer", "write /" + pointer);
+      if (std::find(pointers->begin(), pointers->end(), pointer) == pointers->end()) pointers->push_back(pointer);
     }
   }
-  AddOnce(node["text"].Words(), &set_.json_keys_.text);
-  AddOnce(node["reporter"].Words(), &set_.json_keys_.reporter);
-  AddOnce(node["time"].Words(), &set_.json_keys_.time);
 }
 
 void RuleSetBuilder::AddRoleWords(const RuleNode& node) {
-  const auto add = [&](const char* role, std::set<std::string>* words) {
+  RoleWords& roles = set_.role_words_;
+  for (const auto& [role, words] :
+       {std::pair("optimizer_state", &roles.optimizer_state), std::pair("optimizer_parts", &roles.optimizer_parts),
+        std::pair("weights", &roles.weights), std::pair("cache", &roles.cache), std::pair("inputs", &roles.inputs)}) {
     for (const std::string& word : node[role].Words()) words->insert(word);
-  };
-  add("optimizer_state", &set_.role_words_.optimizer_state);
-  add("optimizer_parts", &set_.role_words_.optimizer_parts);
-  add("weights", &set_.role_words_.weights);
-  add("cache", &set_.role_words_.cache);
-  add("inputs", &set_.role_words_.inputs);
+  }
 }
 
 std::vector<RuleEntry> RuleSetBuilder::List(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -284,42 +239,42 @@ std::vector<RuleEntry> RuleSetBuilder::List(std::string_view schema, const std::
   builder.Merge();
   std::vector<RuleEntry> all;
   for (const std::string& section : RuleSections()) {
-    const auto info = std::find_if(std::begin(kSections), std::end(kSections),
-                                   [&](const SectionInfo& one) { return one.name == section; });
-    const std::string id_key = info != std::end(kSections) ? info->id_key : kNoIdKey;
-    for (const auto& [id, node] : builder.sections_[section]) {
-      RuleEntry entry;
-      entry.section = section;
-      entry.id = id;
-      entry.title = TitleOf(node);
-      entry.place = ShownPlace(node.file(), IdPlace(node, id_key));
-      entry.built_in = node.file().built_in;
-      entry.replaces = builder.replaced_[section + "/" + id];
-      if (builder.IsDisabled(section, id)) {
-        const RuleNode& by = builder.disabled_.at(section).at(id);
-        entry.disabled_by = ShownPlace(by.file(), by.place());
-      }
-      const bool is_failure = section == kFailures;
-      const std::vector<std::string> aliases = is_failure ? node["aliases"].Words() : std::vector<std::string>();
-      for (const RuleNode& extension : builder.extensions_) {
-        const std::string of = extension["extends"].Text();
-        const bool is_meant = of == id || std::find(aliases.begin(), aliases.end(), of) != aliases.end();
-        if ((is_failure || section == "remedies") && is_meant)
-          entry.extended_by.push_back(ShownPlace(extension.file(), extension["extends"].place()));
-      }
-      if (is_failure && builder.disabled_heads_.contains(id)) {
-        for (const auto& [head, by] : builder.disabled_heads_.at(id))
-          entry.without.push_back("heads/" + head + ", by " + ShownPlace(by.file(), by.place()));
-      }
-      all.push_back(std::move(entry));
-    }
+    for (const auto& [id, node] : builder.sections_[section]) all.push_back(builder.EntryOf(section, id, node));
   }
   return all;
 }
 
+RuleEntry RuleSetBuilder::EntryOf(const std::string& section, const std::string& id, const RuleNode& node) {
+  RuleEntry entry;
+  entry.section = section;
+  entry.id = id;
+  entry.title = TitleOf(node);
+  entry.place = ShownPlace(node.file(), IdPlace(node, section));
+  entry.built_in = node.file().built_in;
+  entry.replaces = replaced_[section + "/" + id];
+  if (IsDisabled(section, id)) {
+    const RuleNode& by = disabled_.at(section).at(id);
+    entry.disabled_by = ShownPlace(by.file(), by.place());
+  }
+  const bool is_failure = section == kFailures;
+  std::vector<std::string> names = is_failure ? node["aliases"].Words() : std::vector<std::string>();
+  names.push_back(id);
+  for (const RuleNode& extension : extensions_) {
+    const bool is_meant = std::find(names.begin(), names.end(), extension["extends"].Text()) != names.end();
+    if ((is_failure || section == "remedies") && is_meant)
+      entry.extended_by.push_back(ShownPlace(extension.file(), extension["extends"].place()));
+  }
+  if (is_failure && disabled_heads_.contains(id)) {
+    for (const auto& [head, by] : disabled_heads_.at(id))
+      entry.without.push_back("heads/" + head + ", by " + ShownPlace(by.file(), by.place()));
+  }
+  return entry;
+}
+
 const std::vector<std::string>& RuleSections() {
   static const std::vector<std::string> sections = [] {
-    std::vector<std::string> all = SectionNames();
+    std::vector<std::string> all;
+    RuleSetBuilder().EachSection([&](const char* name, auto* /*entries*/) { all.emplace_back(name); });
     all.insert(all.end(), {"terms", "row_fields", "wording", "thresholds"});
     return all;
   }();

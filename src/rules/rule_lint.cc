@@ -6,16 +6,19 @@
 #include <set>
 #include <utility>
 
-#include "rules/expression_lexer.h"
+#include "rules/expression_node.h"
 #include "rules/names.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
 #include "text/byte_class.h"
+#include "text/quantity.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::array<const char*, 3> kSpecialFacts = {"need_bytes", "have_bytes", "excess_bytes"};
+const std::vector<std::string> kSpecialFacts = {"need_bytes", "have_bytes", "excess_bytes"};
+// What the program reads beside these that no entry of the built-in data names.
+const std::vector<std::string> kProgramFacts = {"module", "partition", "replica", "system_reserved_bytes"};
 
 // The source without what makes no difference.
 std::string Tokens(const RuleNode& node) {
@@ -36,12 +39,6 @@ bool Contains(const std::vector<std::string>& words, const std::string& word) {
 
 ValueType Both(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; }
 
-// Collects what names may be from all who give them.
-void Give(const std::string& name, ValueType type, std::map<std::string, ValueType>* types) {
-  const auto [found, is_new] = types->emplace(name, type);
-  if (!is_new) found->second = Both(found->second, type);
-}
-
 // What `whyoom rules new` leaves to be written, and readers would see.
 void NoteUnwritten(const RuleNode& node) {
   if (node.is_string()) {
@@ -51,6 +48,54 @@ void NoteUnwritten(const RuleNode& node) {
   for (const auto& [key, member] : node.Members()) NoteUnwritten(member);
   for (const RuleNode& item : node.Items()) NoteUnwritten(item);
 }
+
+// What the patterns of a failure capture in a text, and what is derived of it.
+class CapturedFacts : public Scope {
+ public:
+  CapturedFacts(const Failure& failure, const std::string& text) {
+    PatternMatch match;
+    std::size_t end = std::string::npos;  // of the first header
+    for (const Head& head : failure.heads) {
+      if (!head.pattern.Find(text, 0, &match)) continue;
+      end = std::min(end, match.end);
+      Add(match);
+    }
+    for (const Pattern& fact : failure.facts) {
+      if (end != std::string::npos && fact.Find(text, end, &match)) Add(match);
+    }
+    for (const auto& [name, value] : facts_) sizes_ += name.ends_with("_bytes") ? 1 : 0;
+    for (const DerivedFact& derived : failure.derived) {
+      if (!derived.replace && facts_.contains(derived.name)) continue;
+      if (derived.when && AsBool(derived.when->Evaluate(*this)) != true) continue;
+      const Value value = derived.from.Evaluate(*this);
+      if (IsKnown(value)) facts_[derived.name] = value;
+    }
+  }
+
+  Value Get(std::string_view name) const override {
+    const auto found = facts_.find(name);
+    return found == facts_.end() ? Value(Unknown{}) : found->second;
+  }
+  int sizes() const { return sizes_; }  // how many were captured
+
+  // "limit_bytes = 21.50 GiB, used_bytes = 15.75 GiB".
+  std::string Listed() const {
+    std::string listed;
+    for (const auto& [name, value] : facts_) {
+      const std::optional<double> size = name.ends_with("_bytes") ? AsNumber(value) : std::nullopt;
+      if (size) listed += (listed.empty() ? "" : ", ") + name + " = " + FormatSize(static_cast<std::int64_t>(*size));
+    }
+    return listed;
+  }
+
+ private:
+  void Add(const PatternMatch& match) {
+    for (const Capture& capture : match.captures) facts_.emplace(capture.name, capture.value);
+  }
+
+  std::map<std::string, Value, std::less<>> facts_;
+  int sizes_ = 0;
+};
 
 // A log that says nothing.
 class NothingKnown : public Scope {
@@ -66,16 +111,30 @@ void RuleSetBuilder::Lint() {
   LintOrphans();
   LintSteps();
   LintTypes();
-  LintSpecialFacts();
+  LintUnusedFacts();
+  LintDerived();
+  LintFigures();
   for (const LoadedFile& file : files_) {
     if (!file.built_in) NoteUnwritten(RuleNode::Root(&file, &sink_));
   }
 }
 
+// Each failure's node, and those of its extensions, with its code.
+std::vector<std::pair<std::string, RuleNode>> RuleSetBuilder::FailureNodes() const {
+  std::vector<std::pair<std::string, RuleNode>> nodes;
+  if (const auto failures = sections_.find("failures"); failures != sections_.end())
+    nodes.assign(failures->second.begin(), failures->second.end());
+  for (const RuleNode& extension : extensions_) {
+    const Failure* failure = set_.FindFailure(extension["extends"].Text());
+    if (failure != nullptr) nodes.emplace_back(failure->code, extension);
+  }
+  return nodes;
+}
+
 std::vector<RuleSetBuilder::WrittenHead> RuleSetBuilder::WrittenHeads() const {
   std::vector<WrittenHead> heads;
-  const auto add = [&](const std::string& code, const RuleNode& from) {
-    for (const RuleNode& item : from["heads"].Items()) {
+  for (const auto& [code, node] : FailureNodes()) {
+    for (const RuleNode& item : node["heads"].Items()) {
       std::vector<SyntaxFault> faults;
       WrittenHead head{code, item["id"].Text(), PatternNode(item), {}, false};
       head.pattern = Pattern::Compile(head.at.Text(), &faults, Pattern::Check::kSyntax);
@@ -83,17 +142,11 @@ std::vector<RuleSetBuilder::WrittenHead> RuleSetBuilder::WrittenHeads() const {
       if (head.pattern.ok() && !IsHeadDisabled(code, head.id) && !IsDisabled("failures", code))
         heads.push_back(std::move(head));
     }
-  };
-  for (const auto& [code, node] : sections_.at("failures")) add(code, node);
-  for (const RuleNode& extension : extensions_) {
-    const Failure* failure = set_.FindFailure(extension["extends"].Text());
-    if (failure != nullptr) add(failure->code, extension);
   }
   return heads;
 }
 
 void RuleSetBuilder::LintHeads() {
-  if (!sections_.contains("failures")) return;
   const std::vector<WrittenHead> heads = WrittenHeads();
   std::map<std::string, const WrittenHead*> seen;
   // Those of the lower layers first: whoever comes later is told.
@@ -143,13 +196,8 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
       return;
     }
   };
-  for (const auto& [code, node] : sections_.at("failures")) {
+  for (const auto& [code, node] : FailureNodes()) {
     for (const RuleNode& item : node["examples"]["match"].Items()) judge(code, item);
-  }
-  for (const RuleNode& extension : extensions_) {
-    const Failure* failure = set_.FindFailure(extension["extends"].Text());
-    if (failure == nullptr) continue;
-    for (const RuleNode& item : extension["examples"]["match"].Items()) judge(failure->code, item);
   }
 }
 
@@ -218,44 +266,14 @@ void RuleSetBuilder::LintSteps() {
 }
 
 void RuleSetBuilder::LintTypes() {
-  using Types = std::map<std::string, ValueType>;
-  std::map<std::string, Types> of;  // by owner
-  Types all;
-  Types rows;
-  const auto give = [&](const std::string& owner, const std::string& fact, ValueType type) {
-    Give(fact, type, &of[owner]);
-    Give(fact, type, &all);
-  };
-  const auto give_pattern = [&](const std::string& owner, const Pattern& pattern) {
-    for (const std::string& fact : pattern.capture_names()) give(owner, fact, pattern.capture_type(fact));
-  };
-  for (const RowTest& test : set_.row_tests_) rows.emplace(test.name, ValueType::kTruth);
-  for (const Context& context : set_.contexts_) {
-    for (const Pattern& pattern : context.patterns) give_pattern(ContextOwner(context.id), pattern);
-    for (const DerivedFact& derived : context.derived) give(ContextOwner(context.id), derived.name, ValueType::kAny);
-  }
-  for (const Failure& failure : set_.failures_) {
-    for (const Head& head : failure.heads) give_pattern(failure.code, head.pattern);
-    for (const Pattern& fact : failure.facts) give_pattern(failure.code, fact);
-    for (const std::string& fact : ReaderFacts(failure.reader)) give(failure.code, fact, TypeOfBuiltIn(fact));
-    for (const DerivedFact& derived : failure.derived) give(failure.code, derived.name, ValueType::kAny);
-    for (const Context& context : set_.contexts_) {
-      if (!Contains(failure.contexts, context.id)) continue;
-      for (const Pattern& pattern : context.patterns) give_pattern(failure.code, pattern);
-    }
-  }
   const auto type_of = [&](const std::string& owner, const std::string& name, bool in_rows) {
     const std::size_t dot = name.find('.');
     const std::string field = dot == std::string::npos ? name : name.substr(dot + 1);
     const bool of_row = in_rows || name.starts_with("largest.");
-    if (const auto row = rows.find(field); row != rows.end()) return row->second;
+    if (set_.FindRowTest(field) != nullptr) return ValueType::kTruth;
     const ValueType built_in = TypeOfBuiltIn(field);
-    const bool is_field = Contains(RowFields(), field);
-    if ((of_row || !is_field) && built_in != ValueType::kAny) return built_in;
-    if (dot != std::string::npos) return ValueType::kAny;
-    const Types& own = owner.empty() || owner == NameCheck::kTerms ? all : of[owner];
-    const auto fact = own.find(name);
-    return fact != own.end() ? fact->second : ValueType::kAny;
+    if ((of_row || !Contains(RowFields(), field)) && built_in != ValueType::kAny) return built_in;
+    return dot != std::string::npos ? ValueType::kAny : names_.TypeOf(owner == NameCheck::kTerms ? "" : owner, name);
   };
   for (const TypedUse& use : typed_) {
     const TypeOfName types = [&](const std::string& name, bool in_rows) { return type_of(use.owner, name, in_rows); };
@@ -297,27 +315,69 @@ std::optional<RuleNode> RuleSetBuilder::NodeGiving(const RuleNode& owner, const 
   return std::nullopt;
 }
 
-// "need_byte" is a fact like any other, and no bar is drawn of it.
-void RuleSetBuilder::LintSpecialFacts() {
-  const std::vector<std::string> special(kSpecialFacts.begin(), kSpecialFacts.end());
+// A capture or a derived fact of a user's file that nothing reads: "need_byte" draws no bar.
+void RuleSetBuilder::LintUnusedFacts() {
   const std::set<std::string> used = names_.UsedNames();
   const auto judge = [&](const std::string& owner, const RuleNode& node) {
+    if (node.file().built_in) return;
     for (const std::string& fact : names_.FactsOf(owner)) {
-      if (Contains(special, fact) || used.contains(fact)) continue;
-      const std::string meant = Nearest(fact, special);
-      // Another word with the same ending is no slip.
-      const bool is_near = !meant.empty() && fact[0] == meant[0] && fact.size() + 2 > meant.size() &&
-                           fact.size() < meant.size() + 2 && fact.substr(0, 4) == meant.substr(0, 4);
+      const bool is_read = used.contains(fact) || used.contains("before." + fact) || used.contains("after." + fact);
+      if (is_read || Contains(kSpecialFacts, fact) || Contains(kProgramFacts, fact)) continue;
       std::size_t at = 0;
-      const std::optional<RuleNode> gives = is_near ? NodeGiving(node, fact, &at) : std::nullopt;
-      if (gives && !gives->file().built_in)
-        gives->NoteAt(at, "nothing asks for the fact '" + fact + "'", "did you mean '" + meant + "'?");
+      const std::optional<RuleNode> gives = NodeGiving(node, fact, &at);
+      if (!gives) continue;
+      const std::string meant = Nearest(fact, kSpecialFacts);
+      const bool is_near = !meant.empty() && fact.substr(0, 4) == meant.substr(0, 4);  // not only the ending
+      gives->NoteAt(at, "nothing reads the fact '" + fact + "'",
+                    is_near ? "did you mean '" + meant + "'?" : "reports show it, no entry concludes anything from it");
     }
   };
-  for (const auto& [code, node] : sections_["failures"]) judge(code, node);
-  for (const RuleNode& extension : extensions_) {
-    const Failure* failure = set_.FindFailure(extension["extends"].Text());
-    if (failure != nullptr) judge(failure->code, extension);
+  for (const auto& [code, node] : FailureNodes()) judge(code, node);
+  for (const auto& [id, node] : sections_["contexts"]) judge(ContextOwner(id), node);
+}
+
+// Formulas are evaluated in the order of their list, those of one fact by priority. A result that would be another one
+// in another order is an accident.
+void RuleSetBuilder::LintDerived() {
+  std::map<std::string, std::vector<RuleNode>> of;  // by owner
+  for (const auto& [code, node] : FailureNodes()) {
+    for (const RuleNode& item : node["derived"].Items()) of[code].push_back(item);
+  }
+  for (const auto& [id, node] : sections_["contexts"]) of[ContextOwner(id)] = node["derived"].Items();
+  for (const auto& [owner, items] : of) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      std::set<std::string> reads;
+      for (const char* key : {"from", "when"}) {
+        for (const NameUse& use : items[i][key].AsExpression(*terms_).name_uses()) reads.insert(use.name);
+      }
+      const std::string fact = items[i]["fact"].Text();
+      for (std::size_t later = i + 1; later < items.size(); ++later) {
+        const std::string other = items[later]["fact"].Text();
+        if (other == fact && items[later]["priority"].Int(0) == items[i]["priority"].Int(0)) {
+          items[later]["fact"].Note("another formula gives '" + fact + "' with the same priority: their order decides",
+                                    "give one of them another \"priority\"");
+        } else if (other != fact && reads.contains(other)) {
+          items[i]["fact"].Note("this reads '" + other + "', which is derived after it", "write it after that formula");
+        }
+      }
+    }
+  }
+}
+
+// An example with figures of which no need and no excess follows has its captures under wrong names, mostly.
+void RuleSetBuilder::LintFigures() {
+  for (const auto& [code, node] : FailureNodes()) {
+    const Failure* failure = set_.FindFailure(code);
+    const std::set<std::string> facts = names_.FactsOf(code);
+    if (node.file().built_in || failure == nullptr || !facts.contains("need_bytes") || !facts.contains("excess_bytes"))
+      continue;
+    for (const RuleNode& item : node["examples"]["match"].Items()) {
+      const RuleNode text = item.is_object() ? item["text"] : item;
+      const CapturedFacts captured(*failure, text.Lines());
+      const bool has_excess = AsNumber(captured.Get("excess_bytes")).value_or(0) > 0;
+      if (captured.sizes() >= 2 && !has_excess && !IsKnown(captured.Get("excess_below_bytes")))
+        text.Note("'" + code + "' derives no excess from this example", captured.Listed());
+    }
   }
 }
 

@@ -1,11 +1,14 @@
 #include "rules/rule_loader.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "rules/builtin.h"
-#include "rules/compile_terms.h"
 #include "rules/expression_node.h"
 #include "rules/names.h"
 #include "rules/schema_check.h"
@@ -36,11 +39,42 @@ std::vector<std::string> Parts(const std::string& literal) {
   return parts;
 }
 
-template <typename Map>
-std::vector<std::string> Keys(const Map& map) {
-  std::vector<std::string> keys;
-  for (const auto& entry : map) keys.push_back(entry.first);
-  return keys;
+template <class Number>
+Number TakeNumber(std::string_view* packed) {
+  Number number;
+  std::memcpy(&number, packed->data(), sizeof number);
+  packed->remove_prefix(sizeof number);
+  return number;
+}
+
+std::string TakeText(std::string_view* packed) {
+  const auto size = TakeNumber<std::uint32_t>(packed);
+  std::string text(packed->substr(0, size));
+  packed->remove_prefix(size);
+  return text;
+}
+
+// The value at the start of `packed`, see RuleDigest::data, which is trusted to be right.
+nlohmann::json TakeJson(std::string_view* packed) {
+  const char kind = packed->front();
+  packed->remove_prefix(1);
+  if (kind == 's') return TakeText(packed);
+  if (kind == 'd') return TakeNumber<double>(packed);
+  if (kind == 'i') return TakeNumber<std::int64_t>(packed);
+  if (kind == 'a') {
+    nlohmann::json::array_t items(TakeNumber<std::uint32_t>(packed));
+    for (nlohmann::json& item : items) item = TakeJson(packed);
+    return items;
+  }
+  if (kind == 'o') {
+    nlohmann::json::object_t members;
+    for (auto left = TakeNumber<std::uint32_t>(packed); left > 0; --left) {
+      std::string key = TakeText(packed);
+      members.emplace_hint(members.end(), std::move(key), TakeJson(packed));
+    }
+    return members;
+  }
+  return kind == 'n' ? nlohmann::json() : nlohmann::json(kind == 't');
 }
 
 }  // namespace
@@ -70,7 +104,8 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   return std::move(builder.set_);
 }
 
-RuleSet RuleSetBuilder::BuildDigested(const RuleDigest& digest, std::vector<Fault>* faults) {
+RuleSet RuleSetBuilder::BuildDigested(std::vector<Fault>* faults) {
+  const RuleDigest& digest = BuiltInDigest();
   RuleSetBuilder builder;
   builder.digest_ = &digest;
   builder.known_literals_ = &digest.literals;
@@ -85,39 +120,12 @@ RuleSet RuleSetBuilder::BuildDigested(const RuleDigest& digest, std::vector<Faul
   return std::move(builder.set_);
 }
 
-void RuleSetBuilder::BuildEntries() {
-  Merge();
-  BuildRowTests();
-  BuildTerms();
-  BuildEach("contexts", &RuleSetBuilder::BuildContext);
-  BuildEach("failures", &RuleSetBuilder::BuildFailure);
-  BuildEach("remedies", &RuleSetBuilder::BuildRemedy);
-  for (const RuleNode& node : extensions_) BuildExtension(node);
-  BuildEach("frameworks", &RuleSetBuilder::BuildFramework);
-  BuildEach("chips", &RuleSetBuilder::BuildChip);
-  BuildEach("versions", &RuleSetBuilder::BuildVersions);
-  BuildEach("quotations", &RuleSetBuilder::BuildQuotation);
-  BuildEach("suspects", &RuleSetBuilder::BuildSuspect);
-  BuildEach("error_lines", &RuleSetBuilder::BuildErrorLine);
-  BuildEach("progress", &RuleSetBuilder::BuildProgressLine);
-  BuildEach("affixes", &RuleSetBuilder::BuildAffix);
-  BuildEach("contradictions", &RuleSetBuilder::BuildContradiction);
-  for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
-  for (const RuleNode& node : situations_) BuildSituation(node);
-  for (const RuleNode& node : comparisons_) BuildComparedRuns(node);
-  BuildComparison();
-  BuildWording();
-  BuildThresholds();
-  std::stable_sort(set_.frameworks_.begin(), set_.frameworks_.end(),
-                   [](const Framework& a, const Framework& b) { return a.priority > b.priority; });
-  set_.default_framework_ = default_framework_;
-}
-
 void RuleSetBuilder::ReadDigest() {
-  const RuleValue data = RuleValue::OfPacked(digest_->data);
-  const std::vector<std::string> names = data.Keys();
-  files_.reserve(names.size());  // nodes point into it
-  for (const std::string& name : names) files_.push_back({name, true, 0, true, files_.size(), {}, data.Find(name)});
+  // Never freed: that would take another millisecond of each start.
+  static const nlohmann::json& all =
+      *new nlohmann::json([packed = digest_->data]() mutable { return TakeJson(&packed); }());
+  files_.reserve(all.size());  // nodes point into it
+  for (const auto& [name, data] : all.items()) files_.push_back({name, true, 0, true, files_.size(), {}, &data});
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -126,13 +134,13 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
   const auto parse = [&](const RuleFile& file, bool is_built_in) {
     const int layer = is_built_in ? 0 : file.layer;
     files_.push_back(
-        {file.name, is_built_in, layer, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text), {}});
+        {file.name, is_built_in, layer, is_built_in && trusted, files_.size(), JsonDocument::Parse(file.text)});
     if (!is_built_in) set_.extra_files_.push_back(CutBytes(Printable(file.name), kShownName));
   };
   for (const RuleFile& file : built_in) parse(file, true);
   for (const RuleFile& file : files) parse(file, false);
 
-  std::optional<SchemaCheck> check;  // made only where something is to be checked
+  nlohmann::json rules_schema;  // parsed when the first file is to be checked
   for (const LoadedFile& file : files_) {
     for (const JsonFault& fault : file.document.faults()) {
       sink_.Add(file, file.document.PlaceAt(fault.offset), fault.what, fault.hint);
@@ -142,45 +150,12 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
       continue;
     }
     if (file.trusted) continue;
-    if (!check) check.emplace(schema);
-    for (const SchemaFault& fault : check->Run(file.document.value())) {
+    if (rules_schema.is_null()) rules_schema = nlohmann::json::parse(schema);
+    for (const SchemaFault& fault : CheckSchema(rules_schema, file.document.value())) {
       const JsonPlace place =
           fault.at_key ? file.document.PlaceOfKey(fault.pointer) : file.document.PlaceOf(fault.pointer);
       sink_.Add(file, place, fault.what, fault.hint);
     }
-  }
-}
-
-void RuleSetBuilder::BuildRowTests() {
-  const Section& nodes = sections_[kRowTests];
-  Section conditions;
-  for (const auto& [name, node] : nodes) {
-    CheckName(name, node, "field");
-    conditions.emplace(name, node["when"]);
-  }
-  // They may name each other; each is compiled with what these stand for in it.
-  for (auto& [name, when] : CompileTerms(conditions, "field")) {
-    const RuleNode& node = nodes.at(name);
-    names_.Use(NameCheck::kRowTests, node["when"], when.name_uses(), true);
-    names_.GiveRowField(name);
-    if (when.is_over_rows()) node["when"].Report("a field is of one row", "write a term");
-    set_.row_tests_.push_back({name, when, node["about"].Text()});
-  }
-}
-
-void RuleSetBuilder::BuildTerms() {
-  const Section& nodes = sections_[kTerms];
-  for (const auto& [name, node] : nodes) {
-    CheckName(name, node, "term");
-    if (sections_[kRowTests].contains(name))
-      node.ReportKey("'" + name + "' is a field already", "give the term another name");
-  }
-  terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
-  // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
-  for (const auto& [name, node] : nodes) {
-    names_.Use(NameCheck::kTerms, node, terms_->at(name).name_uses(), true);
-    names_.MayMean(name);
-    set_.term_names_.push_back(name);
   }
 }
 
@@ -191,21 +166,6 @@ void RuleSetBuilder::CheckAskedFor(const std::string& section, const std::string
   }
   if (node.file().built_in || std::find(known.begin(), known.end(), id) != known.end()) return;
   node.ReportKey("nothing asks for '" + Printable(id) + "' of the " + section, DidYouMean(id, known));
-}
-
-void RuleSetBuilder::CheckName(const std::string& name, const RuleNode& node, const std::string& what) {
-  const auto holds = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
-      (name[0] >= '0' && name[0] <= '9')) {
-    node.ReportKey("'" + Printable(name) + "' cannot be the name of a " + what,
-                   "write it in small letters, digits and _");
-  } else if (internal::IsReserved(name)) {
-    node.ReportKey("'" + name + "' is a word of the expressions", "give the " + what + " another name");
-  } else if (holds(RowFields()) || holds(BuiltInNames())) {
-    node.ReportKey("'" + name + "' is a field already", "give the " + what + " another name");
-  }
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
@@ -304,26 +264,22 @@ void RuleSetBuilder::CheckCodes() {
 }
 
 void RuleSetBuilder::GiveFacts() {
+  const auto give = [this](const std::string& owner, const Pattern& pattern) {
+    for (const std::string& fact : pattern.capture_names()) names_.Give(owner, fact, pattern.capture_type(fact));
+  };
   for (const Context& context : set_.contexts_) {
-    const std::string owner = ContextOwner(context.id);
-    for (const Pattern& pattern : context.patterns) {
-      for (const std::string& fact : pattern.capture_names()) names_.Give(owner, fact);
-    }
-    for (const DerivedFact& derived : context.derived) names_.Give(owner, derived.name);
+    for (const Pattern& pattern : context.patterns) give(ContextOwner(context.id), pattern);
+    for (const DerivedFact& derived : context.derived) names_.Give(ContextOwner(context.id), derived.name);
   }
   for (const Failure& failure : set_.failures_) {
-    const auto give = [&](const std::vector<std::string>& facts) {
-      for (const std::string& fact : facts) names_.Give(failure.code, fact);
-    };
-    for (const Head& head : failure.heads) give(head.pattern.capture_names());
-    for (const Pattern& fact : failure.facts) give(fact.capture_names());
-    for (const DerivedFact& derived : failure.derived) give({derived.name});
-    give(ReaderFacts(failure.reader));
+    for (const Head& head : failure.heads) give(failure.code, head.pattern);
+    for (const Pattern& fact : failure.facts) give(failure.code, fact);
+    for (const DerivedFact& derived : failure.derived) names_.Give(failure.code, derived.name);
+    for (const std::string& fact : ReaderFacts(failure.reader)) names_.Give(failure.code, fact, TypeOfBuiltIn(fact));
     for (const Context& context : set_.contexts_) {
       const std::vector<std::string>& used = failure.contexts;
-      if (std::find(used.begin(), used.end(), context.id) != used.end()) {
-        for (const Pattern& pattern : context.patterns) give(pattern.capture_names());
-      }
+      if (std::find(used.begin(), used.end(), context.id) == used.end()) continue;
+      for (const Pattern& pattern : context.patterns) give(failure.code, pattern);
     }
   }
 }
@@ -363,6 +319,56 @@ void RuleSetBuilder::Fingerprint() {
   for (const RuleNode& node : extensions_) all["extensions"].push_back(node.json());
   if (!set_.disabled_.empty()) all["disable"] = set_.disabled_;
   set_.fingerprint_ = Sha256Hex(all.dump());
+}
+
+void RuleSetBuilder::CheckReader(const RuleNode& node, const Failure& failure) {
+  const std::vector<std::string>& readers = ReaderNames();
+  if (failure.reader.empty() || std::find(readers.begin(), readers.end(), failure.reader) != readers.end()) return;
+  const std::string meant = DidYouMean(failure.reader, readers);
+  node["reader"].Report("unknown reader '" + failure.reader + "'",
+                        meant.empty() ? "readers are " + Listing(readers) : meant);
+  names_.Forgive(failure.code);
+}
+
+void RuleSetBuilder::CheckScenarios(const RuleNode& examples, const Failure& failure) {
+  std::vector<std::string> ids;
+  for (const Scenario& scenario : failure.scenarios) ids.push_back(scenario.id);
+  for (const RuleNode& item : examples.Items()) {
+    const std::string id = item["scenario"].Text();
+    if (id.empty() || std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
+    item["scenario"].Report("unknown scenario '" + id + "'", DidYouMean(id, ids));
+  }
+}
+
+void RuleSetBuilder::CheckAffix(const RuleNode& node, const Affix& affix) {
+  if (node.file().trusted) return;
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  const re2::RE2 re(affix.pattern, options);
+  if (!re.ok()) node["pattern"].Report("RE2 refuses the pattern: " + re.error());
+  static const std::vector<std::string> groups = {"reporter", "repeats", "time", "goes_on"};
+  for (const auto& [name, number] : re.NamedCapturingGroups()) {
+    if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
+    const std::string meant = DidYouMean(name, groups);
+    node["pattern"].ReportAt(affix.pattern.find("<" + name + ">") + 1, "unknown group '" + name + "'",
+                             meant.empty() ? "groups are " + Listing(groups) : meant);
+  }
+}
+
+// What a situation states must be what the log can give.
+void RuleSetBuilder::CheckSituations() const {
+  for (const RuleNode& node : situations_) {
+    const Failure* failure = set_.FindFailure(node["of"].Text());
+    if (failure == nullptr) continue;  // reported as an unknown code
+    const std::set<std::string> facts = names_.FactsOf(failure->code);
+    for (const RuleNode& given : {node["facts"], node["expect"]["facts"]}) {
+      for (const auto& [name, value] : given.Members()) {
+        if (facts.contains(name) || name == "chip") continue;
+        value.ReportKey("nothing gives '" + failure->code + "' the fact '" + name + "'",
+                        DidYouMean(name, {facts.begin(), facts.end()}));
+      }
+    }
+  }
 }
 
 }  // namespace whyoom

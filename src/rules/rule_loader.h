@@ -10,12 +10,66 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/name_check.h"
-#include "rules/rule_entry.h"
+#include "rules/expression.h"
+#include "rules/names.h"
 #include "rules/rule_node.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
+
+struct RuleDigest;
+
+// Collects the names that the rule data uses and the facts that it gives, and says afterwards which names
+// nothing gives. Afterwards, because order in a file means nothing.
+
+class NameCheck {
+ public:
+  // Owners beside failures: what is said of two runs, of a difference between two programs, and terms, which may be
+  // about anything.
+  static constexpr const char* kComparison = "the comparison";
+  static constexpr const char* kTerms = "the terms";
+  static constexpr const char* kRowTests = "the fields of a row";
+
+  // For `owner`, a failure's code, or empty: a remedy, which may use the facts of all failures.
+  void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
+  void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
+
+  // The type is kAny if several givers disagree.
+  void Give(const std::string& owner, const std::string& fact, ValueType type = ValueType::kAny);
+  void GiveRowField(const std::string& name);
+  // Of terms, which whoever misspells a name may have meant.
+  void MayMean(const std::string& term) { terms_.push_back(term); }
+
+  // All names that expressions mention, and the terms that they are mentioned through.
+  std::set<std::string> UsedNames() const;
+
+  // Of the owner, or of all if it is empty.
+  std::set<std::string> FactsOf(const std::string& owner) const;
+  ValueType TypeOf(const std::string& owner, const std::string& fact) const;
+
+  // What this failure gives is not known in full (an unknown context, say): nothing is said about it.
+  void Forgive(const std::string& owner);
+
+  void Run() const;
+
+ private:
+  struct Entry {
+    std::string owner;
+    RuleNode at;
+    NameUse use;
+    bool in_row = false;
+  };
+  std::vector<std::string> Candidates(const Entry& entry) const;
+  std::vector<std::string> ComparisonCandidates(bool in_row) const;
+  std::string Guess(const std::string& name, const std::set<std::string>& known) const;
+  void ReportInTerm(const Entry& entry, bool is_field) const;
+
+  std::vector<Entry> entries_;
+  std::map<std::string, std::map<std::string, ValueType>> facts_;  // by owner; of all: ""
+  std::set<std::string> forgiven_;
+  std::vector<std::string> terms_;
+  std::vector<std::string> row_fields_ = RowFields();
+};
 
 class RuleSetBuilder {
  public:
@@ -25,8 +79,8 @@ class RuleSetBuilder {
                        RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked,
                        const std::vector<std::string>* known_literals = nullptr, std::vector<Fault>* notes = nullptr);
 
-  // RuleSet::LoadBuiltIn.
-  static RuleSet BuildDigested(const RuleDigest& digest, std::vector<Fault>* faults);
+  // The built-in data alone, trusted, without its examples, by what the build worked out of it.
+  static RuleSet BuildDigested(std::vector<Fault>* faults);
 
   // All entries of the data and the files, in order of section and id, whatever is wrong with them otherwise.
   static std::vector<RuleEntry> List(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -35,60 +89,7 @@ class RuleSetBuilder {
  private:
   // Entries of one section by id; what replaces an entry takes its place.
   using Section = std::map<std::string, RuleNode>;
-
-  void ReadDigest();
-  void BuildEntries();
-  void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files,
-            bool trusted);
-  void Merge();
-  void MergeFile(const LoadedFile& file);
-  void MergeSection(const RuleNode& root, const std::string& section, const std::string& id_key);
-  void MergeEntry(const std::string& section, const std::string& id_key, const std::string& id, const RuleNode& node);
-  void Disable(const RuleNode& node);
-  void DisableHead(const RuleNode& node, const std::string& code, const std::string& head);
-  bool IsDisabled(const std::string& section, const std::string& id) const;
-  bool IsHeadDisabled(const std::string& code, const std::string& head) const;
-  void DropDisabled();
-  void DropFromFailure(Failure* failure) const;
-  void BuildEach(const std::string& section, void (RuleSetBuilder::*build)(const RuleNode&));
-  void AddJsonKeys(const RuleNode& node);
-  void AddRoleWords(const RuleNode& node);
-  void BuildRowTests();
-  void BuildTerms();
-  void CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const;
-  static void CheckName(const std::string& name, const RuleNode& node, const std::string& what);
-
-  void BuildFailure(const RuleNode& node);
-  void BuildHeads(const RuleNode& node, Failure* failure);
-  void BuildFacts(const RuleNode& node, Failure* failure);
-  void BuildReader(const RuleNode& node, Failure* failure);
-  std::vector<DerivedFact> BuildDerived(const std::string& owner, const RuleNode& node);
-  void BuildScenarios(const RuleNode& node, Failure* failure);
-  void BuildExamples(const RuleNode& node, Failure* failure);
-  void BuildRemedy(const RuleNode& node);
-  void AddAdvice(const RuleNode& node, Remedy* remedy);
-  void CheckFramework(const std::string& framework, const RuleNode& node);  // which the node says something of
-  void BuildExtension(const RuleNode& node);
-  void ExtendFailure(const RuleNode& node, Failure* failure);
-  Trace BuildTrace(const std::string& owner, const RuleNode& node);
-  void BuildComparison();
-  void BuildContradiction(const RuleNode& node);
-  void BuildWording();
-  void BuildThresholds();
-  void BuildContext(const RuleNode& node);
-  void BuildFramework(const RuleNode& node);
-  void BuildChip(const RuleNode& node);
-  void BuildVersions(const RuleNode& node);
-  void BuildQuotation(const RuleNode& node);
-  void BuildSuspect(const RuleNode& node);
-  void BuildErrorLine(const RuleNode& node);
-  void BuildProgressLine(const RuleNode& node);
-  void BuildAffix(const RuleNode& node);
-  // Of a list; an example that is only a text may be given as that.
-  static std::vector<Example> AllExamples(const RuleNode& node);
-  void BuildMoreExamples(const RuleNode& node);
-  void BuildSituation(const RuleNode& node);
-  void BuildComparedRuns(const RuleNode& node);
+  class Fields;
 
   // Sections that are objects, not arrays: their keys are the ids.
   static constexpr const char* kTerms = "terms";
@@ -96,27 +97,96 @@ class RuleSetBuilder {
   static constexpr const char* kWording = "wording";
   static constexpr const char* kThresholds = "thresholds";
 
-  // Whose facts the expressions of a context use, apart from codes.
-  static std::string ContextOwner(const std::string& id) { return "context " + id; }
+  // Calls `call` with the name of each section that is an array, and the entries that it becomes.
+  template <class Call>
+  void EachSection(const Call& call) {
+    call("failures", &set_.failures_);
+    call("remedies", &set_.remedies_);
+    call("contexts", &set_.contexts_);
+    call("frameworks", &set_.frameworks_);
+    call("chips", &set_.chips_);
+    call("quotations", &set_.quotations_);
+    call("suspects", &set_.suspects_);
+    call("error_lines", &set_.error_lines_);
+    call("progress", &set_.progress_);
+    call("affixes", &set_.affixes_);
+    call("traces", &set_.traces_);
+    call("notes", &set_.notes_);
+    call("versions", &set_.name_versions_);
+    call("contradictions", &set_.contradictions_);
+  }
+  friend const std::vector<std::string>& RuleSections();
 
-  // "file:line:column".
-  static std::string ShownPlace(const LoadedFile& file, JsonPlace place);
+  // Reads and merges: rule_layers.cc.
+  void ReadDigest();
+  void Read(std::string_view schema, const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files,
+            bool trusted);
+  void Merge();
+  void MergeFile(const LoadedFile& file);
+  void MergeEntry(const std::string& section, const std::string& id, const RuleNode& node);
+  void Disable(const RuleNode& node);
+  void DisableHead(const RuleNode& node, const std::string& code, const std::string& head);
+  bool IsDisabled(const std::string& section, const std::string& id) const;
+  bool IsHeadDisabled(const std::string& code, const std::string& head) const;
+  void DropDisabled();
+  void DropFromFailure(Failure* failure) const;
+  void AddJsonKeys(const RuleNode& node);
+  void AddRoleWords(const RuleNode& node);
+  RuleEntry EntryOf(const std::string& section, const std::string& id, const RuleNode& node);
+  // The node with an entry's id.
+  static RuleNode IdNode(const RuleNode& node, const std::string& section);
+  static JsonPlace IdPlace(const RuleNode& node, const std::string& section);
+  static std::string ShownPlace(const LoadedFile& file, JsonPlace place);  // "file:line:column"
 
-  // Where an entry of a section says what its id is.
-  static JsonPlace IdPlace(const RuleNode& node, const std::string& id_key);
-  static void ReportId(const RuleNode& node, const std::string& id_key, std::string what, std::string hint);
-
+  // Makes entries of nodes: rule_builder.cc.
+  void BuildEntries();
+  template <class T>
+  T Record(const RuleNode& node);
+  void BuildExtension(const RuleNode& node);
+  void BuildWording();
+  void BuildMoreExamples(const RuleNode& node);
+  bool AddExamples(const RuleNode& node, auto* entry);
+  void AddAffixExamples(const RuleNode& node);
+  std::string FrameworkOf(const std::string& name, const RuleNode& node);
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Template UseTemplate(const std::string& owner, const RuleNode& node, bool in_row);
-  std::optional<Expression> UseOptionalExpression(const std::string& owner, const RuleNode& node, bool in_row);
-  Sentence BuildSentence(const std::string& owner, const RuleNode& node);
-  std::vector<Sentence> BuildSentences(const std::string& owner, const RuleNode& node);
-  std::vector<RemedyUse> BuildRemedyUses(const RuleNode& node);
   void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // at least one
   void CollectLiterals(const Pattern& fact);
   void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // at least one
 
-  // What is no fault of one entry alone, see rule_lint.cc. For who checks rules, not for who uses them.
+  // Terms and fields of a row: rule_terms.cc.
+  void BuildRowTests();
+  void BuildTerms();
+  static void CheckName(const std::string& name, const RuleNode& node, const std::string& what);
+
+  // What entries need of each other: rule_loader.cc.
+  void CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const;
+  void CheckReferences();
+  void CheckCodes();
+  void CheckTermsAreNoFacts();
+  void CheckSituations() const;
+  void CheckReader(const RuleNode& node, const Failure& failure);
+  static void CheckScenarios(const RuleNode& examples, const Failure& failure);
+  static void CheckAffix(const RuleNode& node, const Affix& affix);
+  void GiveFacts();
+  void ReduceLiterals();
+  void Fingerprint();
+
+  // Whose facts the expressions of a context use, apart from codes.
+  static std::string ContextOwner(const std::string& id) { return "context " + id; }
+
+  static const std::string& IdOf(const Failure& failure) { return failure.code; }
+  static const std::string& IdOf(const std::pair<const std::string, Remedy>& remedy) { return remedy.first; }
+  static const std::string& IdOf(const auto& entry) { return entry.id; }
+
+  template <class Map>
+  static std::vector<std::string> Keys(const Map& map) {
+    std::vector<std::string> keys;
+    for (const auto& entry : map) keys.push_back(entry.first);
+    return keys;
+  }
+
+  // Faults that no entry has alone: rule_lint.cc. Only `whyoom rules check` looks for them.
   struct TypedUse {
     std::string owner;
     RuleNode at;
@@ -131,6 +201,7 @@ class RuleSetBuilder {
     bool by_itself = false;  // whatever stands round it: neither a fragment nor only at the start of a line
   };
   void Lint();
+  std::vector<std::pair<std::string, RuleNode>> FailureNodes() const;
   std::vector<WrittenHead> WrittenHeads() const;
   void LintHeads();
   void LintExamples(const std::vector<WrittenHead>& heads);
@@ -138,16 +209,10 @@ class RuleSetBuilder {
   void LintOrphans();
   void LintSteps();
   void LintTypes();
-  void LintSpecialFacts();
+  void LintUnusedFacts();
+  void LintDerived();
+  void LintFigures();
   std::optional<RuleNode> NodeGiving(const RuleNode& owner, const std::string& fact, std::size_t* at) const;
-
-  void CheckReferences();
-  void CheckCodes();
-  void CheckTermsAreNoFacts();
-  void CheckSituations() const;
-  void GiveFacts();
-  void ReduceLiterals();
-  void Fingerprint();
 
   FaultSink sink_;
   std::vector<LoadedFile> files_;
@@ -162,6 +227,7 @@ class RuleSetBuilder {
   std::map<std::string, std::map<std::string, RuleNode>> disabled_heads_;  // by code and head
   bool is_left_out_ = false;                                               // what is being built is disabled
   std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program asks for: id, section
+  std::vector<RemedyUse> listed_remedies_;        // of the failure whose scenarios are being read
   std::string default_framework_;                 // whose steps are for those that have none of their own
   NameCheck names_;
   std::shared_ptr<const Terms> terms_ = std::make_shared<const Terms>();

@@ -46,14 +46,14 @@ std::vector<Fault> FaultSink::Sorted(Entries sorted) {
   return faults;
 }
 
-RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value)
+RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value)
     : file_(file), sink_(sink), pointer_(std::move(pointer)), value_(value) {}
 
 RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) {
-  return {file, sink, "", file->packed.exists() ? file->packed : RuleValue(&file->document.value())};
+  return {file, sink, "", file->digested != nullptr ? file->digested : &file->document.value()};
 }
 
-std::string RuleNode::PointerTo(const std::string& key) const {
+std::string RuleNode::PointerTo(std::string_view key) const {
   return file_->document.is_placed() ? pointer_ + "/" + PointerToken(key) : "";
 }
 
@@ -61,36 +61,37 @@ std::string RuleNode::PointerTo(std::size_t item) const {
   return file_->document.is_placed() ? pointer_ + "/" + std::to_string(item) : "";
 }
 
-RuleNode RuleNode::operator[](const std::string& key) const {
-  return {file_, sink_, PointerTo(key), is_object() ? value_.Find(key) : RuleValue()};
+RuleNode RuleNode::operator[](std::string_view key) const {
+  const auto found = is_object() ? value_->find(key) : nlohmann::json::const_iterator();
+  return {file_, sink_, PointerTo(key), is_object() && found != value_->end() ? &*found : nullptr};
 }
 
 std::vector<RuleNode> RuleNode::Items() const {
   std::vector<RuleNode> items;
-  if (!value_.is_array()) return items;
-  items.reserve(value_.size());
-  for (std::size_t i = 0; i < value_.size(); ++i) items.push_back({file_, sink_, PointerTo(i), value_.At(i)});
+  if (value_ == nullptr || !value_->is_array()) return items;
+  items.reserve(value_->size());
+  for (std::size_t i = 0; i < value_->size(); ++i) items.push_back({file_, sink_, PointerTo(i), &(*value_)[i]});
   return items;
 }
 
 std::vector<std::pair<std::string, RuleNode>> RuleNode::Members() const {
   std::vector<std::pair<std::string, RuleNode>> members;
   if (!is_object()) return members;
-  for (const std::string& key : value_.Keys()) members.emplace_back(key, (*this)[key]);
+  for (const auto& [key, value] : value_->items())
+    members.emplace_back(key, RuleNode(file_, sink_, PointerTo(key), &value));
   return members;
 }
 
+std::string RuleNode::String() const { return is_string() ? value_->get<std::string>() : ""; }
+
 std::string RuleNode::Joined(char separator) const {
-  if (!exists()) return "";
-  if (value_.is_string()) return std::string(value_.text());
+  if (is_string()) return String();
   std::string joined;
   bool first = true;
   for (const RuleNode& item : Items()) {
     if (!std::exchange(first, false)) joined += separator;
-    if (item.is_string()) joined += item.value_.text();
-    for (const RuleNode& piece : item.Items()) {
-      if (piece.is_string()) joined += piece.value_.text();
-    }
+    joined += item.String();
+    for (const RuleNode& piece : item.Items()) joined += piece.String();
   }
   return joined;
 }
@@ -115,20 +116,20 @@ std::vector<std::string> RuleNode::Words() const {
   return words;
 }
 
-bool RuleNode::Bool() const { return value_.is_bool() && value_.boolean(); }
+bool RuleNode::Bool() const { return value_ != nullptr && value_->is_boolean() && value_->get<bool>(); }
 
 int RuleNode::Int(int otherwise) const {
-  if (!value_.is_integer()) return otherwise;
+  if (value_ == nullptr || !value_->is_number_integer()) return otherwise;
   constexpr std::int64_t kLeast = std::numeric_limits<int>::min();
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return static_cast<int>(std::clamp(value_.integer(), kLeast, kMost));
+  return static_cast<int>(std::clamp(value_->get<std::int64_t>(), kLeast, kMost));
 }
 
 Value RuleNode::Scalar() const {
   if (!exists()) return Unknown{};
-  if (value_.is_bool()) return value_.boolean();
-  if (value_.is_number()) return value_.number();
-  if (value_.is_string()) return std::string(value_.text());
+  if (value_->is_boolean()) return value_->get<bool>();
+  if (value_->is_number()) return value_->get<double>();
+  if (value_->is_string()) return String();
   return Unknown{};
 }
 

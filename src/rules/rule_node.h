@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,6 @@
 #include "rules/json_positions.h"
 #include "rules/pattern.h"
 #include "rules/rule_set.h"
-#include "rules/rule_value.h"
 
 namespace whyoom {
 
@@ -21,7 +21,7 @@ struct LoadedFile {
   bool trusted = false;   // known to be right: nothing in it is checked
   std::size_t order = 0;  // among all files, for the order of faults
   JsonDocument document;
-  RuleValue packed = {};  // in place of a document, of what the build has packed
+  const nlohmann::json* digested = nullptr;  // replaces the document of a built-in file, without places
 };
 
 // Collects faults, and gives them in the order of the files.
@@ -47,20 +47,20 @@ class FaultSink {
 // empty here, without another fault.
 class RuleNode {
  public:
-  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value);
+  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value);
   static RuleNode Root(const LoadedFile* file, FaultSink* sink);
 
   const LoadedFile& file() const { return *file_; }
-  const nlohmann::json& json() const { return value_.json(); }  // of a file that was read
-  bool exists() const { return value_.exists(); }
-  bool is_object() const { return value_.is_object(); }
-  bool is_null() const { return value_.is_null(); }
-  bool is_string() const { return value_.is_string(); }
-  bool is_number() const { return value_.is_number(); }
+  const nlohmann::json& json() const { return *value_; }  // if it exists
+  bool exists() const { return value_ != nullptr; }
+  bool is_object() const { return value_ != nullptr && value_->is_object(); }
+  bool is_null() const { return value_ != nullptr && value_->is_null(); }
+  bool is_string() const { return value_ != nullptr && value_->is_string(); }
+  bool is_number() const { return value_ != nullptr && value_->is_number(); }
   JsonPlace place() const { return file_->document.PlaceOf(pointer_); }
   JsonPlace key_place() const { return file_->document.PlaceOfKey(pointer_); }
 
-  RuleNode operator[](const std::string& key) const;              // may not exist
+  RuleNode operator[](std::string_view key) const;                // may not exist
   std::vector<RuleNode> Items() const;                            // of an array
   std::vector<std::pair<std::string, RuleNode>> Members() const;  // of an object
 
@@ -84,15 +84,16 @@ class RuleNode {
   void ReportAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
 
  private:
+  std::string String() const;  // empty unless it is a string
   std::string Joined(char separator) const;
-  std::string PointerTo(const std::string& key) const;
+  std::string PointerTo(std::string_view key) const;
   std::string PointerTo(std::size_t item) const;
   void ReportAll(const std::vector<SyntaxFault>& faults) const;
 
   const LoadedFile* file_;
   FaultSink* sink_;
   std::string pointer_;
-  RuleValue value_;
+  const nlohmann::json* value_;  // null: there is none
 };
 
 // Of an entry that is a pattern, or an object with one: the pattern.

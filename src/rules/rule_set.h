@@ -2,9 +2,11 @@
 // The data's form is described in rules/README.md and rules/schema.json.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,14 +14,32 @@
 #include <vector>
 
 #include "rules/expression.h"
-#include "rules/name_versions.h"
 #include "rules/pattern.h"
 #include "rules/pattern_needs.h"
 #include "text/normalizer.h"
 
 namespace whyoom {
 
-struct RuleDigest;
+struct NameVersions {
+  // The name as it is typed, without what stands around it: "xla_tpu_scoped_vmem_limit_kib"; of an argument with what
+  // it is given to: "jax.jit(compiler_options=)".
+  std::string id;
+  std::string package;  // whose releases these are: "libtpu"
+  std::string since;    // the first release that has it; empty: none is known that has not
+  std::string until;    // the last one; empty: none is known that has it no more
+
+  // The fact that tells a log's release of the package: "libtpu_version".
+  std::string VersionFact() const;
+  // Whether a release has the name, as far as is known; nullopt where `version` is no version.
+  std::optional<bool> HoldIn(std::string_view version) const;
+};
+
+// Below 0, 0, above 0: dotted numbers, "0.9" before "0.10.2". What follows them (".dev2026", "rc1", "+local") does not
+// count, and what one has fewer are zeros. nullopt where one does not begin with a number.
+std::optional<int> CompareVersions(std::string_view one, std::string_view other);
+
+// Whether a text holds a name, such as NameVersions::id, as a whole word; an argument behind what it is given to.
+bool HoldsName(std::string_view text, std::string_view name);
 
 struct Link {
   std::string title;
@@ -64,6 +84,7 @@ struct DerivedFact {
   std::string name;
   Expression from;
   std::optional<Expression> when;  // only then
+  int priority = 0;                // of several formulas of one fact, the highest that gives it wins
   bool replace = false;            // also where the log gave the fact
   bool identifies = true;          // where it is one of the facts that tell failures apart
 };
@@ -380,9 +401,6 @@ class RuleSet {
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                       BuiltInData built_in = BuiltInData::kTrusted, std::vector<Fault>* notes = nullptr);
 
-  // The built-in data alone, trusted, without its examples, by what the build worked out of it.
-  static RuleSet LoadBuiltIn(const RuleDigest& digest, std::vector<Fault>* faults);
-
   // Reads a rule file, or each *.json of a folder in order of name. Throws Error where that fails.
   static std::vector<RuleFile> ReadFiles(const std::string& path);
 
@@ -476,6 +494,44 @@ class RuleSet {
   std::string fingerprint_;
   std::vector<std::string> extra_files_;
   std::vector<std::string> disabled_;
+};
+
+struct RuleEntry {
+  std::string section;  // "remedies"
+  std::string id;
+  std::string title;  // or what tells most about it instead: a pattern, an expression
+  std::string place;  // "ours.json:3:5"
+  bool built_in = false;
+  std::vector<std::string> replaces;      // places of the entries whose place it takes
+  std::vector<std::string> extended_by;   // places of extensions
+  std::string disabled_by;                // the place where that is said; empty: it is in use
+  std::vector<std::string> without = {};  // what of it is disabled: "heads/used_of, by ours.json:3:5"
+};
+
+// The sections that have entries, in the order in which they are listed.
+const std::vector<std::string>& RuleSections();
+
+// The built-in entries and those of `files`, in order of section and id. Files that are no JSON have none.
+std::vector<RuleEntry> ListRuleEntries(const std::vector<RuleFile>& files);
+
+class RuleSource {
+ public:
+  // What is built in; read when something first asks for more than its literals and fingerprint.
+  RuleSource();
+  // Borrows a set that was loaded already.
+  explicit RuleSource(const RuleSet& rules);
+
+  // Any number of threads may ask. Throws Error where the built-in data is at fault.
+  const RuleSet& rules() const;
+
+  const std::vector<std::string>& literals() const;     // as RuleSet::literals
+  const std::string& fingerprint() const;               // as RuleSet::fingerprint
+  const std::vector<std::string>& extra_files() const;  // as RuleSet::extra_files
+
+ private:
+  const RuleSet* const given_ = nullptr;
+  mutable std::once_flag loaded_;
+  mutable std::unique_ptr<const RuleSet> built_in_;
 };
 
 }  // namespace whyoom

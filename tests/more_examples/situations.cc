@@ -12,7 +12,7 @@
 #include "diagnose/readings.h"
 #include "facts/derive.h"
 #include "input/byte_source.h"
-#include "rules/expression_lexer.h"
+#include "rules/expression_node.h"
 #include "sample.h"
 #include "text/quantity.h"
 #include "text/utf8.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "rules/expression_lexer.h"
+#include "rules/expression_node.h"
 #include "rules/pattern_tree.h"
 #include "text/utf8.h"
 

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "diagnose/readings.h"
 #include "read/engine.h"
-#include "rules/rule_source.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -11,7 +11,7 @@
 #include "read/engine.h"
 #include "read/quotation.h"
 #include "rules/builtin.h"
-#include "rules/rule_source.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/byte_set.h"
+#include "rules/pattern_needs.h"
 
 namespace whyoom {
 

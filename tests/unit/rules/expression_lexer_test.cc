@@ -1,5 +1,5 @@
 // The tokens of an expression.
-#include "rules/expression_lexer.h"
+#include "rules/expression_node.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/rule_test.h"
-#include "rules/rule_entry.h"
+#include "rules/rule_set.h"
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {

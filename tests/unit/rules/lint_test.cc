@@ -148,9 +148,39 @@ TEST_CASE("each framework of a remedy has a step that needs nothing of the log",
 
 TEST_CASE("a fact that is nearly a special one gets a hint", "[rules]") {
   const std::string derived = R"(, "derived": [{"fact": "need_byte", "from": "listed + 1"}])";
-  CHECK(Holds(Check(Failure1(kHead, derived)).notes,
-              "nothing asks for the fact 'need_byte' (did you mean 'need_bytes'?)"));
-  CHECK(Check(Failure1(R"("the pool has %{size:head_bytes}")", "", "the pool has 5G")).notes == "");
+  CHECK(
+      Holds(Check(Failure1(kHead, derived)).notes, "nothing reads the fact 'need_byte' (did you mean 'need_bytes'?)"));
+}
+
+TEST_CASE("a capture that nothing reads is a note", "[rules]") {
+  CHECK(Holds(Check(Failure1(R"("the pool has %{size:head_bytes}")", "", "the pool has 5G")).notes,
+              "nothing reads the fact 'head_bytes' (reports show it"));
+  CHECK(Check(Failure1(R"("the pool has %{size:used_bytes}")", "", "the pool has 5G")).notes == "");
+}
+
+TEST_CASE("derived facts whose order decides are a note", "[rules]") {
+  const auto notes = [](const std::string& derived) {
+    return Check(Failure1(kHead, R"(, "derived": [)" + derived + "]")).notes;
+  };
+  const std::string first = R"({"fact": "need_bytes", "when": "listed > 1", "from": "listed"})";
+  CHECK(Holds(notes(first + R"(, {"fact": "need_bytes", "from": "listed + 1"})"), "with the same priority"));
+  CHECK(notes(first + R"(, {"fact": "need_bytes", "from": "listed + 1", "priority": 1})") == "");
+  const std::string need = R"({"fact": "need_bytes", "from": "listed"})";
+  const std::string excess = R"({"fact": "excess_bytes", "from": "need_bytes - 1"})";
+  CHECK(Holds(notes(excess + ", " + need), "this reads 'need_bytes', which is derived after it"));
+  CHECK(notes(need + ", " + excess) == "");
+}
+
+TEST_CASE("an example with figures but no excess is a note", "[rules]") {
+  const auto notes = [](const std::string& head) {
+    return Check(Failure1(head, R"(, "derived": [{"fact": "need_bytes", "from": "used_bytes"},
+      {"fact": "excess_bytes", "from": "used_bytes - limit_bytes"}])",
+                          "the pool has 5G and takes 7G"))
+        .notes;
+  };
+  CHECK(Holds(notes(R"("the pool has %{size:used_bytes} and takes %{size:limit_bytes}")"),
+              "'X1' derives no excess from this example (excess_bytes = -2.00 GiB, limit_bytes = 7.00 GiB"));
+  CHECK(notes(R"("the pool has %{size:limit_bytes} and takes %{size:used_bytes}")") == "");
 }
 
 TEST_CASE("a fact with the name of a term is told where it is captured", "[rules]") {

@@ -1,5 +1,5 @@
 // Names that the rule data uses, held against what gives them.
-#include "rules/name_check.h"
+#include "rules/rule_loader.h"
 
 #include <set>
 #include <string>

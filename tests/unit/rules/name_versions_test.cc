@@ -1,5 +1,5 @@
 // Which releases of a package have what advice names.
-#include "rules/name_versions.h"
+#include "rules/rule_set.h"
 
 #include "catch.h"
 #include "unit/rules/rule_data.h"

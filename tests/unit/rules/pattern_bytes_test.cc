@@ -1,5 +1,5 @@
 // Which bytes a text must begin or end with for a pattern to match.
-#include "rules/pattern_bytes.h"
+#include "rules/pattern_needs.h"
 
 #include <algorithm>
 #include <string>

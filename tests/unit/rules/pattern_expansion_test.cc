@@ -1,5 +1,5 @@
 // What a pattern is written as in RE2, and that what is asked before RE2 changes no answer.
-#include "rules/pattern_expansion.h"
+#include "rules/pattern_tree.h"
 
 #include <re2/re2.h>
 

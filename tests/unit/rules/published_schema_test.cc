@@ -88,11 +88,11 @@ TEST_CASE("examples in the schema are allowed by it, and a file may name it", "[
     json alone = Target(property);
     if (!alone.contains("examples")) return;
     alone["definitions"] = Schema()["definitions"];
-    for (const json& example : alone["examples"]) CHECK(SchemaCheck(alone.dump()).Run(example).empty());
+    for (const json& example : alone["examples"]) CHECK(CheckSchema(alone, example).empty());
   });
   CHECK(Schema()["$id"] == "whyoom.rules/1");
   const std::string named = R"({"$schema": "schema.json", "format": "whyoom.rules/1", "remedies": []})";
-  CHECK(SchemaCheck(RuleSet::SchemaText()).Run(json::parse(named)).empty());
+  CHECK(CheckSchema(json::parse(RuleSet::SchemaText()), json::parse(named)).empty());
 }
 
 }  // namespace TEST_FILE

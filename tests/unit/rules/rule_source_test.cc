@@ -1,5 +1,5 @@
 // Rule data that is read when it is first asked for.
-#include "rules/rule_source.h"
+#include "rules/rule_set.h"
 
 #include <thread>
 #include <vector>

@@ -1,11 +1,13 @@
-#include "rules/compile_terms.h"
-
+// Expressions of the rule data that have names: terms and fields of a row.
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "rules/expression_lexer.h"
+#include "rules/expression_node.h"
+#include "rules/names.h"
+#include "rules/rule_loader.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -90,10 +92,60 @@ class Compiler {
   Terms terms_;
 };
 
-}  // namespace
-
+// One for each entry of `nodes`, by name. Reports what is wrong with them; a term with a fault, or one that is part of
+// a circle or uses such a one, is always unknown. `what` is what faults call one of them: "term".
 Terms CompileTerms(const std::map<std::string, RuleNode>& nodes, const std::string& what) {
   return Compiler(nodes, what).Run();
+}
+
+}  // namespace
+
+void RuleSetBuilder::BuildRowTests() {
+  const Section& nodes = sections_[kRowTests];
+  Section conditions;
+  for (const auto& [name, node] : nodes) {
+    CheckName(name, node, "field");
+    conditions.emplace(name, node["when"]);
+  }
+  // They may name each other; each is compiled with what these stand for in it.
+  for (auto& [name, when] : CompileTerms(conditions, "field")) {
+    const RuleNode& node = nodes.at(name);
+    names_.Use(NameCheck::kRowTests, node["when"], when.name_uses(), true);
+    names_.GiveRowField(name);
+    if (when.is_over_rows()) node["when"].Report("a field is of one row", "write a term");
+    set_.row_tests_.push_back({name, when, node["about"].Text()});
+  }
+}
+
+void RuleSetBuilder::BuildTerms() {
+  const Section& nodes = sections_[kTerms];
+  for (const auto& [name, node] : nodes) {
+    CheckName(name, node, "term");
+    if (sections_[kRowTests].contains(name))
+      node.ReportKey("'" + name + "' is a field already", "give the term another name");
+  }
+  terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
+  // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
+  for (const auto& [name, node] : nodes) {
+    names_.Use(NameCheck::kTerms, node, terms_->at(name).name_uses(), true);
+    names_.MayMean(name);
+    set_.term_names_.push_back(name);
+  }
+}
+
+void RuleSetBuilder::CheckName(const std::string& name, const RuleNode& node, const std::string& what) {
+  const auto holds = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
+      (name[0] >= '0' && name[0] <= '9')) {
+    node.ReportKey("'" + Printable(name) + "' cannot be the name of a " + what,
+                   "write it in small letters, digits and _");
+  } else if (internal::IsReserved(name)) {
+    node.ReportKey("'" + name + "' is a word of the expressions", "give the " + what + " another name");
+  } else if (holds(RowFields()) || holds(BuiltInNames())) {
+    node.ReportKey("'" + name + "' is a field already", "give the " + what + " another name");
+  }
 }
 
 }  // namespace whyoom
