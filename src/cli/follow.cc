@@ -20,7 +20,7 @@
 #include "diagnose/readings.h"
 #include "input/error.h"
 #include "input/follow_source.h"
-#include "input/quota.h"
+#include "input/limits.h"
 #include "input/stop.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"

@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/error.h"
-#include "input/problems.h"
-#include "input/stoppable_input.h"
+#include "input/stop.h"
 #include "text/utf8.h"
 
 namespace whyoom {

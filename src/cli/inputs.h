@@ -14,7 +14,7 @@
 #include "cli/options.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
-#include "input/read_control.h"
+#include "input/limits.h"
 #include "input/walk.h"
 
 namespace whyoom {

@@ -23,7 +23,7 @@
 #include <optional>
 #include <utility>
 
-#include "input/descriptor.h"
+#include "input/byte_source.h"
 #include "input/error.h"
 
 #ifdef __APPLE__

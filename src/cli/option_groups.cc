@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "input/quota.h"
+#include "input/limits.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 

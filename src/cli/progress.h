@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "cli/options.h"
-#include "input/read_control.h"
+#include "input/limits.h"
 
 namespace whyoom {
 

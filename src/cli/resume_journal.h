@@ -22,7 +22,7 @@
 #include "cli/file_stamp.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
-#include "input/descriptor.h"
+#include "input/byte_source.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "input/byte_source.h"
-#include "input/descriptor.h"
 #include "rules/json_positions.h"
 #include "rules/rule_set.h"
 #include "text/utf8.h"

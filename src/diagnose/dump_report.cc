@@ -8,7 +8,7 @@
 
 #include "diagnose/artifact_findings.h"
 #include "input/byte_source.h"
-#include "read/framework_signs.h"
+#include "read/context_facts.h"
 #include "text/quantity.h"
 
 namespace whyoom {

@@ -12,7 +12,7 @@
 
 #include "diagnose/conclude.h"
 #include "facts/masking.h"
-#include "read/framework_signs.h"
+#include "read/context_facts.h"
 #include "text/secrets.h"
 
 namespace whyoom {

@@ -4,10 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "input/artifact.h"
 #include "input/members.h"
-#include "input/problems.h"
 #include "input/stop.h"
-#include "input/stoppable_input.h"
 
 namespace whyoom {
 namespace {

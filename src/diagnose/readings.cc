@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "input/problems.h"
+#include "input/artifact.h"
 
 namespace whyoom {
 

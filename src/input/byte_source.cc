@@ -12,6 +12,7 @@
 #include <utility>
 
 namespace whyoom {
+
 namespace {
 
 // read(2) is allowed to refuse more than this on some systems.
@@ -162,6 +163,93 @@ std::string ReadUpTo(ByteSource& source, std::size_t most) {
   }
   bytes.resize(held);
   return bytes;
+}
+
+namespace {
+
+constexpr std::size_t kPeekBlock = std::size_t{1} << 16;
+
+}  // namespace
+
+PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked)
+    : source_(std::move(source)),
+      peeked_(peeked),
+      block_(std::make_unique_for_overwrite<char[]>(std::max(peeked, kPeekBlock))) {
+  while (held_ < peeked) {
+    const std::size_t got = source_->Read(block_.get() + held_, std::max(peeked, kPeekBlock) - held_);
+    if (got == 0) break;
+    held_ += got;
+  }
+}
+
+void PeekedSource::Skip(std::size_t count) {
+  given_ += count;
+  skipped_ += count;
+}
+
+std::size_t PeekedSource::Read(char* buffer, std::size_t capacity) {
+  if (given_ == held_) return source_->Read(buffer, capacity);
+  const std::size_t count = std::min(capacity, held_ - given_);
+  std::memcpy(buffer, block_.get() + given_, count);
+  given_ += count;
+  if (given_ == held_) block_.reset();
+  return count;
+}
+
+bool PeekedSource::SeekTo(std::uint64_t offset) {
+  if (!source_->SeekTo(offset)) return false;
+  given_ = held_;
+  block_.reset();
+  return true;
+}
+
+namespace {
+
+constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // what a processor's cache holds until it is looked at
+
+}  // namespace
+
+TextLines::TextLines(ByteSource& source, std::size_t longest)
+    : source_(source), longest_(longest), buffer_(kLineBlock) {}
+
+bool TextLines::Fill() {
+  if (at_end_) return false;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  // Only a long line needs more room than a block.
+  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+  const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kLineBlock));
+  at_end_ = count == 0;
+  end_ += count;
+  return count > 0;
+}
+
+bool TextLines::Next(std::string_view* line) {
+  std::size_t searched = 0;
+  while (true) {
+    const char* start = buffer_.data() + begin_;
+    const std::size_t held = end_ - begin_;
+    const void* feed = held > searched ? std::memchr(start + searched, '\n', held - searched) : nullptr;
+    const bool whole = feed != nullptr;
+    const bool full = !whole && held > longest_;
+    if (whole || full || (at_end_ && held > 0)) {
+      const std::size_t length = whole ? static_cast<std::size_t>(static_cast<const char*>(feed) - start) : held;
+      begin_ += length + (whole ? 1 : 0);
+      searched = 0;
+      const bool passing_over = cutting_;
+      cutting_ = full;
+      if (passing_over) continue;
+      *line = std::string_view(start, std::min(length, longest_));
+      if (line->ends_with('\r')) line->remove_suffix(1);
+      return true;
+    }
+    if (at_end_) return false;
+    searched = held;
+    Fill();
+  }
 }
 
 }  // namespace whyoom

@@ -6,8 +6,7 @@
 #include <string>
 
 #include "input/byte_source.h"
-#include "input/quota.h"
-#include "input/read_control.h"
+#include "input/limits.h"
 
 namespace whyoom {
 

@@ -2,8 +2,16 @@
 // read, by accident or by design.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "input/byte_source.h"
 
 namespace whyoom {
 
@@ -33,5 +41,53 @@ struct Limits {
   bool sandbox = false;
 #endif
 };
+
+// How a long reading is watched and stopped from another thread.
+
+struct ReadControl {
+  std::atomic<std::uint64_t> bytes{0};  // read so far
+  std::atomic<bool> stop{false};        // once set, what is being read ends as soon as it can, as if its input did
+
+  bool stopped() const { return stop.load(std::memory_order_relaxed); }
+};
+
+// What of its limits an input has used, and sources that stop at them.
+
+// What is told where Limits::seconds are over: of any work, and of a reading.
+std::string TimeIsUpText(const Limits& limits);
+std::string TooLongText(const Limits& limits);
+
+// One for each input. Sources of different depths may be read by different threads.
+class Quota {
+ public:
+  // Its sources end, without a problem, once `control` says to stop; borrowed, may be null.
+  explicit Quota(const Limits& limits, const ReadControl* control = nullptr);
+
+  const Limits& limits() const { return limits_; }
+
+  // Whether `problem` is what a source of this quota stopped with: then the rest of the input is not to be read either.
+  bool EndsInput(std::string_view problem) const;
+
+  bool TimeIsUp() const;
+  bool IsOfTime(std::string_view problem) const;
+
+  // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
+  // `cost` is how many times as long one of its bytes takes to unpack as one of a fast packing.
+  std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost = 1);
+
+ private:
+  class LimitedSource;
+
+  bool IsStopped() const { return control_ != nullptr && control_->stopped(); }
+
+  const Limits limits_;
+  const ReadControl* const control_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<std::atomic<std::uint64_t>> given_;  // by depth
+  std::atomic<std::uint64_t> looked_at_{0};        // see ByteSource::AddWork
+};
+
+// "64 MiB", "1 TiB"; in the largest unit that needs no fraction.
+std::string WholeSize(std::uint64_t bytes);
 
 }  // namespace whyoom

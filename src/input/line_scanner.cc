@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/feeds.h"
+#include "input/gram_search.h"
 #include "input/survey.h"
 
 namespace whyoom {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "input/byte_source.h"
+#include "input/limits.h"
 #include "input/prefilter.h"
-#include "input/read_control.h"
 
 namespace whyoom {
 

@@ -15,11 +15,10 @@
 
 #include "input/archive/archive_reader.h"
 #include "input/archive/sandboxed_reader.h"
+#include "input/byte_source.h"
 #include "input/decompress.h"
+#include "input/limits.h"
 #include "input/packing.h"
-#include "input/peeked_source.h"
-#include "input/quota.h"
-#include "input/read_ahead.h"
 #include "input/utf16_source.h"
 
 namespace whyoom {

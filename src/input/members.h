@@ -7,7 +7,6 @@
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
-#include "input/read_control.h"
 
 namespace whyoom {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/feeds.h"
+#include "input/gram_search.h"
 
 namespace whyoom {
 namespace {

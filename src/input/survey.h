@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "input/limits.h"
 #include "input/prefilter.h"
-#include "input/read_control.h"
 
 namespace whyoom {
 

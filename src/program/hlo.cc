@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "facts/source_path.h"
-#include "input/text_lines.h"
+#include "input/byte_source.h"
 #include "program/hlo_line.h"
 #include "program/hlo_tables.h"
 

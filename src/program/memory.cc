@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "facts/array_shape.h"
-#include "input/text_lines.h"
+#include "input/byte_source.h"
 #include "program/name_index.h"
 #include "program/occupancy.h"
 #include "text/numbers.h"

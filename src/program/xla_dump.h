@@ -16,7 +16,6 @@
 #include "facts/evidence.h"
 #include "input/artifact.h"
 #include "input/limits.h"
-#include "input/read_control.h"
 #include "program/dump_files.h"
 #include "program/prospect.h"
 

@@ -4,7 +4,55 @@
 #include <iterator>
 #include <string>
 
+#include "facts/derive.h"
+#include "rules/expression.h"
+#include "text/numbers.h"
+
 namespace whyoom {
+
+namespace {
+
+std::vector<const Pattern*> AllSigns(const std::vector<Framework>& frameworks) {
+  std::vector<const Pattern*> signs;
+  for (const Framework& framework : frameworks) {
+    for (const Pattern& sign : framework.signs) signs.push_back(&sign);
+  }
+  return signs;
+}
+
+}  // namespace
+
+FrameworkSigns::FrameworkSigns(const std::vector<Framework>& frameworks) : signs_(AllSigns(frameworks)) {
+  for (std::size_t i = 0; i < frameworks.size(); ++i) {
+    owners_.insert(owners_.end(), frameworks[i].signs.size(), i);
+    for (const Pattern& sign : frameworks[i].signs) {
+      for (const std::string& literal : LiteralsInSets(sign)) of_literals_.try_emplace(literal, i);
+    }
+  }
+}
+
+std::size_t FrameworkSigns::MayShow(const std::string& literal) const {
+  const auto found = of_literals_.find(literal);
+  return found == of_literals_.end() ? std::string::npos : found->second;
+}
+
+std::size_t FrameworkSigns::Find(std::string_view text, std::size_t found) const {
+  if (found == 0) return found;
+  for (const std::size_t sign : signs_.In(text)) found = std::min(found, owners_[sign]);
+  return found;
+}
+
+std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
+                        const std::string& known) {
+  const auto at = std::find_if(frameworks.begin(), frameworks.end(),
+                               [&](const Framework& framework) { return framework.id == known; });
+  auto found = static_cast<std::size_t>(at - frameworks.begin());
+  if (found == 0 || sources.empty()) return known;
+  const FrameworkSigns signs(frameworks);
+  for (const std::string& source : sources) found = signs.Find(source, found);
+  return found < frameworks.size() ? frameworks[found].id : known;
+}
+
 namespace {
 
 std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
@@ -114,6 +162,88 @@ void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence*
   // Two patterns may give one fact; the last in the log wins, wherever the patterns lie in memory.
   std::sort(used.begin(), used.end(), [](const Said* a, const Said* b) { return a->offset > b->offset; });
   for (const Said* said : used) facts->Add(said->facts);
+}
+
+namespace {
+
+class FactScope : public Scope {
+ public:
+  explicit FactScope(const Evidence& facts) : facts_(facts) {}
+  Value Get(std::string_view name) const override { return facts_.Get(name); }
+
+ private:
+  const Evidence& facts_;
+};
+
+constexpr std::size_t kShortestText = 24;  // anything shorter could be part of something else
+
+}  // namespace
+
+std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
+                                             const std::optional<Timestamp>& time) {
+  CompiledProgram program;
+  program.basis = "log";
+  const Place place = joined.PlaceOf(found.match.begin);
+  program.where.line = place.line;
+  program.where.last_line = joined.PlaceOf(found.match.end > 0 ? found.match.end - 1 : 0).line;
+  program.where.offset = place.offset;
+  for (const Capture& capture : found.match.captures) {
+    if (joined.IsOpen(capture.end)) return std::nullopt;
+    program.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  }
+  AddDerived(found.context->derived, FactScope(program.facts), &program.facts);
+  const double need = program.facts.Number("need_bytes").value_or(0);
+  if (!(need > 0) || need > kMostBytes) return std::nullopt;
+  program.first_time = program.last_time = time;
+  Identify(&program);
+  return program;
+}
+
+void Statements::Add(CompiledProgram program, std::string text) {
+  const bool known = std::any_of(said_.begin(), said_.end(), [&](const Said& said) { return said.text == text; });
+  if (!known && text.size() >= kShortestText) {
+    Said said{std::move(text), program, 0};
+    if (said_.size() < kRemembered) {
+      said_.push_back(std::move(said));
+    } else {
+      Settle(&said_[oldest_]);
+      said_[oldest_] = std::move(said);
+      oldest_ = (oldest_ + 1) % kRemembered;
+    }
+  }
+  programs_.Add(std::move(program));
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> Statements::Again(std::string_view line) const {
+  for (const Said& said : said_) {
+    const std::size_t at = line.find(said.text);
+    if (at != std::string_view::npos) return std::pair(at, at + said.text.size());
+  }
+  return std::nullopt;
+}
+
+void Statements::Count(std::string_view text) {
+  for (Said& said : said_) {
+    if (said.text != text) continue;
+    ++said.again;
+    return;
+  }
+}
+
+// Of the repetitions it is not known when they were.
+void Statements::Settle(Said* said) {
+  if (said->again == 0) return;
+  CompiledProgram program = std::move(said->program);
+  program.occurrences = said->again;
+  program.first_time.reset();
+  program.last_time.reset();
+  programs_.Add(std::move(program));
+}
+
+ProgramTable Statements::Take() {
+  for (Said& said : said_) Settle(&said);
+  said_.clear();
+  return std::move(programs_);
 }
 
 }  // namespace whyoom

@@ -4,18 +4,52 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "facts/compiled_program.h"
 #include "facts/evidence.h"
 #include "input/prefilter.h"
 #include "read/message.h"
 #include "rules/pattern_set.h"
 #include "rules/rule_set.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
+
+// Finds signs of frameworks in lines, all signs in one pass.
+
+class FrameworkSigns {
+ public:
+  // Borrows `frameworks`, the highest priority first.
+  explicit FrameworkSigns(const std::vector<Framework>& frameworks);
+
+  // The smaller of `found` and the index of the first framework that `text` shows a sign of.
+  std::size_t Find(std::string_view text, std::size_t found) const;
+
+  // The index of the first framework that a line with the literal, one of RuleSet::sign_literals, may show a sign of;
+  // npos where there is none.
+  std::size_t MayShow(const std::string& literal) const;
+
+  // Adds those that it looks for to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&signs_); }
+
+ private:
+  std::vector<std::size_t> owners_;  // framework by place in the set
+  std::unordered_map<std::string, std::size_t> of_literals_;
+  PatternSet signs_;
+};
+
+// The framework that a program's source files show, or `known` where they show none of higher priority. A log may name
+// the framework by nothing at all, while its files stand in the program's stack frames.
+std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
+                        const std::string& known);
 
 // All patterns of all contexts, looked for in one pass.
 class ContextFinder {
@@ -86,6 +120,38 @@ class ContextFacts {
   std::map<const Context*, History> said_;
   std::map<const Context*, std::deque<std::uint64_t>> ends_;  // where their words end, ascending
   std::deque<Failed> failures_;                               // ascending
+};
+
+// What an artifact states of its programs. Jobs that print it print it for each step, in the same words: a line that
+// says again what was said before is counted, and costs no more than finding it.
+
+// What the match says; nothing where it does not say what the program needs.
+std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
+                                             const std::optional<Timestamp>& time);
+
+class Statements {
+ public:
+  // Adds what is stated, in the words `text`; empty where these stand on several lines.
+  void Add(CompiledProgram program, std::string text);
+
+  // Where `line` states again what was said before: its place in the line, begin and end; it is counted then.
+  std::optional<std::pair<std::size_t, std::size_t>> Again(std::string_view line) const;
+  void Count(std::string_view text);
+
+  ProgramTable Take();
+
+ private:
+  static constexpr std::size_t kRemembered = 16;
+  struct Said {
+    std::string text;
+    CompiledProgram program;  // as it was stated first
+    std::uint64_t again = 0;
+  };
+  void Settle(Said* said);
+
+  ProgramTable programs_;
+  std::vector<Said> said_;  // at most kRemembered, the oldest makes room
+  std::size_t oldest_ = 0;
 };
 
 }  // namespace whyoom

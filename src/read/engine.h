@@ -8,7 +8,6 @@
 
 #include "input/prefilter.h"
 #include "read/context_facts.h"
-#include "read/framework_signs.h"
 #include "read/message.h"
 #include "read/suspects.h"
 #include "read/traceback.h"

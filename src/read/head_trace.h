@@ -2,19 +2,107 @@
 // asks the same questions as HeadFinder, one head at a time, and keeps the answers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "input/byte_source.h"
+#include "input/line_scanner.h"
 #include "read/engine.h"
-#include "read/kept_lines.h"
+#include "read/suspects.h"
 #include "rules/pattern_reach.h"
 #include "rules/rule_set.h"
+#include "text/line.h"
+#include "text/normalizer.h"
 
 namespace whyoom {
+
+// The lines of an artifact that reading looked at, kept to be looked at again: for who asks what became of one of them.
+
+// A line with what a message in it could take in, as a session sees it.
+struct LineWindow {
+  std::deque<Line> lines;          // it and those of the same reporter that follow
+  std::deque<std::string> before;  // those before it, as they were written
+
+  Surroundings around() const { return {before, lines}; }
+};
+
+class KeptLines {
+ public:
+  // Borrows the engine. Lines beyond `most_bytes` in all are passed over.
+  explicit KeptLines(const Engine& engine, std::size_t most_bytes = std::size_t{32} << 20)
+      : engine_(engine), most_bytes_(most_bytes) {}
+
+  // The lines in order, as a LineReader is fed; call Finish behind the last.
+  void Feed(const RawLine& raw);
+  void Finish();
+
+  std::size_t size() const { return kept_.size(); }
+  bool full() const { return full_; }
+  const Line& line(std::size_t index) const { return kept_[index].line; }
+  // What the line says of a failure that no rule may know; nothing where it has no such words.
+  const std::optional<SuspectFinder::Look>& suspect(std::size_t index) const { return kept_[index].suspect; }
+
+  LineWindow WindowAt(std::size_t index) const;
+
+  // The places of the lines that the raw line `number` holds; of one inside a record that stands on several lines those
+  // of the record.
+  std::vector<std::size_t> At(std::uint64_t number) const;
+
+ private:
+  struct Kept {
+    Line line;
+    bool after_gap = false;  // whoever printed the line before it
+    std::optional<SuspectFinder::Look> suspect;
+  };
+  void Take(const RawLine& raw);
+  void Keep(std::vector<Line> lines, const RawLine* raw);
+
+  const Engine& engine_;
+  const std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
+  bool full_ = false;
+  RecordJoiner records_;
+  Unfinished unfinished_;
+  std::vector<Kept> kept_;
+};
+
+// Passes bytes on, and keeps the raw lines round one of them. Borrows the source.
+class LineTap : public ByteSource {
+ public:
+  LineTap(ByteSource& source, std::uint64_t line) : source_(source), line_(line) {}
+
+  std::size_t Read(char* buffer, std::size_t capacity) override;
+  std::string_view problem() const override { return source_.problem(); }
+  void AddWork(std::uint64_t bytes) override { source_.AddWork(bytes); }
+  std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
+
+  // Feeds what was kept, once the source is read.
+  void FeedTo(KeptLines* kept) const;
+
+  std::uint64_t lines() const { return number_ - (at_line_start_ ? 1 : 0); }  // read so far
+
+ private:
+  struct Raw {
+    std::uint64_t number = 0;
+    std::uint64_t offset = 0;
+    std::string bytes;
+    bool ended = false;
+  };
+  bool IsNear() const;
+
+  ByteSource& source_;
+  const std::uint64_t line_;
+  std::uint64_t number_ = 1;  // of the line at hand
+  std::uint64_t offset_ = 0;
+  bool at_line_start_ = true;
+  std::deque<Raw> near_;
+};
 
 // Where a text stands, for people: the line, and the column in it once prefixes are off, counted from 1.
 struct TextPlace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "input/text_lines.h"
+#include "input/byte_source.h"
 #include "read/message.h"
-#include "text/record_joiner.h"
+#include "text/normalizer.h"
 #include "text/regex_options.h"
 #include "text/utf8.h"
 

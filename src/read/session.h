@@ -26,7 +26,6 @@
 #include "read/context_facts.h"
 #include "read/memory_report_reader.h"
 #include "read/message.h"
-#include "read/statements.h"
 #include "read/traceback.h"
 #include "rules/rule_set.h"
 #include "text/line.h"

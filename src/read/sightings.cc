@@ -2,10 +2,244 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <iterator>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace whyoom {
+
+namespace {
+
+// A log with more reporters than this at once is hostile or not a log; those that printed longest ago are closed.
+constexpr std::size_t kMaxReporters = 16384;
+// A reporter that has printed within this many lines and is in the middle of a report is not closed for another's sake.
+constexpr std::uint64_t kStillPrinting = 1000000;
+
+bool EarlierHead(const Sighting& a, const Sighting& b) {
+  return std::tie(a.head.offset, a.reporter) < std::tie(b.head.offset, b.reporter);
+}
+
+}  // namespace
+
+void LineReader::SeeFramework(const std::string& text) {
+  if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
+}
+
+void LineReader::FlushPending() {
+  const std::size_t before = sightings_.size();
+  for (Reporter* reporter : pending_) {
+    reporter->session.Flush(&sightings_);
+    DropQuoted(reporter);
+    NoteCrowdedLine(reporter);
+  }
+  // The set has no order of its own; what comes out must have one.
+  std::stable_sort(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(), EarlierHead);
+  pending_.clear();
+  active_.clear();
+}
+
+// What waits for a record or line to go on is taken as it is.
+void LineReader::FeedUnfinished() {
+  records_.Flush([this](const RawLine& whole) { Read(whole); });
+  if (unfinished_.empty()) return;
+  lines_.clear();
+  engine_.normalizer().Finish(&unfinished_, &lines_);
+  FeedLines(nullptr);
+}
+
+void LineReader::Pause() {
+  FeedUnfinished();
+  FlushPending();
+  std::stable_sort(sightings_.begin(), sightings_.end(), EarlierHead);
+}
+
+void LineReader::Feed(const RawLine& raw) {
+  records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
+}
+
+void LineReader::Read(const RawLine& raw) {
+  if (raw.after_gap) {
+    FlushPending();
+    ++gaps_;
+  }
+  if (OnlyRepeats(raw)) return;
+  lines_.clear();
+  engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
+  FeedLines(&raw);
+}
+
+// Whether all that could matter in a line was said before, in the same words; it is counted then.
+bool LineReader::OnlyRepeats(const RawLine& raw) {
+  if (!unfinished_.empty()) return false;
+  const std::string_view line = raw.bytes;
+  const auto place = statements_->Again(line);
+  if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
+      engine_.finder().MayMatter(line.substr(place->second)))
+    return false;
+  statements_->Count(line.substr(place->first, place->second - place->first));
+  return true;
+}
+
+void LineReader::FeedLines(const RawLine* raw) {
+  for (Line& line : lines_) {
+    if (stop_ != nullptr && stop_->IsOverdue()) return;
+    SeeFramework(line.text);
+    Reporter* reporter = FindReporter(line.reporter);
+    if (reporter == nullptr) continue;
+    const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
+    reporter->last_fed = ++fed_;
+    SetTime(reporter, &line);
+    const bool was_active = reporter->session.active();
+    // A line that waited for its rest is of an earlier raw line.
+    const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
+    line.healthy = engine_.suspects().IsHealthy(line, own);
+    const bool is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
+    reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
+    reporter->suspects.Feed(line, is_suspect, &suspects_);
+    reporter->session.Feed(std::move(line), &sightings_, is_suspect);
+    DropQuoted(reporter);
+    NoteCrowdedLine(reporter);
+    reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
+    Weigh(reporter);
+    const bool is_active = reporter->session.active();
+    pending_.insert(reporter);
+    if (is_active) active_.insert(reporter);
+    if (!is_active) active_.erase(reporter);
+    if (was_active || is_active) {
+      lines_since_activity_ = heard_since_activity_ = 0;
+    } else {
+      ++lines_since_activity_;
+      if (!heard) ++heard_since_activity_;
+    }
+  }
+}
+
+void LineReader::NoteCrowdedLine(Reporter* reporter) {
+  const std::optional<std::uint64_t> number = reporter->session.TakeCrowdedLine();
+  if (!number || !problem_.empty()) return;
+  problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
+             " messages of failures; the rest of the line was not searched";
+}
+
+void LineReader::DropQuoted(Reporter* reporter) {
+  for (const std::uint64_t number : reporter->session.TakeQuoted()) reporter->suspects.Drop(number);
+}
+
+// What a logger gets in one piece has its stamp on the first line alone: a traceback, a compiler's report. A line
+// without one was printed when its reporter printed last; where nothing says who that is, when anybody did.
+void LineReader::SetTime(Reporter* reporter, Line* line) {
+  if (!line->open_time.empty()) {
+    // The last moment that was named in full, before a gap too, tells what the stamp leaves open.
+    const std::optional<Timestamp>& named = reporter->stamp.time ? reporter->stamp.time : stamp_.time;
+    line->time = named ? ParseTimestampNear(line->open_time, *named) : std::nullopt;
+    if (!line->time) {
+      reporter->stamp = {};
+      return;
+    }
+  }
+  if (line->time) {
+    reporter->stamp = stamp_ = {line->time, gaps_};
+    return;
+  }
+  const bool is_nameless = line->reporter.empty();
+  const bool has_own = reporter->stamp.time && reporter->stamp.gap == gaps_;
+  const Stamp& last = has_own || !is_nameless ? reporter->stamp : stamp_;
+  if (last.gap == gaps_) line->time = last.time;
+}
+
+LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
+  const auto known = reporters_.find(name);
+  if (known != reporters_.end()) {
+    recent_.splice(recent_.end(), recent_, known->second.place);
+    return &known->second;
+  }
+  if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
+  SeeFramework(name);
+  recent_.push_back(name);
+  const auto made =
+      reporters_
+          .try_emplace(name,
+                       Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name, stop_),
+                                {},
+                                std::prev(recent_.end()),
+                                0,
+                                {}})
+          .first;
+  return &made->second;
+}
+
+// Closes the reporter that printed longest ago, unless it is in the middle of a report.
+bool LineReader::MakeRoom() {
+  Reporter& oldest = reporters_.at(recent_.front());
+  if (oldest.session.in_report() && fed_ - oldest.last_fed < kStillPrinting) {
+    problem_ = "more than " + std::to_string(kMaxReporters) +
+               " hosts or processes print at once; lines of some were passed over";
+    return false;
+  }
+  const std::size_t before = sightings_.size();
+  CloseOldest();
+  const bool cut =
+      std::any_of(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(),
+                  [](const Sighting& sighting) { return !sighting.failure->reader.empty() && sighting.rows.empty(); });
+  if (cut)
+    problem_ =
+        "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
+  return true;
+}
+
+// The one that printed longest ago, and at once.
+void LineReader::CloseOldest() {
+  Reporter* oldest = &reporters_.at(recent_.front());
+  oldest->session.Flush(&sightings_);
+  DropQuoted(oldest);
+  NoteCrowdedLine(oldest);
+  oldest->suspects.SeeKnown(oldest->session.known_lines(), &suspects_);
+  oldest->suspects.Finish(&suspects_);
+  held_ -= oldest->held;
+  active_.erase(oldest);
+  pending_.erase(oldest);
+  reporters_.erase(recent_.front());
+  recent_.pop_front();
+}
+
+// Where all reporters hold on to too much, those that printed longest ago are closed, whatever they are in the midst
+// of.
+void LineReader::Weigh(Reporter* reporter) {
+  held_ -= reporter->held;
+  reporter->held = reporter->session.held_bytes();
+  held_ += reporter->held;
+  while (held_ > most_held_ && reporters_.size() > 1) {
+    Reporter* oldest = &reporters_.at(recent_.front());
+    if (oldest == reporter) return;
+    if (oldest->session.active())
+      problem_ = "reports of more hosts or processes are open at once than memory is meant for; some may be cut";
+    CloseOldest();
+  }
+}
+
+void LineReader::FinishSuspects() {
+  const std::size_t before = suspects_.size();
+  for (auto& [name, reporter] : reporters_) {
+    reporter.suspects.SeeKnown(reporter.session.known_lines(), &suspects_);
+    reporter.suspects.Finish(&suspects_);
+  }
+  // The map has no order of its own; what comes out must have one.
+  std::stable_sort(suspects_.begin() + static_cast<std::ptrdiff_t>(before), suspects_.end(),
+                   [](const SuspectLine& a, const SuspectLine& b) {
+                     return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
+                   });
+}
+
+std::vector<Sighting> LineReader::TakeSightings() { return std::exchange(sightings_, {}); }
+
+std::string LineReader::framework() const {
+  if (framework_ == std::string::npos) return {};  // without asking for the rules
+  const std::vector<Framework>& frameworks = engine_.rules().frameworks();
+  return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
+}
+
 namespace {
 
 // To look at a line takes so many times as long as to unpack it.

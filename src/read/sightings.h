@@ -6,27 +6,143 @@
 //   const ReadEnd end = reader.Finish();
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "facts/compiled_program.h"
 #include "facts/sighting.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
+#include "input/limits.h"
 #include "input/line_scanner.h"
-#include "input/read_control.h"
 #include "input/stop.h"
 #include "input/survey.h"
+#include "read/context_facts.h"
 #include "read/engine.h"
-#include "read/line_reader.h"
+#include "read/session.h"
 #include "read/suspects.h"
 #include "read/time_filter.h"
+#include "text/normalizer.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
+
+// Reads one artifact's lines into sightings of failures: cleans them, tells the reporters apart, and says which further
+// lines it wants to see.
+
+class LineReader {
+ public:
+  // About how many bytes of lines and rows all reporters together hold on to, of what is not complete yet.
+  static constexpr std::size_t kMostHeld = std::size_t{96} << 20;
+
+  // Borrows the engine. Beyond `most_held` the reporters that printed longest ago are closed, whatever they are in the
+  // midst of, and problem() says so.
+  // `stop`, which may be null, is borrowed: once it is overdue, lines are passed over.
+  explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld, const Stop* stop = nullptr)
+      : engine_(engine), most_held_(most_held), stop_(stop) {}
+
+  void Feed(const RawLine& raw);
+
+  // Whether the lines right after the last one are wanted, whatever is in them.
+  bool wants_adjacent() const {
+    return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
+  }
+
+  // Whether a line that stands before a failure can still say something that is not known: see Lead::wants.
+  bool WantsLead(std::size_t literal) const { return engine_.CanTellMore(literal, framework_); }
+
+  // Those that became complete since the last call.
+  std::vector<Sighting> TakeSightings();
+
+  // Lines that speak of a failure of memory, as far as it is clear whether they belong to a known one; at the end of
+  // all.
+  std::vector<SuspectLine> TakeSuspects() { return std::exchange(suspects_, {}); }
+  void FinishSuspects();
+
+  // What was said so far of programs that were compiled. Call once, at the end.
+  ProgramTable TakePrograms() { return statements_->Take(); }
+
+  // Nothing more is known to come, for now or at the end: completes what is open, but forgets nothing that was said
+  // before.
+  void Pause();
+
+  // The framework whose signs were seen; empty where none was.
+  std::string framework() const;
+
+  // A limit that was met, as a sentence for people; empty while none was.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  // A session waits for its own next line while others print. Where none that waits is heard for this long, the wait is
+  // over: long enough for a few turns of each that takes part, in bursts of some lines, and no longer, since after the
+  // last report of a log nobody is heard again.
+  static constexpr std::uint64_t kIdleLines = 256;
+  static constexpr std::uint64_t kIdleTurns = 4;
+  std::uint64_t MostIdleLines() const {
+    return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), heard_since_activity_);
+  }
+
+  // When somebody printed last, as far as a stamp says so. Behind a gap nothing is known: it may be hours later.
+  struct Stamp {
+    std::optional<Timestamp> time;
+    std::uint64_t gap = 0;  // gaps_ when it was seen
+  };
+
+  struct Reporter {
+    Session session;
+    SuspectTracker suspects;
+    std::list<std::string>::iterator place;  // in recent_
+    std::uint64_t last_fed = 0;
+    Stamp stamp;
+    std::size_t held = 0;  // of held_
+  };
+
+  void Read(const RawLine& raw);
+  bool OnlyRepeats(const RawLine& raw);
+  void FeedLines(const RawLine* raw);  // that lines_ are of; null where it is not known
+  void FeedUnfinished();
+  void FlushPending();
+  void NoteCrowdedLine(Reporter* reporter);
+  void SeeFramework(const std::string& text);
+  static void DropQuoted(Reporter* reporter);
+  void SetTime(Reporter* reporter, Line* line);
+  Reporter* FindReporter(const std::string& name);
+  bool MakeRoom();
+  void CloseOldest();
+  void Weigh(Reporter* reporter);
+
+  const Engine& engine_;
+  const std::size_t most_held_;
+  const Stop* const stop_;
+  RecordJoiner records_;
+  Unfinished unfinished_;
+  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
+  std::unique_ptr<Statements> statements_ = std::make_unique<Statements>();  // and to this
+  std::unordered_map<std::string, Reporter> reporters_;
+  std::list<std::string> recent_;          // names, the one that printed longest ago first
+  std::unordered_set<Reporter*> active_;   // those that want adjacent lines
+  std::unordered_set<Reporter*> pending_;  // those with lines or sightings that a gap must flush
+  std::vector<Sighting> sightings_;
+  std::vector<SuspectLine> suspects_;
+  std::vector<Line> lines_;                    // of the raw line at hand
+  std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
+  Stamp stamp_;                                // the last one of all
+  std::uint64_t gaps_ = 0;                     // in what was fed
+  std::uint64_t fed_ = 0;
+  std::size_t held_ = 0;  // bytes of lines and rows that all reporters hold on to
+  std::uint64_t lines_since_activity_ = 0;
+  std::uint64_t heard_since_activity_ = 0;  // reporters
+  std::string problem_;
+};
 
 // Looks on while an artifact is read, for who asks what became of its lines (diagnose/trace.h).
 class ReadWitness {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "input/problems.h"
+#include "input/artifact.h"
 #include "text/numbers.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "facts/masking.h"
-#include "input/problems.h"
+#include "input/artifact.h"
 
 namespace whyoom {
 

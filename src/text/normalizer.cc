@@ -7,10 +7,11 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "input/error.h"
-#include "input/word_lists.h"
+#include "input/prefilter.h"
 #include "text/cleaning.h"
 #include "text/json_record.h"
 #include "text/line.h"
@@ -18,6 +19,100 @@
 #include "text/utf8.h"
 
 namespace whyoom {
+
+namespace {
+
+// Longer lines come in pieces anyway, see LineScanner.
+constexpr std::size_t kLongestJoined = std::size_t{1} << 20;
+// So many writers cut their lines at the same time; of more, each piece stands for itself.
+constexpr std::size_t kMostBegun = 1024;
+// The rest of a line comes soon, or was lost.
+constexpr std::uint64_t kMostLinesBetween = 1024;
+
+}  // namespace
+
+Unfinished::Joined Unfinished::Join(Part* part) {
+  const auto begun = parts_.find(part->reporter);
+  if (begun == parts_.end()) {
+    if (!std::exchange(part->goes_on, false) || parts_.size() >= kMostBegun) return Joined::kNot;
+    const std::string reporter = part->reporter;
+    parts_[reporter] = {std::move(*part), lines_};
+    return Joined::kKept;
+  }
+  Part& whole = begun->second.part;
+  const std::size_t length = whole.text.text.size();
+  const auto further = static_cast<std::size_t>(part->offset - whole.offset);
+  for (const Line::Segment& segment : part->text.segments) {
+    whole.text.segments.push_back({length + segment.text_at, further + segment.raw_at});
+  }
+  whole.text.text += part->text.text;
+  whole.repeats = std::max(whole.repeats, part->repeats);
+  begun->second.at = lines_;
+  if (part->goes_on && whole.text.text.size() < kLongestJoined) return Joined::kKept;
+  *part = std::move(whole);
+  parts_.erase(begun);
+  return Joined::kWhole;
+}
+
+std::optional<Part> Unfinished::TakeOverdue(bool all) {
+  for (auto begun = parts_.begin(); begun != parts_.end(); ++begun) {
+    if (!all && begun->second.at + kMostLinesBetween >= lines_) continue;
+    Part part = std::move(begun->second.part);
+    parts_.erase(begun);
+    return part;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// What is larger is no log record.
+constexpr std::size_t kLongestRecordLines = 4096;
+constexpr std::size_t kLongestRecord = std::size_t{1} << 20;
+constexpr std::size_t kMostIndent = 16;
+
+// A line that holds nothing but `bracket` and perhaps a comma: the width of its indentation, else npos.
+std::size_t IndentOf(std::string_view line, char bracket) {
+  const std::size_t indent = line.find_first_not_of(' ');
+  if (indent == std::string_view::npos || indent > kMostIndent || line[indent] != bracket)
+    return std::string_view::npos;
+  const std::string_view rest = line.substr(indent + 1);
+  return rest.empty() || rest == "," || rest == "\r" || rest == ",\r" ? indent : std::string_view::npos;
+}
+
+}  // namespace
+
+void RecordJoiner::Open(const RawLine& raw, std::size_t indent) {
+  bytes_ = raw.bytes;
+  first_ = raw;
+  lines_ = 1;
+  indent_ = indent;
+}
+
+void RecordJoiner::Flush(const Sink& sink) {
+  if (!open()) return;
+  lines_ = 0;
+  first_.bytes = bytes_;
+  sink(first_);
+}
+
+void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
+  if (raw.after_gap) Flush(sink);
+  const std::size_t opens = raw.cut ? std::string_view::npos : IndentOf(raw.bytes, '{');
+  if (opens != std::string_view::npos) {
+    // An object in an array stands for itself, whatever the array is in.
+    Flush(sink);
+    return Open(raw, opens);
+  }
+  if (!open()) return sink(raw);
+  bytes_ += '\n';
+  bytes_ += raw.bytes;
+  first_.open_end = raw.open_end;
+  ++lines_;
+  const bool closed = IndentOf(raw.bytes, '}') == indent_;
+  if (closed || raw.cut || lines_ >= kLongestRecordLines || bytes_.size() >= kLongestRecord) Flush(sink);
+}
+
 namespace {
 
 constexpr int kMostRounds = 8;                            // of disguises in disguises

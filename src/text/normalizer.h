@@ -1,6 +1,10 @@
 // Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see the message alone.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,9 +13,82 @@
 #include "input/line_scanner.h"
 #include "text/byte_class.h"
 #include "text/line.h"
-#include "text/part.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
+
+// A part of a raw line that is being cleaned, and those parts whose rest is still to come.
+
+// What is known of a text beside what it says.
+struct Origin {
+  std::uint64_t number = 0;  // of the raw line, as in Line
+  std::uint64_t offset = 0;
+  std::string reporter;
+  int repeats = 1;
+  std::optional<Timestamp> time;
+  std::string open_time;  // as in Line
+  bool logged = false;    // as in Line
+  bool goes_on = false;   // its collector cut the line here; the rest is in the reporter's next raw line
+  bool binary = false;    // as in Line
+  MappedText written;     // as in Line
+};
+
+struct Part : Origin {
+  MappedText text;
+};
+
+// Beginnings of lines that a collector cut, by reporter.
+class Unfinished {
+ public:
+  bool empty() const { return parts_.empty(); }
+
+  enum class Joined { kNot, kKept, kWhole };
+
+  // Puts `part` behind what its reporter began. kKept: it goes on, and was taken. kWhole: it now is all of the line.
+  // kNot: nothing was begun, and it does not go on.
+  Joined Join(Part* part);
+
+  // Takes out one that waits, or has waited for too many raw lines (`all`: any one).
+  std::optional<Part> TakeOverdue(bool all);
+
+  // A raw line was read.
+  void CountLine() { ++lines_; }
+
+ private:
+  struct Begun {
+    Part part;
+    std::uint64_t at = 0;  // lines_ when its last piece came
+  };
+  std::map<std::string, Begun> parts_;
+  std::uint64_t lines_ = 0;
+};
+
+// Puts together the raw lines of a JSON record that stands on several, as `gcloud logging read --format=json` and `jq`
+// print it.
+
+class RecordJoiner {
+ public:
+  using Sink = std::function<void(const RawLine&)>;
+
+  // Takes the next raw line and hands on what is complete: the line itself, or, at the end of a record, all of the
+  // record as one raw line with line feeds in it. What began like a record and was none is handed on in the same way;
+  // nothing is lost. What the sink gets is valid only while it is called.
+  void Feed(const RawLine& raw, const Sink& sink);
+
+  // Hands on what is open. Call at the end.
+  void Flush(const Sink& sink);
+
+  // Whether a record waits for its next line.
+  bool open() const { return lines_ > 0; }
+
+ private:
+  void Open(const RawLine& raw, std::size_t indent);
+
+  std::string bytes_;
+  RawLine first_;
+  std::size_t lines_ = 0;
+  std::size_t indent_ = 0;
+};
 
 // One prefix that a logger or scheduler puts before each line, or suffix behind it. Comes from rule data.
 struct Affix {

@@ -12,7 +12,7 @@
 #include <new>
 #include <utility>
 
-#include "input/quota.h"
+#include "input/limits.h"
 
 namespace whyoom {
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/descriptor.h"
+#include "input/byte_source.h"
 
 namespace whyoom {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "input/problems.h"
-#include "input/text_lines.h"
+#include "input/artifact.h"
+#include "input/byte_source.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"
 #include "text/numbers.h"

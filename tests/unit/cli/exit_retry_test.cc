@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "input/problems.h"
+#include "input/artifact.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;

@@ -1,10 +1,9 @@
 // Line feeds are counted wherever they stand.
-#include "input/feeds.h"
-
 #include <algorithm>
 #include <string>
 
 #include "catch.h"
+#include "input/gram_search.h"
 
 using namespace whyoom;
 

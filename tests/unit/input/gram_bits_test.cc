@@ -1,11 +1,10 @@
 // Eight places at once say what each of them says alone.
-#include "input/gram_bits.h"
-
 #include <cstddef>
 #include <random>
 #include <string>
 
 #include "catch.h"
+#include "input/gram_search.h"
 
 namespace whyoom {
 namespace TEST_FILE {

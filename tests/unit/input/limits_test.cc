@@ -10,7 +10,6 @@
 
 #include "catch.h"
 #include "input/members.h"
-#include "input/quota.h"
 #include "packed.h"
 
 namespace whyoom {

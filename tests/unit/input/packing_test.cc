@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.h"
-#include "input/peeked_source.h"
+#include "input/byte_source.h"
 #include "packed.h"
 
 namespace whyoom {

@@ -1,9 +1,8 @@
 // A source whose first bytes can be looked at.
-#include "input/peeked_source.h"
-
 #include <string>
 
 #include "catch.h"
+#include "input/byte_source.h"
 #include "process.h"
 #include "read_all.h"
 

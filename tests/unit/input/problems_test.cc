@@ -1,9 +1,8 @@
 // Notes on inputs come in one order, and are bounded.
-#include "input/problems.h"
-
 #include <string>
 
 #include "catch.h"
+#include "input/artifact.h"
 
 using namespace whyoom;
 

@@ -1,9 +1,8 @@
 // What is unpacked stops at the limits, and says at which.
-#include "input/quota.h"
-
 #include <string>
 
 #include "catch.h"
+#include "input/limits.h"
 #include "read_all.h"
 
 using namespace whyoom;

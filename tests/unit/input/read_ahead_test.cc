@@ -1,10 +1,9 @@
-#include "input/read_ahead.h"
-
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "input/decompress.h"
 
 namespace whyoom {
 namespace TEST_FILE {

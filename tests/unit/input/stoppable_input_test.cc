@@ -1,6 +1,4 @@
 // Inputs that may wait for somebody, and what ends them.
-#include "input/stoppable_input.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <thread>
 
 #include "catch.h"
+#include "input/stop.h"
 #include "process.h"
 #include "read_all.h"
 

@@ -1,9 +1,8 @@
 // Lines of files of a known format.
-#include "input/text_lines.h"
-
 #include <string>
 
 #include "catch.h"
+#include "input/byte_source.h"
 
 using namespace whyoom;
 

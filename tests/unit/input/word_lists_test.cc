@@ -1,10 +1,9 @@
 // Which lists of words have one in a text.
-#include "input/word_lists.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "input/prefilter.h"
 
 namespace whyoom {
 namespace TEST_FILE {

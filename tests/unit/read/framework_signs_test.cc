@@ -1,10 +1,9 @@
 // Which framework lines and source files show.
-#include "read/framework_signs.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "read/context_facts.h"
 
 using namespace whyoom;
 

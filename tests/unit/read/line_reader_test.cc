@@ -1,6 +1,4 @@
 // Lines of several reporters, as they stand mixed in one log, to the sightings of each.
-#include "read/line_reader.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

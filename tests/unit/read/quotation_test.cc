@@ -1,6 +1,4 @@
 // Which messages a process printed, and which only stand in source code, comments, documents and conversations.
-#include "read/quotation.h"
-
 #include <deque>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "catch.h"
 #include "diagnose/readings.h"
 #include "read/engine.h"
+#include "read/message.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

@@ -1,6 +1,4 @@
 // What a log states of its programs, said once or again and again.
-#include "read/statements.h"
-
 #include <fmt/format.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "catch.h"
 #include "made_lines.h"
+#include "read/context_facts.h"
 #include "show.h"
 
 using namespace whyoom;

@@ -9,7 +9,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "read/engine.h"
-#include "read/quotation.h"
+#include "read/message.h"
 #include "rules/builtin.h"
 #include "rules/rule_set.h"
 

@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "input/line_scanner.h"
-#include "text/record_joiner.h"
+#include "text/normalizer.h"
 #include "unit/text/rule_affixes.h"
 
 namespace whyoom {

@@ -1,11 +1,10 @@
 // Lines that their collector cut are put together again, each reporter's by itself.
-#include "text/part.h"
-
 #include <fmt/format.h>
 
 #include <string>
 
 #include "catch.h"
+#include "text/normalizer.h"
 
 using namespace whyoom;
 

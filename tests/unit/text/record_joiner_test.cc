@@ -1,10 +1,8 @@
-#include "text/record_joiner.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "catch.h"
-#include "text/part.h"
+#include "text/normalizer.h"
 
 namespace whyoom {
 namespace TEST_FILE {

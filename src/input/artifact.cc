@@ -1,4 +1,4 @@
-#include "input/problems.h"
+#include "input/artifact.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace whyoom {
+
 namespace {
 
 constexpr std::size_t kMostProblems = 10000;

@@ -1,4 +1,4 @@
-#include "input/quota.h"
+#include "input/limits.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <utility>
 
 namespace whyoom {
+
 namespace {
 
 constexpr int kUsualDepth = 2;

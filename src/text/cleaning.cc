@@ -1,0 +1,622 @@
+#include "text/cleaning.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cctype>
+#include <cstdint>
+#include <utility>
+
+#include "text/byte_class.h"
+#include "text/numbers.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+
+namespace {
+
+// Control characters that no logger, terminal or progress bar writes.
+bool IsUnprintable(char c) {
+  constexpr std::string_view kUsual = "\t\n\r\a\b\f\v\x1b";
+  return static_cast<unsigned char>(c) < 0x20 && c != '\0' && kUsual.find(c) == std::string_view::npos;
+}
+
+// Whether every other byte is zero, as in text in UTF-16 that was appended to another.
+bool IsWide(std::string_view bytes, std::size_t zeros) {
+  if (zeros * 3 < bytes.size()) return false;
+  std::size_t adjacent = 0;
+  for (std::size_t at = 1; at < bytes.size(); ++at) {
+    if (bytes[at] == '\0' && bytes[at - 1] == '\0') ++adjacent;
+  }
+  return adjacent * 20 < zeros;
+}
+
+// A few kinds of them in a share of the bytes that no text has. One kind alone parts the fields of records.
+bool HasCode(std::string_view bytes) {
+  constexpr std::size_t kLeast = 4;
+  constexpr std::size_t kKinds = 3;
+  constexpr std::size_t kShare = 32;
+  std::bitset<32> kinds;
+  std::size_t count = 0;
+  for (const char c : bytes) {
+    if (!IsUnprintable(c)) continue;
+    kinds.set(static_cast<unsigned char>(c));
+    ++count;
+  }
+  return count >= kLeast && kinds.count() >= kKinds && count * kShare >= bytes.size();
+}
+
+}  // namespace
+
+bool IsBinary(std::string_view bytes) {
+  const std::size_t begin = bytes.find_first_not_of('\0');
+  if (begin == std::string_view::npos) return false;
+  bytes = bytes.substr(begin, bytes.find_last_not_of('\0') + 1 - begin);
+  std::size_t runs = 0;
+  std::size_t zeros = 0;
+  for (std::size_t at = bytes.find('\0'); at != std::string_view::npos; at = bytes.find('\0', at)) {
+    const std::size_t end = bytes.find_first_not_of('\0', at);  // there is one: zeros at the end are cut off
+    ++runs;
+    zeros += end - at;
+    at = end;
+  }
+  if (runs > 1 && !IsWide(bytes, zeros)) return true;
+  return HasCode(bytes);
+}
+
+namespace {
+
+// What no sequence begins with: nearly all of a log.
+bool IsPlain(char c) {
+  static constexpr auto kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (std::size_t byte = 0x20; byte < 0x7F; ++byte) plain[byte] = true;
+    for (const char special : {'[', '^', '#', '\\'}) plain[static_cast<unsigned char>(special)] = false;
+    plain['\t'] = true;
+    return plain;
+  }();
+  return kPlain[static_cast<unsigned char>(c)];
+}
+
+// Past the parameters and the final byte of a control sequence whose introducer ends at `at`.
+std::size_t PastCsi(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] >= 0x20 && text[at] <= 0x3F) ++at;
+  return at < text.size() && text[at] >= 0x40 && text[at] <= 0x7E ? at + 1 : at;
+}
+
+// Past a colour code "[36m" at `at` whose escape character was lost; `at` if it is none. "[2m 30s]" is a duration.
+std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
+  std::size_t end = at + 1;
+  int code = 0;
+  bool usual = true;
+  for (; end < text.size() && end < at + 20 && (IsDigit(text[end]) || text[end] == ';'); ++end) {
+    if (text[end] == ';') continue;
+    code = IsDigit(text[end - 1]) ? code * 10 + (text[end] - '0') : text[end] - '0';
+    usual = usual && code <= 255;
+    if (!usual) code = 0;  // decided; a longer number must not overflow
+  }
+  if (end == at + 1 || end >= text.size() || text[end] != 'm' || !usual) return at;
+  ++end;
+  const std::string_view rest = text.substr(end, 2);
+  const bool duration =
+      !rest.empty() && (IsDigit(rest[0]) || rest[0] == ']' || (rest.size() == 2 && rest[0] == ' ' && IsDigit(rest[1])));
+  return duration ? at : end;
+}
+
+// Finds what is to be dropped at a place of one text, from left to right.
+class Dropper {
+ public:
+  explicit Dropper(std::string_view text) : text_(text) {}
+
+  // Bytes to drop at `at`; 0 if it stays. A blank may have to take its place.
+  std::size_t Drop(std::size_t at, bool* blank) {
+    const auto byte = static_cast<unsigned char>(text_[at]);
+    if (byte == 0x1B) return Escape(at);
+    if (byte == '[') return PastOrphanColour(text_, at) - at;
+    if (byte == '^' || byte == '#' || byte == '\\') return Spelled(at);
+    if (byte < 0x20) return byte == '\t' ? 0 : 1;
+    if (byte < 0x7F) return 0;
+    if (byte == 0x7F) return 1;
+    if (byte != 0xC2 && byte != 0xE2 && byte != 0xEF) return 0;
+    const CodePoint point = DecodeUtf8(text_, at);
+    if (point.code == 0x9B) return PastCsi(text_, at + point.length) - at;
+    if (point.code < 0xA0 || point.code == 0x200B || point.code == 0xFEFF) return point.length;
+    *blank = point.code == 0xA0;
+    return *blank ? point.length : 0;
+  }
+
+ private:
+  std::size_t Escape(std::size_t at) {
+    if (at + 1 >= text_.size()) return 1;
+    const char kind = text_[at + 1];
+    if (kind == '[') return PastCsi(text_, at + 2) - at;
+    if (std::string_view("]PX^_").find(kind) != std::string_view::npos) return String(at);
+    std::size_t end = at + 1;
+    while (end < text_.size() && text_[end] >= 0x20 && text_[end] <= 0x2F) ++end;
+    const bool complete = end < text_.size() && text_[end] >= 0x30 && text_[end] <= 0x7E;
+    return complete ? end + 1 - at : 1;
+  }
+
+  // A command that runs up to BEL or ST, such as a link. One that never ends must not hide the line: only
+  // its introducer goes.
+  std::size_t String(std::size_t at) {
+    // Each is looked for again only when it was passed, so that many commands cost no more than one.
+    if (bell_ != std::string_view::npos && bell_ < at + 2) bell_ = text_.find('\a', at + 2);
+    if (terminator_ != std::string_view::npos && terminator_ < at + 2) terminator_ = text_.find("\x1b\\", at + 2);
+    if (bell_ == terminator_) return 2;  // there is none
+    return bell_ < terminator_ ? bell_ + 1 - at : terminator_ + 2 - at;
+  }
+
+  // A colour code whose escape character is spelled out, as viewers, collectors and escaped strings do.
+  std::size_t Spelled(std::size_t at) const {
+    static constexpr std::array<std::string_view, 8> kSpellings = {"^[",    "#033",    "\\033",   "\\x1b",
+                                                                   "\\x1B", "\\u001b", "\\u001B", "\\e"};
+    for (const std::string_view spelling : kSpellings) {
+      const std::size_t bracket = at + spelling.size();
+      if (bracket >= text_.size() || text_[bracket] != '[' || text_.substr(at, spelling.size()) != spelling) continue;
+      const std::size_t end = PastOrphanColour(text_, bracket);
+      return end == bracket ? 0 : end - at;
+    }
+    return 0;
+  }
+
+  const std::string_view text_;
+  std::size_t bell_ = 0;        // the first one at or after where it was last looked for
+  std::size_t terminator_ = 0;  // as well
+};
+
+}  // namespace
+
+bool StripControls(MappedText* line) {
+  const std::string_view text = line->text;
+  Dropper dropper(text);
+  Rewriter rewriter(*line);
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (IsPlain(text[at])) {
+      ++at;
+      continue;
+    }
+    bool blank = false;
+    const std::size_t drop = dropper.Drop(at, &blank);
+    if (drop == 0) {
+      ++at;
+      continue;
+    }
+    rewriter.Keep(kept, at);
+    if (blank) rewriter.Put(" ", at);
+    at += drop;
+    kept = at;
+  }
+  if (kept == 0) return false;
+  rewriter.Keep(kept, text.size());
+  *line = rewriter.Take();
+  return true;
+}
+
+std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
+  static constexpr ByteClass kBreaks("\r\n");
+  std::vector<MappedText> lines;
+  Rewriter rewriter(text);
+  std::size_t begin = 0;
+  while (lines.size() + 1 < most) {
+    const std::size_t end = kBreaks.FindIn(text.text, begin);
+    if (end == text.text.size()) break;
+    std::size_t next = text.text.find_first_not_of('\r', end);  // the carriage returns before a line feed belong to it
+    if (next == std::string::npos) next = text.text.size();
+    const bool feed = next < text.text.size() && text.text[next] == '\n';
+    // A carriage return alone starts the line anew: nothing was on it if it stands first.
+    if (feed || end > begin) {
+      rewriter.Keep(begin, end);
+      lines.push_back(rewriter.Take());
+    }
+    begin = feed ? next + 1 : next;
+  }
+  if (begin < text.text.size() || lines.empty()) {
+    rewriter.Keep(begin, text.text.size());
+    lines.push_back(rewriter.Take());
+  }
+  return lines;
+}
+
+namespace {
+
+bool IsQuote(char c) { return c == '\'' || c == '"'; }
+bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
+
+// The value of `count` hexadecimal digits at `at`; false if they are none.
+bool HexDigits(std::string_view text, std::size_t at, std::size_t count, char32_t* value) {
+  *value = 0;
+  for (std::size_t i = at; i < at + count; ++i) {
+    const auto c = static_cast<unsigned char>(CharAt(text, i));
+    if (std::isxdigit(c) == 0) return false;
+    const int digit = std::isdigit(c) != 0 ? c - '0' : (c | 0x20) - 'a' + 10;
+    *value = *value << 4 | static_cast<char32_t>(digit);
+  }
+  return true;
+}
+
+// "\u00e9", and two of them where they are the halves of one code point.
+std::size_t UnescapeUnit(std::string_view text, std::size_t at, std::string* out) {
+  char32_t high = 0;
+  char32_t low = 0;
+  if (!HexDigits(text, at + 2, 4, &high)) return 0;
+  const bool pair = high >= 0xD800 && high < 0xDC00 && text.substr(std::min(at + 6, text.size()), 2) == "\\u" &&
+                    HexDigits(text, at + 8, 4, &low) && low >= 0xDC00 && low < 0xE000;
+  AppendUtf8(pair ? 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00) : high, out);
+  return pair ? 12 : 6;
+}
+
+// "\033" as shells and C write it.
+std::size_t UnescapeOctal(std::string_view text, std::size_t at, std::string* out) {
+  char32_t value = 0;
+  std::size_t end = at + 1;
+  for (; end < at + 4 && CharAt(text, end) >= '0' && CharAt(text, end) <= '7'; ++end) {
+    value = value * 8 + static_cast<char32_t>(text[end] - '0');
+  }
+  if (end != at + 4) return 0;
+  AppendUtf8(value, out);
+  return 4;
+}
+
+// A stretch of the line in quotes, these included.
+struct Quoted {
+  std::size_t begin;
+  std::size_t end;
+  bool closed;
+  bool cut;  // holds line breaks to cut at; else it is to be copied as it stands
+};
+
+// Finds the quoted texts of a line and the escaped line breaks in and outside of them.
+class Scan {
+ public:
+  explicit Scan(std::string_view text) : text_(text) {
+    for (std::size_t at = 0; at < text_.size();) {
+      if (text_[at] == '\\') {
+        break_outside_ = break_outside_ || IsBreak(at);
+        at += 2;
+      } else if (IsQuote(text_[at]) && Opens(at)) {
+        at = Quote(at);
+      } else {
+        ++at;
+      }
+    }
+  }
+
+  const std::vector<Quoted>& quoted() const { return quoted_; }
+  bool break_outside() const { return break_outside_; }
+  bool cuts() const {
+    return break_outside_ || std::any_of(quoted_.begin(), quoted_.end(), [](const Quoted& q) { return q.cut; });
+  }
+
+ private:
+  bool IsBreak(std::size_t at) const { return CharAt(text_, at + 1) == 'n'; }
+
+  // A quote that is no apostrophe and does not close anything. b'…', r'…', f'…' and u'…' are Python's.
+  bool Opens(std::size_t at) const {
+    if (at == 0) return true;
+    const char before = text_[at - 1];
+    if (before == ')' || before == ']' || before == '}') return false;
+    if (!IsWordChar(before)) return true;
+    return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text_[at - 2]));
+  }
+
+  // Texts that XLA itself prints in quotes, with escapes that belong to them.
+  bool IsXlaAttribute(std::size_t quote) const {
+    static constexpr std::array<std::string_view, 6> kNames = {
+        "op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="};
+    return std::any_of(kNames.begin(), kNames.end(),
+                       [&](std::string_view name) { return text_.substr(0, quote).ends_with(name); });
+  }
+
+  // Handles what the quote at `begin` opens; returns where to go on.
+  std::size_t Quote(std::size_t begin) {
+    std::size_t at = begin + 1;
+    bool breaks = false;   // a line break, and
+    bool more = false;     // something behind it
+    bool doubled = false;  // "\\n": a level deeper
+    bool escapes = false;
+    while (at < text_.size() && text_[at] != text_[begin]) {
+      const bool escape = text_[at] == '\\';
+      const bool is_break = escape && IsBreak(at);
+      doubled = doubled || (escape && text_.substr(at, 3) == "\\\\n");
+      more = more || (breaks && !is_break);
+      breaks = breaks || is_break;
+      escapes = escapes || escape;
+      at += escape ? 2 : 1;
+    }
+    const bool closed = at < text_.size();
+    const std::size_t end = closed ? at + 1 : text_.size();
+    const bool own = IsXlaAttribute(begin);
+    const bool cut = !own && ((breaks && more) || doubled || (breaks && IsListItem(begin, end)));
+    // A quote that closes nowhere is an apostrophe or an inch.
+    if (!closed && !cut && !own) return begin + 1;
+    if (escapes) quoted_.push_back({begin, end, closed, cut});
+    return end;
+  }
+
+  // Notebooks keep a printed line as `    "text\n",`. Elsewhere a break at the end only is source code:
+  // print("text\n").
+  bool IsListItem(std::size_t begin, std::size_t end) const {
+    return IsBlank(text_.substr(0, begin)) && CharAt(text_, end) == ',' && IsBlank(text_.substr(end + 1));
+  }
+
+  const std::string_view text_;
+  std::vector<Quoted> quoted_;  // those with escapes in them
+  bool break_outside_ = false;
+};
+
+// Writes the parts.
+class Cutter {
+ public:
+  Cutter(const MappedText& line, std::size_t most, std::vector<MappedText>* parts)
+      : text_(line.text), rewriter_(line), most_(most), parts_(parts) {}
+
+  void Cut(const Scan& scan) {
+    std::size_t at = 0;
+    for (const Quoted& quoted : scan.quoted()) {
+      Outside(at, quoted.begin, scan.break_outside());
+      if (quoted.cut) {
+        FlushAround(quoted.begin);
+        Unescaped(quoted.begin + 1, quoted.closed ? quoted.end - 1 : quoted.end);
+        if (!empty_ || !broken_) Flush(quoted.end);
+      } else {
+        Keep(quoted.begin, quoted.end);
+      }
+      at = quoted.end;
+    }
+    Outside(at, text_.size(), scan.break_outside());
+    FlushAround(text_.size());
+  }
+
+ private:
+  void Keep(std::size_t begin, std::size_t end) {
+    rewriter_.Keep(begin, end);
+    const std::string_view kept = text_.substr(begin, end - begin);
+    empty_ = empty_ && kept.empty();
+    // The brackets and commas round a quoted text say nothing.
+    idle_ = idle_ && kept.find_first_not_of(" \t()[]{},;.") == std::string_view::npos;
+  }
+
+  void Outside(std::size_t begin, std::size_t end, bool unescape) {
+    if (unescape) {
+      Unescaped(begin, end);
+    } else {
+      Keep(begin, end);
+    }
+  }
+
+  void Unescaped(std::size_t begin, std::size_t end) {
+    const std::string_view text = text_.substr(0, end);
+    std::size_t kept = begin;
+    broken_ = false;
+    for (std::size_t at = text.find('\\', begin); at != std::string_view::npos; at = text.find('\\', at)) {
+      std::string meaning;
+      const std::size_t length = Unescape(text, at, &meaning);
+      Keep(kept, at);
+      kept = at + length;
+      if (meaning != "\n" && meaning != "\r") {
+        rewriter_.Put(meaning, at);
+        empty_ = idle_ = false;
+      } else if (text.substr(at, 4) != "\\r\\n") {
+        Flush(kept);
+        broken_ = true;
+      }
+      at = kept;
+    }
+    Keep(kept, end);
+  }
+
+  // Ends a part at the place `at` of the line.
+  void Flush(std::size_t at) {
+    if (parts_->size() + 1 < most_ || at == text_.size()) {
+      parts_->push_back(rewriter_.Take());
+    } else {
+      rewriter_.Put(" ", at);
+    }
+    empty_ = idle_ = true;
+  }
+
+  // Ends the part that stands before, between or after quoted texts.
+  void FlushAround(std::size_t at) {
+    if (!idle_) {
+      Flush(at);
+    } else {
+      rewriter_.Take();
+    }
+    empty_ = idle_ = true;
+  }
+
+  const std::string_view text_;
+  Rewriter rewriter_;
+  const std::size_t most_;
+  std::vector<MappedText>* parts_;
+  bool empty_ = true;    // the part being written is
+  bool idle_ = true;     // the part being written holds nothing that anyone would miss
+  bool broken_ = false;  // the part being written follows a line break
+};
+
+}  // namespace
+
+std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
+  constexpr std::string_view kNames = "nrt\\'\"/";
+  constexpr std::string_view kMeanings = "\n\r\t\\'\"/";
+  const char name = CharAt(text, at + 1);
+  if (const std::size_t simple = kNames.find(name); simple != std::string_view::npos) {
+    out->push_back(kMeanings[simple]);
+    return 2;
+  }
+  std::size_t length = 0;
+  char32_t code = 0;
+  if (name == 'u') length = UnescapeUnit(text, at, out);
+  if (name == '0' || name == '1') length = UnescapeOctal(text, at, out);
+  if (name == 'x' && HexDigits(text, at + 2, 2, &code)) length = 4;
+  if (name == 'U' && HexDigits(text, at + 2, 8, &code)) length = 10;
+  if (length == 0) {
+    // Only the backslash: what follows it may mean something of its own.
+    out->push_back(text[at]);
+    return 1;
+  }
+  if (name == 'x' || name == 'U') AppendUtf8(code, out);
+  return length;
+}
+
+bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts) {
+  if (line.text.find("\\n") == std::string::npos) return false;
+  const Scan scan(line.text);
+  if (!scan.cuts()) return false;
+  Cutter(line, most, parts).Cut(scan);
+  return true;
+}
+
+namespace {
+
+constexpr int kMostNested = 8;
+
+// Length of the quote or list marker at `at` with its blank; 0 if there is none.
+std::size_t MarkerLength(std::string_view text, std::size_t at) {
+  const char first = CharAt(text, at);
+  if (first == '>') {
+    const char next = CharAt(text, at + 1);
+    if (next == '=') return 0;  // "usage >= 1G" wrapped before its sign
+    return next == ' ' ? 2 : 1;
+  }
+  if (text.substr(at, 4) == "\xE2\x80\xA2 ") return 4;  // a bullet
+  if (text.substr(at, 3) == "** ") return 3;            // emphasis that was closed on another line
+  if (first == '-' || first == '*') return CharAt(text, at + 1) == ' ' ? 2 : 0;
+  std::size_t end = at;
+  while (end < at + 6 && CharAt(text, end) == '#') ++end;
+  return end > at && CharAt(text, end) == ' ' ? end + 1 - at : 0;
+}
+
+// Where the text begins behind all leading markers; 0 if there are none.
+std::size_t PastMarkers(std::string_view text) {
+  std::size_t past = 0;
+  for (int nested = 0; nested < kMostNested; ++nested) {
+    const std::size_t at = text.find_first_not_of(' ', past);
+    const std::size_t length = at == std::string_view::npos ? 0 : MarkerLength(text, at);
+    if (length == 0) break;
+    past = at + length;
+  }
+  return past;
+}
+
+// "f(**kw)", "2**10" and "a ** b" are Python's; everything else in pairs of stars is emphasis, also in the middle of a
+// word.
+bool IsPythonStars(std::string_view text, std::size_t at) {
+  const char before = at == 0 ? ' ' : text[at - 1];
+  const char after = CharAt(text, at + 2);
+  if (IsDigit(after) && (IsDigit(before) || before == ')')) return true;
+  if (before == ' ' && after == ' ') return true;
+  const std::size_t previous = at == 0 ? std::string_view::npos : text.find_last_not_of(' ', at - 1);
+  const char opener = previous == std::string_view::npos ? '\0' : text[previous];
+  if ((opener != '(' && opener != ',' && opener != '{' && opener != '[') || !IsWordChar(after)) return false;
+  // An emphasis is closed behind a word.
+  const std::size_t next = text.find("**", at + 2);
+  return next == std::string_view::npos || text[next - 1] == ' ' || text[next - 1] == '(';
+}
+
+// Bytes to drop at `at`; 0 if it stays.
+std::size_t MarkLength(std::string_view text, std::size_t at) {
+  if (text[at] == '`') return 1;
+  if (text[at] == '\\') {
+    const char next = CharAt(text, at + 1);
+    return next == '_' || next == '[' || next == ']' || next == '*' ? 1 : 0;
+  }
+  std::size_t stars = 0;
+  while (CharAt(text, at + stars) == '*') ++stars;
+  if (stars < 2 || stars > 3 || (stars == 2 && IsPythonStars(text, at))) return 0;
+  return stars;
+}
+
+// Where the backslash of "1\. Size" stands, behind leading blanks; npos if there is none.
+std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
+  std::size_t at = text.find_first_not_of(' ', from);
+  if (at == std::string_view::npos) return at;
+  const std::size_t digits = at;
+  while (at < digits + 6 && IsDigit(CharAt(text, at))) ++at;
+  const bool escaped =
+      at > digits && CharAt(text, at) == '\\' && (CharAt(text, at + 1) == '.' || CharAt(text, at + 1) == ')');
+  return escaped ? at : std::string_view::npos;
+}
+
+// The character that the reference at `at` stands for, and its length; 0 if it is none.
+std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at) {
+  using Name = std::pair<std::string_view, char32_t>;
+  static constexpr std::array<Name, 6> kNames = {
+      {{"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&nbsp;", ' '}}};
+  for (const auto& [name, code] : kNames) {
+    if (text.substr(at, name.size()) == name) return {code, name.size()};
+  }
+  if (CharAt(text, at + 1) != '#') return {0, 0};
+  const bool hex = CharAt(text, at + 2) == 'x' || CharAt(text, at + 2) == 'X';
+  const std::size_t digits = at + (hex ? 3 : 2);
+  std::size_t end = digits;
+  char32_t code = 0;
+  for (; end < digits + 6; ++end) {
+    const char c = CharAt(text, end);
+    if (hex ? std::isxdigit(static_cast<unsigned char>(c)) == 0 : !IsDigit(c)) break;
+    const int digit = IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
+    code = code * (hex ? 16 : 10) + static_cast<char32_t>(digit);
+  }
+  if (end == digits || CharAt(text, end) != ';') return {0, 0};
+  return {code < 0x20 ? U' ' : code, end + 1 - at};
+}
+
+}  // namespace
+
+bool StripMarkdown(MappedText* line, MappedText* before) {
+  const std::string_view text = line->text;
+  std::size_t kept = PastMarkers(text);
+  Rewriter rewriter(*line);
+  bool changed = kept > 0;
+  std::size_t at = kept;
+  if (const std::size_t backslash = EscapedNumbering(text, kept); backslash != std::string_view::npos) {
+    rewriter.Keep(kept, backslash);
+    kept = at = backslash + 1;
+    changed = true;
+  }
+  static constexpr ByteClass kMarks("`\\*");
+  while ((at = kMarks.FindIn(text, at)) < text.size()) {
+    const std::size_t drop = MarkLength(text, at);
+    if (drop > 0) {
+      rewriter.Keep(kept, at);
+      kept = at + drop;
+      changed = true;
+    }
+    // The character behind a backslash is no mark; a run of stars is one mark or none.
+    at = std::min(text.size(), at + (text[at] == '\\' ? 2 : 1));
+    if (text[at - 1] == '*') at = std::min(text.find_first_not_of('*', at), text.size());
+  }
+  if (!changed) return false;
+  rewriter.Keep(kept, text.size());
+  MappedText stripped = rewriter.Take();
+  if (before != nullptr) *before = std::move(*line);
+  *line = std::move(stripped);
+  return true;
+}
+
+bool DecodeHtml(MappedText* line) {
+  const std::string_view text = line->text;
+  Rewriter rewriter(*line);
+  std::size_t kept = 0;
+  for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at)) {
+    const auto [code, length] = Reference(text, at);
+    if (length == 0) {
+      ++at;
+      continue;
+    }
+    std::string character;
+    AppendUtf8(code, &character);
+    rewriter.Keep(kept, at);
+    rewriter.Put(character, at);
+    at += length;
+    kept = at;
+  }
+  if (kept == 0) return false;
+  rewriter.Keep(kept, text.size());
+  *line = rewriter.Take();
+  return true;
+}
+
+}  // namespace whyoom
