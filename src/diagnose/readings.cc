@@ -27,8 +27,8 @@ ArtifactReader::ArtifactReader(const Engine& engine, Artifact artifact, ByteSour
     : engine_(engine), artifact_(std::move(artifact)), sightings_(engine, source, options) {}
 
 bool ArtifactReader::Next() {
-  std::vector<Sighting> more;
-  if (!sightings_.Next(&more)) return false;
+  std::vector<Sighting> more = sightings_.Next();
+  if (more.empty()) return false;
   if (!found_) found_.emplace(engine_.rules(), artifact_);
   found_->Add(std::move(more), sightings_.framework());
   return true;

@@ -17,36 +17,19 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostSightings = 10000;
 constexpr std::size_t kNearest = 3;
 constexpr std::size_t kMostNearest = 5;   // lines for which the nearest heads are looked for; that takes its time
 constexpr std::size_t kNearlyThere = 16;  // characters of its pattern
 constexpr std::size_t kShownLine = 400;
 
-// A sighting as far as it tells where it is.
-struct Seen {
-  const Failure* failure = nullptr;
-  std::string reporter;
-  std::uint64_t line = 0;
-  std::uint64_t last_line = 0;
-};
+using Seen = ReadTrace::Seen;
 
 // One artifact as it was read.
-class ArtifactTrace : public ReadWitness {
- public:
-  ArtifactTrace(const Engine& engine, Artifact of) : artifact(std::move(of)), kept(engine) {}
-
-  void See(const RawLine& line) override { kept.Feed(line); }
-  void See(const Sighting& sighting) override {
-    if (seen.size() < kMostSightings)
-      seen.push_back(
-          {sighting.failure, sighting.reporter, sighting.head.line, std::max(sighting.head.line, sighting.last_line)});
-  }
+struct ArtifactTrace : ReadTrace {
+  ArtifactTrace(const Engine& engine, Artifact of) : ReadTrace(engine), artifact(std::move(of)) {}
 
   Artifact artifact;
-  KeptLines kept;
-  std::optional<KeptLines> asked;  // the lines round the one that is asked for
-  std::vector<Seen> seen;
+  std::optional<KeptLines> asked;          // the lines round the one that is asked for
   std::set<std::uint64_t> unknown_errors;  // lines
 };
 
@@ -174,13 +157,14 @@ class Tracer {
 
   Readings Read(const Artifact& artifact, ByteSource& source, const ReadOptions& options) {
     ArtifactTrace& one = artifacts_.emplace_back(engine_, artifact);
-    LineTap tap(source, trace_.request.line);
     ReadOptions settings = options;
-    settings.witness = &one;
+    settings.trace = &one;
     const bool is_asked = trace_.request.line > 0;
+    LineTap tap(source, trace_.request.line, &one.asked.emplace(engine_));
     Readings readings = ReadArtifact(engine_, artifact, is_asked ? tap : source, settings);
     one.kept.Finish();
-    if (is_asked && trace_.request.line <= tap.lines()) tap.FeedTo(&one.asked.emplace(engine_));
+    tap.Finish();
+    if (!is_asked || trace_.request.line > tap.lines()) one.asked.reset();
     trace_.last_line = std::max(trace_.last_line, tap.lines());
     trace_.not_all_kept = trace_.not_all_kept || one.kept.full();
     for (const Problem& problem : readings.problems) {

@@ -1,5 +1,5 @@
-// Why a log was diagnosed as it was, or not at all: `whyoom rules trace`. An input is read as always, with a witness
-// that keeps the lines which were looked at; these are then looked at again, one head at a time.
+// Why a log was diagnosed as it was, or not at all: `whyoom rules trace`. An input is read as always, with a
+// ReadTrace that keeps the lines which were looked at; these are then looked at again, one head at a time.
 #pragma once
 
 #include <cstdint>

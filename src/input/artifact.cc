@@ -7,7 +7,6 @@
 #include <utility>
 
 namespace whyoom {
-
 namespace {
 
 constexpr std::size_t kMostProblems = 10000;

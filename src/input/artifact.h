@@ -36,8 +36,6 @@ struct Problem {
   bool is_unknown_error() const { return kind == kUnknownError; }
 };
 
-// Notes on inputs and how they are made, bounded: of a hostile archive there may be more than memory holds.
-
 // An error about memory that no rule knows: `text` on the line `line`, and as often as `occurrences` says. Without a
 // text: so many more, which are only counted. Of an artifact that the caller adds.
 Problem UnknownError(std::uint64_t line, const std::string& text, std::uint64_t occurrences);

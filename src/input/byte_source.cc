@@ -12,7 +12,6 @@
 #include <utility>
 
 namespace whyoom {
-
 namespace {
 
 // read(2) is allowed to refuse more than this on some systems.
@@ -30,8 +29,6 @@ class DescriptorSource : public ByteSource {
   ~DescriptorSource() override {
     if (owned_ && descriptor_ >= 0) close(descriptor_);
   }
-  DescriptorSource(const DescriptorSource&) = delete;
-  DescriptorSource& operator=(const DescriptorSource&) = delete;
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     while (!ended_ && capacity > 0) {

@@ -16,7 +16,6 @@
 namespace whyoom {
 
 // A file descriptor that is closed with the object; -1: none.
-
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -42,6 +41,9 @@ class Descriptor {
 
 class ByteSource {
  public:
+  ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
 
   // Fills up to `capacity` bytes and returns how many; 0 is the end, for good. May return fewer than
@@ -92,7 +94,6 @@ std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk
 std::string ReadUpTo(ByteSource& source, std::size_t most);
 
 // A source whose first bytes can be looked at before they are read.
-
 class PeekedSource : public ByteSource {
  public:
   // Reads until `peeked` bytes are held or the source has ended. One call of read(2) takes a whole small file, and of a
@@ -123,7 +124,6 @@ class PeekedSource : public ByteSource {
 };
 
 // The lines of a source one after another, whatever their length: for files of a known format, where each line counts.
-
 class TextLines {
  public:
   // Borrows the source. Of a line longer than `longest` only the beginning is given.

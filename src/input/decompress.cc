@@ -9,10 +9,10 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -278,8 +278,6 @@ class XzDecoder : public Decoder {
   XzDecoder(std::unique_ptr<ByteSource> packed, std::size_t memory)
       : Decoder(std::move(packed), Packing::kXz), memory_(memory) {}
   ~XzDecoder() override { lzma_end(&stream_); }
-  XzDecoder(const XzDecoder&) = delete;
-  XzDecoder& operator=(const XzDecoder&) = delete;
 
  private:
   void Begin(std::string_view) override {
@@ -318,8 +316,6 @@ class Bzip2Decoder : public Decoder {
  public:
   explicit Bzip2Decoder(std::unique_ptr<ByteSource> packed) : Decoder(std::move(packed), Packing::kBzip2) {}
   ~Bzip2Decoder() override { BZ2_bzDecompressEnd(&stream_); }  // does nothing where none is open
-  Bzip2Decoder(const Bzip2Decoder&) = delete;
-  Bzip2Decoder& operator=(const Bzip2Decoder&) = delete;
 
  private:
   void Begin(std::string_view) override {
@@ -428,8 +424,6 @@ class ReadAheadSource : public ByteSource {
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
-  ReadAheadSource(const ReadAheadSource&) = delete;
-  ReadAheadSource& operator=(const ReadAheadSource&) = delete;
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     if (!thread_.joinable() && passed_ >= after_) Start();
@@ -446,72 +440,53 @@ class ReadAheadSource : public ByteSource {
 
  private:
   struct Block {
-    std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kReadBytes);
+    std::unique_ptr<char[]> bytes;
     std::size_t size = 0;
   };
 
   void Start() {
     try {
-      blocks_ = std::make_unique<std::array<Block, kBlocks>>();
       thread_ = std::thread([this] { Work(); });
     } catch (const std::system_error&) {
       after_ = static_cast<std::size_t>(-1);  // where no thread is to be had, this one does all
     }
   }
 
-  // On the thread: fills blocks until the end; an empty block is the end.
+  // On the thread: adds blocks until the end; an empty block is the end.
   void Work() {
-    for (std::size_t at = 0;; at = (at + 1) % kBlocks) {
-      {
-        std::unique_lock<std::mutex> lock(mutex_);
-        changed_.wait(lock, [this] { return filled_ < kBlocks || abandoned_; });
-        if (abandoned_) return;
-      }
-      Block& block = (*blocks_)[at];
+    for (bool end = false; !end;) {
+      Block block{std::make_unique_for_overwrite<char[]>(kReadBytes)};
       try {
         block.size = source_->Read(block.bytes.get(), kReadBytes);
       } catch (...) {
         failure_ = std::current_exception();
-        block.size = 0;
       }
-      const bool end = block.size == 0;
+      end = block.size == 0;
       if (end) problem_ = source_->problem();
-      {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ++filled_;
-      }
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return blocks_.size() < kBlocks || abandoned_; });
+      if (abandoned_) return;
+      blocks_.push_back(std::move(block));
       changed_.notify_all();
-      if (end) return;
     }
   }
 
   std::size_t Take(char* buffer, std::size_t capacity) {
     if (ended_ || capacity == 0) return 0;
-    {
+    if (taken_ == block_.size) {
       std::unique_lock<std::mutex> lock(mutex_);
-      changed_.wait(lock, [this] { return filled_ > 0; });
+      changed_.wait(lock, [this] { return !blocks_.empty(); });
+      block_ = std::move(blocks_.front());
+      blocks_.pop_front();
+      taken_ = 0;
+      changed_.notify_all();
     }
-    const Block& block = (*blocks_)[front_];
-    if (block.size == 0) {
-      ended_ = true;
-      if (failure_) std::rethrow_exception(failure_);
-      return 0;
-    }
-    const std::size_t count = std::min(capacity, block.size - taken_);
-    std::memcpy(buffer, block.bytes.get() + taken_, count);
+    ended_ = block_.size == 0;
+    if (ended_ && failure_) std::rethrow_exception(failure_);
+    const std::size_t count = std::min(capacity, block_.size - taken_);
+    if (count > 0) std::memcpy(buffer, block_.bytes.get() + taken_, count);
     taken_ += count;
-    if (taken_ == block.size) Release();
     return count;
-  }
-
-  void Release() {
-    taken_ = 0;
-    front_ = (front_ + 1) % kBlocks;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      --filled_;
-    }
-    changed_.notify_all();
   }
 
   // The thread's alone while it runs; what it leaves there is taken after the block that it left last.
@@ -519,16 +494,15 @@ class ReadAheadSource : public ByteSource {
   std::string problem_;
   std::exception_ptr failure_;
 
-  std::unique_ptr<std::array<Block, kBlocks>> blocks_;
   std::size_t after_;
   std::size_t passed_ = 0;
-  std::size_t front_ = 0;  // the block at hand
+  Block block_;            // at hand
   std::size_t taken_ = 0;  // of it
   bool ended_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t filled_ = 0;
+  std::deque<Block> blocks_;
   bool abandoned_ = false;
   std::thread thread_;
 };

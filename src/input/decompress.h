@@ -20,11 +20,10 @@ std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> packed, Packi
 // "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); it was not read"; `needed` 0: unknown.
 std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit);
 
-// Lets a source work on a thread of its own, so that unpacking and searching run at the same time.
-
-// The same bytes as `source`, and the same problem() once they have ended. The thread starts only after the first
-// `after` bytes, since small sources are done before it would have; it holds a few blocks at most. Destroying the
-// source waits for the read that is under way.
+// Lets a source work on a thread of its own, so that unpacking and searching run at the same time: gives the same bytes
+// as `source`, and the same problem() once they have ended. The thread starts only after the first `after` bytes, since
+// small sources are done before it would have; it holds a few blocks at most. Destroying the source waits for the read
+// that is under way.
 std::unique_ptr<ByteSource> ReadAhead(std::unique_ptr<ByteSource> source, std::size_t after = std::size_t{4} << 20);
 
 }  // namespace whyoom

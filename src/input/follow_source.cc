@@ -36,7 +36,6 @@ bool FollowSource::Open() {
   if (descriptor_ < 0) {
     if (errno != ENOENT && errno != EINTR) {
       problem_ = "cannot open it: " + std::generic_category().message(errno);
-      state_ = State::kEnded;
     }
     return false;
   }
@@ -64,58 +63,52 @@ void FollowSource::Wait() const {
   }
 }
 
+// Whether the first bytes are not text to follow, which is a problem.
+bool FollowSource::IsPacked(std::string_view first) {
+  const Packing packing = PackingOf(first.substr(0, kPackingBytes));
+  if (packing == Packing::kNone && !IsSevenZip(first)) return false;
+  problem_ = "it is packed (" + std::string(IsSevenZip(first) ? "7z" : NameOf(packing)) +
+             "), which cannot be followed; leave out --follow";
+  return true;
+}
+
 std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
   const Clock::time_point begin = Clock::now();
   if (state_ == State::kReplaced || state_ == State::kEnded) return 0;
   state_ = State::kOpen;
-  while (!control_.stopped()) {
+  for (; !control_.stopped(); Wait()) {
     if (time_ != nullptr && time_->TimeIsUp()) {
       problem_ = TooLongText(time_->limits());
       break;
     }
     if (descriptor_ < 0 && !Open()) {
-      if (state_ == State::kEnded) return 0;
-      Wait();
+      if (!problem_.empty()) break;
       continue;
     }
-    bool would_wait = is_file_;
-    if (!is_file_) {
-      pollfd ready{descriptor_, POLLIN, 0};
-      would_wait = poll(&ready, 1, 0) == 0;
-    }
+    pollfd input{descriptor_, POLLIN, 0};
+    const bool is_ready = is_file_ || poll(&input, 1, 0) != 0;
     // Looked at before reading: what was written before the file was replaced must not be lost.
     const bool replaced = is_file_ && IsReplaced();
-    const ssize_t got = !is_file_ && would_wait ? -1 : read(descriptor_, buffer, capacity);
+    const ssize_t got = is_ready ? read(descriptor_, buffer, capacity) : -1;
     if (got > 0) {
-      const std::string_view first(buffer, given_ == 0 ? static_cast<std::size_t>(got) : 0);
-      const Packing packing = PackingOf(first.substr(0, kPackingBytes));
-      if (packing != Packing::kNone || IsSevenZip(first)) {
-        problem_ = "it is packed (" + std::string(IsSevenZip(first) ? "7z" : NameOf(packing)) +
-                   "), which cannot be followed; leave out --follow";
-        break;
-      }
-      given_ += static_cast<std::uint64_t>(got);
+      const auto count = static_cast<std::size_t>(got);
+      if (given_ == 0 && IsPacked({buffer, count})) break;
+      given_ += count;
       told_quiet_ = false;
-      return static_cast<std::size_t>(got);
+      return count;
     }
     if (replaced) {
       state_ = State::kReplaced;
       return 0;
     }
-    if (!would_wait && (got == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))) {
-      if (got < 0) problem_ = "cannot read it: " + std::generic_category().message(errno);
-      break;
-    }
-    if (is_file_ && got < 0 && errno != EINTR) {
-      problem_ = "cannot read it: " + std::generic_category().message(errno);
-      break;
-    }
+    const bool failed = is_ready && got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK;
+    if (failed) problem_ = "cannot read it: " + std::generic_category().message(errno);
+    if (failed || (is_ready && got == 0 && !is_file_)) break;
     if (!told_quiet_ && Clock::now() - begin >= quiet_) {
       told_quiet_ = true;
       state_ = State::kQuiet;
       return 0;
     }
-    Wait();
   }
   if (descriptor_ < 0 && problem_.empty()) problem_ = "it never was there";
   state_ = State::kEnded;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "input/byte_source.h"
 #include "input/limits.h"
@@ -27,8 +28,6 @@ class FollowSource : public ByteSource {
   FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet = kQuietTime,
                const Quota* time = nullptr);
   ~FollowSource() override;
-  FollowSource(const FollowSource&) = delete;
-  FollowSource& operator=(const FollowSource&) = delete;
 
   // As ByteSource; 0 is not the end for good but where state() says so.
   std::size_t Read(char* buffer, std::size_t capacity) override;
@@ -39,6 +38,7 @@ class FollowSource : public ByteSource {
 
  private:
   bool Open();
+  bool IsPacked(std::string_view first);
   bool IsReplaced() const;
   void Wait() const;
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 namespace whyoom {
-
 namespace {
 
 constexpr int kUsualDepth = 2;

@@ -43,15 +43,12 @@ struct Limits {
 };
 
 // How a long reading is watched and stopped from another thread.
-
 struct ReadControl {
   std::atomic<std::uint64_t> bytes{0};  // read so far
   std::atomic<bool> stop{false};        // once set, what is being read ends as soon as it can, as if its input did
 
   bool stopped() const { return stop.load(std::memory_order_relaxed); }
 };
-
-// What of its limits an input has used, and sources that stop at them.
 
 // What is told where Limits::seconds are over: of any work, and of a reading.
 std::string TimeIsUpText(const Limits& limits);

@@ -3,13 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "input/byte_source.h"
 #include "input/limits.h"
 #include "input/prefilter.h"
+#include "input/survey.h"
 
 namespace whyoom {
 
@@ -33,8 +36,6 @@ struct Lead {
   std::function<bool(std::size_t literal)> wants = nullptr;
 };
 
-class Survey;
-
 class LineScanner {
  public:
   struct Limits {
@@ -47,12 +48,17 @@ class LineScanner {
   // Called at the first hit, and never where there is none.
   using LeadMaker = std::function<Lead()>;
 
-  // Borrows all, for its lifetime. With `survey`, which is of the same bytes as `source`, hits are not looked for here;
-  // the source must be able to seek. `control` may be null.
+  struct Options {
+    LeadMaker lead = nullptr;
+    Limits limits = {};
+    // Of the same bytes as the source, which must be able to seek: hits are not looked for here then. May be null.
+    Survey* survey = nullptr;
+    ReadControl* control = nullptr;  // may be null
+  };
+
+  // Borrows all, for its lifetime.
   LineScanner(ByteSource& source, const Prefilter& prefilter);
-  LineScanner(ByteSource& source, const Prefilter& prefilter, LeadMaker lead, const Limits& limits,
-              Survey* survey = nullptr, ReadControl* control = nullptr);
-  ~LineScanner();
+  LineScanner(ByteSource& source, const Prefilter& prefilter, Options options);
 
   // The next line, in order and each at most once; false at the end, for good. With `adjacent` it is the line after the
   // last one given, whatever is in it. Else it is the first line not given yet that matters to the next hit:
@@ -78,8 +84,68 @@ class LineScanner {
   std::uint64_t bytes_read() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // All positions are offsets in the artifact, so that nothing depends on how the bytes arrive. A line
+  // longer than line_bytes falls into pieces of that length, counted from its start; a shorter one is one
+  // piece. A piece owns the line feed after it.
+
+  // Pieces to give before the hit is reached: from the first that begins at or after `begin` and not before `next`,
+  // up to the one that ends past `end`.
+  struct Window {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::vector<std::size_t> signs = {};  // the literals of the lead that it is given for alone
+  };
+
+  std::uint64_t end() const { return base_ + size_; }
+  const char* At(std::uint64_t offset) const { return buffer_.get() + (offset - base_); }
+  std::string_view Bytes(std::uint64_t from, std::uint64_t to) const {
+    return {At(from), static_cast<std::size_t>(to - from)};
+  }
+  std::uint64_t Before(std::uint64_t offset, std::size_t bytes) const {
+    return offset - std::min<std::uint64_t>(offset, bytes);
+  }
+
+  bool HasRoom() const { return capacity_ - size_ >= block_; }
+
+  bool Fill();
+  void MakeRoom();
+  void Advance(Cursor* cursor, std::uint64_t to) const;
+  void Skip();
+  bool FindHit();
+  bool FindSurveyed();
+  std::uint64_t PieceStart(const Cursor& cursor) const;
+  std::uint64_t LineBefore(std::uint64_t start, std::uint64_t reach) const;
+  std::uint64_t FirstOpener(std::uint64_t reach, std::uint64_t all_from) const;
+  void PlanWindows();
+  void GoTo(const Window& window);
+  bool Give(RawLine* line);
+  bool IsWanted(const Window& window) const;
+
+  ByteSource& source_;
+  const Prefilter& prefilter_;
+  LeadMaker make_lead_;
+  Lead lead_;
+  Survey* const survey_;
+  ReadControl* const control_;
+  const std::size_t block_;
+  const std::size_t before_;
+  const std::size_t close_;
+  const std::size_t piece_;
+  const std::size_t shared_;  // a hit may reach this far back over what was searched
+  std::size_t capacity_;
+  std::unique_ptr<char[]> buffer_;
+  std::uint64_t base_ = 0;  // offset of buffer[0]
+  std::size_t size_ = 0;    // bytes in the buffer
+  bool source_ended_ = false;
+
+  Cursor next_;                  // the first piece not given
+  std::uint64_t searched_ = 0;   // no hit that was not handled ends up to here
+  std::uint64_t hit_end_ = 0;    // of the last hit found
+  std::uint64_t stop_ = 0;       // pieces are given until past this without going to another window
+  std::uint64_t given_end_ = 0;  // end of the last piece given
+  std::deque<Window> windows_;   // of the hit, still to be given
+  std::vector<Prefilter::Hit> leads_;
+  bool done_ = false;
 };
 
 }  // namespace whyoom

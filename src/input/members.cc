@@ -87,8 +87,6 @@ class Unpacker {
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
   std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
   void TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
-  void TakeMember(const Artifact& artifact, MemberReader& reader, const ArchiveMember& member, ByteSource& source,
-                  Packing packing, int depth);
   void Tell(const Artifact& artifact, std::string_view what);
   void MayDiffer() {
     if (options_.may_differ != nullptr) *options_.may_differ = true;
@@ -189,8 +187,7 @@ void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource>
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
   if (wide) peeked->Skip(wide->mark);
   std::unique_ptr<ByteSource> source = std::move(peeked);
-  if (wide)
-    source = wide->unit == 2 ? FromUtf16(std::move(source), wide->order) : FromUtf32(std::move(source), wide->order);
+  if (wide) source = FromWideText(std::move(source), *wide);
   read_(artifact, *source);
   Tell(artifact, source->problem());
 }
@@ -223,21 +220,20 @@ void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing
       return Tell(artifact,
                   fmt::format("stopped after {} members (--max-members); what follows was not read", limits_.members));
     }
-    if (member.has_content) TakeMember(artifact, *reader, member, source, packing, depth);
+    if (!member.has_content) continue;
+    const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
+    if (!member.unreadable.empty()) {
+      Tell(inner, member.unreadable);
+      continue;
+    }
+    std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(*reader, source);
+    // Only in a zip is unpacking work; other members are copied. A worker unpacks ahead anyway.
+    if (!limits_.sandbox && packing == Packing::kZip) content = ReadAhead(std::move(content));
+    Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
   }
   if (stopped_) return;
   if (reader->may_differ()) MayDiffer();
   TellOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
-}
-
-void Unpacker::TakeMember(const Artifact& artifact, MemberReader& reader, const ArchiveMember& member,
-                          ByteSource& source, Packing packing, int depth) {
-  const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
-  if (!member.unreadable.empty()) return Tell(inner, member.unreadable);
-  std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(reader, source);
-  // Only in a zip is unpacking work; other members are copied. A worker unpacks ahead anyway.
-  if (!limits_.sandbox && packing == Packing::kZip) content = ReadAhead(std::move(content));
-  Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
 }
 
 }  // namespace

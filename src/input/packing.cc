@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -35,20 +36,16 @@ bool IsZstdSkippable(std::string_view bytes) {
 
 std::uint32_t Byte(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
-bool IsDigitsBelow(std::string_view text, char base) {
-  return std::all_of(text.begin(), text.end(), [&](char letter) {
-    if (base == '8') return letter >= '0' && letter <= '7';
-    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
-  });
-}
-
 // Headers of digits begin like a date ("070701 12:00:00"), so all of one must be there.
 bool IsCpioText(std::string_view bytes) {
   constexpr std::size_t kNewHeader = 110;
   constexpr std::size_t kOldHeader = 76;
+  const auto is_header = [&](std::size_t size, const char* digits) {
+    return bytes.size() >= size && bytes.find_first_not_of(digits) >= size;
+  };
   if (bytes.starts_with("070701") || bytes.starts_with("070702"))
-    return bytes.size() >= kNewHeader && IsDigitsBelow(bytes.substr(0, kNewHeader), 'f');
-  return bytes.starts_with("070707") && bytes.size() >= kOldHeader && IsDigitsBelow(bytes.substr(0, kOldHeader), '8');
+    return is_header(kNewHeader, "0123456789abcdefABCDEF");
+  return bytes.starts_with("070707") && is_header(kOldHeader, "01234567");
 }
 
 // Two bytes of magic are few, so the name behind the header must be one.
@@ -74,11 +71,8 @@ bool HasTarChecksum(std::string_view bytes) {
   constexpr std::size_t kFieldSize = 8;
   std::string_view field = bytes.substr(kField, kFieldSize);
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
-  std::int64_t stated = 0;
-  std::size_t digits = 0;
-  while (digits < field.size() && field[digits] >= '0' && field[digits] <= '7')
-    stated = stated * 8 + field[digits++] - '0';
-  if (digits == 0) return false;
+  std::uint32_t stated = 0;
+  if (std::from_chars(field.data(), field.data() + field.size(), stated, 8).ec != std::errc()) return false;
   std::int64_t as_unsigned = 0;
   std::int64_t as_signed = 0;  // what some old programs wrote
   for (std::size_t i = 0; i < kPackingBytes; ++i) {

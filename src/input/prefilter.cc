@@ -1,54 +1,391 @@
 #include "input/prefilter.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "input/error.h"
 
-namespace whyoom {
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
-Prefilter::Prefilter(const std::vector<std::string>& literals) : search_(literals) {
-  for (const std::string& literal : literals) {
-    if (literal.empty()) throw Error("a literal of the prefilter is empty");
-    longest_ = std::max(longest_, literal.size());
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kLanes = 64;
+constexpr std::size_t kRounds = 255;  // a lane counts no further
+
+}  // namespace
+
+// Counters of one byte, side by side, are what compilers turn into vector instructions; std::count is not.
+std::size_t CountFeeds(std::string_view bytes) {
+  std::size_t count = 0;
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  while (static_cast<std::size_t>(end - at) >= kLanes) {
+    std::array<std::uint8_t, kLanes> lanes{};
+    const std::size_t rounds = std::min(kRounds, static_cast<std::size_t>(end - at) / kLanes);
+    for (std::size_t round = 0; round < rounds; ++round, at += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        lanes[lane] = static_cast<std::uint8_t>(lanes[lane] + (at[lane] == '\n'));
+    }
+    for (const std::uint8_t lane : lanes) count += lane;
   }
+  return count + static_cast<std::size_t>(std::count(at, end, '\n'));
+}
+
+namespace {
+
+// There is a word for each piece or a few more: of places in logs of jobs, one in some 400 that do not matter was taken
+// for one that does.
+constexpr std::size_t kMostWords = std::size_t{1} << 16;  // what the hash has bits for
+
+}  // namespace
+
+template <class Gram, std::size_t kStride>
+GramBits<Gram, kStride>::GramBits(std::size_t width, std::size_t count) {
+  std::array<unsigned char, sizeof(Gram)> ones = {};
+  std::fill_n(ones.begin(), std::min(width, ones.size()), static_cast<unsigned char>(0xFF));
+  std::memcpy(&mask_, ones.data(), sizeof mask_);
+  const std::size_t words = std::clamp(std::bit_ceil(count), std::size_t{2}, kMostWords);
+  shift_ = 32U - static_cast<unsigned>(std::countr_zero(words));
+  words_.assign(words, 0);
+}
+
+template <class Gram, std::size_t kStride>
+unsigned GramBits<Gram, kStride>::NextPlain(const char* bytes, std::size_t limit, std::size_t* at) const {
+  for (; *at + kReach <= limit; *at += kPlaces * kStride) {
+    unsigned found = 0;
+    for (std::size_t i = 0; i < kPlaces; ++i) found |= static_cast<unsigned>(MayBe(At(bytes + *at + i * kStride))) << i;
+    if (found != 0) return found;
+  }
+  return 0;
+}
+
+#if defined(__x86_64__)
+
+template <class Gram, std::size_t kStride>
+__attribute__((target("avx2"))) unsigned GramBits<Gram, kStride>::NextAvx2(const char* bytes, std::size_t limit,
+                                                                           std::size_t* at) const {
+  const __m256i cases = _mm256_set1_epi8(static_cast<char>(kCaseBits & 0xFF));
+  const __m256i mixer = _mm256_set1_epi32(static_cast<int>(kMixer));
+  const __m256i in_word = _mm256_set1_epi32(31);
+  const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(shift_));
+  const __m128i first_shift = _mm_cvtsi32_si128(static_cast<int>(first_bit()));
+  const __m128i second_shift = _mm_cvtsi32_si128(static_cast<int>(second_bit()));
+  const auto* const words = reinterpret_cast<const int*>(words_.data());
+  std::size_t place = *at;
+  for (; place + kReach <= limit; place += kPlaces * kStride) {
+    const auto* const from = reinterpret_cast<const __m256i_u*>(bytes + place);
+    __m256i mixed;
+    if constexpr (kStride == 8) {
+      const __m256 one = _mm256_castsi256_ps(_mm256_or_si256(_mm256_loadu_si256(from), cases));
+      const __m256 other = _mm256_castsi256_ps(_mm256_or_si256(_mm256_loadu_si256(from + 1), cases));
+      const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88));
+      const __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xDD));
+      mixed = _mm256_add_epi32(_mm256_mullo_epi32(low, mixer),
+                               _mm256_mullo_epi32(high, _mm256_set1_epi32(static_cast<int>(kOtherMixer))));
+      mixed = _mm256_permute4x64_epi64(mixed, 0xD8);  // the shuffles took them from both halves in turn
+    } else {
+      __m256i grams;
+      if constexpr (kStride == 4) {
+        grams = _mm256_loadu_si256(from);
+      } else {
+        const __m256i sixteen = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+        const __m256i each = _mm256_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,  //
+                                              4, 5, 6, 7, 5, 6, 7, 8, 6, 7, 8, 9, 7, 8, 9, 10);
+        grams = _mm256_shuffle_epi8(sixteen, each);
+      }
+      const __m256i mask = _mm256_set1_epi32(static_cast<int>(mask_));
+      mixed = _mm256_mullo_epi32(_mm256_and_si256(_mm256_or_si256(grams, cases), mask), mixer);
+    }
+    const __m256i word = _mm256_i32gather_epi32(words, _mm256_srl_epi32(mixed, shift), 4);
+    // The bits asked for become the sign, which is what a mask is made of.
+    const __m256i first = _mm256_sllv_epi32(word, _mm256_andnot_si256(_mm256_srl_epi32(mixed, first_shift), in_word));
+    const __m256i second = _mm256_sllv_epi32(word, _mm256_andnot_si256(_mm256_srl_epi32(mixed, second_shift), in_word));
+    const int found = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_and_si256(first, second)));
+    if (found != 0) {
+      *at = place;
+      return static_cast<unsigned>(found);
+    }
+  }
+  *at = place;
+  return 0;
+}
+
+#endif
+
+template <class Gram, std::size_t kStride>
+unsigned GramBits<Gram, kStride>::Next(const char* bytes, std::size_t limit, std::size_t* at) const {
+#if defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return NextAvx2(bytes, limit, at);
+#endif
+  return NextPlain(bytes, limit, at);
+}
+
+template class GramBits<std::uint64_t, 8>;
+template class GramBits<std::uint32_t, 4>;
+template class GramBits<std::uint32_t, 1>;
+
+namespace {
+
+constexpr unsigned kCaseBit = kCaseBits & 0xFF;
+// Texts of so many bytes or more have eight pieces of 8 bytes and four of 4.
+constexpr std::size_t kLong = 15;
+constexpr std::size_t kMiddle = 7;
+// From so many bytes on they have the latter with pieces that reach out of them by a byte. Since that byte may be any,
+// these are many, and it is done only where the texts are few.
+constexpr std::size_t kSmall = 5;
+constexpr std::ptrdiff_t kFew = 8;
+constexpr std::size_t kMostShort = 4;  // bytes of the piece of all others
+constexpr unsigned kAnyByte = 7;       // see Commonness
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+// How common a byte is in logs, in powers of two: by classes, since of which letters and signs a log is full differs
+// less than in what order.
+const std::array<std::uint8_t, 256>& Commonness() {
+  static const std::array<std::uint8_t, 256> commonness = [] {
+    std::array<std::uint8_t, 256> made = {};
+    const auto set = [&](std::string_view bytes, std::uint8_t value) {
+      for (const char c : bytes) made[static_cast<unsigned char>(c)] = value;
+    };
+    set(" e0", 7);
+    set("taoinsr12345", 6);
+    set("lcdmpu6789.-", 5);
+    set("hfgb_:/,", 4);
+    set("vwyk=[]()", 3);
+    set("x'\"{}\n", 2);
+    set("jqz", 1);
+    return made;
+  }();
+  return commonness;
+}
+
+// As lower case sees them.
+std::uint64_t EightAt(const char* at) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  return bytes | kCaseBits;
+}
+
+// Whether `text`, in lower case, stands at `at`, where so many bytes are.
+bool StandsAt(const std::string& text, const char* at) {
+  for (const char c : text) {
+    if (Lower(*at++) != c) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class Gram, std::size_t kStride>
+Prefilter::Table<Gram, kStride>::Table(std::size_t shortest)
+    : width_(std::min(shortest, sizeof(Gram))), bits_(width_, 0) {}
+
+// Where the text stands, one of as many pieces that follow one another begins at a place that is looked at, and only
+// one. The first may begin a byte before the text and the last end a byte behind it.
+template <class Gram, std::size_t kStride>
+void Prefilter::Table<Gram, kStride>::Add(const std::string& text, std::size_t place) {
+  constexpr int kPlaces = static_cast<int>(kStride);
+  const int width = static_cast<int>(width_);
+  const int size = static_cast<int>(text.size());
+  const bool may_reach_out = size < width + kPlaces - 1;
+  // How common a piece is, by its begin, one place before the text the first: the product of its bytes'.
+  std::vector<std::uint64_t> weights;
+  unsigned power = 0;
+  const auto power_at = [&](int at) -> unsigned {
+    const bool inside = at >= 0 && at < size;
+    return inside ? Commonness()[static_cast<unsigned char>(text[static_cast<std::size_t>(at)])] : kAnyByte;
+  };
+  for (int at = -1; at <= size; ++at) {
+    power += power_at(at);
+    if (at < width - 2) continue;
+    weights.push_back(std::uint64_t{1} << power);
+    power -= power_at(at - width + 1);
+  }
+  int best = may_reach_out ? -1 : 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int from = best; from + kPlaces - 1 + width <= size + (may_reach_out ? 1 : 0); ++from) {
+    const auto first = weights.begin() + from + 1;
+    const std::uint64_t sum = std::accumulate(first, first + kPlaces, std::uint64_t{0});
+    if (sum < least) std::tie(best, least) = std::tuple(from, sum);
+  }
+  for (int offset = best; offset < best + kPlaces; ++offset) AddPiece(text, place, offset);
+}
+
+// A byte outside the text may be any.
+template <class Gram, std::size_t kStride>
+void Prefilter::Table<Gram, kStride>::AddPiece(const std::string& text, std::size_t place, int offset) {
+  const std::size_t inside_from = offset < 0 ? 1 : 0;
+  const std::size_t from = offset < 0 ? 0 : static_cast<std::size_t>(offset);
+  const std::size_t inside = std::min(width_ - inside_from, text.size() - from);
+  std::array<char, sizeof(Gram)> bytes = {};
+  std::memcpy(bytes.data() + inside_from, text.data() + from, inside);
+  Piece piece;
+  piece.text = static_cast<std::uint32_t>(place);
+  piece.offset = offset;
+  piece.size = static_cast<std::uint32_t>(text.size());
+  if (text.size() >= sizeof piece.other) {
+    const bool in_second_half = 2 * from + width_ > text.size();
+    const std::size_t other = in_second_half ? 0 : text.size() - sizeof piece.other;
+    piece.other = EightAt(text.data() + other);
+    piece.other_at = static_cast<std::int32_t>(other) - offset;
+  }
+  const auto add = [&] {
+    piece.gram = bits_.At(bytes.data());
+    pieces_.push_back(piece);
+  };
+  if (inside == width_) return add();
+  char& any = inside_from > 0 ? bytes.front() : bytes[inside];
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if ((byte & kCaseBit) == 0) continue;  // as GramBits sees it
+    any = static_cast<char>(byte);
+    add();
+  }
+}
+
+template <class Gram, std::size_t kStride>
+void Prefilter::Table<Gram, kStride>::Index() {
+  std::sort(pieces_.begin(), pieces_.end(), [](const Piece& one, const Piece& other) { return one.gram < other.gram; });
+  bits_ = GramBits<Gram, kStride>(width_, pieces_.size());
+  slots_.resize(std::bit_ceil(2 * pieces_.size()));
+  slot_shift_ = 32U - static_cast<unsigned>(std::countr_zero(slots_.size()));
+  for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
+    const Gram gram = pieces_[first].gram;
+    while (last < pieces_.size() && pieces_[last].gram == gram) ++last;
+    bits_.Set(gram);
+    std::size_t at = SlotIndex(gram);
+    while (slots_[at].first != slots_[at].last) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = {gram, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
+  }
+}
+
+// Of no pieces where there is none of the gram.
+template <class Gram, std::size_t kStride>
+auto Prefilter::Table<Gram, kStride>::SlotOf(Gram gram) const -> const Slot& {
+  std::size_t at = SlotIndex(gram);
+  while (slots_[at].first != slots_[at].last && slots_[at].gram != gram) at = (at + 1) & (slots_.size() - 1);
+  return slots_[at];
+}
+
+template <class Gram, std::size_t kStride>
+template <class See>
+void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts, std::string_view bytes,
+                                           const See& see) const {
+  std::size_t limit = bytes.size();
+  const auto look = [&](std::size_t at, Gram gram) {
+    const Slot& slot = SlotOf(gram);
+    for (std::uint32_t i = slot.first; i < slot.last; ++i) {
+      const Piece& piece = pieces_[i];
+      const auto begin = static_cast<std::ptrdiff_t>(at) - piece.offset;
+      if (begin < 0 || static_cast<std::size_t>(begin) + piece.size > bytes.size()) continue;
+      if (piece.size >= sizeof piece.other && EightAt(bytes.data() + at + piece.other_at) != piece.other) continue;
+      if (!StandsAt(texts[piece.text], bytes.data() + begin)) continue;
+      limit = std::min(limit, see(static_cast<std::size_t>(begin) + piece.size, piece.text));
+    }
+  };
+  const char* const data = bytes.data();
+  std::size_t at = 0;
+  for (unsigned found = bits_.Next(data, limit, &at); found != 0; found = bits_.Next(data, limit, &at)) {
+    for (; found != 0; found &= found - 1) {
+      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(found)) * kStride;
+      look(place, bits_.At(data + place));
+    }
+    at += GramBits<Gram, kStride>::kPlaces * kStride;
+  }
+  for (; at < limit; at += kStride) {
+    std::array<char, sizeof(Gram)> padded = {};
+    std::memcpy(padded.data(), data + at, std::min(padded.size(), bytes.size() - at));
+    const Gram gram = bits_.At(padded.data());
+    if (bits_.MayBe(gram)) look(at, gram);
+  }
+}
+
+Prefilter::Prefilter(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (text.empty()) throw Error("a literal of the prefilter is empty");
+    longest_ = std::max(longest_, text.size());
+  }
+  const auto is_small = [](const std::string& text) { return text.size() >= kSmall && text.size() < kMiddle; };
+  const bool few = std::count_if(texts.begin(), texts.end(), is_small) <= kFew;
+  std::array<std::vector<std::size_t>, kMostShort + 1> short_ones;
+  for (const std::string& text : texts) {
+    const std::size_t place = texts_.size();
+    std::string& lowered = texts_.emplace_back(text);
+    std::transform(text.begin(), text.end(), lowered.begin(), Lower);
+    if (text.size() >= kLong) {
+      if (!long_) long_.emplace(kLong);
+      long_->Add(lowered, place);
+    } else if (text.size() >= kMiddle || (few && is_small(text))) {
+      if (!middle_) middle_.emplace(kMiddle);
+      middle_->Add(lowered, place);
+    } else {
+      short_ones[std::min(text.size(), kMostShort)].push_back(place);
+    }
+  }
+  for (std::size_t width = 1; width < short_ones.size(); ++width) {
+    if (short_ones[width].empty()) continue;
+    short_.emplace_back(width);
+    for (const std::size_t place : short_ones[width]) short_.back().Add(texts_[place], place);
+  }
+  if (long_) long_->Index();
+  if (middle_) middle_->Index();
+  for (auto& table : short_) table.Index();
+}
+
+template <class Do>
+void Prefilter::ForEachTable(const Do& todo) const {
+  if (long_) todo(*long_);
+  if (middle_) todo(*middle_);
+  for (const auto& table : short_) todo(table);
 }
 
 std::size_t Prefilter::FindEnd(std::string_view block, std::size_t from) const {
   if (longest_ == 0 || from >= block.size()) return std::string_view::npos;
-  const std::size_t begin = from - std::min(from, longest_ - 1);
-  const std::size_t end = search_.FirstEnd(block.substr(begin), from - begin);
-  return end == std::string_view::npos ? end : begin + end;
+  const std::size_t begin = BeginFor(from);
+  std::size_t first = std::string_view::npos;
+  ForEachTable([&](const auto& table) {
+    // What begins behind the first end ends behind it.
+    table.Scan(texts_, block.substr(begin, first), [&](std::size_t end, std::size_t) {
+      if (begin + end > from) first = std::min(first, end);
+      return first;
+    });
+  });
+  return first == std::string_view::npos ? first : begin + first;
 }
 
 void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const {
   if (longest_ == 0 || from >= block.size()) return;
-  const std::size_t begin = from - std::min(from, longest_ - 1);
+  const std::size_t begin = BeginFor(from);
   const auto known = static_cast<std::ptrdiff_t>(hits->size());
-  search_.All(block.substr(begin), from - begin, hits);
-  for (auto hit = hits->begin() + known; hit != hits->end(); ++hit) hit->end += begin;
+  ForEachTable([&](const auto& table) {
+    table.Scan(texts_, block.substr(begin), [&](std::size_t end, std::size_t text) {
+      if (begin + end > from) hits->push_back({begin + end, text});
+      return std::string_view::npos;
+    });
+  });
+  std::sort(hits->begin() + known, hits->end(), [](const Hit& one, const Hit& other) {
+    return std::pair(one.end, one.literal) < std::pair(other.end, other.literal);
+  });
 }
 
-void WordLists::Add(const std::vector<std::string>& words) {
-  std::vector<std::size_t>& list = lists_.emplace_back();
-  for (const std::string& word : words) list.push_back(numbers_.try_emplace(word, numbers_.size()).first->second);
-}
-
-void WordLists::Prepare() {
-  std::vector<std::string> words(numbers_.size());
-  for (const auto& [word, number] : numbers_) words[number] = word;
-  search_.emplace(words);
-}
-
-std::vector<bool> WordLists::WordsIn(std::string_view text) const {
-  std::vector<bool> is_there(numbers_.size());
-  std::vector<std::size_t> found;
-  search_->Mark(text, &is_there, &found);
-  return is_there;
-}
-
-bool WordLists::HasOne(std::size_t list, const std::vector<bool>& is_there) const {
-  const std::vector<std::size_t>& words = lists_[list];
-  return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return is_there[word]; });
+void Prefilter::Mark(std::string_view bytes, std::vector<bool>* is_there, std::vector<std::size_t>* found) const {
+  ForEachTable([&](const auto& table) {
+    table.Scan(texts_, bytes, [&](std::size_t, std::size_t text) {
+      if (!(*is_there)[text]) found->push_back(text);
+      (*is_there)[text] = true;
+      return std::string_view::npos;
+    });
+  });
 }
 
 }  // namespace whyoom

@@ -10,7 +10,6 @@
 #include "input/limits.h"
 
 namespace whyoom {
-
 namespace {
 
 // Enough for the lines of a few blocks; with it a run still ends within a second.

@@ -39,8 +39,6 @@ class Stop {
   mutable std::optional<std::chrono::steady_clock::time_point> asked_at_;  // when IsOverdue first saw it
 };
 
-// Inputs that an interrupt ends: a pipe on which nothing comes would let nobody stop.
-
 // Opens `path` ("-": standard input). Where reading it may wait for somebody, since it is no regular file but standard
 // input, a pipe, a terminal or another device, `may_wait` is set, and it ends soon after `control`, which is borrowed,
 // says to stop, and when limits.seconds are over, which is a problem. A named pipe that nobody writes to yet is waited

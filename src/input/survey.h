@@ -1,9 +1,14 @@
 // Searches a large file in blocks, several at once, ahead of the one who reads the lines round the hits.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "input/limits.h"
 #include "input/prefilter.h"
@@ -20,8 +25,7 @@ struct Cursor {
 class Survey {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; a multiple of mark_bytes
-    std::size_t mark_bytes = std::size_t{16} << 10;    // distance of the places that a cursor can be given for
+    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; a cursor is given for the begin of each
     std::size_t blocks_ahead = 32;                     // searched but not asked for, at most
   };
 
@@ -41,11 +45,41 @@ class Survey {
   Cursor CursorBefore(std::uint64_t offset, std::uint64_t last, std::uint64_t piece) const;
 
   // Of the file, as far as it was searched.
-  std::uint64_t bytes_read() const;
+  std::uint64_t bytes_read() const { return searched_; }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Block {
+    std::vector<std::uint64_t> hits;  // ends, ascending
+    std::uint64_t feeds = 0;
+    std::uint64_t line_start = 0;  // behind the last of them; 0: there is none
+    std::size_t bytes = 0;         // less than a block only at the end of the file
+    bool ready = false;
+    std::exception_ptr error;
+  };
+
+  void Search();
+  void SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block* block) const;
+  bool TakeBlock();
+
+  const int descriptor_;
+  const Prefilter& prefilter_;
+  const Limits limits_;
+  const std::size_t shared_;  // a hit may reach this far back into the block before
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Block> blocks_;     // from number `taken` on
+  std::uint64_t taken_ = 0;      // blocks that the reader is done with
+  std::uint64_t given_out_ = 0;  // blocks that a thread searches or has searched
+  bool ended_ = false;           // the reader has taken the last block
+  bool stopped_ = false;         // nobody wants any more
+  std::vector<std::thread> threads_;
+
+  // Of the reader alone.
+  std::vector<std::uint64_t> hits_;  // of the block taken last
+  std::size_t next_hit_ = 0;
+  std::uint64_t searched_ = 0;
+  std::deque<Cursor> begins_ = {Cursor()};  // of the blocks that can be asked for
 };
 
 }  // namespace whyoom

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "input/byte_source.h"
@@ -23,14 +24,14 @@ struct WideText {
 // bytes or more. nullopt for anything else.
 std::optional<WideText> WideTextOf(std::string_view beginning);
 
-// `source` stands behind the byte order mark. Half a surrogate pair becomes U+FFFD; a last odd byte is a problem().
-// RawOffset is exact for the text since the last hundred thousand changes between ASCII and other characters.
-std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, ByteOrder order);
+// Gives the text of `source`, which stands behind the byte order mark, as UTF-8. What is no Unicode scalar value, such
+// as half a surrogate pair, becomes U+FFFD; a last odd byte is a problem(). RawOffset is exact for the text since the
+// last hundred thousand changes between ASCII and other characters.
+std::unique_ptr<ByteSource> FromWideText(std::unique_ptr<ByteSource> source, const WideText& wide);
 
-// The same for UTF-32. What is no Unicode scalar value becomes U+FFFD.
-std::unique_ptr<ByteSource> FromUtf32(std::unique_ptr<ByteSource> source, ByteOrder order);
+inline constexpr char32_t kReplacement = 0xFFFD;
 
-// Writes a Unicode scalar value to `out`, which has room for 4 bytes; gives how many it takes.
-std::size_t EncodeUtf8(char32_t code, char* out);
+// Appends `code`; what is no Unicode scalar value becomes U+FFFD.
+void AppendUtf8(char32_t code, std::string* text);
 
 }  // namespace whyoom

@@ -9,7 +9,6 @@
 #include "text/numbers.h"
 
 namespace whyoom {
-
 namespace {
 
 std::vector<const Pattern*> AllSigns(const std::vector<Framework>& frameworks) {
@@ -55,13 +54,19 @@ std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vec
 
 namespace {
 
-std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
-  std::vector<const Pattern*> all;
+std::vector<ContextFinder::Found> AllPatterns(const RuleSet& rules) {
+  std::vector<ContextFinder::Found> all;
   for (const Context& context : rules.contexts()) {
-    for (const Pattern& pattern : context.patterns) all.push_back(&pattern);
-    if (context.until.ok()) all.push_back(&context.until);
+    for (const Pattern& pattern : context.patterns) all.push_back({&context, &pattern, {}});
+    if (context.until.ok()) all.push_back({&context, &context.until, {}});
   }
   return all;
+}
+
+std::vector<const Pattern*> PatternsOfFound(const std::vector<ContextFinder::Found>& found) {
+  std::vector<const Pattern*> patterns;
+  for (const ContextFinder::Found& one : found) patterns.push_back(one.pattern);
+  return patterns;
 }
 
 bool Matters(const Context& context, const Failure& failure) {
@@ -71,12 +76,10 @@ bool Matters(const Context& context, const Failure& failure) {
 }  // namespace
 
 ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
-    : lead_(lead), has_nearby_(!rules.nearby_literals().empty()), set_(AllPatterns(rules)) {
-  for (const Context& context : rules.contexts()) {
-    for (const Pattern& pattern : context.patterns) patterns_.push_back({&context, &pattern, {}});
-    if (context.until.ok()) patterns_.push_back({&context, &context.until, {}});
-  }
-}
+    : lead_(lead),
+      has_nearby_(!rules.nearby_literals().empty()),
+      patterns_(AllPatterns(rules)),
+      set_(PatternsOfFound(patterns_)) {}
 
 std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined) const {
   std::vector<Found> all;

@@ -24,7 +24,6 @@
 namespace whyoom {
 
 // Finds signs of frameworks in lines, all signs in one pass.
-
 class FrameworkSigns {
  public:
   // Borrows `frameworks`, the highest priority first.
@@ -122,13 +121,12 @@ class ContextFacts {
   std::deque<Failed> failures_;                               // ascending
 };
 
-// What an artifact states of its programs. Jobs that print it print it for each step, in the same words: a line that
-// says again what was said before is counted, and costs no more than finding it.
-
 // What the match says; nothing where it does not say what the program needs.
 std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
                                              const std::optional<Timestamp>& time);
 
+// What an artifact states of its programs. Jobs that print it print it for each step, in the same words: a line that
+// says again what was said before is counted, and costs no more than finding it.
 class Statements {
  public:
   // Adds what is stated, in the words `text`; empty where these stand on several lines.

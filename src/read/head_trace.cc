@@ -7,13 +7,15 @@
 
 #include "read/message.h"
 #include "text/secrets.h"
+#include "text/utf8.h"
 
 namespace whyoom {
-
 namespace {
 
 // Lines of one reporter are looked for among so many; further away they are of no message that goes on.
 constexpr std::size_t kMostBetween = 512;
+constexpr std::size_t kMostKeptBytes = std::size_t{32} << 20;
+constexpr std::size_t kMostSeen = 10000;
 constexpr std::uint64_t kRawLinesAround = 64;  // several reporters may print between
 constexpr std::size_t kLongestRaw = std::size_t{256} << 10;
 
@@ -39,14 +41,15 @@ void KeptLines::Finish() {
 
 void KeptLines::Keep(std::vector<Line> lines, const RawLine* raw) {
   for (Line& line : lines) {
+    if (line.number < first_) continue;
     bytes_ += line.text.size() + sizeof(Kept);
-    full_ = full_ || bytes_ > most_bytes_;
+    full_ = full_ || bytes_ > kMostKeptBytes;
     if (full_) return;
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.suspects().IsHealthy(line, own);
     Kept kept;
-    kept.after_gap = line.after_gap;
     const SuspectFinder::Look look = engine_.suspects().LookAt(line, own);
+    line.is_suspect = look.is_error() && !line.binary;
     if (look.words != nullptr) kept.suspect = look;
     kept.line = std::move(line);
     kept_.push_back(std::move(kept));
@@ -58,12 +61,12 @@ LineWindow KeptLines::WindowAt(std::size_t index) const {
   const std::string& reporter = kept_[index].line.reporter;
   const std::size_t end = std::min(kept_.size(), index + kMostBetween);
   for (std::size_t i = index; i < end && window.lines.size() < kLookAhead; ++i) {
-    if (i > index && kept_[i].after_gap) break;
+    if (i > index && kept_[i].line.after_gap) break;
     if (kept_[i].line.reporter == reporter) window.lines.push_back(kept_[i].line);
   }
   const std::size_t begin = index - std::min(index, kMostBetween);
   for (std::size_t i = index; i > begin && window.before.size() < QuotationFinder::kLinesBefore; --i) {
-    if (kept_[i].after_gap) break;
+    if (kept_[i].line.after_gap) break;
     const Line& line = kept_[i - 1].line;
     if (line.reporter == reporter) window.before.push_front(line.Written().substr(0, QuotationFinder::kLineBytes));
   }
@@ -87,33 +90,39 @@ bool LineTap::IsNear() const { return number_ + kRawLinesAround >= line_ && numb
 std::size_t LineTap::Read(char* buffer, std::size_t capacity) {
   const std::size_t got = source_.Read(buffer, capacity);
   for (std::string_view rest(buffer, got); !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    const std::size_t length = std::min(end, rest.size());
-    if (IsNear()) {
-      if (at_line_start_) near_.push_back({number_, offset_, "", false});
-      Raw& raw = near_.back();
-      raw.bytes.append(rest.substr(0, std::min(length, kLongestRaw - std::min(kLongestRaw, raw.bytes.size()))));
-      raw.ended = end != std::string_view::npos;
-    }
-    at_line_start_ = end != std::string_view::npos;
-    number_ += at_line_start_ ? 1 : 0;
-    const std::size_t taken = length + (at_line_start_ ? 1 : 0);
-    offset_ += taken;
-    rest.remove_prefix(taken);
+    const std::size_t length = std::min(rest.find('\n'), rest.size());
+    if (IsNear()) bytes_.append(rest.substr(0, std::min(length, kLongestRaw - bytes_.size())));
+    offset_ += length;
+    if (length == rest.size()) break;
+    EndLine(false);
+    rest.remove_prefix(length + 1);
   }
   return got;
 }
 
-void LineTap::FeedTo(KeptLines* kept) const {
-  for (const Raw& raw : near_) {
+void LineTap::EndLine(bool open_end) {
+  if (IsNear()) {
     RawLine line;
-    line.number = raw.number;
-    line.offset = raw.offset;
-    line.bytes = raw.bytes;
-    line.open_end = !raw.ended;
-    kept->Feed(line);
+    line.number = number_;
+    line.offset = begin_;
+    line.bytes = bytes_;
+    line.open_end = open_end;
+    kept_.Feed(line);
   }
-  kept->Finish();
+  bytes_.clear();
+  ++number_;
+  begin_ = ++offset_;
+}
+
+void LineTap::Finish() {
+  if (offset_ > begin_) EndLine(true);
+  kept_.Finish();
+}
+
+void ReadTrace::See(const Sighting& sighting) {
+  if (seen.size() >= kMostSeen) return;
+  const std::uint64_t line = sighting.head.line;
+  seen.push_back({sighting.failure, sighting.reporter, line, std::max(line, sighting.last_line)});
 }
 
 namespace {
@@ -122,12 +131,6 @@ constexpr std::size_t kShownText = 60;
 constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // that is looked at; longer ones hold no one message
 // Fewer characters in a row are in any line.
 constexpr std::size_t kLeastLetters = 6;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower;
-}
 
 // The ways in which the lines of a window may have been one; of a long line one after another, as a session does.
 std::vector<JoinedLines> Joinings(const LineWindow& window) {
@@ -150,8 +153,11 @@ TextPlace PlaceIn(const JoinedLines& joined, std::size_t position) {
   return {joined.PlaceOf(position).line, joined.ColumnOf(position) + 1};
 }
 
-bool Began(const std::vector<HeadMatch>& accepted, const Head* head) {
-  return std::any_of(accepted.begin(), accepted.end(), [&](const HeadMatch& match) { return match.head == head; });
+// The first of the literals that is in the text, which is in lower case; null if none is.
+const std::string* FirstIn(const std::string& lower, const std::vector<std::string>& literals) {
+  const auto found = std::find_if(literals.begin(), literals.end(),
+                                  [&](const std::string& literal) { return lower.find(literal) != std::string::npos; });
+  return found == literals.end() ? nullptr : &*found;
 }
 
 // What the head gets to, by the joining in which it gets further.
@@ -180,11 +186,9 @@ HeadTracer::HeadTracer(const Engine& engine) : engine_(engine) {
 }
 
 bool HeadTracer::HoldsLiteral(std::string_view text) const {
-  const std::string lower = Lower(text);
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return std::any_of(entry.literals.begin(), entry.literals.end(),
-                       [&](const std::string& literal) { return lower.find(literal) != std::string::npos; });
-  });
+  const std::string lower = LowerAscii(text);
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return FirstIn(lower, entry.literals) != nullptr; });
 }
 
 std::vector<std::string> HeadTracer::literals() const {
@@ -201,12 +205,11 @@ HeadTrace HeadTracer::Trace(const Entry& entry, const LineWindow& window,
   trace.literals = entry.literals;
   const std::vector<JoinedLines> joinings = Joinings(window);
   for (const JoinedLines& joined : joinings) {
-    const std::string lower = Lower(joined.text());
-    for (const std::string& literal : entry.literals) {
-      if (trace.literal.empty() && lower.find(literal) != std::string::npos) trace.literal = literal;
-    }
+    const std::string* literal = FirstIn(LowerAscii(joined.text()), entry.literals);
+    if (trace.literal.empty() && literal != nullptr) trace.literal = *literal;
   }
-  const bool began = Began(accepted, entry.head);
+  const bool began =
+      std::any_of(accepted.begin(), accepted.end(), [&](const HeadMatch& match) { return match.head == entry.head; });
   for (const JoinedLines& joined : joinings) {
     PatternMatch match;
     if (!entry.head->pattern.Find(joined.text(), 0, &match)) continue;
@@ -236,11 +239,10 @@ std::vector<HeadTrace> HeadTracer::TraceHeads(const LineWindow& window, const st
     for (HeadMatch& match : engine_.finder().Find(joined, window.around())) accepted.push_back(std::move(match));
   }
   std::string lower;
-  for (const JoinedLines& joined : Joinings(window)) lower += Lower(joined.text()) + '\n';
+  for (const JoinedLines& joined : Joinings(window)) lower += LowerAscii(joined.text()) + '\n';
   for (const Entry& entry : entries_) {
-    const bool near = std::any_of(entry.literals.begin(), entry.literals.end(),
-                                  [&](const std::string& literal) { return lower.find(literal) != std::string::npos; });
-    if (near || codes.contains(entry.failure->code)) traces.push_back(Trace(entry, window, accepted));
+    if (FirstIn(lower, entry.literals) != nullptr || codes.contains(entry.failure->code))
+      traces.push_back(Trace(entry, window, accepted));
   }
   return traces;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "facts/sighting.h"
 #include "input/byte_source.h"
 #include "input/line_scanner.h"
 #include "read/engine.h"
@@ -22,8 +23,6 @@
 
 namespace whyoom {
 
-// The lines of an artifact that reading looked at, kept to be looked at again: for who asks what became of one of them.
-
 // A line with what a message in it could take in, as a session sees it.
 struct LineWindow {
   std::deque<Line> lines;          // it and those of the same reporter that follow
@@ -32,18 +31,18 @@ struct LineWindow {
   Surroundings around() const { return {before, lines}; }
 };
 
+// The lines of an artifact that reading looked at, kept to find out what became of one of them.
 class KeptLines {
  public:
-  // Borrows the engine. Lines beyond `most_bytes` in all are passed over.
-  explicit KeptLines(const Engine& engine, std::size_t most_bytes = std::size_t{32} << 20)
-      : engine_(engine), most_bytes_(most_bytes) {}
+  // Borrows the engine. Lines before `first` are passed over.
+  explicit KeptLines(const Engine& engine, std::uint64_t first = 1) : engine_(engine), first_(first) {}
 
   // The lines in order, as a LineReader is fed; call Finish behind the last.
   void Feed(const RawLine& raw);
   void Finish();
 
   std::size_t size() const { return kept_.size(); }
-  bool full() const { return full_; }
+  bool full() const { return full_; }  // later lines were passed over
   const Line& line(std::size_t index) const { return kept_[index].line; }
   // What the line says of a failure that no rule may know; nothing where it has no such words.
   const std::optional<SuspectFinder::Look>& suspect(std::size_t index) const { return kept_[index].suspect; }
@@ -57,14 +56,13 @@ class KeptLines {
  private:
   struct Kept {
     Line line;
-    bool after_gap = false;  // whoever printed the line before it
     std::optional<SuspectFinder::Look> suspect;
   };
   void Take(const RawLine& raw);
   void Keep(std::vector<Line> lines, const RawLine* raw);
 
   const Engine& engine_;
-  const std::size_t most_bytes_;
+  const std::uint64_t first_;
   std::size_t bytes_ = 0;
   bool full_ = false;
   RecordJoiner records_;
@@ -72,36 +70,49 @@ class KeptLines {
   std::vector<Kept> kept_;
 };
 
-// Passes bytes on, and keeps the raw lines round one of them. Borrows the source.
+// What `rules trace` keeps of an artifact while it is read.
+struct ReadTrace {
+  explicit ReadTrace(const Engine& engine) : kept(engine) {}
+
+  // A sighting as far as it tells where it is.
+  struct Seen {
+    const Failure* failure = nullptr;
+    std::string reporter;
+    std::uint64_t line = 0;
+    std::uint64_t last_line = 0;
+  };
+  void See(const Sighting& sighting);
+
+  KeptLines kept;  // that were looked at
+  std::vector<Seen> seen;
+};
+
+// Passes bytes on, and keeps the lines round one of them, looked at or not. Borrows the source and `kept`.
 class LineTap : public ByteSource {
  public:
-  LineTap(ByteSource& source, std::uint64_t line) : source_(source), line_(line) {}
+  LineTap(ByteSource& source, std::uint64_t line, KeptLines* kept) : source_(source), line_(line), kept_(*kept) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return source_.problem(); }
   void AddWork(std::uint64_t bytes) override { source_.AddWork(bytes); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
 
-  // Feeds what was kept, once the source is read.
-  void FeedTo(KeptLines* kept) const;
+  // Call once the source is read.
+  void Finish();
 
-  std::uint64_t lines() const { return number_ - (at_line_start_ ? 1 : 0); }  // read so far
+  std::uint64_t lines() const { return number_ - (offset_ == begin_ ? 1 : 0); }  // read so far
 
  private:
-  struct Raw {
-    std::uint64_t number = 0;
-    std::uint64_t offset = 0;
-    std::string bytes;
-    bool ended = false;
-  };
   bool IsNear() const;
+  void EndLine(bool open_end);
 
   ByteSource& source_;
   const std::uint64_t line_;
+  KeptLines& kept_;
   std::uint64_t number_ = 1;  // of the line at hand
+  std::uint64_t begin_ = 0;   // of it in the artifact
   std::uint64_t offset_ = 0;
-  bool at_line_start_ = true;
-  std::deque<Raw> near_;
+  std::string bytes_;  // of it, if it is near
 };
 
 // Where a text stands, for people: the line, and the column in it once prefixes are off, counted from 1.

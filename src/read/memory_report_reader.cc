@@ -43,11 +43,6 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-bool StartsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // A value that cannot be whole yet: nothing, or a quote or bracket open.
 bool IsUnfinished(std::string_view label, std::string_view value) {
   if (Trim(value).empty()) return true;
@@ -116,10 +111,10 @@ std::string WithLostLineBreaks(std::string_view text) {
 
 // "Size" for "12. Size:", else the label without its colon.
 std::string LabelName(std::string_view label) {
-  if (EndsWith(label, "Size:") && !StartsWith(label, "Unpadded")) return "Size";
-  if (StartsWith(label, "=")) return "end";
+  if (label.ends_with("Size:") && !label.starts_with("Unpadded")) return "Size";
+  if (label.starts_with("=")) return "end";
   if (label == "XLA Label:") return "XLA label";  // as compilers for GPUs print it
-  if (EndsWith(label, ":")) label.remove_suffix(1);
+  if (label.ends_with(":")) label.remove_suffix(1);
   return std::string(label);
 }
 
@@ -142,7 +137,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
     const std::string_view before = text.substr(value_begin, begin - value_begin);
     if (any) value_ += Cut(before);
-    if (StartsWith(label, "Total ") && started_ && facts_.Find("total_bytes") != nullptr && IsOfSpace(label)) {
+    if (label.starts_with("Total ") && started_ && facts_.Find("total_bytes") != nullptr && IsOfSpace(label)) {
       Close();
       mixed_ = mixed_ || block_ == Block::kTotal;
       if (!mixed_ || list_seen()) {
@@ -215,10 +210,10 @@ void MemoryReportReader::Close() {
   if (label_.empty()) return;
   const std::string label = std::exchange(label_, {});
   const std::string value(Trim(value_));
-  if (StartsWith(label, "Total ")) {
+  if (label.starts_with("Total ")) {
     block_ = IsOfSpace(label) ? Block::kTotal : Block::kOther;
     if (block_ == Block::kTotal) SetSize("total_bytes", value);
-  } else if (StartsWith(label, "Program ")) {
+  } else if (label.starts_with("Program ")) {
     block_ = IsOfSpace(label) ? Block::kRequirement : Block::kOther;
     of_other_space_ = block_ == Block::kOther;
     if (block_ == Block::kRequirement) SetSize(space_ == "hbm" ? "program_hbm_bytes" : "program_space_bytes", value);
@@ -230,7 +225,7 @@ void MemoryReportReader::Close() {
     SetSize("output_bytes", value);
   } else if (label == "shares") {
     SetSize("shared_output_bytes", value);
-  } else if (StartsWith(label, "Largest program allocations") || label == "Peak buffers") {
+  } else if (label.starts_with("Largest program allocations") || label == "Peak buffers") {
     block_ = Block::kOther;
     row_open_ = false;
     row_number_ = 0;
@@ -312,13 +307,10 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
     static const Regex line(R"(\bsource_line=(\d{1,9}))");
     int number = 0;
     if (re2::RE2::PartialMatch(value, line, &number)) row.source_line = number;
-  } else if (label == "Shape") {
+  } else if (label == "Shape" || label == "Entry Parameter Subshape") {
     row.shape_text = value;
     row.array = ParseArrayShape(value);
-  } else if (label == "Entry Parameter Subshape") {
-    row.shape_text = value;
-    row.array = ParseArrayShape(value);
-    row.kind = kParameter;
+    if (label != "Shape") row.kind = kParameter;
   } else if (label == "Unpadded size") {
     row.unpadded_bytes = LeadingSize(value);
   } else if (label == "Extra memory due to padding") {

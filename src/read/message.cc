@@ -7,13 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "input/prefilter.h"
+#include "input/word_lists.h"
 #include "text/byte_class.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
 namespace whyoom {
-
 namespace {
 
 // What stands further right in its line is no source line and no sentence, and a line of heads would be looked through
@@ -392,16 +391,18 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-void HeadFinder::ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head,
-                             std::size_t limit, Evidence* facts, std::string* message, std::size_t* end) const {
-  for (const Capture& capture : head.match.captures) {
-    if (!joined.IsOpen(capture.end)) facts->Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
-  }
+ReadMessage HeadFinder::Read(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head,
+                             std::size_t limit) const {
+  ReadMessage message;
+  const auto set = [&](const JoinedLines& lines, const Capture& capture) {
+    if (!lines.IsOpen(capture.end)) message.facts.Set(capture.name, capture.value, lines.PlaceOf(capture.begin));
+  };
+  for (const Capture& capture : head.match.captures) set(joined, capture);
   const std::string_view text =
       ThisMessage(head.head->pattern, std::string_view(joined.text()).substr(0, limit), head.match.end);
-  *end = head.match.end;
+  message.end = head.match.end;
   const PatternSet& patterns = facts_.at(head.failure);
-  const std::map<std::string, ReadFact> read = ReadFacts(patterns, text, head.match.begin, end);
+  const std::map<std::string, ReadFact> read = ReadFacts(patterns, text, head.match.begin, &message.end);
   // The head begins in the first line, where both have the same places; further on the other text has one blank more or
   // less a line, so that a line that only begins before the limit is left out of it.
   const std::string_view other_text =
@@ -415,14 +416,12 @@ void HeadFinder::ReadMessage(const JoinedLines& joined, const JoinedLines& other
     // something else.
     const bool cut = known != read.end() && fact.ended && joined.IsLineEnd(known->second.capture.end) &&
                      known->second.capture.value != fact.capture.value;
-    if ((known == read.end() || cut) && !other.IsOpen(fact.capture.end))
-      facts->Set(name, fact.capture.value, other.PlaceOf(fact.capture.begin));
+    if (known == read.end() || cut) set(other, fact.capture);
   }
-  for (const auto& [name, fact] : read) {
-    if (!joined.IsOpen(fact.capture.end)) facts->Set(name, fact.capture.value, joined.PlaceOf(fact.capture.begin));
-  }
+  for (const auto& [name, fact] : read) set(joined, fact.capture);
   const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
-  *message = Quote(text, head.match.begin, line_begin, *end);
+  message.text = Quote(text, head.match.begin, line_begin, message.end);
+  return message;
 }
 
 }  // namespace whyoom

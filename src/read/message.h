@@ -18,14 +18,13 @@
 
 namespace whyoom {
 
-// Tells a message that a process printed from one that is only quoted: in source code, a comment, a sentence.
-
 // What stands round a place in one reporter's lines.
 struct Surroundings {
   const std::deque<std::string>& before;  // the lines before, as they were written, the nearest last
   const std::deque<Line>& lines;          // the place's own line, and those that follow it
 };
 
+// Tells a message that a process printed from one that is only quoted: in source code, a comment, a sentence.
 class QuotationFinder {
  public:
   // Borrows the rules.
@@ -115,6 +114,13 @@ class JoinedLines {
   std::size_t from_ = 0;
 };
 
+// What a message says.
+struct ReadMessage {
+  Evidence facts;
+  std::string text;     // that a person would quote
+  std::size_t end = 0;  // of what was read, in the joined lines
+};
+
 struct HeadMatch {
   const Failure* failure = nullptr;
   const Head* head = nullptr;
@@ -143,11 +149,10 @@ class HeadFinder {
   // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
 
-  // What the message that `head` begins says: the head's captures and the failure's fact patterns, as far as the
-  // message goes, and not beyond `limit` in `joined`. `message` becomes the text a person would quote.
-  // `other` is the same lines joined the other way: it gives what a cut through a figure or a name hides in `joined`.
-  void ReadMessage(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit,
-                   Evidence* facts, std::string* message, std::size_t* end) const;
+  // The message that `head` begins: the head's captures and the failure's fact patterns, as far as the message goes,
+  // and not beyond `limit` in `joined`. `other` is the same lines joined the other way: it gives what a cut through a
+  // figure or a name hides in `joined`.
+  ReadMessage Read(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit) const;
 
   // Adds those that it looks for to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {

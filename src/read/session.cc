@@ -21,33 +21,39 @@ constexpr std::size_t kMostLine = std::size_t{1} << 20;
 
 }  // namespace
 
-Session::Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
-                 std::string reporter, const Stop* stop)
-    : finder_(finder),
-      context_finder_(contexts),
-      of_job_(of_job),
-      statements_(statements),
+Session::Session(const Engine& engine, SharedByReporters* shared, std::string reporter, const Stop* stop)
+    : finder_(engine.finder()),
+      context_finder_(engine.contexts()),
+      shared_(*shared),
       stop_(stop),
       reporter_(std::move(reporter)) {}
 
-void Session::Feed(Line line, std::vector<Sighting>* done, bool is_suspect) {
+void Session::Feed(Line line, SessionOutput* done) {
+  suspects_.SeeKnown(known_lines_, &done->suspects);
+  suspects_.Feed(line, &done->suspects);
   if (line.after_gap) Flush(done);
   // A line without end comes in pieces, each of which would be many lines.
   lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
   line.begins_anew = BeginsAnew(line.text);
-  const bool matters = finder_.MayMatter(line.text);
-  if (matters) {
+  line.matters = finder_.MayMatter(line.text);
+  if (line.matters) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     AddJobFacts(line);
   }
+  line.matters = line.matters || context_finder_.MayHoldNearby(line.text);
   bytes_ahead_ += pending_.empty() ? 0 : line.text.size();
   pending_.push_back(std::move(line));
-  pending_suspects_.push_back(is_suspect);
-  pending_matters_.push_back(matters || context_finder_.MayHoldNearby(pending_.back().text));
   while (pending_.size() >= kLookAhead || bytes_ahead_ >= kBytesAhead) ProcessFront(done);
+  suspects_.SeeKnown(known_lines_, &done->suspects);
 }
 
-void Session::Flush(std::vector<Sighting>* done) {
+void Session::Finish(SessionOutput* done) {
+  Flush(done);
+  suspects_.SeeKnown(known_lines_, &done->suspects);
+  suspects_.Finish(&done->suspects);
+}
+
+void Session::Flush(SessionOutput* done) {
   while (!pending_.empty()) ProcessFront(done);
   ShareMixedLines();
   for (OpenSighting& open : open_) Complete(open, done);
@@ -60,7 +66,7 @@ void Session::Flush(std::vector<Sighting>* done) {
 void Session::RememberLine(const Line& line) {
   const std::string& written = line.Written();
   // The parts of one raw line were written once.
-  if (!before_.empty() && !line.written.empty() && line.written.starts_with(before_.back()) &&
+  if (!before_.empty() && !line.written.text.empty() && written.starts_with(before_.back()) &&
       last_number_ == line.number)
     return;
   last_number_ = line.number;
@@ -80,7 +86,7 @@ void Session::FollowMessage(const Line& line) {
   if (begins || !line.logged) message_logged_ = line.logged;
 }
 
-void Session::ProcessFront(std::vector<Sighting>* done) {
+void Session::ProcessFront(SessionOutput* done) {
   ++ordinal_;
   const Line front = pending_.front();
   traceback_.Feed(front);
@@ -88,7 +94,7 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   const std::size_t open_before = open_.size();
   unread_from_ = std::string::npos;
   const bool may_matter = MayBeginHere();
-  if (pending_suspects_.front() && finder_.IsQuoted({before_, pending_}, 0)) quoted_.push_back(front.number);
+  if (front.is_suspect && finder_.IsQuoted({before_, pending_}, 0)) suspects_.Drop(front.number);
   if (may_matter) ProcessWindows(front);
   if (open_.size() == open_before) {
     FeedReader(front, 0);
@@ -99,8 +105,6 @@ void Session::ProcessFront(std::vector<Sighting>* done) {
   CompleteFinished(done);
   RememberLine(front);
   pending_.pop_front();
-  pending_matters_.pop_front();
-  pending_suspects_.pop_front();
   bytes_ahead_ -= pending_.empty() ? 0 : pending_.front().text.size();
 }
 
@@ -127,7 +131,7 @@ std::size_t Session::FirstRecent() const { return open_.size() - std::min(open_.
 bool Session::MayBeginHere() const {
   std::size_t behind = 0;  // bytes between the first line and the one looked at
   for (std::size_t i = 0; i < pending_.size() && behind <= kLiteralReach; ++i) {
-    if (pending_matters_[i]) return true;
+    if (pending_[i].matters) return true;
     if (i > 0) behind += pending_[i].text.size();
   }
   return false;
@@ -138,8 +142,8 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   std::optional<JoinedLines> of_more;
   if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
   const JoinedLines& glued = of_more ? *of_more : joined;
-  const auto end = pending_matters_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
-  const bool matters = std::find(pending_matters_.begin(), end, true) != end ||
+  const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
+  const bool matters = std::any_of(pending_.begin(), end, [](const Line& line) { return line.matters; }) ||
                        context_finder_.MayHoldNearby(joined.text()) || finder_.MayMatter(joined.text()) ||
                        (of_more && finder_.MayMatter(glued.text()));
   if (!matters) return;
@@ -148,7 +152,7 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
   bool quoted = false;
   const std::vector<HeadMatch> heads = finder_.Find(joined, around, &quoted);
-  if (quoted) quoted_.push_back(front.number);
+  if (quoted) suspects_.Drop(front.number);
   if (!of_more || std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
   const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around);
   const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
@@ -163,7 +167,7 @@ void Session::AddJobFacts(const Line& line) {
   for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
     const JoinedLines window(alone, 1, JoinedLines::Joint::kBlank, from);
     for (const ContextFinder::Found& found : context_finder_.Find(window)) {
-      if (found.context->job_wide) of_job_.Add(found, window);
+      if (found.context->job_wide) shared_.of_job.Add(found, window);
     }
   }
 }
@@ -176,10 +180,11 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
       if (!program) continue;
       const bool one_line = program->where.line == program->where.last_line;
-      statements_.Add(*std::move(program),
-                      one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
+      shared_.statements.Add(
+          *std::move(program),
+          one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
     }
-    (found.context->job_wide ? of_job_ : contexts_).Add(found, joined, message_begin_);
+    (found.context->job_wide ? shared_.of_job : contexts_).Add(found, joined, message_begin_);
   }
 }
 
@@ -190,9 +195,11 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     if (head.head->of_report && (in_report() || message_healthy_)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
-    std::size_t end = 0;
     const std::size_t limit = finder_.EndOfMessage(joined, head);
-    finder_.ReadMessage(joined, other, head, limit, &sighting.facts, &sighting.message, &end);
+    ReadMessage message = finder_.Read(joined, other, head, limit);
+    sighting.facts = std::move(message.facts);
+    sighting.message = std::move(message.text);
+    const std::size_t end = message.end;
     std::optional<UserCall> call = traceback_.user_call();
     if (MergeIntoOpen(joined, head, sighting.facts, &call)) continue;
     sighting.failure = head.failure;
@@ -205,9 +212,9 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     SetHeadEnd(joined, head, &open);
     open.message_end = ordinal_ + joined.LineIndexOf(limit > 0 ? limit - 1 : 0);
     contexts_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
-    of_job_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
+    shared_.of_job.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
     contexts_.AddFailure(*head.failure, sighting.head.offset);
-    of_job_.AddFailure(*head.failure, sighting.head.offset);
+    shared_.of_job.AddFailure(*head.failure, sighting.head.offset);
     if (call) {
       traceback_.Take();
       open.call = call;
@@ -229,8 +236,10 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
 // first one waits for what the report of the next one shows.
 void Session::LetWait(const Failure& next) {
   for (OpenSighting& earlier : open_) {
-    earlier.waits = &earlier == &open_.back() && earlier.reader != nullptr && !earlier.reader->started() &&
-                    earlier.sighting.failure == &next && earlier.head_end_line + 1 >= ordinal_;
+    if (earlier.state == OpenSighting::State::kAbsorbed) continue;
+    const bool waits = &earlier == &open_.back() && earlier.reader != nullptr && !earlier.reader->started() &&
+                       earlier.sighting.failure == &next && earlier.head_end_line + 1 >= ordinal_;
+    earlier.state = waits ? OpenSighting::State::kWaits : OpenSighting::State::kOpen;
   }
 }
 
@@ -274,7 +283,7 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
     if (inside && IsAbsorbedBy(*head.failure, *sighting.failure)) return true;
     const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
     if ((inside || carried) && IsAbsorbedBy(*sighting.failure, *head.failure)) {
-      open.absorbed = true;
+      open.state = OpenSighting::State::kAbsorbed;
       if (open.call) *call = open.call;  // it is the cause of what the traceback ends with
     }
   }
@@ -293,7 +302,7 @@ void Session::ReadReportUpTo(const Line& front, std::size_t end) {
 
 void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
-    if (open->reader == nullptr || open->absorbed) continue;
+    if (open->reader == nullptr || open->state == OpenSighting::State::kAbsorbed) continue;
     if (open->reader->Feed(front, from, end)) {
       lines_wanted_ = kWantedInReport;
       const bool same_message = message_begin_ <= open->sighting.head.offset;
@@ -325,14 +334,14 @@ void AddRequestedRow(Sighting* sighting) {
   sighting->rows.push_back(std::move(row));
 }
 
-void Session::Complete(OpenSighting& open, std::vector<Sighting>* done) {
-  if (open.absorbed) return;
+void Session::Complete(OpenSighting& open, SessionOutput* done) {
+  if (open.state == OpenSighting::State::kAbsorbed) return;
   if (open.reader != nullptr) {
     open.reader->Finish(&open.sighting.facts, &open.sighting.rows);
     open.sighting.last_line = std::max(open.sighting.last_line, open.reader->last_line());
   }
   AddRequestedRow(&open.sighting);
-  done->push_back(std::move(open.sighting));
+  done->sightings.push_back(std::move(open.sighting));
 }
 
 std::size_t Session::held_bytes() const {
@@ -356,21 +365,20 @@ void Session::ShareMixedLines() {
   const auto is_mixed = [](const OpenSighting& open) { return open.reader != nullptr && open.reader->mixed(); };
   if (std::none_of(open_.begin(), open_.end(), is_mixed)) return;
   for (OpenSighting& open : open_) {
-    if (open.waits) open.sighting.facts.Set("lines_mixed", true, open.sighting.head);
+    if (open.state == OpenSighting::State::kWaits) open.sighting.facts.Set("lines_mixed", true, open.sighting.head);
   }
 }
 
-void Session::CompleteFinished(std::vector<Sighting>* done) {
+void Session::CompleteFinished(SessionOutput* done) {
   std::vector<OpenSighting> still_open;
-  const auto reads = [](const OpenSighting& open) {
-    return open.reader != nullptr && !open.reader->done() && !open.absorbed;
-  };
-  const auto newest_reader = std::find_if(open_.rbegin(), open_.rend(), reads);
+  const auto newest_reader =
+      std::find_if(open_.rbegin(), open_.rend(), [](const OpenSighting& open) { return open.reads(); });
   const bool reading = newest_reader != open_.rend();
   if (!reading) ShareMixedLines();
   for (OpenSighting& open : open_) {
     const bool is_newest = reading && &open == &*newest_reader;
-    if (is_newest || (reading && open.waits) || open.message_end > ordinal_) {
+    const bool waits = reading && open.state == OpenSighting::State::kWaits;
+    if (is_newest || waits || open.message_end > ordinal_) {
       still_open.push_back(std::move(open));
     } else {
       Complete(open, done);

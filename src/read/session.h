@@ -1,14 +1,8 @@
 // What one reporter (a process, rank or host) printed: its lines in order, whoever wrote in between.
 //
 // A line waits until as many lines follow as a wrapped message may take; then heads are looked for that begin in it.
-// Each head opens a sighting, which is in one of these states until it is handed out or dropped:
-//
-//   state      entered                                              left
-//   open       a head was found                                     its message's last possible line was processed
-//   reading    open, and the rule names a reader of reports         the report ends, or a newer report begins
-//   absorbed   a head inside the message, or the compile's error    dropped at its end: the other sighting tells it
-//              that a run-time message carries, is the cause
-//   complete   left one of the first two                            handed out by Feed or Flush
+// Each head opens a sighting. It is complete, and handed out by Feed or Flush, when its message's last possible line
+// was processed and its report, if the rule names a reader of reports, has ended or a newer report begins.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +18,10 @@
 #include "facts/sighting.h"
 #include "input/stop.h"
 #include "read/context_facts.h"
+#include "read/engine.h"
 #include "read/memory_report_reader.h"
 #include "read/message.h"
+#include "read/suspects.h"
 #include "read/traceback.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
@@ -38,20 +34,26 @@ namespace whyoom {
 // says so).
 inline constexpr std::size_t kLiteralReach = 256;
 
+// What the reporters of an artifact said of the job.
+struct SharedByReporters {
+  ContextFacts of_job;
+  Statements statements;
+};
+
+// What became complete.
+struct SessionOutput {
+  std::vector<Sighting> sightings;
+  std::vector<SuspectLine> suspects;  // of which it is clear whether they belong to a known failure
+};
+
 class Session {
  public:
-  // Borrows all. `reporter` names who prints, empty where no prefix says; `of_job` holds what any reporter said of the
-  // whole job; `statements` gets what is said of programs that were compiled. Once `stop`, which may be null, is
-  // overdue, the rest of a line is passed over.
-  Session(const HeadFinder& finder, const ContextFinder& contexts, ContextFacts& of_job, Statements& statements,
-          std::string reporter, const Stop* stop = nullptr);
+  // Borrows all. `reporter` names who prints, empty where no prefix says. Once `stop`, which may be null, is overdue,
+  // the rest of a line is passed over.
+  Session(const Engine& engine, SharedByReporters* shared, std::string reporter, const Stop* stop = nullptr);
 
-  // The reporter's next line. Sightings that are complete are appended to `done`. A suspect
-  // reports a failure that no rule may know.
-  void Feed(Line line, std::vector<Sighting>* done, bool is_suspect = false);
-
-  // The numbers of lines, of those processed since the last call, that only quote a failure.
-  std::vector<std::uint64_t> TakeQuoted() { return std::exchange(quoted_, {}); }
+  // The reporter's next line.
+  void Feed(Line line, SessionOutput* done);
 
   // Work on one line is bounded: behind so many headers in it, its rest is not searched.
   static constexpr std::size_t kMostHeadsOfLine = 512;
@@ -59,14 +61,14 @@ class Session {
   // The number of a line that has more, of those processed since the last call.
   std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
 
-  // Completes all that is open, since no further line of this reporter follows directly.
-  void Flush(std::vector<Sighting>* done);
+  // Completes all sightings that are open, since no further line of this reporter follows directly.
+  void Flush(SessionOutput* done);
+
+  // Completes the suspects, too, since no further line follows at all.
+  void Finish(SessionOutput* done);
 
   // Whether the lines directly after the last one may still belong to something.
   bool active() const { return lines_wanted_ > 0; }
-
-  // How many of the lines that were processed belonged to sightings, those absorbed by others included.
-  std::uint64_t known_lines() const { return known_lines_; }
 
   // About how much memory it takes with its lines and rows.
   std::size_t held_bytes() const;
@@ -76,19 +78,26 @@ class Session {
 
  private:
   struct OpenSighting {
+    enum class State {
+      kOpen,      // its message or report may go on
+      kWaits,     // the next head came before its report, whose lines may be mixed with those of the next one
+      kAbsorbed,  // dropped at its end: its cause, a head inside the message or the compile's error that a run-time
+                  // message carries, has a sighting of its own
+    };
+    bool reads() const { return reader != nullptr && !reader->done() && state != State::kAbsorbed; }
+
     Sighting sighting;
+    State state = State::kOpen;
     std::unique_ptr<MemoryReportReader> reader;
     std::uint64_t head_end_line = 0;  // ordinal of the line that its head ends in, and where in it
     std::size_t head_end = 0;
     std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
-    bool absorbed = false;
-    bool waits = false;  // the next head came before its report, whose lines may be mixed with those of the next one
-    std::optional<UserCall> call;  // of the traceback that ends with it
+    std::optional<UserCall> call;   // of the traceback that ends with it
   };
 
   void RememberLine(const Line& line);
   void FollowMessage(const Line& line);
-  void ProcessFront(std::vector<Sighting>* done);
+  void ProcessFront(SessionOutput* done);
   bool MayBeginHere() const;
   void ProcessWindows(const Line& front);
   void ProcessWindow(const Line& front, std::size_t from);
@@ -105,25 +114,22 @@ class Session {
   bool BeginsInside(std::size_t column, const OpenSighting& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
-  void Complete(OpenSighting& open, std::vector<Sighting>* done);
+  void Complete(OpenSighting& open, SessionOutput* done);
   void ShareMixedLines();
-  void CompleteFinished(std::vector<Sighting>* done);
+  void CompleteFinished(SessionOutput* done);
 
   const HeadFinder& finder_;
   const ContextFinder& context_finder_;
-  ContextFacts& of_job_;
-  Statements& statements_;
+  SharedByReporters& shared_;
   const Stop* const stop_;
   std::string reporter_;
-  std::deque<Line> pending_;           // the line in process and those that a wrapped message may go on in
-  std::size_t bytes_ahead_ = 0;        // of these lines but the first
-  std::deque<bool> pending_suspects_;  // likewise: what Feed got beside it
-  std::vector<std::uint64_t> quoted_;
-  std::deque<bool> pending_matters_;  // as long as pending_: element i is true where line i holds a literal of a rule
-  std::deque<std::string> before_;    // the lines before it, as they were written; those behind a gap are not
-  std::uint64_t last_number_ = 0;     // of the last of them
-  std::uint64_t ordinal_ = 0;         // of the line in process, in this session
-  std::uint64_t known_lines_ = 0;
+  std::deque<Line> pending_;     // the line in process and those that a wrapped message may go on in
+  std::size_t bytes_ahead_ = 0;  // of these lines but the first
+  SuspectTracker suspects_;
+  std::deque<std::string> before_;   // the lines before it, as they were written; those behind a gap are not
+  std::uint64_t last_number_ = 0;    // of the last of them
+  std::uint64_t ordinal_ = 0;        // of the line in process, in this session
+  std::uint64_t known_lines_ = 0;    // that belonged to sightings, those absorbed by others included
   bool message_logged_ = false;      // the message that the line in process is of: each of its lines so far
   bool message_healthy_ = false;     // its logger says that nothing failed
   std::uint64_t message_begin_ = 0;  // the offset of its first line

@@ -8,14 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "read/head_trace.h"
+
 namespace whyoom {
-
 namespace {
-
-// A log with more reporters than this at once is hostile or not a log; those that printed longest ago are closed.
-constexpr std::size_t kMaxReporters = 16384;
-// A reporter that has printed within this many lines and is in the middle of a report is not closed for another's sake.
-constexpr std::uint64_t kStillPrinting = 1000000;
 
 bool EarlierHead(const Sighting& a, const Sighting& b) {
   return std::tie(a.head.offset, a.reporter) < std::tie(b.head.offset, b.reporter);
@@ -28,14 +24,13 @@ void LineReader::SeeFramework(const std::string& text) {
 }
 
 void LineReader::FlushPending() {
-  const std::size_t before = sightings_.size();
+  const auto before = static_cast<std::ptrdiff_t>(done_.sightings.size());
   for (Reporter* reporter : pending_) {
-    reporter->session.Flush(&sightings_);
-    DropQuoted(reporter);
+    reporter->session.Flush(&done_);
     NoteCrowdedLine(reporter);
   }
   // The set has no order of its own; what comes out must have one.
-  std::stable_sort(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(), EarlierHead);
+  std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHead);
   pending_.clear();
   active_.clear();
 }
@@ -52,7 +47,17 @@ void LineReader::FeedUnfinished() {
 void LineReader::Pause() {
   FeedUnfinished();
   FlushPending();
-  std::stable_sort(sightings_.begin(), sightings_.end(), EarlierHead);
+  std::stable_sort(done_.sightings.begin(), done_.sightings.end(), EarlierHead);
+}
+
+void LineReader::Finish() {
+  const auto before = static_cast<std::ptrdiff_t>(done_.suspects.size());
+  for (auto& [name, reporter] : reporters_) reporter.session.Finish(&done_);
+  // The map has no order of its own; what comes out must have one.
+  std::stable_sort(done_.suspects.begin() + before, done_.suspects.end(),
+                   [](const SuspectLine& a, const SuspectLine& b) {
+                     return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
+                   });
 }
 
 void LineReader::Feed(const RawLine& raw) {
@@ -74,11 +79,11 @@ void LineReader::Read(const RawLine& raw) {
 bool LineReader::OnlyRepeats(const RawLine& raw) {
   if (!unfinished_.empty()) return false;
   const std::string_view line = raw.bytes;
-  const auto place = statements_->Again(line);
+  const auto place = shared_->statements.Again(line);
   if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
       engine_.finder().MayMatter(line.substr(place->second)))
     return false;
-  statements_->Count(line.substr(place->first, place->second - place->first));
+  shared_->statements.Count(line.substr(place->first, place->second - place->first));
   return true;
 }
 
@@ -87,7 +92,6 @@ void LineReader::FeedLines(const RawLine* raw) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
     SeeFramework(line.text);
     Reporter* reporter = FindReporter(line.reporter);
-    if (reporter == nullptr) continue;
     const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
     reporter->last_fed = ++fed_;
     SetTime(reporter, &line);
@@ -95,13 +99,9 @@ void LineReader::FeedLines(const RawLine* raw) {
     // A line that waited for its rest is of an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.suspects().IsHealthy(line, own);
-    const bool is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
-    reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
-    reporter->suspects.Feed(line, is_suspect, &suspects_);
-    reporter->session.Feed(std::move(line), &sightings_, is_suspect);
-    DropQuoted(reporter);
+    line.is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
+    reporter->session.Feed(std::move(line), &done_);
     NoteCrowdedLine(reporter);
-    reporter->suspects.SeeKnown(reporter->session.known_lines(), &suspects_);
     Weigh(reporter);
     const bool is_active = reporter->session.active();
     pending_.insert(reporter);
@@ -121,10 +121,6 @@ void LineReader::NoteCrowdedLine(Reporter* reporter) {
   if (!number || !problem_.empty()) return;
   problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
              " messages of failures; the rest of the line was not searched";
-}
-
-void LineReader::DropQuoted(Reporter* reporter) {
-  for (const std::uint64_t number : reporter->session.TakeQuoted()) reporter->suspects.Drop(number);
 }
 
 // What a logger gets in one piece has its stamp on the first line alone: a traceback, a compiler's report. A line
@@ -155,48 +151,17 @@ LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
     recent_.splice(recent_.end(), recent_, known->second.place);
     return &known->second;
   }
-  if (reporters_.size() >= kMaxReporters && !MakeRoom()) return nullptr;
   SeeFramework(name);
   recent_.push_back(name);
-  const auto made =
-      reporters_
-          .try_emplace(name,
-                       Reporter{Session(engine_.finder(), engine_.contexts(), *of_job_, *statements_, name, stop_),
-                                {},
-                                std::prev(recent_.end()),
-                                0,
-                                {}})
-          .first;
-  return &made->second;
+  Reporter made{Session(engine_, shared_.get(), name, stop_), std::prev(recent_.end())};
+  return &reporters_.try_emplace(name, std::move(made)).first->second;
 }
 
-// Closes the reporter that printed longest ago, unless it is in the middle of a report.
-bool LineReader::MakeRoom() {
-  Reporter& oldest = reporters_.at(recent_.front());
-  if (oldest.session.in_report() && fed_ - oldest.last_fed < kStillPrinting) {
-    problem_ = "more than " + std::to_string(kMaxReporters) +
-               " hosts or processes print at once; lines of some were passed over";
-    return false;
-  }
-  const std::size_t before = sightings_.size();
-  CloseOldest();
-  const bool cut =
-      std::any_of(sightings_.begin() + static_cast<std::ptrdiff_t>(before), sightings_.end(),
-                  [](const Sighting& sighting) { return !sighting.failure->reader.empty() && sighting.rows.empty(); });
-  if (cut)
-    problem_ =
-        "more than " + std::to_string(kMaxReporters) + " hosts or processes print at once; reports of some may be cut";
-  return true;
-}
-
-// The one that printed longest ago, and at once.
+// The one that printed longest ago.
 void LineReader::CloseOldest() {
   Reporter* oldest = &reporters_.at(recent_.front());
-  oldest->session.Flush(&sightings_);
-  DropQuoted(oldest);
+  oldest->session.Finish(&done_);
   NoteCrowdedLine(oldest);
-  oldest->suspects.SeeKnown(oldest->session.known_lines(), &suspects_);
-  oldest->suspects.Finish(&suspects_);
   held_ -= oldest->held;
   active_.erase(oldest);
   pending_.erase(oldest);
@@ -218,21 +183,6 @@ void LineReader::Weigh(Reporter* reporter) {
     CloseOldest();
   }
 }
-
-void LineReader::FinishSuspects() {
-  const std::size_t before = suspects_.size();
-  for (auto& [name, reporter] : reporters_) {
-    reporter.suspects.SeeKnown(reporter.session.known_lines(), &suspects_);
-    reporter.suspects.Finish(&suspects_);
-  }
-  // The map has no order of its own; what comes out must have one.
-  std::stable_sort(suspects_.begin() + static_cast<std::ptrdiff_t>(before), suspects_.end(),
-                   [](const SuspectLine& a, const SuspectLine& b) {
-                     return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
-                   });
-}
-
-std::vector<Sighting> LineReader::TakeSightings() { return std::exchange(sightings_, {}); }
 
 std::string LineReader::framework() const {
   if (framework_ == std::string::npos) return {};  // without asking for the rules
@@ -260,17 +210,16 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
       survey_(options.threads > 0 && IsLarge(source)
                   ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads)
                   : std::nullopt),
-      scanner_(
-          source, engine.prefilter(),
-          [this, &engine] {
-            Lead lead = engine.lead();
-            lead.wants = [this](std::size_t literal) { return lines_.WantsLead(literal); };
-            return lead;
-          },
-          LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control),
+      scanner_(source, engine.prefilter(),
+               {[this, &engine] {
+                  Lead lead = engine.lead();
+                  lead.wants = [this](std::size_t literal) { return lines_.WantsLead(literal); };
+                  return lead;
+                },
+                LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control}),
       lines_(engine, LineReader::kMostHeld, options.stop),
       filter_(options.range),
-      witness_(options.witness),
+      trace_(options.trace),
       stop_(options.stop) {}
 
 // The next line; false where there is none, or no more is to be looked at.
@@ -283,7 +232,7 @@ bool SightingReader::NextLine(RawLine* line) {
   return false;
 }
 
-bool SightingReader::Next(std::vector<Sighting>* found) {
+std::vector<Sighting> SightingReader::Next() {
   if (state_ == State::kEnded) {
     scanner_.Resume();
     state_ = State::kReading;
@@ -292,41 +241,35 @@ bool SightingReader::Next(std::vector<Sighting>* found) {
   while (state_ == State::kReading) {
     if (NextLine(&line)) {
       source_.AddWork(line.bytes.size() * kWorkOfLine);
-      if (witness_ != nullptr) witness_->See(line);
+      if (trace_ != nullptr) trace_->kept.Feed(line);
       lines_.Feed(line);
     } else {
       lines_.Pause();
       state_ = State::kCompleted;
     }
-    if (Take(found)) return true;
+    if (std::vector<Sighting> found = Take(); !found.empty()) return found;
   }
   state_ = State::kEnded;
-  return false;
+  return {};
 }
 
-bool SightingReader::Take(std::vector<Sighting>* found) {
-  TakeSuspects();
-  std::vector<Sighting> sightings = lines_.TakeSightings();
-  filter_.Apply(&sightings);
-  for (Sighting& sighting : sightings) sighting.head.offset = source_.RawOffset(sighting.head.offset);
-  for (const Sighting& sighting : sightings) {
-    if (witness_ != nullptr) witness_->See(sighting);
+// What became complete within the range of time.
+std::vector<Sighting> SightingReader::Take() {
+  SessionOutput done = lines_.Take();
+  filter_.Apply(&done.suspects);
+  for (const SuspectLine& line : done.suspects) suspects_.Add(line);
+  filter_.Apply(&done.sightings);
+  for (Sighting& sighting : done.sightings) {
+    sighting.head.offset = source_.RawOffset(sighting.head.offset);
+    if (trace_ != nullptr) trace_->See(sighting);
   }
-  std::move(sightings.begin(), sightings.end(), std::back_inserter(*found));
-  return !sightings.empty();
-}
-
-void SightingReader::TakeSuspects() {
-  std::vector<SuspectLine> lines = lines_.TakeSuspects();
-  if (lines.empty()) return;
-  filter_.Apply(&lines);
-  for (const SuspectLine& line : lines) suspects_.Add(line);
+  return std::move(done.sightings);
 }
 
 ReadEnd SightingReader::Finish() {
   ReadEnd end;
-  lines_.FinishSuspects();
-  TakeSuspects();
+  lines_.Finish();
+  Take();
   end.unknown = suspects_.Take();
   end.bytes = scanner_.bytes_read();
   end.unknown_times = filter_.unknown();

@@ -1,8 +1,7 @@
 // Bytes of one artifact in, sightings of failures out: the only place where that is done. Nothing is concluded here.
 //
 //   SightingReader reader(engine, *OpenFile("train.log"));
-//   std::vector<Sighting> found;
-//   while (reader.Next(&found)) Use(std::exchange(found, {}));
+//   for (auto found = reader.Next(); !found.empty(); found = reader.Next()) Use(found);
 //   const ReadEnd end = reader.Finish();
 #pragma once
 
@@ -38,7 +37,6 @@ namespace whyoom {
 
 // Reads one artifact's lines into sightings of failures: cleans them, tells the reporters apart, and says which further
 // lines it wants to see.
-
 class LineReader {
  public:
   // About how many bytes of lines and rows all reporters together hold on to, of what is not complete yet.
@@ -60,20 +58,18 @@ class LineReader {
   // Whether a line that stands before a failure can still say something that is not known: see Lead::wants.
   bool WantsLead(std::size_t literal) const { return engine_.CanTellMore(literal, framework_); }
 
-  // Those that became complete since the last call.
-  std::vector<Sighting> TakeSightings();
-
-  // Lines that speak of a failure of memory, as far as it is clear whether they belong to a known one; at the end of
-  // all.
-  std::vector<SuspectLine> TakeSuspects() { return std::exchange(suspects_, {}); }
-  void FinishSuspects();
+  // What became complete since the last call.
+  SessionOutput Take() { return std::exchange(done_, {}); }
 
   // What was said so far of programs that were compiled. Call once, at the end.
-  ProgramTable TakePrograms() { return statements_->Take(); }
+  ProgramTable TakePrograms() { return shared_->statements.Take(); }
 
   // Nothing more is known to come, for now or at the end: completes what is open, but forgets nothing that was said
   // before.
   void Pause();
+
+  // Completes all, since no line follows.
+  void Finish();
 
   // The framework whose signs were seen; empty where none was.
   std::string framework() const;
@@ -99,10 +95,9 @@ class LineReader {
 
   struct Reporter {
     Session session;
-    SuspectTracker suspects;
     std::list<std::string>::iterator place;  // in recent_
     std::uint64_t last_fed = 0;
-    Stamp stamp;
+    Stamp stamp = {};
     std::size_t held = 0;  // of held_
   };
 
@@ -113,10 +108,8 @@ class LineReader {
   void FlushPending();
   void NoteCrowdedLine(Reporter* reporter);
   void SeeFramework(const std::string& text);
-  static void DropQuoted(Reporter* reporter);
   void SetTime(Reporter* reporter, Line* line);
   Reporter* FindReporter(const std::string& name);
-  bool MakeRoom();
   void CloseOldest();
   void Weigh(Reporter* reporter);
 
@@ -125,14 +118,12 @@ class LineReader {
   const Stop* const stop_;
   RecordJoiner records_;
   Unfinished unfinished_;
-  std::unique_ptr<ContextFacts> of_job_ = std::make_unique<ContextFacts>();  // sessions hold on to it
-  std::unique_ptr<Statements> statements_ = std::make_unique<Statements>();  // and to this
+  std::unique_ptr<SharedByReporters> shared_ = std::make_unique<SharedByReporters>();  // sessions hold on to it
   std::unordered_map<std::string, Reporter> reporters_;
   std::list<std::string> recent_;          // names, the one that printed longest ago first
   std::unordered_set<Reporter*> active_;   // those that want adjacent lines
   std::unordered_set<Reporter*> pending_;  // those with lines or sightings that a gap must flush
-  std::vector<Sighting> sightings_;
-  std::vector<SuspectLine> suspects_;
+  SessionOutput done_;
   std::vector<Line> lines_;                    // of the raw line at hand
   std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
   Stamp stamp_;                                // the last one of all
@@ -144,20 +135,14 @@ class LineReader {
   std::string problem_;
 };
 
-// Looks on while an artifact is read, for who asks what became of its lines (diagnose/trace.h).
-class ReadWitness {
- public:
-  virtual ~ReadWitness() = default;
-  virtual void See(const RawLine& line) = 0;  // each that is looked at, in order
-  virtual void See(const Sighting& sighting) = 0;
-};
+struct ReadTrace;
 
 struct ReadOptions {
   TimeRange range;                 // what lies outside is left out
   std::size_t threads = 0;         // that search a large regular file, beside the caller's; what comes out is the same
   ReadControl* control = nullptr;  // says when to stop; may be null
   const Stop* stop = nullptr;      // ends the work on lines, within a line too; may be null
-  ReadWitness* witness = nullptr;  // most have none
+  ReadTrace* trace = nullptr;      // gets what is looked at and found (read/head_trace.h); may be null
 };
 
 // What an artifact came to, beside its sightings.
@@ -174,14 +159,14 @@ class SightingReader {
   // Borrows both.
   SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options = {});
 
-  // Reads on until sightings became complete, and appends them. False where the source gives no more: what was open has
+  // Reads on until sightings became complete, and returns them; none if the source gives no more: what was open has
   // been completed by then. Called after that it goes on where a followed source has more (input/follow_source.h).
-  bool Next(std::vector<Sighting>* found);
+  std::vector<Sighting> Next();
 
   // The framework whose signs were seen so far; empty where none was.
   std::string framework() const { return lines_.framework(); }
 
-  // Call once, after Next gave false.
+  // Call once, after Next returned none.
   ReadEnd Finish();
 
  private:
@@ -190,16 +175,15 @@ class SightingReader {
     kCompleted,  // the source gave no more, what was open is complete
     kEnded,      // and that was said
   };
-  bool Take(std::vector<Sighting>* found);
+  std::vector<Sighting> Take();
   bool NextLine(RawLine* line);
-  void TakeSuspects();
 
   ByteSource& source_;
   std::optional<Survey> survey_;
   LineScanner scanner_;
   LineReader lines_;
   TimeFilter filter_;
-  ReadWitness* const witness_;
+  ReadTrace* const trace_;
   const Stop* const stop_;
   SuspectTable suspects_;
   State state_ = State::kReading;

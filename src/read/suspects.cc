@@ -90,26 +90,13 @@ SuspectFinder::SuspectFinder(const RuleSet& rules)
       looks_(LooksOf(rules)),
       healthy_looks_(LooksOf(rules, /*healthy_alone=*/true)) {}
 
-bool SuspectFinder::HasWords(std::string_view text) const {
-  const std::vector<std::size_t> found = words_.In(text);
-  return std::any_of(found.begin(), found.end(), [&](std::size_t i) {
-    const std::vector<Pattern>& unless = rules_.suspects()[i].unless;
-    return std::none_of(unless.begin(), unless.end(), [&](const Pattern& pattern) { return pattern.IsIn(text); });
-  });
-}
-
 bool SuspectFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   if (!line.logged) return false;
   return !healthy_looks_.In(FrameOf(line, raw) + '\n').empty();
 }
 
 bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
-  const std::string_view text = std::string_view(line.text).substr(0, kLongestSuspect);
-  if (line.binary || !HasWords(text)) return false;
-  const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
-  const std::vector<std::size_t> looks = looks_.In(whole);
-  return !looks.empty() &&
-         std::none_of(looks.begin(), looks.end(), [&](std::size_t i) { return rules_.error_lines()[i].healthy; });
+  return !line.binary && LookAt(line, raw).is_error();
 }
 
 SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) const {
@@ -123,6 +110,7 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
     look.unless = unless == suspect.unless.end() ? nullptr : &*unless;
     if (look.unless == nullptr) break;
   }
+  if (look.words == nullptr) return look;
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
   for (const std::size_t i : looks_.In(whole)) {
     const ErrorLine& error_line = rules_.error_lines()[i];
@@ -132,12 +120,12 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
   return look;
 }
 
-void SuspectTracker::Feed(const Line& line, bool is_suspect, std::vector<SuspectLine>* told) {
+void SuspectTracker::Feed(const Line& line, std::vector<SuspectLine>* told) {
   if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
   if (!line.after_gap && !IsOfTraceback(line.text)) ++at_;
   last_line_ = line.number;
   Release(told);
-  if (!is_suspect) return;
+  if (!line.is_suspect) return;
   SuspectLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
   if (known_at_ && at_ - *known_at_ <= kNearLines) {
     suspect.known = true;

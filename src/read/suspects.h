@@ -47,12 +47,14 @@ class SuspectFinder {
   // null where it is not known.
   bool Finds(const Line& line, const RawLine* raw) const;
 
-  // Why `Finds` says what it says, part by part; slower.
+  // Why `Finds` says what it says, part by part. Nothing more is known where there are no words.
   struct Look {
     const Suspect* words = nullptr;      // that are in the line
     const Pattern* unless = nullptr;     // what makes another matter of them; then `words` are the last ones such
     const ErrorLine* looks = nullptr;    // what it looks like
     const ErrorLine* healthy = nullptr;  // or that nothing failed
+
+    bool is_error() const { return words != nullptr && unless == nullptr && looks != nullptr && healthy == nullptr; }
   };
   Look LookAt(const Line& line, const RawLine* raw) const;
 
@@ -65,8 +67,6 @@ class SuspectFinder {
   }
 
  private:
-  bool HasWords(std::string_view text) const;
-
   const RuleSet& rules_;
   PatternSet words_;          // of the rules' suspects
   PatternSet looks_;          // of their error lines
@@ -76,7 +76,7 @@ class SuspectFinder {
 class SuspectTracker {
  public:
   // The reporter's next line. What can no longer belong to a known failure, or does, is appended to `told`.
-  void Feed(const Line& line, bool is_suspect, std::vector<SuspectLine>* told);
+  void Feed(const Line& line, std::vector<SuspectLine>* told);
 
   // The line `number` only quotes.
   void Drop(std::uint64_t number);

@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
@@ -23,9 +25,7 @@ std::optional<std::int64_t> ParseAgo(std::string_view text) {
   if (digits == 0 || digits > 5 || digits + 1 != text.size()) return std::nullopt;
   const std::size_t unit = kUnits.find(text.back());
   if (unit == std::string_view::npos) return std::nullopt;
-  std::int64_t count = 0;
-  for (const char c : text.substr(0, digits)) count = count * 10 + (c - '0');
-  return count * kSeconds[unit] * 1000000;
+  return static_cast<std::int64_t>(WholeNumber(text.substr(0, digits)).value_or(0)) * kSeconds[unit] * 1000000;
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <array>
 #include <bitset>
 #include <cctype>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "text/byte_class.h"
@@ -12,7 +14,6 @@
 #include "text/utf8.h"
 
 namespace whyoom {
-
 namespace {
 
 // Control characters that no logger, terminal or progress bar writes.
@@ -171,27 +172,13 @@ bool StripControls(MappedText* line) {
   const std::string_view text = line->text;
   Dropper dropper(text);
   Rewriter rewriter(*line);
-  std::size_t kept = 0;
   for (std::size_t at = 0; at < text.size();) {
-    if (IsPlain(text[at])) {
-      ++at;
-      continue;
-    }
     bool blank = false;
-    const std::size_t drop = dropper.Drop(at, &blank);
-    if (drop == 0) {
-      ++at;
-      continue;
-    }
-    rewriter.Keep(kept, at);
-    if (blank) rewriter.Put(" ", at);
-    at += drop;
-    kept = at;
+    const std::size_t drop = IsPlain(text[at]) ? 0 : dropper.Drop(at, &blank);
+    if (drop > 0) rewriter.Replace(at, at + drop, blank ? " " : "");
+    at += std::max<std::size_t>(drop, 1);
   }
-  if (kept == 0) return false;
-  rewriter.Keep(kept, text.size());
-  *line = rewriter.Take();
-  return true;
+  return rewriter.Finish(line);
 }
 
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
@@ -224,39 +211,25 @@ namespace {
 bool IsQuote(char c) { return c == '\'' || c == '"'; }
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
 
-// The value of `count` hexadecimal digits at `at`; false if they are none.
-bool HexDigits(std::string_view text, std::size_t at, std::size_t count, char32_t* value) {
-  *value = 0;
-  for (std::size_t i = at; i < at + count; ++i) {
-    const auto c = static_cast<unsigned char>(CharAt(text, i));
-    if (std::isxdigit(c) == 0) return false;
-    const int digit = std::isdigit(c) != 0 ? c - '0' : (c | 0x20) - 'a' + 10;
-    *value = *value << 4 | static_cast<char32_t>(digit);
-  }
-  return true;
+// The value of the `count` digits at `at`; nullopt if they are none.
+std::optional<char32_t> NumberAt(std::string_view text, std::size_t at, std::size_t count, int base) {
+  const std::string_view digits = text.substr(std::min(at, text.size()), count);
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+  if (digits.size() < count || error != std::errc() || end != digits.data() + count) return std::nullopt;
+  return number;
 }
 
 // "\u00e9", and two of them where they are the halves of one code point.
 std::size_t UnescapeUnit(std::string_view text, std::size_t at, std::string* out) {
-  char32_t high = 0;
-  char32_t low = 0;
-  if (!HexDigits(text, at + 2, 4, &high)) return 0;
-  const bool pair = high >= 0xD800 && high < 0xDC00 && text.substr(std::min(at + 6, text.size()), 2) == "\\u" &&
-                    HexDigits(text, at + 8, 4, &low) && low >= 0xDC00 && low < 0xE000;
-  AppendUtf8(pair ? 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00) : high, out);
+  const std::optional<char32_t> high = NumberAt(text, at + 2, 4, 16);
+  if (!high) return 0;
+  const bool may_pair =
+      *high >= 0xD800 && *high < 0xDC00 && CharAt(text, at + 6) == '\\' && CharAt(text, at + 7) == 'u';
+  const std::optional<char32_t> low = may_pair ? NumberAt(text, at + 8, 4, 16) : std::nullopt;
+  const bool pair = low && *low >= 0xDC00 && *low < 0xE000;
+  AppendUtf8(pair ? 0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00) : *high, out);
   return pair ? 12 : 6;
-}
-
-// "\033" as shells and C write it.
-std::size_t UnescapeOctal(std::string_view text, std::size_t at, std::string* out) {
-  char32_t value = 0;
-  std::size_t end = at + 1;
-  for (; end < at + 4 && CharAt(text, end) >= '0' && CharAt(text, end) <= '7'; ++end) {
-    value = value * 8 + static_cast<char32_t>(text[end] - '0');
-  }
-  if (end != at + 4) return 0;
-  AppendUtf8(value, out);
-  return 4;
 }
 
 // A stretch of the line in quotes, these included.
@@ -446,19 +419,25 @@ std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
     out->push_back(kMeanings[simple]);
     return 2;
   }
-  std::size_t length = 0;
-  char32_t code = 0;
-  if (name == 'u') length = UnescapeUnit(text, at, out);
-  if (name == '0' || name == '1') length = UnescapeOctal(text, at, out);
-  if (name == 'x' && HexDigits(text, at + 2, 2, &code)) length = 4;
-  if (name == 'U' && HexDigits(text, at + 2, 8, &code)) length = 10;
-  if (length == 0) {
-    // Only the backslash: what follows it may mean something of its own.
-    out->push_back(text[at]);
-    return 1;
+  if (const std::size_t length = name == 'u' ? UnescapeUnit(text, at, out) : 0; length > 0) return length;
+  struct Number {
+    char name;
+    std::size_t begin;  // of the digits
+    std::size_t digits;
+    int base;
+  };
+  static constexpr std::array<Number, 4> kNumbers = {
+      {{'x', 2, 2, 16}, {'U', 2, 8, 16}, {'0', 1, 3, 8}, {'1', 1, 3, 8}}};
+  for (const Number& number : kNumbers) {
+    if (number.name != name) continue;
+    const std::optional<char32_t> code = NumberAt(text, at + number.begin, number.digits, number.base);
+    if (!code) break;
+    AppendUtf8(*code, out);
+    return number.begin + number.digits;
   }
-  if (name == 'x' || name == 'U') AppendUtf8(code, out);
-  return length;
+  // Only the backslash: what follows it may mean something of its own.
+  out->push_back(text[at]);
+  return 1;
 }
 
 bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts) {
@@ -551,46 +530,33 @@ std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at
   if (CharAt(text, at + 1) != '#') return {0, 0};
   const bool hex = CharAt(text, at + 2) == 'x' || CharAt(text, at + 2) == 'X';
   const std::size_t digits = at + (hex ? 3 : 2);
-  std::size_t end = digits;
-  char32_t code = 0;
-  for (; end < digits + 6; ++end) {
-    const char c = CharAt(text, end);
-    if (hex ? std::isxdigit(static_cast<unsigned char>(c)) == 0 : !IsDigit(c)) break;
-    const int digit = IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
-    code = code * (hex ? 16 : 10) + static_cast<char32_t>(digit);
-  }
-  if (end == digits || CharAt(text, end) != ';') return {0, 0};
-  return {code < 0x20 ? U' ' : code, end + 1 - at};
+  const std::size_t count = text.substr(std::min(digits, text.size()), 7).find(';');
+  if (count == std::string_view::npos) return {0, 0};
+  const std::optional<char32_t> code = NumberAt(text, digits, count, hex ? 16 : 10);
+  if (!code) return {0, 0};
+  return {*code < 0x20 ? U' ' : *code, digits + count + 1 - at};
 }
 
 }  // namespace
 
 bool StripMarkdown(MappedText* line, MappedText* before) {
   const std::string_view text = line->text;
-  std::size_t kept = PastMarkers(text);
   Rewriter rewriter(*line);
-  bool changed = kept > 0;
-  std::size_t at = kept;
-  if (const std::size_t backslash = EscapedNumbering(text, kept); backslash != std::string_view::npos) {
-    rewriter.Keep(kept, backslash);
-    kept = at = backslash + 1;
-    changed = true;
+  std::size_t at = PastMarkers(text);
+  if (at > 0) rewriter.Replace(0, at);
+  if (const std::size_t backslash = EscapedNumbering(text, at); backslash != std::string_view::npos) {
+    at = backslash + 1;
+    rewriter.Replace(backslash, at);
   }
   static constexpr ByteClass kMarks("`\\*");
   while ((at = kMarks.FindIn(text, at)) < text.size()) {
-    const std::size_t drop = MarkLength(text, at);
-    if (drop > 0) {
-      rewriter.Keep(kept, at);
-      kept = at + drop;
-      changed = true;
-    }
+    if (const std::size_t drop = MarkLength(text, at); drop > 0) rewriter.Replace(at, at + drop);
     // The character behind a backslash is no mark; a run of stars is one mark or none.
     at = std::min(text.size(), at + (text[at] == '\\' ? 2 : 1));
     if (text[at - 1] == '*') at = std::min(text.find_first_not_of('*', at), text.size());
   }
-  if (!changed) return false;
-  rewriter.Keep(kept, text.size());
-  MappedText stripped = rewriter.Take();
+  MappedText stripped;
+  if (!rewriter.Finish(&stripped)) return false;
   if (before != nullptr) *before = std::move(*line);
   *line = std::move(stripped);
   return true;
@@ -599,24 +565,14 @@ bool StripMarkdown(MappedText* line, MappedText* before) {
 bool DecodeHtml(MappedText* line) {
   const std::string_view text = line->text;
   Rewriter rewriter(*line);
-  std::size_t kept = 0;
   for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at)) {
     const auto [code, length] = Reference(text, at);
-    if (length == 0) {
-      ++at;
-      continue;
-    }
     std::string character;
     AppendUtf8(code, &character);
-    rewriter.Keep(kept, at);
-    rewriter.Put(character, at);
-    at += length;
-    kept = at;
+    if (length > 0) rewriter.Replace(at, at + length, character);
+    at += std::max<std::size_t>(length, 1);
   }
-  if (kept == 0) return false;
-  rewriter.Keep(kept, text.size());
-  *line = rewriter.Take();
-  return true;
+  return rewriter.Finish(line);
 }
 
 }  // namespace whyoom

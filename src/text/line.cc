@@ -17,13 +17,13 @@ std::uint64_t Line::RawOffset(std::size_t position) const {
 }
 
 std::size_t Line::WrittenAt(std::size_t position) const {
-  if (written.empty()) return position;
+  if (written.text.empty()) return position;
   const auto raw = static_cast<std::size_t>(RawOffset(position) - offset);
-  const auto after = std::upper_bound(written_segments.begin(), written_segments.end(), raw,
+  const auto after = std::upper_bound(written.segments.begin(), written.segments.end(), raw,
                                       [](std::size_t at, const Segment& segment) { return at < segment.raw_at; });
-  if (after == written_segments.begin()) return 0;
+  if (after == written.segments.begin()) return 0;
   const Segment& segment = *std::prev(after);
-  const std::size_t end = after == written_segments.end() ? written.size() : after->text_at;
+  const std::size_t end = after == written.segments.end() ? written.text.size() : after->text_at;
   return std::min(end, segment.text_at + (raw - segment.raw_at));
 }
 
@@ -31,7 +31,7 @@ std::size_t Line::WrittenAt(std::size_t position) const {
 void Rewriter::Map(std::size_t raw_at) {
   const std::size_t text_at = to_.text.size();
   if (!to_.segments.empty()) {
-    Line::Segment& last = to_.segments.back();
+    MappedText::Segment& last = to_.segments.back();
     if (last.text_at == text_at) {
       last.raw_at = raw_at;
       return;
@@ -44,7 +44,7 @@ void Rewriter::Map(std::size_t raw_at) {
 void Rewriter::Keep(std::size_t begin, std::size_t end) {
   if (begin >= end) return;
   Put(std::string_view(from_.text).substr(begin, 0), begin);
-  const std::vector<Line::Segment>& segments = from_.segments;
+  const std::vector<MappedText::Segment>& segments = from_.segments;
   std::size_t copied = begin;
   while (segment_ + 1 < segments.size() && segments[segment_ + 1].text_at < end) {
     ++segment_;
@@ -56,13 +56,26 @@ void Rewriter::Keep(std::size_t begin, std::size_t end) {
 }
 
 void Rewriter::Put(std::string_view text, std::size_t at) {
-  const std::vector<Line::Segment>& segments = from_.segments;
+  const std::vector<MappedText::Segment>& segments = from_.segments;
   while (segment_ + 1 < segments.size() && segments[segment_ + 1].text_at <= at) ++segment_;
   Map(segments.empty() ? at : segments[segment_].raw_at + (at - segments[segment_].text_at));
   to_.text.append(text);
 }
 
 MappedText Rewriter::Take() { return std::exchange(to_, MappedText()); }
+
+void Rewriter::Replace(std::size_t begin, std::size_t end, std::string_view text) {
+  Keep(replaced_, begin);
+  if (!text.empty()) Put(text, begin);
+  replaced_ = end;
+}
+
+bool Rewriter::Finish(MappedText* line) {
+  if (replaced_ == 0) return false;
+  Keep(replaced_, from_.text.size());
+  *line = Take();
+  return true;
+}
 
 MappedText Slice(const MappedText& from, std::size_t begin, std::size_t end) {
   Rewriter rewriter(from);
@@ -75,23 +88,17 @@ MappedText MapRaw(std::string_view bytes) {
   raw.text = bytes;
   raw.segments = {{0, 0}};
   Rewriter rewriter(raw);
-  std::size_t kept = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     if (static_cast<unsigned char>(bytes[at]) < 0x80) {
       ++at;
       continue;
     }
     const CodePoint point = DecodeUtf8(bytes, at);
-    if (!point.valid) {
-      rewriter.Keep(kept, at);
-      rewriter.Put("\xEF\xBF\xBD", at);
-      kept = at + point.length;
-    }
+    if (!point.valid) rewriter.Replace(at, at + point.length, "\xEF\xBF\xBD");
     at += point.length;
   }
-  if (kept == 0) return raw;
-  rewriter.Keep(kept, bytes.size());
-  return rewriter.Take();
+  rewriter.Finish(&raw);
+  return raw;
 }
 
 }  // namespace whyoom

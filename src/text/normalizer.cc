@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "input/error.h"
-#include "input/prefilter.h"
+#include "input/word_lists.h"
 #include "text/cleaning.h"
 #include "text/json_record.h"
 #include "text/line.h"
@@ -19,7 +19,6 @@
 #include "text/utf8.h"
 
 namespace whyoom {
-
 namespace {
 
 // Longer lines come in pieces anyway, see LineScanner.
@@ -31,35 +30,33 @@ constexpr std::uint64_t kMostLinesBetween = 1024;
 
 }  // namespace
 
-Unfinished::Joined Unfinished::Join(Part* part) {
-  const auto begun = parts_.find(part->reporter);
-  if (begun == parts_.end()) {
-    if (!std::exchange(part->goes_on, false) || parts_.size() >= kMostBegun) return Joined::kNot;
+Unfinished::Joined Unfinished::Join(Line* part) {
+  const auto begun = begun_.find(part->reporter);
+  if (begun == begun_.end()) {
+    if (!std::exchange(part->goes_on, false) || begun_.size() >= kMostBegun) return Joined::kNot;
     const std::string reporter = part->reporter;
-    parts_[reporter] = {std::move(*part), lines_};
+    begun_[reporter] = {std::move(*part), lines_};
     return Joined::kKept;
   }
-  Part& whole = begun->second.part;
-  const std::size_t length = whole.text.text.size();
+  Line& whole = begun->second.line;
+  const std::size_t length = whole.text.size();
   const auto further = static_cast<std::size_t>(part->offset - whole.offset);
-  for (const Line::Segment& segment : part->text.segments) {
-    whole.text.segments.push_back({length + segment.text_at, further + segment.raw_at});
-  }
-  whole.text.text += part->text.text;
+  for (const auto& [text_at, raw_at] : part->segments) whole.segments.push_back({length + text_at, further + raw_at});
+  whole.text += part->text;
   whole.repeats = std::max(whole.repeats, part->repeats);
   begun->second.at = lines_;
-  if (part->goes_on && whole.text.text.size() < kLongestJoined) return Joined::kKept;
+  if (part->goes_on && whole.text.size() < kLongestJoined) return Joined::kKept;
   *part = std::move(whole);
-  parts_.erase(begun);
+  begun_.erase(begun);
   return Joined::kWhole;
 }
 
-std::optional<Part> Unfinished::TakeOverdue(bool all) {
-  for (auto begun = parts_.begin(); begun != parts_.end(); ++begun) {
+std::optional<Line> Unfinished::TakeOverdue(bool all) {
+  for (auto begun = begun_.begin(); begun != begun_.end(); ++begun) {
     if (!all && begun->second.at + kMostLinesBetween >= lines_) continue;
-    Part part = std::move(begun->second.part);
-    parts_.erase(begun);
-    return part;
+    Line line = std::move(begun->second.line);
+    begun_.erase(begun);
+    return line;
   }
   return std::nullopt;
 }
@@ -127,20 +124,23 @@ constexpr int kMostRepeats = 1000000;
 constexpr std::size_t kDockerPiece = 16384;
 constexpr std::size_t kDockerGrowth = 16;
 
-// What comes of a raw line.
+// Where the lines of one raw line go.
 struct Cleaned {
   Unfinished* unfinished;
-  std::vector<Part> lines;
+  std::vector<Line>* lines;
+  const std::size_t before = lines->size();
 
   // How many lines may still come.
-  std::size_t Budget() const { return kMostLines - std::min(lines.size(), kMostLines - 1); }
+  std::size_t Budget() const { return kMostLines - std::min(lines->size() - before, kMostLines - 1); }
 };
+
+void SetText(MappedText text, Line* line) { static_cast<MappedText&>(*line) = std::move(text); }
 
 bool IsDockerPiece(std::string_view text) {
   return text.size() >= kDockerPiece && text.size() <= kDockerPiece + kDockerGrowth && text.back() != '\n';
 }
 
-void AddReporter(std::string_view who, Origin* part) {
+void AddReporter(std::string_view who, Line* part) {
   if (who.empty() || part->reporter.size() + who.size() >= kMostReporterBytes) return;
   // A collector and the job often name the same pod.
   if (part->reporter.find(who) != std::string::npos) return;
@@ -150,18 +150,18 @@ void AddReporter(std::string_view who, Origin* part) {
 
 // The outermost stamp is the collector's clock, the innermost the job's own. One that knows its zone can be compared
 // with other logs', so it wins.
-void AddTime(const std::optional<Timestamp>& time, Origin* part) {
+void AddTime(const std::optional<Timestamp>& time, Line* part) {
   if (time && (!part->time || (time->zone_known && !part->time->zone_known))) part->time = time;
 }
 
-bool StripMarks(Part* part) {
+bool StripMarks(Line* part) {
   MappedText before;
-  if (!StripMarkdown(&part->text, &before)) return false;
+  if (!StripMarkdown(part, &before)) return false;
   if (part->written.text.empty()) part->written = std::move(before);
   return true;
 }
 
-void AddStamp(std::string_view stamp, Origin* part) {
+void AddStamp(std::string_view stamp, Line* part) {
   const std::optional<Timestamp> time = ParseTimestamp(stamp);
   AddTime(time, part);
   if (!time && part->open_time.empty()) part->open_time = stamp;
@@ -169,9 +169,9 @@ void AddStamp(std::string_view stamp, Origin* part) {
 
 // What the parts of a line have in common of how it was written: all of it where it is no longer than a source line.
 // Long ones are whole reports, and would be kept once for each part.
-void KeepShort(Part* part) {
+void KeepShort(Line* part) {
   constexpr std::size_t kSourceLine = 1024;
-  if (part->written.text.empty() && part->text.text.size() <= kSourceLine) part->written = part->text;
+  if (part->written.text.empty() && part->text.size() <= kSourceLine) part->written = *part;
   if (part->written.text.size() > kSourceLine) part->written = {};
 }
 
@@ -245,14 +245,14 @@ struct Normalizer::Patterns {
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
 
-  void Clean(Part part, int rounds, Cleaned* cleaned) const;
-  void CleanAll(std::vector<MappedText> texts, const Origin& outer, int rounds, Cleaned* cleaned) const;
-  bool OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const;
-  bool OpenArray(const Part& part, int rounds, Cleaned* cleaned) const;
-  bool StripAffixes(Part* part, bool* bare) const;
-  std::size_t StripPrefix(std::string_view text, Seen* seen, Part* part) const;
-  std::size_t StripSuffix(std::string_view text, Part* part) const;
-  void Note(const Pattern& pattern, std::string_view text, Part* part) const;
+  void Clean(Line part, int rounds, Cleaned* cleaned) const;
+  void CleanAll(std::vector<MappedText> texts, Line outer, int rounds, Cleaned* cleaned) const;
+  bool OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const;
+  bool OpenArray(const Line& part, int rounds, Cleaned* cleaned) const;
+  bool StripAffixes(Line* part, bool* bare) const;
+  std::size_t StripPrefix(std::string_view text, Seen* seen, Line* part) const;
+  std::size_t StripSuffix(std::string_view text, Line* part) const;
+  void Note(const Pattern& pattern, std::string_view text, Line* part) const;
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
@@ -296,7 +296,7 @@ Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogK
 
 // Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than
 // that.
-void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Part* part) const {
+void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Line* part) const {
   if (pattern.group_count() == 1) return;
   std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.group_count()));
   if (!pattern.re().Match(text, 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.group_count())) return;
@@ -315,7 +315,7 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, P
 
 // Length of the longest prefix of `text`, whose first kAffixBytes are in what was `seen`; 0 if it has none. The
 // longest, because one logger's line may begin like another's.
-std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen, Part* part) const {
+std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen, Line* part) const {
   const std::string_view head = text.substr(0, kAffixBytes);
   if (head.empty()) return 0;
   const Pattern* best = nullptr;
@@ -334,7 +334,7 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen,
 }
 
 // Length of a suffix of `text`; 0 if it has none.
-std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part) const {
+std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
   Seen seen(*this, tail);
   for (const Pattern& pattern : suffixes) {
@@ -349,8 +349,8 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Part* part)
 }
 
 // Sets `bare` where what is left is known to have none.
-bool Normalizer::Patterns::StripAffixes(Part* part, bool* bare) const {
-  const std::string_view text = part->text.text;
+bool Normalizer::Patterns::StripAffixes(Line* part, bool* bare) const {
+  const std::string_view text = part->text;
   std::size_t begin = 0;
   std::size_t end = text.size();
   *bare = false;
@@ -373,21 +373,27 @@ bool Normalizer::Patterns::StripAffixes(Part* part, bool* bare) const {
   }
   if (begin == 0 && end == text.size()) return false;
   part->logged = part->logged || begin > 0;
-  part->text = Slice(part->text, begin, end);
+  SetText(Slice(*part, begin, end), part);
   return true;
 }
 
-void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, const Origin& outer, int rounds,
-                                    Cleaned* cleaned) const {
-  for (MappedText& text : texts) Clean({outer, std::move(text)}, rounds, cleaned);
+// Cleans texts that were all in `outer`.
+void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, Line outer, int rounds, Cleaned* cleaned) const {
+  SetText({}, &outer);
+  for (MappedText& text : texts) {
+    Line part = outer;
+    SetText(std::move(text), &part);
+    Clean(std::move(part), rounds, cleaned);
+  }
 }
 
 // Cleans the texts of `part`, if it is a JSON record.
-bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cleaned) const {
+bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const {
   JsonRecordReader::Record record;
-  if (!json.Read(part.text, &record) && !json.ReadAsPairs(part.text, &record)) return OpenArray(part, rounds, cleaned);
+  if (!json.Read(part, &record) && !json.ReadAsPairs(part, &record)) return OpenArray(part, rounds, cleaned);
   if (record.own) return true;
-  Origin outer = part;
+  Line outer = part;
+  SetText({}, &outer);
   outer.logged = true;
   outer.written = {};
   AddReporter(Printable(record.reporter), &outer);
@@ -400,19 +406,20 @@ bool Normalizer::Patterns::OpenRecord(const Part& part, int rounds, Cleaned* cle
 }
 
 // The same for an array of records.
-bool Normalizer::Patterns::OpenArray(const Part& part, int rounds, Cleaned* cleaned) const {
+bool Normalizer::Patterns::OpenArray(const Line& part, int rounds, Cleaned* cleaned) const {
   if (rounds <= 0) return false;
-  std::vector<MappedText> elements = JsonRecordReader::Elements(part.text);
-  CleanAll(elements, part, rounds - 1, cleaned);
-  return !elements.empty();
+  std::vector<MappedText> elements = JsonRecordReader::Elements(part);
+  if (elements.empty()) return false;
+  CleanAll(std::move(elements), part, rounds - 1, cleaned);
+  return true;
 }
 
-void Normalizer::Patterns::Clean(Part part, int rounds, Cleaned* cleaned) const {
+void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const {
   bool bare = false;  // of affixes
   for (bool changed = true; changed && rounds > 0; --rounds) {
     // First, because what follows would hurt the record's syntax.
     if (!part.goes_on && OpenRecord(part, rounds - 1, cleaned)) return;
-    changed = StripControls(&part.text);
+    changed = StripControls(&part);
     if (changed || !bare) changed = StripAffixes(&part, &bare) || changed;
     if (part.goes_on || !cleaned->unfinished->empty()) {
       const Unfinished::Joined joined = cleaned->unfinished->Join(&part);
@@ -425,20 +432,21 @@ void Normalizer::Patterns::Clean(Part part, int rounds, Cleaned* cleaned) const 
     }
     bool decoded = StripMarks(&part);
     // A decoded quote must not end a text that stands in quotes itself, unless all quotes are encoded.
-    const std::string& text = part.text.text;
-    const bool quotes = text.find('\'') != std::string::npos || text.find('"') != std::string::npos;
-    if (!quotes) decoded = DecodeHtml(&part.text) || decoded;
+    const bool quotes = part.text.find_first_of("'\"") != std::string::npos;
+    if (!quotes) decoded = DecodeHtml(&part) || decoded;
     std::vector<MappedText> cut;
-    if (CutEscapedBreaks(part.text, cleaned->Budget(), &cut)) {
+    if (CutEscapedBreaks(part, cleaned->Budget(), &cut)) {
       KeepShort(&part);
-      return CleanAll(std::move(cut), part, rounds - 1, cleaned);
+      return CleanAll(std::move(cut), std::move(part), rounds - 1, cleaned);
     }
-    if (quotes) decoded = DecodeHtml(&part.text) || decoded;
+    if (quotes) decoded = DecodeHtml(&part) || decoded;
     bare = bare && !decoded;
     changed = changed || decoded;
   }
-  StripControls(&part.text);  // what the last round decoded
-  cleaned->lines.push_back(std::move(part));
+  StripControls(&part);  // what the last round decoded
+  if (part.time) part.open_time.clear();
+  if (part.segments.empty()) part.segments = {{0, 0}};
+  cleaned->lines->push_back(std::move(part));
 }
 
 Normalizer::Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json)
@@ -448,31 +456,12 @@ Normalizer::~Normalizer() = default;
 
 namespace {
 
-Part PartOf(const RawLine& raw, MappedText text) {
-  Part part{{}, std::move(text)};
-  part.number = raw.number;
-  part.offset = raw.offset;
-  return part;
-}
-
-void AppendLines(std::vector<Part> parts, std::vector<Line>* lines) {
-  for (Part& part : parts) {
-    Line line;
-    line.number = part.number;
-    line.offset = part.offset;
-    line.text = std::move(part.text.text);
-    line.reporter = std::move(part.reporter);
-    line.repeats = part.repeats;
-    line.time = part.time;
-    if (!part.time) line.open_time = std::move(part.open_time);
-    line.logged = part.logged;
-    line.binary = part.binary;
-    line.written = std::move(part.written.text);
-    line.written_segments = std::move(part.written.segments);
-    line.segments = std::move(part.text.segments);
-    if (line.segments.empty()) line.segments = {{0, 0}};
-    lines->push_back(std::move(line));
-  }
+Line LineOf(const RawLine& raw, MappedText text) {
+  Line line;
+  SetText(std::move(text), &line);
+  line.number = raw.number;
+  line.offset = raw.offset;
+  return line;
 }
 
 // Whether more of the last word or figure may follow.
@@ -499,14 +488,10 @@ void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vect
   if (raw.bytes.find('\n') != std::string_view::npos) {
     NormalizeRecord(raw, unfinished, lines);
   } else {
-    Cleaned cleaned{unfinished, {}};
-    const bool binary = IsBinary(raw.bytes);
-    for (MappedText& text : SplitLines(MapRaw(raw.bytes), kMostLines)) {
-      Part part = PartOf(raw, std::move(text));
-      part.binary = binary;
-      patterns_->Clean(std::move(part), kMostRounds, &cleaned);
-    }
-    AppendLines(std::move(cleaned.lines), lines);
+    Cleaned cleaned{unfinished, lines};
+    Line whole = LineOf(raw, {});
+    whole.binary = IsBinary(raw.bytes);
+    patterns_->CleanAll(SplitLines(MapRaw(raw.bytes), kMostLines), std::move(whole), kMostRounds, &cleaned);
   }
   if (lines->size() == before) return;
   (*lines)[before].after_gap = raw.after_gap;
@@ -515,9 +500,8 @@ void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vect
 
 void Normalizer::NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const {
   const std::size_t before = lines->size();
-  Cleaned cleaned{unfinished, {}};
-  if (patterns_->OpenRecord(PartOf(raw, MapRaw(raw.bytes)), kMostRounds, &cleaned)) {
-    AppendLines(std::move(cleaned.lines), lines);
+  Cleaned cleaned{unfinished, lines};
+  if (patterns_->OpenRecord(LineOf(raw, MapRaw(raw.bytes)), kMostRounds, &cleaned)) {
     for (std::size_t i = before; i < lines->size(); ++i) {
       const std::string_view above = raw.bytes.substr(0, (*lines)[i].segments.front().raw_at);
       (*lines)[i].number += static_cast<std::uint64_t>(std::count(above.begin(), above.end(), '\n'));
@@ -535,10 +519,9 @@ void Normalizer::NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std
 }
 
 void Normalizer::CleanOverdue(bool all, Unfinished* unfinished, std::vector<Line>* lines) const {
-  while (std::optional<Part> part = unfinished->TakeOverdue(all)) {
-    Cleaned cleaned{unfinished, {}};
-    patterns_->Clean(std::move(*part), kMostRounds, &cleaned);
-    AppendLines(std::move(cleaned.lines), lines);
+  while (std::optional<Line> line = unfinished->TakeOverdue(all)) {
+    Cleaned cleaned{unfinished, lines};
+    patterns_->Clean(std::move(*line), kMostRounds, &cleaned);
   }
 }
 

@@ -3,11 +3,12 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <deque>
 #include <iterator>
 #include <optional>
 
+#include "text/numbers.h"
 #include "text/regex_options.h"
 #include "text/utf8.h"
 
@@ -20,10 +21,11 @@ constexpr std::string_view kHint =
     R"(|hf_|[sr]k[-_]|akia|asia|aiza|ya29\.|xox|xapp-|gl[a-z]{2,5}-|eyj|wandb_v1_|npm_|pypi-|dckr_pat_|dapi|sg\.|gsk_)"
     R"(|nvapi-|hvs\.|gocspx-|hooks\.slack|signature| -u| --user)";
 
-// Tokens with a form of their own: the whole match is the secret. The forms are those that the services document and
-// that secret scanners look for (docs.github.com, "Supported secret scanning patterns"; gitleaks' default rules).
-constexpr std::string_view kToken =
-    R"(\b(?:gh[oprsu]_[A-Za-z0-9]{10,}|github_pat_\w{10,})"                         // GitHub
+// Group 1 is the secret.
+constexpr std::string_view kForms[] = {
+    // Tokens with a form of their own. The forms are those that the services document and that secret scanners look for
+    // (docs.github.com, "Supported secret scanning patterns"; gitleaks' default rules).
+    R"(\b(gh[oprsu]_[A-Za-z0-9]{10,}|github_pat_\w{10,})"                           // GitHub
     R"(|gl(?:pat|ptt|dt|rt|rtr|cbt|soat|ft|imt|agent)-[\w-]{10,})"                  // GitLab
     R"(|hf_[A-Za-z]{30,})"                                                          // Hugging Face, without a digit
     R"(|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,})"                                      // AWS access key ids
@@ -31,14 +33,9 @@ constexpr std::string_view kToken =
     R"(|xox[abeoprs]-[\w-]{8,}|xapp-[\w-]{10,}|hooks\.slack\.com/services/[\w/]+)"  // Slack
     R"(|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3})"                                  // JSON web tokens
     R"(|wandb_v1_\w{10,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dckr_pat_[\w-]{20,}|dapi[0-9a-f]{32})"
-    R"(|[sr]k_(?:live|test)_\w{10,}|SG\.[\w-]{16,}\.[\w-]{16,}|gsk_\w{30,}|nvapi-[\w-]{30,}|hvs\.[\w-]{20,}))";
-
-// The same where only random letters and digits make a token of it: "sk-learn" and "hf_model" are none.
-constexpr std::string_view kMixedToken = R"(\b(?:hf_[A-Za-z0-9]{10,}|sk-[\w-]{12,}))";
-
-// Group 1 is the secret. The first three: a private key in PEM (RFC 7468), the password of a URL (RFC 3986), and what
-// signed URLs carry (Google Cloud Storage, AWS, Azure).
-constexpr std::array<std::string_view, 7> kIn = {
+    R"(|[sr]k_(?:live|test)_\w{10,}|SG\.[\w-]{16,}\.[\w-]{16,}|gsk_\w{30,}|nvapi-[\w-]{30,}|hvs\.[\w-]{20,}))",
+    // A private key in PEM (RFC 7468), the password of a URL (RFC 3986), and what signed URLs carry (Google Cloud
+    // Storage, AWS, Azure).
     R"((?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|\z))",
     R"(://[^\s/?#@:'"<>]*:([^\s/?#'"<>]+)@)",
     R"((?i)[?&;](?:amp;)?(?:sig|signature|awsaccesskeyid|x-(?:goog|amz)-(?:signature|credential|security-token))=)"
@@ -51,8 +48,9 @@ constexpr std::array<std::string_view, 7> kIn = {
     R"([\s,]*['"]?\bvalue['"]?\s*[:=]\s*['"]?([^\s'",}]+))",
 };
 
-// The same, for values that look random.
-constexpr std::array<std::string_view, 3> kMixedIn = {
+// The same, for values that look random: "sk-learn" and "hf_model" are none.
+constexpr std::string_view kMixedForms[] = {
+    R"(\b(hf_[A-Za-z0-9]{10,}|sk-[\w-]{12,}))",
     R"(://([^\s/?#@:'"<>]{10,})@)",
     R"((?i)\bbearer\s+([\w.~+/=-]{8,}))",
     R"((?i)[?&](?:amp;)?key=([^&\s'"<>#]{16,}))",
@@ -74,7 +72,6 @@ constexpr std::string_view kTokenOfText =
 bool IsBlankOrTab(char c) { return c == ' ' || c == '\t'; }
 bool IsQuoteMark(char c) { return c == '"' || c == '\'' || c == '`'; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool IsFigureChar(char c) { return c >= '0' && c <= '9'; }
 
 bool Matches(std::string_view text, const Regex& regex) {
   return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), regex);
@@ -148,7 +145,7 @@ class SecretValues {
   // What follows the word within the name begins a part of its own: "secret_name", "apiKeyId", not "tokens", "author".
   bool IsName() const {
     if (behind_.empty() || behind_.front() == '_' || behind_.front() == '-' || behind_.front() == '.') return true;
-    return IsFigureChar(behind_.front()) || std::isupper(static_cast<unsigned char>(behind_.front())) != 0;
+    return IsDigit(behind_.front()) || std::isupper(static_cast<unsigned char>(behind_.front())) != 0;
   }
 
   // The name itself is a secret's, rather than of something about it: "token_2", not "token_embedding".
@@ -257,7 +254,7 @@ class SecretValues {
     static const Regex of_text(kTokenOfText);
     if (word_ == "token" && Matches(before_, of_text)) return false;
     if (IsPath(value)) return false;
-    if (std::all_of(value.begin(), value.end(), IsFigureChar)) {
+    if (std::all_of(value.begin(), value.end(), IsDigit)) {
       if (word_.starts_with("pass") || word_ == "pwd") return true;
       return value.size() >= (IsStrong() ? 6 : 12);
     }
@@ -322,15 +319,14 @@ class SecretValues {
   std::string_view behind_;
 };
 
-void FindForms(std::string_view text, const Regex& regex, int group, bool mixed, std::vector<TextRange>* secrets) {
+void FindForms(std::string_view text, const Regex& regex, bool mixed, std::vector<TextRange>* secrets) {
   const re2::StringPiece subject(text.data(), text.size());
   re2::StringPiece groups[2];
   for (std::size_t at = 0;
        at < text.size() && regex.Match(subject, at, text.size(), re2::RE2::UNANCHORED, groups, 2);) {
-    const re2::StringPiece& found = groups[group];
-    const auto begin = static_cast<std::size_t>(found.data() - text.data());
-    at = std::max(begin + found.size(), at + 1);
-    const std::string_view value(found.data(), found.size());
+    const std::string_view value(groups[1].data(), groups[1].size());
+    const auto begin = static_cast<std::size_t>(value.data() - text.data());
+    at = std::max(begin + value.size(), at + 1);
     if (!value.empty() && !IsMasked(value) && (!mixed || IsMixed(value)))
       secrets->push_back({begin, begin + value.size()});
   }
@@ -356,16 +352,10 @@ std::vector<TextRange> FindSecrets(std::string_view text) {
   static const Regex hint(kHint);
   std::vector<TextRange> secrets;
   if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), hint)) return secrets;
-  static const Regex token(kToken);
-  static const Regex mixed_token(kMixedToken);
-  static const std::array<Regex, kIn.size()> in = {Regex(kIn[0]), Regex(kIn[1]), Regex(kIn[2]), Regex(kIn[3]),
-                                                   Regex(kIn[4]), Regex(kIn[5]), Regex(kIn[6])};
-  static const std::array<Regex, kMixedIn.size()> mixed_in = {Regex(kMixedIn[0]), Regex(kMixedIn[1]),
-                                                              Regex(kMixedIn[2])};
-  FindForms(text, token, 0, false, &secrets);
-  FindForms(text, mixed_token, 0, true, &secrets);
-  for (const Regex& regex : in) FindForms(text, regex, 1, false, &secrets);
-  for (const Regex& regex : mixed_in) FindForms(text, regex, 1, true, &secrets);
+  static const std::deque<Regex> forms(std::begin(kForms), std::end(kForms));
+  static const std::deque<Regex> mixed_forms(std::begin(kMixedForms), std::end(kMixedForms));
+  for (const Regex& form : forms) FindForms(text, form, false, &secrets);
+  for (const Regex& form : mixed_forms) FindForms(text, form, true, &secrets);
   SecretValues(text).Find(&secrets);
   JoinRanges(&secrets);
   return secrets;

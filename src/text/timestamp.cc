@@ -7,201 +7,183 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
 using std::chrono::microseconds;
 
-// Reads a stamp from left to right. Written out, because each line near a hit may have several.
+constexpr std::int64_t kSecond = 1000000;
+constexpr std::int64_t kMinute = 60 * kSecond;
+constexpr std::int64_t kDay = 24 * 60 * kMinute;
+
+using ThreeNumbers = std::array<int, 3>;
+
+// Microseconds from 1970 to the begin of a day; nullopt if no calendar has it.
+std::optional<std::int64_t> DayOf(int year, int month, int day) {
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (year < 1970 || !date.ok()) return std::nullopt;
+  return microseconds(std::chrono::sys_days(date).time_since_epoch()).count();
+}
+
+// Reads a stamp from left to right. Regular expressions would be slower, and a line near a hit may have several stamps.
 class StampReader {
  public:
-  explicit StampReader(std::string_view text) : text_(text) {}
+  explicit StampReader(std::string_view text) : rest_(text) {}
 
-  std::optional<Timestamp> Read() {
-    if (const std::optional<Timestamp> time = Epoch()) return time;
-    std::int64_t clock = 0;
-    if (!Date() || !Clock(&clock)) return std::nullopt;
-    bool zone_known = false;
-    std::int64_t ahead = 0;
-    if (!Zone(&zone_known, &ahead) || at_ != text_.size()) return std::nullopt;
-    const std::optional<std::int64_t> day = Day(year_, month_, day_);
-    if (!day) return std::nullopt;
-    return Timestamp{*day + clock - ahead * kMinute, zone_known};
-  }
+  bool at_end() const { return rest_.empty(); }
 
-  // What leaves the year open, or which number is the month.
-  std::optional<Timestamp> ReadNear(const Timestamp& near) {
-    int first = 0;
-    int second = 0;
-    int year = 0;
-    const bool named = MonthName(&first);
-    if (named) {
-      if (!Take(' ') || !(Take(' ') ? Digits(1, &second) : Digits(2, &second))) return std::nullopt;
-    } else {
-      if (!Digits(2, &first)) return std::nullopt;
-      const bool slash = Take('/');
-      if (!slash) Take('-');
-      if (!Digits(2, &second) || (slash && (!Take('/') || !Digits(4, &year)))) return std::nullopt;
-    }
-    std::int64_t clock = 0;
-    if (!Clock(&clock) || at_ != text_.size()) return std::nullopt;
-    const std::chrono::year_month_day about(
-        std::chrono::floor<std::chrono::days>(std::chrono::sys_time<microseconds>(microseconds(near.microseconds))));
-    std::optional<Timestamp> nearest;
-    const auto consider = [&](int in_year, int month, int day) {
-      const std::optional<std::int64_t> at = Day(in_year, static_cast<unsigned>(month), static_cast<unsigned>(day));
-      if (!at) return;
-      const auto distance = [&](std::int64_t moment) { return std::abs(moment - near.microseconds); };
-      if (!nearest || distance(*at + clock) < distance(nearest->microseconds)) nearest = Timestamp{*at + clock, false};
-    };
-    if (year != 0) {
-      consider(year, first, second);
-      consider(year, second, first);
-    } else {
-      const int this_year = static_cast<int>(about.year());
-      for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
-    }
-    // Half a year off another year would be nearer, were the day in it: a leap day is not.
-    constexpr std::int64_t kMostDays = 184;
-    const bool leap = year == 0 && nearest && std::abs(nearest->microseconds - near.microseconds) > kMostDays * kDay;
-    return leap ? std::nullopt : nearest;
-  }
-
- private:
-  static constexpr std::int64_t kSecond = 1000000;
-  static constexpr std::int64_t kMinute = 60 * kSecond;
-  static constexpr std::int64_t kDay = 24 * 60 * kMinute;
-
-  // Microseconds from 1970 to the day's begin; nullopt where no calendar has it.
-  static std::optional<std::int64_t> Day(int year, unsigned month, unsigned day) {
-    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
-    if (year < 1970 || !date.ok()) return std::nullopt;
-    return microseconds(std::chrono::sys_days(date).time_since_epoch()).count();
-  }
-
-  // "Nov", as a number.
-  bool MonthName(int* month) {
-    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const std::size_t found = kMonths.find(text_.substr(at_, 3));
-    if (text_.size() < at_ + 3 || found == std::string_view::npos || found % 3 != 0) return false;
-    at_ += 3;
-    *month = static_cast<int>(found / 3) + 1;
-    return true;
-  }
-
-  char Next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  bool IsDigit() const { return Next() >= '0' && Next() <= '9'; }
-  bool Take(char c) {
-    if (Next() != c) return false;
-    ++at_;
-    return true;
-  }
   bool TakeOneOf(std::string_view characters) {
-    return Next() != '\0' && characters.find(Next()) != std::string_view::npos && Take(Next());
+    if (rest_.empty() || characters.find(rest_.front()) == std::string_view::npos) return false;
+    rest_.remove_prefix(1);
+    return true;
   }
+
   bool TakeWord(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
     return true;
   }
-  bool Digits(int count, int* value) {
-    *value = 0;
-    for (int i = 0; i < count; ++i, ++at_) {
-      if (!IsDigit()) return false;
-      *value = *value * 10 + (Next() - '0');
+
+  // Reads what `format` describes, or nothing: a digit stands for a number of so many digits, "M" for the name of a
+  // month, any other character for itself.
+  std::optional<ThreeNumbers> Scan(std::string_view format) {
+    ThreeNumbers numbers = {};
+    std::string_view rest = rest_;
+    for (std::size_t number = 0; const char c : format) {
+      const std::size_t width = c == 'M' ? 3 : IsDigit(c) ? static_cast<std::size_t>(c - '0') : 0;
+      if (rest.size() < std::max<std::size_t>(width, 1)) return std::nullopt;
+      if (width == 0 && rest.front() != c) return std::nullopt;
+      if (width > 0) {
+        const std::optional<int> read = c == 'M' ? MonthOf(rest.substr(0, 3)) : NumberOf(rest.substr(0, width));
+        if (!read) return std::nullopt;
+        numbers[number++] = *read;
+      }
+      rest.remove_prefix(std::max<std::size_t>(width, 1));
     }
-    return true;
-  }
-
-  // Seconds since 1970 have had ten digits since 2001, and will until 2286; finer units have their digits behind these.
-  std::optional<Timestamp> Epoch() {
-    constexpr std::size_t kSecondsDigits = 10;
-    const std::size_t digits = std::min(text_.find_first_not_of("0123456789"), text_.size());
-    if (digits != 10 && digits != 13 && digits != 16 && digits != 19) return std::nullopt;
-    std::int64_t seconds = 0;
-    for (; at_ < kSecondsDigits; ++at_) seconds = seconds * 10 + (Next() - '0');
-    const std::int64_t fraction = digits == kSecondsDigits ? Fraction(".") : FractionDigits();
-    if (at_ != text_.size()) return std::nullopt;
-    return Timestamp{seconds * kSecond + fraction, true};
-  }
-
-  // "2026-11-20", "2026/11/20" or "20261120".
-  bool Date() {
-    if (!Digits(4, &year_)) return false;
-    const char separator = Next();
-    const bool separated = TakeOneOf("-/");
-    int month = 0;
-    int day = 0;
-    if (!Digits(2, &month) || (separated && !Take(separator)) || !Digits(2, &day)) return false;
-    month_ = static_cast<unsigned>(month);
-    day_ = static_cast<unsigned>(day);
-    return true;
+    rest_ = rest;
+    return numbers;
   }
 
   // "T12:00:00.123456", in microseconds of the day.
-  bool Clock(std::int64_t* clock) {
-    if (!TakeOneOf("T ,")) return false;
-    Take(' ');
-    int hour = 0;
-    int minute = 0;
-    int second = 0;
-    if (!Digits(2, &hour) || !Take(':') || !Digits(2, &minute) || !Take(':') || !Digits(2, &second)) return false;
-    if (hour > 23 || minute > 59 || second > 59) return false;
-    *clock = (hour * 60 + minute) * kMinute + second * kSecond + Fraction(".,:");
-    return true;
+  std::optional<std::int64_t> Clock() {
+    if (!TakeOneOf("T ,")) return std::nullopt;
+    TakeOneOf(" ");
+    const std::optional<ThreeNumbers> clock = Scan("2:2:2");
+    if (!clock) return std::nullopt;
+    const auto [hour, minute, second] = *clock;
+    if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
+    return (hour * 60 + minute) * kMinute + second * kSecond + FractionBehind(".,:");
   }
 
-  // Microseconds of the digits behind one of `separators`; 0, and nothing read, where there are none.
-  std::int64_t Fraction(std::string_view separators) {
-    const std::size_t begin = at_;
-    if (!TakeOneOf(separators)) return 0;
-    const std::int64_t fraction = FractionDigits();
-    if (at_ == begin + 1) at_ = begin;
-    return fraction;
+  // Microseconds of the digits behind one of `marks`; 0, and nothing read, if there are none.
+  std::int64_t FractionBehind(std::string_view marks) {
+    return rest_.size() > 1 && IsDigit(rest_[1]) && TakeOneOf(marks) ? Fraction() : 0;
   }
 
-  // Nine digits at most: a tenth of a second first.
-  std::int64_t FractionDigits() {
+  // Microseconds of a fraction of a second: nine digits at most, a tenth of a second first.
+  std::int64_t Fraction() {
     std::int64_t unit = kSecond;
     std::int64_t fraction = 0;
-    for (const std::size_t begin = at_; IsDigit() && at_ < begin + 9; ++at_) {
+    for (int digits = 0; digits < 9 && !rest_.empty() && IsDigit(rest_.front()); ++digits) {
       unit /= 10;
-      fraction += (Next() - '0') * unit;
+      fraction += (rest_.front() - '0') * unit;
+      rest_.remove_prefix(1);
     }
     return fraction;
   }
 
-  // "Z", "UTC", "GMT" or "+01:00"; `ahead` is how many minutes the clock is before UTC. Nothing at all is no fault.
-  bool Zone(bool* known, std::int64_t* ahead) {
-    Take(' ');
-    *known = true;
-    if (Take('Z') || TakeWord("UTC") || TakeWord("GMT")) return true;
-    const char sign = Next();
-    if (!TakeOneOf("+-")) {
-      *known = false;
-      return true;
+  // "Z", "UTC", "GMT" or "+01:00" as minutes before UTC; nullopt, and nothing read but a blank, if there is none.
+  std::optional<std::int64_t> Zone() {
+    TakeOneOf(" ");
+    if (TakeWord("Z") || TakeWord("UTC") || TakeWord("GMT")) return 0;
+    const std::string_view before = rest_;
+    if (!TakeOneOf("+-")) return std::nullopt;
+    std::optional<ThreeNumbers> ahead;
+    for (const char* format : {"2:2", "22", "2"}) {
+      if (!ahead) ahead = Scan(format);
     }
-    int hours = 0;
-    int minutes = 0;
-    if (!Digits(2, &hours)) return false;
-    if ((Take(':') || IsDigit()) && !Digits(2, &minutes)) return false;
-    *ahead = (sign == '-' ? -1 : 1) * (hours * 60 + minutes);
-    return hours <= 18 && minutes <= 59;
+    if (ahead && (*ahead)[0] <= 18 && (*ahead)[1] <= 59)
+      return (before.front() == '-' ? -1 : 1) * ((*ahead)[0] * 60 + (*ahead)[1]);
+    rest_ = before;
+    return std::nullopt;
   }
 
-  const std::string_view text_;
-  std::size_t at_ = 0;
-  int year_ = 0;
-  unsigned month_ = 0;
-  unsigned day_ = 0;
+ private:
+  static std::optional<int> NumberOf(std::string_view digits) {
+    const std::optional<std::uint64_t> number = WholeNumber(digits);
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  }
+
+  static std::optional<int> MonthOf(std::string_view name) {
+    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const std::size_t found = kMonths.find(name);
+    if (found == std::string_view::npos || found % 3 != 0) return std::nullopt;
+    return static_cast<int>(found / 3) + 1;
+  }
+
+  std::string_view rest_;
 };
+
+// Seconds since 1970 have had ten digits since 2001, and will until 2286; finer units have their digits behind these.
+std::optional<Timestamp> ParseEpoch(std::string_view text) {
+  constexpr std::size_t kSecondsDigits = 10;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (digits != 10 && digits != 13 && digits != 16 && digits != 19) return std::nullopt;
+  const auto seconds = static_cast<std::int64_t>(WholeNumber(text.substr(0, kSecondsDigits)).value_or(0));
+  StampReader rest(text.substr(kSecondsDigits));
+  const std::int64_t fraction = digits > kSecondsDigits ? rest.Fraction() : rest.FractionBehind(".");
+  if (!rest.at_end()) return std::nullopt;
+  return Timestamp{seconds * kSecond + fraction, true};
+}
 
 }  // namespace
 
-std::optional<Timestamp> ParseTimestamp(std::string_view text) { return StampReader(text).Read(); }
+std::optional<Timestamp> ParseTimestamp(std::string_view text) {
+  if (const std::optional<Timestamp> time = ParseEpoch(text)) return time;
+  StampReader stamp(text);
+  std::optional<ThreeNumbers> date;
+  for (const char* format : {"4-2-2", "4/2/2", "422"}) {
+    if (!date) date = stamp.Scan(format);
+  }
+  const std::optional<std::int64_t> clock = date ? stamp.Clock() : std::nullopt;
+  if (!clock) return std::nullopt;
+  const std::optional<std::int64_t> ahead = stamp.Zone();
+  const std::optional<std::int64_t> day = DayOf((*date)[0], (*date)[1], (*date)[2]);
+  if (!day || !stamp.at_end()) return std::nullopt;
+  return Timestamp{*day + *clock - ahead.value_or(0) * kMinute, ahead.has_value()};
+}
 
 std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near) {
-  return StampReader(text).ReadNear(near);
+  StampReader stamp(text);
+  std::optional<ThreeNumbers> date;
+  for (const char* format : {"2/2/4", "2-2", "22", "M 2", "M  1"}) {
+    if (!date) date = stamp.Scan(format);
+  }
+  const std::optional<std::int64_t> clock = date ? stamp.Clock() : std::nullopt;
+  if (!clock || !stamp.at_end()) return std::nullopt;
+  std::optional<Timestamp> nearest;
+  const auto distance = [&](std::int64_t moment) { return std::abs(moment - near.microseconds); };
+  const auto consider = [&](int year, int month, int day) {
+    const std::optional<std::int64_t> begin = DayOf(year, month, day);
+    if (begin && (!nearest || distance(*begin + *clock) < distance(nearest->microseconds)))
+      nearest = Timestamp{*begin + *clock, false};
+  };
+  const auto [first, second, year] = *date;
+  if (year != 0) {
+    consider(year, first, second);
+    consider(year, second, first);
+    return nearest;
+  }
+  const std::chrono::year_month_day about(
+      std::chrono::floor<std::chrono::days>(std::chrono::sys_time<microseconds>(microseconds(near.microseconds))));
+  const int this_year = static_cast<int>(about.year());
+  for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
+  // Half a year off another year would be nearer, were the day in it: a leap day is not.
+  constexpr std::int64_t kMostDays = 184;
+  return nearest && distance(nearest->microseconds) > kMostDays * kDay ? std::nullopt : nearest;
 }
 
 std::string ToString(const Timestamp& time) {

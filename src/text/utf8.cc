@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "input/utf16_source.h"
-
 namespace whyoom {
 namespace {
 
@@ -85,12 +83,6 @@ CodePoint DecodeUtf8(std::string_view bytes, std::size_t at) {
     high = 0xBF;
   }
   return {code, length, true};
-}
-
-void AppendUtf8(char32_t code, std::string* text) {
-  char bytes[4];
-  const bool is_scalar = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-  text->append(bytes, EncodeUtf8(is_scalar ? code : kReplacement, bytes));
 }
 
 std::string Printable(std::string_view text) {

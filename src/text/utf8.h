@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace whyoom {
+#include "input/utf16_source.h"  // AppendUtf8
 
-inline constexpr char32_t kReplacement = 0xFFFD;
+namespace whyoom {
 
 // One code point and how many bytes it takes.
 struct CodePoint {
@@ -18,9 +18,6 @@ struct CodePoint {
 
 // The code point that begins at bytes[at]; `at` must be inside.
 CodePoint DecodeUtf8(std::string_view bytes, std::size_t at);
-
-// Appends `code`; what is no Unicode scalar value becomes U+FFFD.
-void AppendUtf8(char32_t code, std::string* text);
 
 // For a terminal or any text channel: valid UTF-8 in which C0, DEL, C1, the bidirectional controls U+202A..202E,
 // U+2066..2069, U+200E, U+200F and U+061C, and characters that cannot be seen (U+00AD, U+200B, U+2060..2064,

@@ -137,7 +137,7 @@ TEST_CASE("a large file gives the same bytes whatever the number of jobs, and th
 std::string ReportOfEachLine(const std::string& log) {
   LineReader reader(TheEngine());
   ArtifactFindings found(TheEngine().rules(), {"log", ""});
-  const auto take = [&] { found.Add(reader.TakeSightings(), reader.framework()); };
+  const auto take = [&] { found.Add(reader.Take().sightings, reader.framework()); };
   RawLine line;
   for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
     ++line.number;

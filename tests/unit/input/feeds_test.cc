@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.h"
-#include "input/gram_search.h"
+#include "input/prefilter.h"
 
 using namespace whyoom;
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch.h"
-#include "input/gram_search.h"
+#include "input/prefilter.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -1,5 +1,5 @@
 // What is found among many texts is what a plain search finds, whatever the lengths and wherever they stand.
-#include "input/gram_search.h"
+#include "input/prefilter.h"
 
 #include <algorithm>
 #include <random>
@@ -34,11 +34,11 @@ Places PlainSearch(const std::vector<std::string>& texts, const std::string& byt
   return found;
 }
 
-Places Search(const GramSearch& search, const std::string& bytes, std::size_t after) {
-  std::vector<GramSearch::Match> matches;
-  search.All(bytes, after, &matches);
+Places Search(const Prefilter& search, const std::string& bytes, std::size_t after) {
+  std::vector<Prefilter::Hit> matches;
+  search.FindAll(bytes, after, &matches);
   Places found;
-  for (const GramSearch::Match& match : matches) found.emplace_back(match.end, match.literal);
+  for (const Prefilter::Hit& match : matches) found.emplace_back(match.end, match.literal);
   return found;
 }
 
@@ -62,12 +62,12 @@ TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
     std::string bytes = Random(random, random() % 200, letters);
     for (std::size_t i = 0, count = random() % 6; i < count; ++i)
       bytes += texts[random() % texts.size()] + Random(random, random() % 40, letters);
-    const GramSearch search(texts);
+    const Prefilter search(texts);
     for (const std::size_t after : {std::size_t{0}, bytes.size() / 3, bytes.size()}) {
       CAPTURE(texts, bytes, after);
       const Places plain = PlainSearch(texts, bytes, after);
       REQUIRE(Search(search, bytes, after) == plain);
-      REQUIRE(search.FirstEnd(bytes, after) == (plain.empty() ? std::string::npos : plain.front().first));
+      REQUIRE(search.FindEnd(bytes, after) == (plain.empty() ? std::string::npos : plain.front().first));
       found += plain.size();
     }
     std::vector<bool> is_there(texts.size());
@@ -84,34 +84,34 @@ TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
 TEST_CASE("a text is found at each place of a block, also at its begin and its end", "[input]") {
   for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 14U, 15U, 16U, 40U}) {
     const std::string text = std::string(size - 1, 'q') + "z";
-    const GramSearch search({text});
+    const Prefilter search({text});
     for (std::size_t before = 0; before < 40; ++before) {
       for (std::size_t behind = 0; behind < 40; ++behind) {
         const std::string bytes = std::string(before, '.') + text + std::string(behind, '.');
         CAPTURE(size, before, behind);
-        REQUIRE(search.FirstEnd(bytes, 0) == before + size);
+        REQUIRE(search.FindEnd(bytes, 0) == before + size);
         REQUIRE(Search(search, bytes, 0).size() == 1);
-        REQUIRE(search.FirstEnd(bytes, before + size) == std::string::npos);
+        REQUIRE(search.FindEnd(bytes, before + size) == std::string::npos);
       }
     }
   }
 }
 
 TEST_CASE("bytes that only look like letters of another case are others", "[input]") {
-  const GramSearch search({"[memory]", "a_b@c{d}", "\x80\xff\x00zz"});
-  CHECK(search.FirstEnd("{MEMORY}", 0) == std::string::npos);
-  CHECK(search.FirstEnd("[MEMORY]", 0) == 8);
-  CHECK(search.FirstEnd("A_B@C{D}", 0) == 8);
-  CHECK(search.FirstEnd("a\x7f"
+  const Prefilter search({"[memory]", "a_b@c{d}", "\x80\xff\x00zz"});
+  CHECK(search.FindEnd("{MEMORY}", 0) == std::string::npos);
+  CHECK(search.FindEnd("[MEMORY]", 0) == 8);
+  CHECK(search.FindEnd("A_B@C{D}", 0) == 8);
+  CHECK(search.FindEnd("a\x7f"
                         "b`c[d]",
                         0) == std::string::npos);
-  CHECK(search.FirstEnd("\xa0\xdf", 0) == std::string::npos);
+  CHECK(search.FindEnd("\xa0\xdf", 0) == std::string::npos);
 }
 
 TEST_CASE("the same text given twice is found as both", "[input]") {
-  const GramSearch search({"out of memory", "OUT OF MEMORY", "memory"});
+  const Prefilter search({"out of memory", "OUT OF MEMORY", "memory"});
   CHECK(Search(search, "Out of Memory", 0) == Places{{13, 0}, {13, 1}, {13, 2}});
-  CHECK(Search(GramSearch(), "anything", 0).empty());
+  CHECK(Search(Prefilter({}), "anything", 0).empty());
   CHECK(Search(search, "", 0).empty());
 }
 

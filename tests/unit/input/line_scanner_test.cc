@@ -61,12 +61,9 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
   const auto source = OpenMemory(log, chunk);
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
-  LineScanner scanner(*source, prefilter,
-                      leads ? LineScanner::LeadMaker([&] {
-                        return Lead{&lead, 1};
-                      })
-                            : nullptr,
-                      limits);
+  LineScanner::Options options{nullptr, limits};
+  if (leads) options.lead = [&] { return Lead{&lead, 1}; };
+  LineScanner scanner(*source, prefilter, options);
   std::vector<Given> given = Drain(scanner, turns);
   if ((turns & 1) == 0) CHECK(scanner.bytes_read() == log.size());
   return given;
@@ -81,12 +78,8 @@ std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
   Survey survey(source->RegularFile(), prefilter, threads, blocks);
-  LineScanner scanner(
-      *source, prefilter,
-      [&] {
-        return Lead{&lead, 1};
-      },
-      limits, &survey);
+  const auto make_lead = [&] { return Lead{&lead, 1}; };
+  LineScanner scanner(*source, prefilter, {make_lead, limits, &survey});
   std::vector<Given> given = Drain(scanner, turns);
   if ((turns & 1) == 0) CHECK(scanner.bytes_read() == std::filesystem::file_size(path));
   return given;
@@ -227,7 +220,7 @@ TEST_CASE("adjacent lines follow the hit, whatever they hold", "[input]") {
   const std::string log = "a\nboom\nb\n\nc boom\nd";
   const auto source = OpenMemory(log);
   const Prefilter prefilter({"boom"});
-  LineScanner scanner(*source, prefilter, nullptr, SmallLimits(64, 0, 64));
+  LineScanner scanner(*source, prefilter, {nullptr, SmallLimits(64, 0, 64)});
   RawLine line;
   REQUIRE(scanner.Next(false, &line));
   CHECK(line.bytes == "boom");
@@ -373,7 +366,7 @@ TEST_CASE("what stands before a hit and matters is handed out, whatever the chun
     REQUIRE(Scan(log, literals, limits, 4096, turns, true) == expected);
     std::ofstream(path, std::ios::binary) << log;
     const std::size_t mark = 1 + random() % 16;
-    const Survey::Limits blocks{mark * (1 + random() % 5), mark, 1 + random() % 6};
+    const Survey::Limits blocks{mark * (1 + random() % 5), 1 + random() % 6};
     REQUIRE(ScanSurveyed(path, literals, limits, blocks, 1 + random() % 3, turns) == expected);
   }
   std::remove(path.c_str());

@@ -14,7 +14,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-constexpr Survey::Limits kSmall = {64, 16, 4};
+constexpr Survey::Limits kSmall = {16, 4};
 
 class OpenScratch {
  public:
@@ -89,9 +89,9 @@ TEST_CASE("who stops it gets no more, and it counts what is read", "[input]") {
   CHECK_FALSE(stopped.NextHit(0, &end, &control));
 }
 
-TEST_CASE("a cursor is at a mark at or before the place, with the line that is there", "[input]") {
+TEST_CASE("a cursor is at a block at or before the place, with the line that is there", "[input]") {
   const Prefilter prefilter({"needle"});
-  // Lines of ten bytes; marks are sixteen apart. That the hit's line begins behind its mark is not known.
+  // Lines of ten bytes; blocks are sixteen bytes. That the hit's line begins behind its block's begin is not known.
   std::string text;
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);

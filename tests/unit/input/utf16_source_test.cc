@@ -36,7 +36,7 @@ TEST_CASE("UTF-16 in either order becomes UTF-8", "[input]") {
     for (const std::size_t chunk : {1U, 2U, 3U, 1000U}) {
       for (const std::size_t capacity : {1U, 2U, 3U, 4U, 5U, 1000U}) {
         INFO(chunk << " into " << capacity);
-        const auto source = FromUtf16(OpenMemory(bytes, chunk), order);
+        const auto source = FromWideText(OpenMemory(bytes, chunk), {2, order});
         CHECK(ReadAll(source.get(), capacity) == utf8);
         CHECK(source->problem().empty());
       }
@@ -52,7 +52,7 @@ TEST_CASE("each byte of UTF-8 knows where its character lay", "[input]") {
   std::u16string text;
   for (int i = 0; i < 2000; ++i) text += u"aäb€\U0001F600 ascii for a while, and then ü\n";
   const std::string bytes = Bytes(text, ByteOrder::kLittle);
-  const auto source = FromUtf16(OpenMemory(bytes, 999), ByteOrder::kLittle);
+  const auto source = FromWideText(OpenMemory(bytes, 999), {2, ByteOrder::kLittle});
   ReadAll(source.get(), 777);
   std::uint64_t offset = 0;
   for (std::size_t unit = 0; unit < text.size(); ++unit) {
@@ -67,7 +67,7 @@ TEST_CASE("offsets stay exact for what came last, however long the text", "[inpu
   std::u16string text;
   for (int i = 0; i < 400'000; ++i) text += u"aä";
   const std::string bytes = Bytes(text, ByteOrder::kBig);
-  const auto source = FromUtf16(OpenMemory(bytes), ByteOrder::kBig);
+  const auto source = FromWideText(OpenMemory(bytes), {2, ByteOrder::kBig});
   CHECK(ReadAll(source.get(), 10'000).size() == 1'200'000);
   for (std::uint64_t i = 350'000; i < 400'000; ++i) REQUIRE(source->RawOffset(3 * i) == 4 * i);
   for (std::uint64_t i = 1; i < 350'000; i += 1000) {
@@ -79,7 +79,7 @@ TEST_CASE("offsets stay exact for what came last, however long the text", "[inpu
 TEST_CASE("half a pair and half a unit lose nothing else", "[input]") {
   const std::string lone = Bytes({u'a', 0xD83D, u'b', 0xDE00, u'c', 0xD83D}, ByteOrder::kLittle);
   for (const std::size_t chunk : {1U, 2U, 100U}) {
-    const auto source = FromUtf16(OpenMemory(lone, chunk), ByteOrder::kLittle);
+    const auto source = FromWideText(OpenMemory(lone, chunk), {2, ByteOrder::kLittle});
     CHECK(ReadAll(source.get(), 50) ==
           "a\xef\xbf\xbd"
           "b\xef\xbf\xbd"
@@ -87,7 +87,7 @@ TEST_CASE("half a pair and half a unit lose nothing else", "[input]") {
     CHECK(source->problem().empty());
   }
   const std::string three("a\0b", 3);
-  const auto cut = FromUtf16(OpenMemory(three, 2), ByteOrder::kLittle);
+  const auto cut = FromWideText(OpenMemory(three, 2), {2, ByteOrder::kLittle});
   CHECK(ReadAll(cut.get(), 50) == "a");
   CHECK(cut->problem() == "its UTF-16 text ends in the middle of a character");
 }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "input/prefilter.h"
+#include "input/word_lists.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -48,7 +48,7 @@ class Reading {
   }
   explicit Reading(std::size_t most_held = LineReader::kMostHeld) : lines_(TestEngine(), most_held) {}
   LineReader& lines() { return lines_; }
-  std::string Take() { return ShowAll(lines_.TakeSightings()); }
+  std::string Take() { return ShowAll(lines_.Take().sightings); }
   std::string Finish() {
     lines_.Pause();
     return Take();
@@ -193,7 +193,7 @@ TEST_CASE("once a stop is overdue, lines are passed over", "[read]") {
   raw.bytes = "Test compile: used 9B of 5B.";
   lines.Feed(raw);
   lines.Pause();
-  CHECK(lines.TakeSightings().size() <= 1);
+  CHECK(lines.Take().sightings.size() <= 1);
 }
 
 TEST_CASE("what is said in pauses is not lost", "[read]") {
@@ -247,11 +247,10 @@ TEST_CASE("bytes to sightings, in pieces of any size", "[read]") {
     INFO(chunk);
     const std::unique_ptr<ByteSource> source = OpenMemory(log, chunk);
     SightingReader reader(TestEngine(), *source);
-    std::vector<Sighting> found;
-    while (reader.Next(&found)) {
-    }
-    CHECK(ShowAll(found) == "T1 2-2 [] \nT2 5-5 [] module='f'\n");
-    CHECK_FALSE(reader.Next(&found));
+    std::string shown;
+    for (std::vector<Sighting> found = reader.Next(); !found.empty(); found = reader.Next()) shown += ShowAll(found);
+    CHECK(shown == "T1 2-2 [] \nT2 5-5 [] module='f'\n");
+    CHECK(reader.Next().empty());
     ReadEnd end = reader.Finish();
     CHECK(end.bytes == log.size());
     CHECK(end.unknown_times == 0);
@@ -273,7 +272,7 @@ TEST_CASE("a failure has the last stamp of its reporter", "[read]") {
     }
     reading.lines().Pause();
     std::string shown;
-    for (const Sighting& sighting : reading.lines().TakeSightings())
+    for (const Sighting& sighting : reading.lines().Take().sightings)
       shown += (sighting.time ? ToString(*sighting.time) : "none") + " ";
     return shown;
   };

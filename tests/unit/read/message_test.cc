@@ -27,12 +27,9 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::deque<std::string> none;
   const std::vector<HeadMatch> heads = TestEngine().finder().Find(joined, {none, lines});
   if (heads.empty()) return "no head";
-  Evidence facts;
-  std::string message;
-  std::size_t end = 0;
-  TestEngine().finder().ReadMessage(joined, glued, heads[0], TestEngine().finder().EndOfMessage(joined, heads[0]),
-                                    &facts, &message, &end);
-  return ShowWithLines(facts) + " | " + message + " | " + joined.text().substr(0, end);
+  const std::size_t limit = TestEngine().finder().EndOfMessage(joined, heads[0]);
+  const ReadMessage message = TestEngine().finder().Read(joined, glued, heads[0], limit);
+  return ShowWithLines(message.facts) + " | " + message.text + " | " + joined.text().substr(0, message.end);
 }
 
 // "T1 at 3": the heads in the order in which they come out.

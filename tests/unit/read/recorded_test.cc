@@ -166,8 +166,8 @@ std::string ReadingText(const Engine& engine, const std::string& log, std::size_
   const std::unique_ptr<ByteSource> source = OpenMemory(log, chunk);
   SightingReader reader(engine, *source);
   std::vector<Sighting> found;
-  while (reader.Next(&found)) {
-  }
+  for (std::vector<Sighting> more = reader.Next(); !more.empty(); more = reader.Next())
+    found.insert(found.end(), more.begin(), more.end());
   ReadEnd end = reader.Finish();
   std::string all = fmt::format("{} '{}' {}\n", end.unknown_times, end.problem, reader.framework());
   std::string codes;

@@ -22,17 +22,17 @@ std::string ShowSighting(const Sighting& sighting) {
 }
 
 struct Lines {
-  ContextFacts of_job;
-  Statements statements;
-  Session session{TestEngine().finder(), TestEngine().contexts(), of_job, statements, "host 3"};
-  std::vector<Sighting> done;
+  SharedByReporters shared;
+  Session session{TestEngine(), &shared, "host 3"};
+  SessionOutput output;
+  std::vector<Sighting>& done = output.sightings;
 };
 
 // What comes out, each sighting in a line.
 std::string Read(const std::vector<std::string>& texts) {
   Lines read;
-  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.output);
+  read.session.Flush(&read.output);
   std::string shown;
   for (const Sighting& sighting : read.done) shown += ShowSighting(sighting) + "\n";
   return shown;
@@ -44,7 +44,7 @@ std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   std::string shown;
   texts.resize(lines, "step");
   for (const Line& line : LinesOf(texts)) {
-    read.session.Feed(line, &read.done);
+    read.session.Feed(line, &read.output);
     for (const Sighting& sighting : read.done)
       shown += fmt::format("{}{} after {}", shown.empty() ? "" : ", ", sighting.failure->code, line.number);
     read.done.clear();
@@ -55,11 +55,11 @@ std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
 // For how many lines after `texts` the next one is still wanted.
 int WantedAfter(const std::vector<std::string>& texts, const std::string& filler = "") {
   Lines read;
-  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
+  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.output);
   int wanted = 0;
   Line line;
   line.text = filler;
-  for (; read.session.active(); ++wanted) read.session.Feed(line, &read.done);
+  for (; read.session.active(); ++wanted) read.session.Feed(line, &read.output);
   return wanted;
 }
 
@@ -219,8 +219,8 @@ TEST_CASE("a report is read into the head right above it", "[read]") {
 TEST_CASE("a message about one allocation has it as its row", "[read]") {
   Lines read;
   for (const Line& line : LinesOf({"Test request refused", "of 4096B as f32[8,16]{1,0}, tagged stack"}))
-    read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+    read.session.Feed(line, &read.output);
+  read.session.Flush(&read.output);
   REQUIRE(read.done.size() == 1);
   REQUIRE(read.done[0].rows.size() == 1);
   const Allocation& row = read.done[0].rows[0];
@@ -248,9 +248,9 @@ TEST_CASE("what is said of the whole job is known at once, wherever it stands in
   for (const std::size_t column : {0, 6144, 7000, 20000}) {
     INFO(column);
     Lines read;
-    read.session.Feed(LinesOf({std::string(column, ' ') + "test mesh of 8"})[0], &read.done);
+    read.session.Feed(LinesOf({std::string(column, ' ') + "test mesh of 8"})[0], &read.output);
     Evidence facts;
-    read.of_job.AddTo(*TestEngine().rules().FindFailure("T1"), 1000000, &facts);
+    read.shared.of_job.AddTo(*TestEngine().rules().FindFailure("T1"), 1000000, &facts);
     CHECK(ShowWithLines(facts) == "test_devices=8@1");
   }
 }
@@ -297,11 +297,11 @@ TEST_CASE("whether a report is awaited or being read", "[read]") {
   lines.resize(lines.size() + 12);
   std::string states;
   for (const Line& line : lines) {
-    read.session.Feed(line, &read.done);
+    read.session.Feed(line, &read.output);
     states += read.session.in_report() ? 'r' : '-';
   }
   CHECK(states == "-----------rrrrrrrrrrrrrrr");
-  read.session.Flush(&read.done);
+  read.session.Flush(&read.output);
   CHECK_FALSE(read.session.in_report());
 }
 
@@ -324,8 +324,8 @@ TEST_CASE("each sighting says who printed it, when, and where", "[read]") {
   std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;
   lines[1].time = ParseTimestamp("2026-11-20T12:00:00Z");
-  for (const Line& line : lines) read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+  for (const Line& line : lines) read.session.Feed(line, &read.output);
+  read.session.Flush(&read.output);
   REQUIRE(read.done.size() == 1);
   CHECK(read.done[0].reporter == "host 3");
   CHECK(read.done[0].repeats == 5);
@@ -336,11 +336,11 @@ TEST_CASE("each sighting says who printed it, when, and where", "[read]") {
 TEST_CASE("programs that are stated are told apart from failures", "[read]") {
   Lines read;
   for (const Line& line : LinesOf({"test program f takes 3B", "test program", "g takes 4B", "test program h takes 0B"}))
-    read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+    read.session.Feed(line, &read.output);
+  read.session.Flush(&read.output);
   CHECK(read.done.empty());
   std::string shown;
-  for (const CompiledProgram& program : read.statements.Take().Take())
+  for (const CompiledProgram& program : read.shared.statements.Take().Take())
     shown += fmt::format("{}-{} {}\n", program.where.line, program.where.last_line, Show(program.facts));
   CHECK(shown ==
         "2-3 module='g' need_bytes=8 test_bytes=4\n"

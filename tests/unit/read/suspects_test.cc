@@ -134,7 +134,8 @@ TEST_CASE("so many lines wait to be known, and the first of more is told", "[rea
     Line line;
     line.number = number;
     line.text = "pool " + std::to_string(number) + " is full";
-    tracker.Feed(line, true, &told);
+    line.is_suspect = true;
+    tracker.Feed(line, &told);
   };
   for (std::uint64_t number = 1; number <= 16; ++number) feed(number);
   CHECK(told.empty());

@@ -10,27 +10,27 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-Part Piece(const std::string& text, bool goes_on, const std::string& reporter = "a", std::uint64_t offset = 0) {
-  Part part;
+Line Piece(const std::string& text, bool goes_on, const std::string& reporter = "a", std::uint64_t offset = 0) {
+  Line part;
   part.reporter = reporter;
   part.offset = offset;
   part.goes_on = goes_on;
-  part.text = MapRaw(text);
+  static_cast<MappedText&>(part) = MapRaw(text);
   return part;
 }
 
 // What becomes of the piece: "kept", or the text that is handed back.
-std::string Join(Unfinished* unfinished, Part part) {
+std::string Join(Unfinished* unfinished, Line part) {
   switch (unfinished->Join(&part)) {
     case Unfinished::Joined::kKept:
       return "kept";
     case Unfinished::Joined::kWhole:
-      return "whole: " + part.text.text;
+      return "whole: " + part.text;
     case Unfinished::Joined::kNot:
       break;
   }
   CHECK_FALSE(part.goes_on);
-  return "alone: " + part.text.text;
+  return "alone: " + part.text;
 }
 
 TEST_CASE("pieces are joined until one does not go on", "[text]") {
@@ -49,10 +49,10 @@ TEST_CASE("pieces are joined until one does not go on", "[text]") {
 
 TEST_CASE("a joined line knows where each piece stood", "[text]") {
   Unfinished unfinished;
-  Part first = Piece("one ", true, "a", 100);
+  Line first = Piece("one ", true, "a", 100);
   first.number = 7;
   first.repeats = 2;
-  Part last = Piece("two", false, "a", 150);
+  Line last = Piece("two", false, "a", 150);
   last.number = 9;
   last.repeats = 5;
   CHECK(unfinished.Join(&first) == Unfinished::Joined::kKept);
@@ -62,8 +62,8 @@ TEST_CASE("a joined line knows where each piece stood", "[text]") {
   CHECK(last.repeats == 5);
   Line line;
   line.offset = last.offset;
-  line.text = last.text.text;
-  line.segments = last.text.segments;
+  line.text = last.text;
+  line.segments = last.segments;
   CHECK(line.RawOffset(2) == 102);
   CHECK(line.RawOffset(4) == 150);
   CHECK(line.RawOffset(6) == 152);
@@ -93,13 +93,13 @@ TEST_CASE("what waits for too long, or at the end, is given as it is", "[text]")
   CHECK_FALSE(unfinished.TakeOverdue(false));
   Join(&unfinished, Piece("two", true, "b"));
   unfinished.CountLine();
-  std::optional<Part> overdue = unfinished.TakeOverdue(false);
+  std::optional<Line> overdue = unfinished.TakeOverdue(false);
   REQUIRE(overdue);
-  CHECK(overdue->text.text == "one");
+  CHECK(overdue->text == "one");
   CHECK_FALSE(unfinished.TakeOverdue(false));
   overdue = unfinished.TakeOverdue(true);
   REQUIRE(overdue);
-  CHECK(overdue->text.text == "two");
+  CHECK(overdue->text == "two");
   CHECK(unfinished.empty());
   // Each piece begins the wait anew.
   Join(&unfinished, Piece("one", true));

@@ -59,9 +59,9 @@ TEST_CASE("what is no record loses nothing", "[text]") {
   CHECK(out == Lines{"{", "after the gap"});
 }
 
-Part Piece(const std::string& text, const std::string& reporter, std::uint64_t offset, bool goes_on) {
-  Part part;
-  part.text = {text, {{0, 0}}};
+Line Piece(const std::string& text, const std::string& reporter, std::uint64_t offset, bool goes_on) {
+  Line part;
+  static_cast<MappedText&>(part) = {text, {{0, 0}}};
   part.reporter = reporter;
   part.offset = offset;
   part.goes_on = goes_on;
@@ -70,22 +70,22 @@ Part Piece(const std::string& text, const std::string& reporter, std::uint64_t o
 
 TEST_CASE("pieces of a line are joined for each reporter", "[text]") {
   Unfinished unfinished;
-  Part a = Piece("one ", "a", 0, true);
-  Part b = Piece("uno ", "b", 100, true);
+  Line a = Piece("one ", "a", 0, true);
+  Line b = Piece("uno ", "b", 100, true);
   CHECK(unfinished.Join(&a) == Unfinished::Joined::kKept);
   CHECK(unfinished.Join(&b) == Unfinished::Joined::kKept);
-  Part other = Piece("eins", "c", 200, false);
+  Line other = Piece("eins", "c", 200, false);
   CHECK(unfinished.Join(&other) == Unfinished::Joined::kNot);
-  CHECK(other.text.text == "eins");
-  Part rest = Piece("two", "a", 300, false);
+  CHECK(other.text == "eins");
+  Line rest = Piece("two", "a", 300, false);
   REQUIRE(unfinished.Join(&rest) == Unfinished::Joined::kWhole);
-  CHECK(rest.text.text == "one two");
+  CHECK(rest.text == "one two");
   CHECK(rest.offset == 0);
-  CHECK(rest.text.segments.back().text_at == 4);
-  CHECK(rest.text.segments.back().raw_at == 300);
+  CHECK(rest.segments.back().text_at == 4);
+  CHECK(rest.segments.back().raw_at == 300);
   CHECK_FALSE(unfinished.TakeOverdue(false).has_value());
   for (int i = 0; i < 2000; ++i) unfinished.CountLine();
-  CHECK(unfinished.TakeOverdue(false).value().text.text == "uno ");
+  CHECK(unfinished.TakeOverdue(false).value().text == "uno ");
   CHECK(unfinished.empty());
 }
 
@@ -93,12 +93,12 @@ TEST_CASE("a line that never ends is not kept for ever", "[text]") {
   Unfinished unfinished;
   std::size_t kept = 0;
   for (int i = 0; i < 100; ++i) {
-    Part part = Piece(std::string(std::size_t{1} << 16, 'x'), "a", 0, true);
+    Line part = Piece(std::string(std::size_t{1} << 16, 'x'), "a", 0, true);
     if (unfinished.Join(&part) == Unfinished::Joined::kKept) ++kept;
   }
   CHECK(kept < 100);
   for (int i = 0; i < 5000; ++i) {
-    Part part = Piece("x", std::to_string(i), 0, true);
+    Line part = Piece("x", std::to_string(i), 0, true);
     if (unfinished.Join(&part) == Unfinished::Joined::kNot) CHECK_FALSE(part.goes_on);
   }
   int waiting = 0;
