@@ -5,8 +5,8 @@
 #include <string>
 
 #include "built_in_rules.h"
-#include "program/change.h"
 #include "program/program.h"
+#include "program/remedies.h"
 
 // `module` is what stands behind the head of a scheduled module, `head` what the head says in addition; the others are
 // the texts of a dump's files, see program/memory.h.
@@ -23,14 +23,14 @@ struct MadeProgram {
               const std::string& head = "", std::int64_t limit_bytes = 0)
       : program(MakeProgram(module, assignment, ranges, head)),
         meaning(program, BuiltInRules().role_words()),
-        changes(program, meaning, limit_bytes) {}
+        simulator(program, meaning, limit_bytes) {}
 
   // What the changed program needs; -1 where there is no place for the change.
   std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& variant) const {
-    return variant ? changes.Judge(*variant).left_bytes : -1;
+    return variant ? simulator.EstimateOf(*variant).left_bytes : -1;
   }
 
   whyoom::Program program;
   whyoom::Meaning meaning;
-  whyoom::Changes changes;
+  whyoom::Simulator simulator;
 };

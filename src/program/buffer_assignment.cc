@@ -11,10 +11,6 @@ namespace {
 constexpr std::int64_t kSmallestPlaced = std::int64_t{64} << 10;
 constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 
-bool IsFixed(const MemoryAllocation& allocation) {
-  return allocation.kind == AllocationKind::kArgument || allocation.kind == AllocationKind::kConstant;
-}
-
 // The memory of an output, which other buffers may use until the output is made.
 struct OutputPlace {
   std::int64_t size;
@@ -37,17 +33,23 @@ std::string_view OriginalName(std::string_view name) { return name.substr(0, nam
 
 ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   const std::string_view name = OriginalName(program.InstructionOf(value).name);
-  if (value.leaf < 0) return {name, "", 0};
-  const std::string& shape = program.ShapeOf(value).shape;
+  if (!value.array) return {name, "", 0};
+  const std::string& shape = program.ShapeOf(value.array).shape;
   int alike = 0;
-  for (int leaf = 0; leaf < value.leaf; ++leaf)
-    alike += program.dimensions().Leaf(value.instruction, leaf).shape == shape;
+  for (ArrayId array{value.array.instruction, 0}; array.leaf < value.array.leaf; ++array.leaf)
+    alike += program.ShapeOf(array).shape == shape;
   return {name, shape, alike};
 }
 
 BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization)
     : program_(program), whole_(program.dimensions().whole()) {
-  FindFixed();
+  for (const AllocationId id : program.memory().allocations.ids()) {
+    if (!program.memory().allocations[id].IsFixed()) continue;
+    fixed_.push_back(program.ValuesIn(id));
+    std::erase_if(fixed_.back(), [&](ValueId value) {
+      return program.values()[value].size != program.memory().allocations[id].size;
+    });
+  }
   FindBuffers(false);
   fragmentation_ = program.memory().need_bytes - Need(CompiledSizes());
   if (!undo_rematerialization) return;
@@ -62,42 +64,34 @@ Sizes BufferAssignment::CompiledSizes() const {
   return sizes;
 }
 
-// The size of an argument or constant is that of one of its values.
-void BufferAssignment::FindFixed() {
-  for (const ProgramValue& value : program_.values()) {
-    const MemoryAllocation& allocation = program_.AllocationOf(value);
-    if (IsFixed(allocation) && value.size == allocation.size) fixed_.push_back({value.allocation, value.number});
-  }
-}
-
 void BufferAssignment::FindBuffers(bool undo) {
-  const std::set<int> returned = ReturnedValues();
-  std::map<ComputedArray, std::vector<int>> rematerialized;
-  std::vector<int> placed;
+  const std::set<ValueId> returned = ReturnedValues();
+  std::map<ComputedArray, std::vector<ValueId>> rematerialized;
+  std::vector<ValueId> placed;
   for (const ProgramValue& value : program_.values()) {
-    if (IsFixed(program_.AllocationOf(value)) || value.size < kSmallestPlaced || value.first < 0) continue;
-    const bool lives_on = undo && !returned.contains(value.number) && IsRematerialized(value);
-    (lives_on ? rematerialized[OriginalOf(program_, value)] : placed).push_back(value.number);
+    if (program_.AllocationOf(value).IsFixed() || value.size < kSmallestPlaced || value.first < 0) continue;
+    const bool lives_on = undo && !returned.contains(value.id) && IsRematerialized(value);
+    (lives_on ? rematerialized[OriginalOf(program_, value)] : placed).push_back(value.id);
   }
   AddPlaced(std::move(placed), returned);
   for (const auto& [array, values] : rematerialized) AddRematerialized(array, values, returned);
+  std::vector<std::int64_t> bytes;
   for (Buffer& buffer : buffers_) {
-    if (std::none_of(buffer.values.begin(), buffer.values.end(), [&](int i) { return returned.contains(i); })) continue;
+    bytes.push_back(buffer.size);
+    if (std::none_of(buffer.values.begin(), buffer.values.end(), [&](ValueId id) { return returned.contains(id); }))
+      continue;
     buffer.is_output = true;
     buffer.last = kNeverEnds;
   }
   occupancy_ = std::make_unique<const Occupancy>(buffers_);
-  std::vector<std::int64_t> bytes;
-  for (const Buffer& buffer : buffers_) bytes.push_back(buffer.size);
-  std::vector<char> in_outputs;
-  whole_ = whole_ && occupancy_->whole() && PlaceInOutputs(bytes, &in_outputs);
+  whole_ = whole_ && occupancy_->whole() && PlaceInOutputs(&bytes);
 }
 
 // Returned values keep their allocation throughout. The carried values of a loop are one with the loop's result.
-std::set<int> BufferAssignment::ReturnedValues() const {
-  std::set<int> returned;
+std::set<ValueId> BufferAssignment::ReturnedValues() const {
+  std::set<ValueId> returned;
   for (const ProgramOutput& output : program_.outputs()) {
-    if (output.value < 0) continue;
+    if (!output.value) continue;
     const ProgramValue& value = program_.values()[output.value];
     if (value.size == program_.AllocationOf(value).size) returned.insert(output.value);
   }
@@ -105,33 +99,33 @@ std::set<int> BufferAssignment::ReturnedValues() const {
 }
 
 bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
-  if (value.instruction < 0) return false;
+  if (!value.array.instruction) return false;
   const std::string_view name = program_.InstructionOf(value).name;
   const std::string_view original = OriginalName(name);
-  return original != name || program_.module().Find(std::string(original) + ".remat") >= 0;
+  return original != name || program_.module().Find(std::string(original) + ".remat");
 }
 
 // What is written in place shares the buffer of what it overwrites: a loop's carried values, an update of an array.
-bool BufferAssignment::WritesInPlace(int instruction) const {
+bool BufferAssignment::WritesInPlace(InstructionId instruction) const {
   const HloInstruction& is = program_.At(instruction);
-  const int root = program_.FusedRoot(is);
-  return (root >= 0 ? program_.At(root) : is).Is({"while", "dynamic-update-slice", "scatter"});
+  const InstructionId root = program_.FusedRoot(is);
+  return (root ? program_.At(root) : is).Is({"while", "dynamic-update-slice", "scatter"});
 }
 
-void BufferAssignment::AddPlaced(std::vector<int> values, const std::set<int>& returned) {
-  const auto key = [&](int i) {
-    const ProgramValue& value = program_.values()[i];
+void BufferAssignment::AddPlaced(std::vector<ValueId> values, const std::set<ValueId>& returned) {
+  const auto key = [&](ValueId id) {
+    const ProgramValue& value = program_.values()[id];
     return std::tie(value.allocation, value.offset, value.size, value.first, value.last);
   };
-  std::sort(values.begin(), values.end(), [&](int a, int b) { return key(a) < key(b); });
-  for (const int i : values) {
-    const ProgramValue& value = program_.values()[i];
-    const bool is_output = returned.contains(i) && !WritesInPlace(value.instruction);
+  std::sort(values.begin(), values.end(), [&](ValueId a, ValueId b) { return key(a) < key(b); });
+  for (const ValueId id : values) {
+    const ProgramValue& value = program_.values()[id];
+    const bool is_output = returned.contains(id) && !WritesInPlace(value.array.instruction);
     Buffer* last = buffers_.empty() ? nullptr : &buffers_.back();
     if (!is_output && last != nullptr && last->allocation == value.allocation && last->offset == value.offset &&
         last->size == value.size && value.first <= last->last) {
       last->last = std::max(last->last, value.last);
-      last->values.push_back(i);
+      last->values.push_back(id);
       continue;
     }
     buffers_.push_back({.offset = value.offset,
@@ -139,22 +133,22 @@ void BufferAssignment::AddPlaced(std::vector<int> values, const std::set<int>& r
                         .first = value.first,
                         .last = is_output ? kNeverEnds : value.last,
                         .allocation = value.allocation,
-                        .values = {i},
+                        .values = {id},
                         .is_output = is_output});
   }
 }
 
 // An array that is kept instead of being recomputed gets a place of its own.
-void BufferAssignment::AddRematerialized(const ComputedArray& array, const std::vector<int>& values,
-                                         const std::set<int>& returned) {
-  const bool is_output = std::any_of(returned.begin(), returned.end(), [&](int i) {
-    const ProgramValue& value = program_.values()[i];
-    return value.instruction >= 0 && OriginalOf(program_, value) == array;
+void BufferAssignment::AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
+                                         const std::set<ValueId>& returned) {
+  const bool is_output = std::any_of(returned.begin(), returned.end(), [&](ValueId id) {
+    const ProgramValue& value = program_.values()[id];
+    return value.array.instruction && OriginalOf(program_, value) == array;
   });
   if (is_output) return;  // kept throughout in any case
   Buffer buffer{.offset = next_place_, .first = INT64_MAX, .values = values};
-  for (const int i : values) {
-    const ProgramValue& value = program_.values()[i];
+  for (const ValueId id : values) {
+    const ProgramValue& value = program_.values()[id];
     buffer.size = std::max(buffer.size, value.size);
     buffer.first = std::min(buffer.first, value.first);
     buffer.last = std::max(buffer.last, value.last);
@@ -164,30 +158,29 @@ void BufferAssignment::AddRematerialized(const ComputedArray& array, const std::
   buffers_.push_back(std::move(buffer));
 }
 
-bool BufferAssignment::PlaceInOutputs(const std::vector<std::int64_t>& bytes, std::vector<char>* placed) const {
-  constexpr std::size_t kMostLooks = 20000000;
-  std::size_t looks = 0;
-  placed->assign(buffers_.size(), 0);
+bool BufferAssignment::PlaceInOutputs(std::vector<std::int64_t>* bytes) const {
+  constexpr std::size_t kMostSteps = 20000000;
+  std::size_t steps = 0;
   std::vector<OutputPlace> places;
   std::vector<int> order;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (bytes[i] <= 0) continue;
+    if ((*bytes)[i] <= 0) continue;
     if (buffers_[i].is_output) {
-      places.push_back({bytes[i], buffers_[i].first});
+      places.push_back({(*bytes)[i], buffers_[i].first});
     } else {
       order.push_back(static_cast<int>(i));
     }
   }
   if (places.empty()) return true;
   std::sort(places.begin(), places.end(), [](const OutputPlace& a, const OutputPlace& b) { return a.size < b.size; });
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return bytes[a] > bytes[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (*bytes)[a] > (*bytes)[b]; });
   for (const int i : order) {
-    auto place =
-        std::partition_point(places.begin(), places.end(), [&](const OutputPlace& one) { return one.size < bytes[i]; });
+    auto place = std::partition_point(places.begin(), places.end(),
+                                      [&](const OutputPlace& one) { return one.size < (*bytes)[i]; });
     for (; place != places.end(); ++place) {
-      if (++looks > kMostLooks) return false;
+      if (++steps > kMostSteps) return false;
       if (!place->Reserve(buffers_[i])) continue;
-      (*placed)[i] = 1;
+      (*bytes)[i] = 0;
       break;
     }
   }
@@ -196,35 +189,39 @@ bool BufferAssignment::PlaceInOutputs(const std::vector<std::int64_t>& bytes, st
 
 std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
   std::int64_t fixed = 0;
-  for (std::size_t i = 0; i < fixed_.size();) {
+  for (const std::vector<ValueId>& values : fixed_) {
     std::int64_t bytes = 0;
-    const int allocation = fixed_[i].allocation;
-    for (; i < fixed_.size() && fixed_[i].allocation == allocation; ++i)
-      bytes = std::max(bytes, sizes[fixed_[i].value]);
+    for (const ValueId id : values) bytes = std::max(bytes, sizes[id]);
     fixed += bytes;
   }
   return fixed;
 }
 
-std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer>& added,
-                                    std::vector<int>* live) const {
+std::vector<std::int64_t> BufferAssignment::BytesOutsideOutputs(const Sizes& sizes) const {
   std::vector<std::int64_t> bytes(buffers_.size(), 0);
-  std::int64_t outputs = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    for (const int value : buffers_[i].values) bytes[i] = std::max(bytes[i], sizes[value]);
-    if (buffers_[i].is_output) outputs += bytes[i];
+    for (const ValueId value : buffers_[i].values) bytes[i] = std::max(bytes[i], sizes[value]);
   }
-  std::vector<char> placed;
-  PlaceInOutputs(bytes, &placed);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (placed[i] != 0 || buffers_[i].is_output) bytes[i] = 0;
-  }
-  return FixedBytes(sizes) + occupancy_->Most(bytes, added, live) + outputs + fragmentation_;
+  PlaceInOutputs(&bytes);
+  return bytes;
 }
 
-std::vector<int> BufferAssignment::LiveAtPeak() const {
-  std::vector<int> live;
-  Need(CompiledSizes(), {}, &live);
+std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer>& added) const {
+  std::vector<std::int64_t> bytes = BytesOutsideOutputs(sizes);
+  std::int64_t outputs = 0;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].is_output) outputs += std::exchange(bytes[i], 0);
+  }
+  return FixedBytes(sizes) + occupancy_->FindPeak(bytes, added).bytes + outputs + fragmentation_;
+}
+
+std::vector<const Buffer*> BufferAssignment::LiveAtPeak(const Sizes& sizes) const {
+  std::vector<std::int64_t> bytes = BytesOutsideOutputs(sizes);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) bytes[i] = buffers_[i].is_output ? 0 : bytes[i];
+  const Usage peak = occupancy_->FindPeak(bytes, {});
+  std::vector<const Buffer*> live;
+  if (peak.bytes == 0) return live;
+  for (const int i : occupancy_->LiveAt(peak.moment)) live.push_back(&buffers_[i]);
   return live;
 }
 

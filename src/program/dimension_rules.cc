@@ -15,7 +15,7 @@ std::vector<std::int64_t> List(const HloInstruction& instruction, std::string_vi
   return Integers(Attribute(instruction.attributes, name));
 }
 
-// Numbers of dimensions; what is the number of none, whatever the array, comes as -1.
+// Numbers of dimensions; -1 for a number that no array's dimension has.
 std::vector<int> NamedDims(const HloInstruction& instruction, std::string_view name) {
   std::vector<int> dims;
   for (const std::int64_t dim : List(instruction, name)) {
@@ -41,9 +41,12 @@ class DimensionRules {
   DimensionRules(const HloModule& module, Dimensions* dimensions) : module_(module), dimensions_(*dimensions) {}
 
   void Apply() {
-    for (std::size_t i = 0; i < module_.instructions.size() && Look(); ++i) Instruction(static_cast<int>(i));
-    for (std::size_t i = 0; i < module_.instructions.size() && dimensions_.whole(); ++i) {
-      if (module_.instructions[i].opcode == "while") Stacks(static_cast<int>(i));
+    for (const InstructionId id : module_.instructions.ids()) {
+      if (!Look()) return;
+      Instruction(id);
+    }
+    for (const InstructionId id : module_.instructions.ids()) {
+      if (dimensions_.whole() && At(id).opcode == "while") Stacks(id);
     }
   }
 
@@ -51,39 +54,42 @@ class DimensionRules {
   // An array that is an instruction's result or a part of it. An absent one has no dimensions.
   struct Array {
     const ArrayShape* shape = nullptr;
-    int factor = 0;  // of its first dimension
+    FactorId factor = {};  // of its first dimension
 
     explicit operator bool() const { return shape != nullptr; }
     int Rank() const { return shape == nullptr ? 0 : static_cast<int>(shape->dims.size()); }
     bool Has(int dim) const { return dim >= 0 && dim < Rank(); }
     std::int64_t Size(int dim) const { return shape->dims[dim]; }
-  };
-  // A dimension of an array. It may have a number that the array does not have; then all rules pass it over.
-  struct Dim {
-    Array array;
-    int dim;
 
-    bool Exists() const { return array.Has(dim); }
-    std::int64_t Size() const { return array.Size(dim); }
-    int Factor() const { return array.factor + dim; }
-  };
+    // It may have a number that the array does not have; then all rules ignore it.
+    struct Dim {
+      const ArrayShape* shape;
+      FactorId factor;
+      int dim;
 
-  const HloInstruction& At(int instruction) const { return module_.instructions[instruction]; }
-  int Leaves(int instruction) const { return dimensions_.LeafCount(instruction); }
-  Array Leaf(int instruction, int leaf) const {
-    return {&dimensions_.Leaf(instruction, leaf), dimensions_.Node(instruction, leaf, 0)};
+      bool Exists() const { return dim >= 0 && shape != nullptr && std::cmp_less(dim, shape->dims.size()); }
+      std::int64_t Size() const { return shape->dims[dim]; }
+    };
+    Dim operator[](int dim) const { return {shape, FactorId(factor.value + dim), dim}; }
+  };
+  using Dim = Array::Dim;
+
+  const HloInstruction& At(InstructionId instruction) const { return module_.instructions[instruction]; }
+  int Leaves(InstructionId instruction) const { return dimensions_.LeafCount(instruction); }
+  Array Leaf(InstructionId instruction, int leaf) const {
+    const ArrayId array{instruction, leaf};
+    return {&dimensions_.ShapeOf(array), dimensions_.FirstFactor(array)};
   }
   // The first or only array of the result.
-  Array Result(int instruction) const { return Leaves(instruction) > 0 ? Leaf(instruction, 0) : Array(); }
+  Array Result(InstructionId instruction) const { return Leaves(instruction) > 0 ? Leaf(instruction, 0) : Array(); }
   // An operand that is an array.
-  Array Operand(int instruction, std::size_t number) const {
-    const std::vector<int>& operands = At(instruction).operands;
+  Array Operand(InstructionId instruction, std::size_t number) const {
+    const std::vector<InstructionId>& operands = At(instruction).operands;
     const bool is_array = number < operands.size() && !module_.ShapeOf(operands[number]).is_tuple;
     return is_array ? Leaf(operands[number], 0) : Array();
   }
 
-  // Called before each step of what may take many. False once there were too many: the module is not gone through any
-  // further.
+  // Called before each step of what may take many. Returns false once there were too many; then the rules stop.
   bool Look(std::size_t times = 1) {
     // Real programs look less than four times at each of their dimensions. Arrays that are compared all with all, a
     // hundred thousand of them, would take minutes.
@@ -96,22 +102,22 @@ class DimensionRules {
   // Equates dimensions of equal size, and passes over others.
   void Same(Dim a, Dim b) {
     if (a.Exists() && b.Exists() && a.Size() == b.Size() && a.Size() != 1)
-      dimensions_.factors_.Equate(a.Factor(), b.Factor());
+      dimensions_.factors_.Equate(a.factor, b.factor);
   }
 
   // Equates dimensions of equal size, and relates others.
   void Kin(Dim a, Dim b) {
     if (!a.Exists() || !b.Exists()) return;
-    if (a.Size() != b.Size() && KeepsMost(a.Size(), b.Size())) dimensions_.factors_.Relate(a.Factor(), b.Factor());
+    if (a.Size() != b.Size() && KeepsMost(a.Size(), b.Size())) dimensions_.factors_.Relate(a.factor, b.factor);
     Same(a, b);
   }
 
   // All dimensions of arrays of one rank.
   void SameEach(Array a, Array b) {
-    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same({a, dim}, {b, dim});
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same(a[dim], b[dim]);
   }
   void KinEach(Array a, Array b) {
-    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Kin({a, dim}, {b, dim});
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Kin(a[dim], b[dim]);
   }
 
   // All dimensions of arrays whose dimensions are equal.
@@ -119,42 +125,45 @@ class DimensionRules {
     if (Look() && a && b && a.shape->dims == b.shape->dims) SameEach(a, b);
   }
 
-  static void Add(Dim dim, std::vector<int>* factors) {
-    if (dim.Exists()) factors->push_back(dim.Factor());
+  static void Add(Dim dim, FactorIds* factors) {
+    if (dim.Exists()) factors->push_back(dim.factor);
   }
 
-  void SameLeaves(int a, int a_first, int b, int b_first, int count) {
-    count = std::min({count, Leaves(a) - a_first, Leaves(b) - b_first});
+  // Up to `count` arrays of two results, as far as they pair up.
+  void SameLeaves(ArrayId a, ArrayId b, int count) {
+    count = std::min({count, Leaves(a.instruction) - a.leaf, Leaves(b.instruction) - b.leaf});
     for (int leaf = 0; leaf < count && dimensions_.whole(); ++leaf)
-      SameArrays(Leaf(a, a_first + leaf), Leaf(b, b_first + leaf));
+      SameArrays(Leaf(a.instruction, a.leaf + leaf), Leaf(b.instruction, b.leaf + leaf));
   }
 
-  // All arrays of two results, as far as they pair up.
-  void SameResults(int a, int b) { SameLeaves(a, 0, b, 0, Leaves(a)); }
+  void SameResults(InstructionId a, InstructionId b) { SameLeaves({a, 0}, {b, 0}, Leaves(a)); }
+
+  static std::vector<int> Ascending(Array array) {
+    std::vector<int> dims(array.Rank());
+    std::iota(dims.begin(), dims.end(), 0);
+    return dims;
+  }
 
   // An array's dimensions in the order of its layout, major first.
   static std::vector<int> InMemory(Array array) {
     const ArrayShape& shape = *array.shape;
-    std::vector<int> row(shape.minor_to_major.rbegin(), shape.minor_to_major.rend());
-    std::erase_if(row, [&](int dim) { return !array.Has(dim); });
-    if (row.size() == shape.dims.size()) return row;
-    row.resize(shape.dims.size());
-    std::iota(row.begin(), row.end(), 0);
-    return row;
+    std::vector<int> dims(shape.minor_to_major.rbegin(), shape.minor_to_major.rend());
+    std::erase_if(dims, [&](int dim) { return !array.Has(dim); });
+    return dims.size() == shape.dims.size() ? dims : Ascending(array);
   }
 
   // Whether two arrays of the same bytes differ only in how the dimensions above their tiles are written.
-  bool SameTiles(Array a, const std::vector<int>& a_row, Array b, const std::vector<int>& b_row) const {
+  bool SameTiles(Array a, const std::vector<int>& a_order, Array b, const std::vector<int>& b_order) const {
     // In tiles of r x c, memory holds d1/r, d0/c, r, c: that is the plain order only where one tile is as wide as the
     // array. Else both arrays must be cut into the same tiles, so that only what lies above them is written otherwise.
     struct Minor {
       std::int64_t rows = 1, columns = 1;            // the two minor dimensions
       std::int64_t tile_rows = 1, tile_columns = 0;  // 0: no tiles
     };
-    const auto minor = [&](Array array, const std::vector<int>& row) {
+    const auto minor = [&](Array array, const std::vector<int>& order) {
       Minor is;
-      if (!row.empty()) is.columns = array.Size(row.back());
-      if (row.size() > 1) is.rows = array.Size(row[row.size() - 2]);
+      if (!order.empty()) is.columns = array.Size(order.back());
+      if (order.size() > 1) is.rows = array.Size(order[order.size() - 2]);
       const ArrayShape& shape = *array.shape;
       if (!shape.tiles.empty() && !shape.tiles[0].empty()) {
         is.tile_columns = shape.tiles[0].back();
@@ -162,8 +171,8 @@ class DimensionRules {
       }
       return is;
     };
-    const Minor one = minor(a, a_row);
-    const Minor other = minor(b, b_row);
+    const Minor one = minor(a, a_order);
+    const Minor other = minor(b, b_order);
     const auto plain = [](const Minor& is) {
       return is.columns <= is.tile_columns || is.tile_columns == 0 || is.tile_rows == 1;
     };
@@ -172,8 +181,8 @@ class DimensionRules {
     return one.rows == other.rows || (one.rows % one.tile_rows == 0 && other.rows % other.tile_rows == 0);
   }
 
-  void Instruction(int instruction) {
-    using Rule = void (DimensionRules::*)(int);
+  void Instruction(InstructionId instruction) {
+    using Rule = void (DimensionRules::*)(InstructionId);
     static constexpr std::pair<std::string_view, Rule> kRules[] = {
         {"parameter", nullptr},
         {"constant", nullptr},
@@ -220,8 +229,8 @@ class DimensionRules {
     }
   }
 
-  void Elementwise(int instruction) {
-    for (const int operand : At(instruction).operands) {
+  void Elementwise(InstructionId instruction) {
+    for (const InstructionId operand : At(instruction).operands) {
       for (int leaf = 0; leaf < Leaves(instruction) && Look(); ++leaf) {
         // Several results of several operands (sort, optimization-barrier) pair up; one operand may shape all results.
         const int from = Leaves(operand) == 1 ? 0 : leaf;
@@ -230,42 +239,42 @@ class DimensionRules {
     }
   }
 
-  void Broadcast(int instruction) {
+  void Broadcast(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     int number = 0;
-    for (const int dim : NamedDims(At(instruction), "dimensions")) Same({from, number++}, {Result(instruction), dim});
+    for (const int dim : NamedDims(At(instruction), "dimensions")) Same(from[number++], Result(instruction)[dim]);
   }
 
-  void Transpose(int instruction) {
+  void Transpose(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     int number = 0;
-    for (const int dim : NamedDims(At(instruction), "dimensions")) Same({Result(instruction), number++}, {from, dim});
+    for (const int dim : NamedDims(At(instruction), "dimensions")) Same(Result(instruction)[number++], from[dim]);
   }
 
-  void Reshape(int instruction) {
+  // The factors of an array's dimensions in the given order.
+  static FactorIds FactorsIn(Array array, const std::vector<int>& order) {
+    FactorIds factors;
+    for (const int dim : order) factors.push_back(array[dim].factor);
+    return factors;
+  }
+
+  void Reshape(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     const Array to = Result(instruction);
-    std::vector<int> before(from.Rank());
-    std::vector<int> after(to.Rank());
-    std::iota(before.begin(), before.end(), from.factor);
-    std::iota(after.begin(), after.end(), to.factor);
-    if (from) dimensions_.factors_.Equate(before, after);
+    if (from) dimensions_.factors_.Equate(FactorsIn(from, Ascending(from)), FactorsIn(to, Ascending(to)));
   }
 
-  void Bitcast(int instruction) {
+  void Bitcast(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     const Array to = Result(instruction);
     if (!from || !to || ElementCount(*from.shape) != ElementCount(*to.shape)) return;
     // The bytes stay as they are: what agrees is the order in memory, major first.
-    std::vector<int> before = InMemory(from);
-    std::vector<int> after = InMemory(to);
-    if (!SameTiles(from, before, to, after)) return;
-    for (int& dim : before) dim += from.factor;
-    for (int& dim : after) dim += to.factor;
-    dimensions_.factors_.Equate(before, after);
+    const std::vector<int> before = InMemory(from);
+    const std::vector<int> after = InMemory(to);
+    if (SameTiles(from, before, to, after)) dimensions_.factors_.Equate(FactorsIn(from, before), FactorsIn(to, after));
   }
 
-  void Dot(int instruction) {
+  void Dot(InstructionId instruction) {
     const Array left = Operand(instruction, 0);
     const Array right = Operand(instruction, 1);
     if (!left || !right) return;
@@ -275,24 +284,22 @@ class DimensionRules {
     const std::vector<int> right_batch = NamedDims(at, "rhs_batch_dims");
     const std::vector<int> left_sum = NamedDims(at, "lhs_contracting_dims");
     const std::vector<int> right_sum = NamedDims(at, "rhs_contracting_dims");
-    Product product;
-    product.instruction = instruction;
+    Product product{instruction};
     int to = 0;
     for (std::size_t i = 0; i < std::min(left_batch.size(), right_batch.size()); ++i, ++to) {
-      Same({left, left_batch[i]}, {right, right_batch[i]});
-      Same({left, left_batch[i]}, {result, to});
-      Add({left, left_batch[i]}, &product.batch);
+      Same(left[left_batch[i]], right[right_batch[i]]);
+      Same(left[left_batch[i]], result[to]);
+      Add(left[left_batch[i]], &product.batch);
     }
     for (std::size_t i = 0; i < std::min(left_sum.size(), right_sum.size()); ++i) {
-      Same({left, left_sum[i]}, {right, right_sum[i]});
-      Add({left, left_sum[i]}, &product.contracted);
+      Same(left[left_sum[i]], right[right_sum[i]]);
+      Add(left[left_sum[i]], &product.contracted);
     }
-    const auto free = [&](Array from, const std::vector<int>& batch, const std::vector<int>& sum,
-                          std::vector<int>* list) {
+    const auto free = [&](Array from, const std::vector<int>& batch, const std::vector<int>& sum, FactorIds* list) {
       for (int dim = 0; dim < from.Rank(); ++dim) {
         if (Holds(batch, dim) || Holds(sum, dim)) continue;
-        Add({from, dim}, list);
-        Same({from, dim}, {result, to++});
+        Add(from[dim], list);
+        Same(from[dim], result[to++]);
       }
     };
     free(left, left_batch, left_sum, &product.left);
@@ -300,7 +307,7 @@ class DimensionRules {
     dimensions_.products_.push_back(std::move(product));
   }
 
-  void Convolution(int instruction) {
+  void Convolution(InstructionId instruction) {
     // dim_labels=b01f_01io->b01f. On TPU every dot becomes one; a batch dimension of a dot is a spatial one whose
     // window is as large as itself.
     const Array input = Operand(instruction, 0);
@@ -318,24 +325,23 @@ class DimensionRules {
       const std::size_t at = row.find(label);
       return at == std::string::npos ? -1 : static_cast<int>(at);
     };
-    Product product;
-    product.instruction = instruction;
-    const auto add = [](std::vector<int>* list, Dim dim) {
+    Product product{instruction};
+    const auto add = [](FactorIds* list, Dim dim) {
       if (dim.Exists() && dim.Size() > 1) Add(dim, list);
     };
-    const Dim batch{input, place(in, 'b')};
-    const Dim features{input, place(in, 'f')};
-    const Dim made{kernel, place(window, 'o')};
-    Same(batch, {result, place(out, 'b')});
-    Same(made, {result, place(out, 'f')});
-    Same(features, {kernel, place(window, 'i')});
+    const Dim batch = input[place(in, 'b')];
+    const Dim features = input[place(in, 'f')];
+    const Dim made = kernel[place(window, 'o')];
+    Same(batch, result[place(out, 'b')]);
+    Same(made, result[place(out, 'f')]);
+    Same(features, kernel[place(window, 'i')]);
     add(&product.left, batch);
     add(&product.right, made);
     add(&product.contracted, features);
     for (char label = '0'; label <= '9' && place(in, label) >= 0; ++label) {
-      const Dim i{input, place(in, label)};
-      const Dim k{kernel, place(window, label)};
-      const Dim o{result, place(out, label)};
+      const Dim i = input[place(in, label)];
+      const Dim k = kernel[place(window, label)];
+      const Dim o = result[place(out, label)];
       if (!i.Exists() || !k.Exists() || !o.Exists()) continue;
       if (i.Size() == k.Size() && k.Size() == o.Size()) {
         Same(i, k);
@@ -356,14 +362,14 @@ class DimensionRules {
     dimensions_.products_.push_back(std::move(product));
   }
 
-  void Reduce(int instruction) {
+  void Reduce(InstructionId instruction) {
     const std::vector<int> summed = NamedDims(At(instruction), "dimensions");
     const int arrays = std::max(1, static_cast<int>(At(instruction).operands.size() / 2));
     for (int number = 0; number < std::min(arrays, Leaves(instruction)); ++number) {
       const Array from = Operand(instruction, number);
       int to = 0;
       for (int dim = 0; dim < from.Rank(); ++dim) {
-        if (!Holds(summed, dim)) Same({from, dim}, {Leaf(instruction, number), to++});
+        if (!Holds(summed, dim)) Same(from[dim], Leaf(instruction, number)[to++]);
       }
       if (number > 0) SameArrays(from, Operand(instruction, 0));
     }
@@ -371,14 +377,14 @@ class DimensionRules {
 
   // The dimensions of indices, except the one along which the parts of an index stand, are those of the result of a
   // gather or of the updates of a scatter that no slice has.
-  void SameIndices(int instruction, Array to, const std::vector<int>& of_slices) {
+  void SameIndices(InstructionId instruction, Array to, const std::vector<int>& of_slices) {
     const Array indices = Operand(instruction, 1);
     const std::vector<int> index = NamedDims(At(instruction), "index_vector_dim");
     int next = 0;
     for (int dim = 0; dim < indices.Rank(); ++dim) {
       if (!index.empty() && index[0] == dim) continue;
       while (Holds(of_slices, next)) ++next;
-      Same({indices, dim}, {to, next++});
+      Same(indices[dim], to[next++]);
     }
   }
 
@@ -392,7 +398,7 @@ class DimensionRules {
     return dims;
   }
 
-  void Gather(int instruction) {
+  void Gather(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     const HloInstruction& at = At(instruction);
     const Array result = Result(instruction);
@@ -402,12 +408,12 @@ class DimensionRules {
         SlicedDims(from, NamedDims(at, "collapsed_slice_dims"), NamedDims(at, "operand_batching_dims"));
     for (std::size_t i = 0; i < std::min(dims.size(), offsets.size()); ++i) {
       if (std::cmp_less(dims[i], sizes.size()) && sizes[dims[i]] == from.Size(dims[i]))
-        Same({from, dims[i]}, {result, offsets[i]});
+        Same(from[dims[i]], result[offsets[i]]);
     }
     if (from) SameIndices(instruction, result, offsets);
   }
 
-  void Scatter(int instruction) {
+  void Scatter(InstructionId instruction) {
     const Array onto = Operand(instruction, 0);
     const Array updates = Operand(instruction, 2);
     if (!onto || !updates || !Operand(instruction, 1)) return;
@@ -416,75 +422,72 @@ class DimensionRules {
     const std::vector<int> window = NamedDims(at, "update_window_dims");
     const std::vector<int> dims =
         SlicedDims(onto, NamedDims(at, "inserted_window_dims"), NamedDims(at, "input_batching_dims"));
-    for (std::size_t i = 0; i < std::min(dims.size(), window.size()); ++i) Same({onto, dims[i]}, {updates, window[i]});
+    for (std::size_t i = 0; i < std::min(dims.size(), window.size()); ++i) Same(onto[dims[i]], updates[window[i]]);
     SameIndices(instruction, updates, window);
   }
 
-  void Resized(int instruction) { KinEach(Operand(instruction, 0), Result(instruction)); }
-  void DynamicSlice(int instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
+  void Resized(InstructionId instruction) { KinEach(Operand(instruction, 0), Result(instruction)); }
+  void DynamicSlice(InstructionId instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
 
-  void DynamicUpdateSlice(int instruction) {
+  void DynamicUpdateSlice(InstructionId instruction) {
     const Array onto = Operand(instruction, 0);
     SameArrays(onto, Result(instruction));
     SameEach(onto, Operand(instruction, 1));
   }
 
-  void Concatenate(int instruction) {
+  void Concatenate(InstructionId instruction) {
     for (std::size_t number = 0; number < At(instruction).operands.size(); ++number)
       KinEach(Operand(instruction, number), Result(instruction));
   }
 
-  void TupleElement(int instruction) {
+  void TupleElement(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     const std::vector<std::int64_t> index = List(at, "index");
     if (at.operands.empty() || index.empty()) return;
-    const int from = at.operands[0];
+    const InstructionId from = at.operands[0];
     const HloShape& shape = module_.ShapeOf(from);
-    if (!shape.is_tuple || index[0] < 0 || index[0] >= static_cast<std::int64_t>(shape.elements.size())) return;
-    const int start = dimensions_.LeavesOf(At(from).shape).starts[index[0]];
-    SameLeaves(instruction, 0, from, start, Leaves(instruction));
+    if (!shape.is_tuple || index[0] < 0 || std::cmp_greater_equal(index[0], shape.elements.size())) return;
+    SameLeaves({instruction, 0}, {from, dimensions_.ArraysOf(from).starts[index[0]]}, Leaves(instruction));
   }
 
-  void Tuple(int instruction) {
+  void Tuple(InstructionId instruction) {
     int leaf = 0;
-    for (const int operand : At(instruction).operands) {
+    for (const InstructionId operand : At(instruction).operands) {
       if (leaf >= Leaves(instruction)) return;
-      SameLeaves(instruction, leaf, operand, 0, Leaves(operand));
+      SameLeaves({instruction, leaf}, {operand, 0}, Leaves(operand));
       leaf += Leaves(operand);
     }
   }
 
   // fusion, call, async-start: the computation's parameters are the operands
-  void Calls(int instruction) {
+  void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (at.calls.empty()) return;
     const HloComputation& called = module_.computations[at.calls[0]];
     for (std::size_t i = 0; i < std::min(called.parameters.size(), at.operands.size()); ++i) {
-      if (called.parameters[i] >= 0) SameResults(called.parameters[i], at.operands[i]);
+      if (called.parameters[i]) SameResults(called.parameters[i], at.operands[i]);
     }
-    if (called.root < 0) return;
+    if (!called.root) return;
     if (at.opcode != "async-start") return SameResults(called.root, instruction);
     // ((operands), result, context)
     const HloShape& shape = module_.ShapeOf(instruction);
-    if (shape.is_tuple && shape.elements.size() >= 2) {
-      const int start = dimensions_.LeavesOf(at.shape).starts[1];
-      SameLeaves(instruction, start, called.root, 0, Leaves(called.root));
-    }
+    if (!shape.is_tuple || shape.elements.size() < 2) return;
+    SameLeaves({instruction, dimensions_.ArraysOf(instruction).starts[1]}, {called.root, 0}, Leaves(called.root));
   }
 
-  void While(int instruction) {
+  void While(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (!at.operands.empty()) SameResults(instruction, at.operands[0]);
-    for (const int call : at.calls) {
+    for (const ComputationId call : at.calls) {
       const HloComputation& called = module_.computations[call];
-      if (!called.parameters.empty() && called.parameters[0] >= 0) SameResults(instruction, called.parameters[0]);
-      if (called.root >= 0 && Leaves(called.root) == Leaves(instruction)) SameResults(instruction, called.root);
+      if (!called.parameters.empty() && called.parameters[0]) SameResults(instruction, called.parameters[0]);
+      if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(instruction, called.root);
     }
   }
 
-  std::int64_t Steps(int condition) {
+  std::int64_t Steps(ComputationId condition) {
     std::int64_t steps = 0;
-    for (const int at : module_.computations[condition].instructions) {
+    for (const InstructionId at : module_.computations[condition].instructions) {
       if (!Look()) break;
       if (At(at).opcode != "constant") continue;
       const std::vector<std::int64_t> numbers = Integers(At(at).literal);
@@ -493,65 +496,65 @@ class DimensionRules {
     return steps;
   }
 
-  // The factor of the dimension that an instruction reads or writes one of `steps` of; -1: there is none.
-  int StackedDim(int instruction, std::int64_t steps) const {
+  // The factor of the dimension that an instruction reads or writes one of `steps` of, if there is one.
+  FactorId StackedDim(InstructionId instruction, std::int64_t steps) const {
     const bool writes = At(instruction).opcode == "dynamic-update-slice";
-    if (!writes && At(instruction).opcode != "dynamic-slice") return -1;
+    if (!writes && At(instruction).opcode != "dynamic-slice") return {};
     const Array whole = Operand(instruction, 0);
     const Array part = writes ? Operand(instruction, 1) : Result(instruction);
     for (int dim = 0; whole.Rank() == part.Rank() && dim < whole.Rank(); ++dim) {
-      if (whole.Size(dim) == steps && part.Size(dim) == 1) return whole.factor + dim;
+      if (whole.Size(dim) == steps && part.Size(dim) == 1) return whole[dim].factor;
     }
-    return -1;
+    return {};
   }
 
-  // of a loop: what it reads or writes one step at a time is as long as it runs
-  void Stacks(int instruction) {
+  // Of a loop: what it reads or writes one step at a time is as long as it runs.
+  void Stacks(InstructionId instruction) {
     const HloInstruction& loop = At(instruction);
     if (loop.calls.size() < 2) return;
     // The condition compares the step with how many there are.
     const std::int64_t steps = Steps(loop.calls[0]);
     if (steps < 2) return;
-    int first = -1;
-    std::vector<std::pair<int, int>> open = {{loop.calls[1], 0}};
-    std::set<std::pair<int, int>> seen;
+    FactorId first;
+    std::vector<std::pair<ComputationId, int>> open = {{loop.calls[1], 0}};
+    std::set<std::pair<ComputationId, int>> seen;
     while (!open.empty()) {
       const auto [computation, depth] = open.back();
       open.pop_back();
       if (!Look(8)) return;
       if (!seen.insert({computation, depth}).second) continue;
-      for (const int at : module_.computations[computation].instructions) {
+      for (const InstructionId at : module_.computations[computation].instructions) {
         if (At(at).opcode == "fusion" && depth < 8) {
-          for (const int call : At(at).calls) open.emplace_back(call, depth + 1);
+          for (const ComputationId call : At(at).calls) open.emplace_back(call, depth + 1);
         }
-        const int stacked = StackedDim(at, steps);
-        if (first < 0) first = stacked;
-        if (stacked >= 0) dimensions_.factors_.Equate(first, stacked);
+        const FactorId stacked = StackedDim(at, steps);
+        if (!first) first = stacked;
+        if (stacked) dimensions_.factors_.Equate(first, stacked);
         if (!Look()) return;
       }
     }
     dimensions_.loops_.push_back({instruction, steps, first});
   }
 
-  void Conditional(int instruction) {
+  void Conditional(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     for (std::size_t i = 0; i < at.calls.size(); ++i) {
       const HloComputation& called = module_.computations[at.calls[i]];
-      if (called.root >= 0) SameResults(instruction, called.root);
-      if (i + 1 < at.operands.size() && !called.parameters.empty() && called.parameters[0] >= 0)
+      if (called.root) SameResults(instruction, called.root);
+      if (i + 1 < at.operands.size() && !called.parameters.empty() && called.parameters[0])
         SameResults(at.operands[i + 1], called.parameters[0]);
     }
   }
 
   // copy-start, all-gather-start, …
-  void Start(int instruction) {
+  void Start(InstructionId instruction) {
     for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
       for (int leaf = 0; leaf < Leaves(instruction) && Look(); ++leaf)
         KinEach(Operand(instruction, number), Leaf(instruction, leaf));
     }
   }
 
-  void Done(int instruction) {
+  void Done(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (at.operands.empty()) return;
     for (int to = 0; to < Leaves(instruction); ++to) {

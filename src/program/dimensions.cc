@@ -7,66 +7,58 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kStepsOfRelation = 16;  // it is kept, and gone through when families are joined
+constexpr std::size_t kStepsOfRelation = 16;  // it is kept, and visited when groups are joined
 constexpr std::size_t kStepsOfSplit = 8;      // its parts are kept
 
 }  // namespace
 
-int Factors::Add(std::int64_t size) {
-  nodes_.push_back({size, -1, -1, -1});
-  return static_cast<int>(nodes_.size()) - 1;
+FactorId Factors::Add(std::int64_t size) {
+  nodes_.push_back({size});
+  return FactorId(nodes_.size() - 1);
 }
 
-int Factors::Find(int factor) const {
-  int root = factor;
-  while (nodes_[root].parent >= 0) root = nodes_[root].parent;
-  while (factor != root) {
-    int& parent = nodes_[factor].parent;
-    factor = std::exchange(parent, root);
-  }
+FactorId Factors::Find(FactorId factor) const {
+  FactorId root = factor;
+  while (nodes_[root].parent) root = nodes_[root].parent;
+  while (factor != root) factor = std::exchange(nodes_[factor].parent, root);
   return root;
 }
 
-int Factors::Next(std::vector<int>* open) const {
+FactorId Factors::Next(FactorIds* open) const {
   while (!open->empty()) {
-    const int root = Find(open->back());
+    const FactorId root = Find(open->back());
     const Node& node = nodes_[root];
-    if (node.major < 0 && node.size != 1) return root;
+    if (!node.major && node.size != 1) return root;
     open->pop_back();
-    if (node.major < 0) continue;
-    open->push_back(node.minor);
-    open->push_back(node.major);
+    if (node.major) open->insert(open->end(), {node.minor, node.major});
   }
-  return -1;
+  return {};
 }
 
-std::vector<int> Factors::Expand(int factor) const { return Expand(std::vector<int>{factor}); }
-
-std::vector<int> Factors::Expand(const std::vector<int>& factors) const {
-  std::vector<int> open(factors.rbegin(), factors.rend());
-  std::vector<int> row;
-  for (int factor = Next(&open); factor >= 0; factor = Next(&open)) {
-    row.push_back(factor);
+FactorIds Factors::Expand(const FactorIds& factors) const {
+  FactorIds open(factors.rbegin(), factors.rend());
+  FactorIds expanded;
+  while (const FactorId factor = Next(&open)) {
+    expanded.push_back(factor);
     open.pop_back();
   }
-  return row;
+  return expanded;
 }
 
-void Factors::Split(int factor, std::int64_t major_size) {
-  const std::int64_t size = nodes_[factor].size;
+void Factors::Split(FactorId factor, std::int64_t major_size) {
   steps_ += kStepsOfSplit;
-  const int major = Add(major_size);
-  const int minor = Add(size / major_size);
+  const FactorId major = Add(major_size);
+  const FactorId minor = Add(size(factor) / major_size);
   nodes_[factor].major = major;
   nodes_[factor].minor = minor;
 }
 
-bool Factors::BringTogether(int one, int other) {
+bool Factors::BringTogether(FactorId one, FactorId other) {
   if (size(one) == size(other)) {
     nodes_[one].parent = other;
     return true;
   }
-  const int larger = size(one) > size(other) ? one : other;
+  const FactorId larger = size(one) > size(other) ? one : other;
   const std::int64_t part = std::min(size(one), size(other));
   // A dimension without elements is a part of none.
   if (part < 1 || size(larger) % part != 0) return false;
@@ -74,16 +66,16 @@ bool Factors::BringTogether(int one, int other) {
   return true;
 }
 
-bool Factors::Equate(const std::vector<int>& a, const std::vector<int>& b) {
-  // Parts are taken from the major side on. A split may show in both rows, so what comes next is looked up after each;
+bool Factors::Equate(const FactorIds& a, const FactorIds& b) {
+  // Parts are taken from the major side on. A split may show on both sides, so what comes next is looked up after each;
   // sizes only get smaller, so this ends.
-  std::vector<int> left(a.rbegin(), a.rend());
-  std::vector<int> right(b.rbegin(), b.rend());
+  FactorIds left(a.rbegin(), a.rend());
+  FactorIds right(b.rbegin(), b.rend());
   while (true) {
     ++steps_;
-    const int one = Next(&left);
-    const int other = Next(&right);
-    if (one < 0 || other < 0) return one == other;
+    const FactorId one = Next(&left);
+    const FactorId other = Next(&right);
+    if (!one || !other) return one == other;
     if (one == other) {
       left.pop_back();
       right.pop_back();
@@ -93,62 +85,58 @@ bool Factors::Equate(const std::vector<int>& a, const std::vector<int>& b) {
   }
 }
 
-bool Factors::Equate(int a, int b) {
+bool Factors::Equate(FactorId a, FactorId b) {
   ++steps_;
-  return Find(a) == Find(b) || Equate(std::vector<int>{a}, std::vector<int>{b});
+  return Find(a) == Find(b) || Equate(FactorIds{a}, FactorIds{b});
 }
 
-void Factors::Relate(int a, int b) {
+void Factors::Relate(FactorId a, FactorId b) {
   steps_ += kStepsOfRelation;
   relations_.emplace_back(a, b);
 }
 
-void Factors::JoinFamilies() {
-  families_.resize(nodes_.size());
-  for (std::size_t i = 0; i < families_.size(); ++i) families_[i] = static_cast<int>(i);
+void Factors::JoinGroups() {
+  for (const FactorId factor : nodes_.ids()) groups_.push_back(factor);
+  const auto smaller = [&](FactorId x, FactorId y) { return size(x) < size(y); };
   for (const auto& [a, b] : relations_) {
-    std::vector<int> left = Expand(a);
-    std::vector<int> right = Expand(b);
+    FactorIds left = Expand({a});
+    FactorIds right = Expand({b});
     while (!left.empty() && !right.empty() && left.back() == right.back()) left.pop_back(), right.pop_back();
     while (!left.empty() && !right.empty() && left.front() == right.front()) {
       left.erase(left.begin());
       right.erase(right.begin());
     }
     if (left.empty() || right.empty()) continue;
-    const auto smaller = [&](int x, int y) { return size(x) < size(y); };
-    const int one = Family(*std::max_element(left.begin(), left.end(), smaller));
-    const int other = Family(*std::max_element(right.begin(), right.end(), smaller));
-    families_[std::max(one, other)] = std::min(one, other);
+    const GroupId one = GroupOf(*std::max_element(left.begin(), left.end(), smaller));
+    const GroupId other = GroupOf(*std::max_element(right.begin(), right.end(), smaller));
+    groups_[FactorId(std::max(one, other).value)] = FactorId(std::min(one, other).value);
   }
 }
 
-int Factors::Family(int factor) const {
-  int family = Find(factor);
-  while (families_[family] != family) family = families_[family] = families_[families_[family]];
-  return family;
+GroupId Factors::GroupOf(FactorId factor) const {
+  FactorId group = Find(factor);
+  while (groups_[group] != group) group = groups_[group] = groups_[groups_[group]];
+  return GroupId(group.value);
 }
 
-void Dimensions::FindLeaves() {
-  // A tuple's shapes are numbered before or after it, so each is worked out when it is first asked for.
-  leaves_.resize(module_.shapes.size());
-  std::vector<char> state(module_.shapes.size(), 0);  // 1: being worked out, 2: done
-  const auto work_out = [&](const auto& self, int shape) -> void {
-    char& here = state[shape];
-    if (here != 0) return;
-    here = 1;
+void Dimensions::FindArrays() {
+  // Elements may be numbered before or after their tuple, so each shape is computed when it is first needed.
+  arrays_.resize(module_.shapes.size());
+  std::vector<char> visited(module_.shapes.size(), 0);
+  const auto compute = [&](const auto& self, int shape) -> void {
+    if (std::exchange(visited[shape], 1) != 0) return;
     const HloShape& is = module_.shapes[shape];
-    Leaves found;
+    Arrays found;
     if (!is.is_tuple) found.shapes.push_back(shape);
     for (const int element : is.elements) {
       self(self, element);
-      const Leaves& inner = leaves_[element];
+      const Arrays& inner = arrays_[element];
       found.starts.push_back(static_cast<int>(found.shapes.size()));
       found.shapes.insert(found.shapes.end(), inner.shapes.begin(), inner.shapes.end());
     }
-    leaves_[shape] = std::move(found);
-    here = 2;
+    arrays_[shape] = std::move(found);
   };
-  for (std::size_t shape = 0; shape < module_.shapes.size(); ++shape) work_out(work_out, static_cast<int>(shape));
+  for (std::size_t shape = 0; shape < module_.shapes.size(); ++shape) compute(compute, static_cast<int>(shape));
 }
 
 std::size_t Dimensions::Count(const HloModule& module) {
@@ -166,69 +154,65 @@ std::size_t Dimensions::Count(const HloModule& module) {
 }
 
 Dimensions::Dimensions(const HloModule& module) : module_(module) {
-  FindLeaves();
+  FindArrays();
   first_.resize(module.instructions.size());
-  for (std::size_t i = 0; i < module.instructions.size(); ++i) {
-    const Leaves& leaves = LeavesOf(module.instructions[i].shape);
-    for (const int shape : leaves.shapes) {
-      first_[i].push_back(static_cast<int>(factors_.count()));
+  for (const InstructionId id : module.instructions.ids()) {
+    for (const int shape : ArraysOf(id).shapes) {
+      first_[id].push_back(factors_.next());
       for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
     }
   }
   ApplyRules();
-  factors_.JoinFamilies();
+  factors_.JoinGroups();
 }
 
-int Dimensions::LeafCount(int instruction) const {
-  return static_cast<int>(LeavesOf(module_.instructions[instruction].shape).shapes.size());
-}
-
-const ArrayShape& Dimensions::Leaf(int instruction, int leaf) const {
-  const Leaves& leaves = LeavesOf(module_.instructions[instruction].shape);
-  return module_.shapes[leaves.shapes[leaf]].array;
-}
-
-int Dimensions::LeafAt(int instruction, std::string_view index) const {
+ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) const {
   int shape = module_.instructions[instruction].shape;
-  int leaf = 0;
+  ArrayId array{instruction, 0};
   for (const std::int64_t element : Integers(index)) {
     const HloShape& is = module_.shapes[shape];
-    if (!is.is_tuple || element < 0 || element >= static_cast<std::int64_t>(is.elements.size())) return -1;
-    leaf += LeavesOf(shape).starts[element];
+    if (!is.is_tuple || element < 0 || std::cmp_greater_equal(element, is.elements.size())) return {instruction};
+    array.leaf += arrays_[shape].starts[element];
     shape = is.elements[element];
   }
-  return module_.shapes[shape].is_tuple ? -1 : leaf;
+  return module_.shapes[shape].is_tuple ? ArrayId{instruction} : array;
 }
 
-int Dimensions::Node(int instruction, int leaf, int dim) const { return first_[instruction][leaf] + dim; }
-
-int Dimensions::TakenLeaf(const HloInstruction& get_tuple_element) const {
-  if (get_tuple_element.operands.empty()) return -1;
-  return LeafAt(get_tuple_element.operands[0],
-                "{" + std::string(Attribute(get_tuple_element.attributes, "index")) + "}");
+ArrayId Dimensions::TakenBy(const HloInstruction& get_tuple_element) const {
+  if (get_tuple_element.operands.empty()) return {};
+  return ArrayAt(get_tuple_element.operands[0],
+                 "{" + std::string(Attribute(get_tuple_element.attributes, "index")) + "}");
 }
 
-std::vector<std::vector<int>> Dimensions::Of(int instruction, int leaf) const {
-  std::vector<std::vector<int>> rows;
-  const std::size_t rank = Leaf(instruction, leaf).dims.size();
-  for (std::size_t dim = 0; dim < rank; ++dim)
-    rows.push_back(factors_.Expand(Node(instruction, leaf, static_cast<int>(dim))));
-  return rows;
+std::vector<FactorIds> Dimensions::FactorsOf(ArrayId array) const {
+  std::vector<FactorIds> dims;
+  FactorId factor = FirstFactor(array);
+  for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
+    dims.push_back(factors_.Expand({factor}));
+  return dims;
 }
 
-std::vector<int> Dimensions::FamiliesOf(const std::vector<int>& factors) const {
-  std::vector<int> families = factors_.Expand(factors);
-  for (int& factor : families) factor = Family(factor);
-  return families;
+Groups Dimensions::GroupsOf(const FactorIds& factors) const {
+  Groups groups;
+  for (const FactorId factor : factors_.Expand(factors)) groups.push_back(GroupOf(factor));
+  return groups;
 }
 
-std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<int>& computations,
-                                                const std::set<int>& instructions) const {
+ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
+  ArrayGroups groups;
+  FactorId factor = FirstFactor(array);
+  for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
+    groups.push_back(GroupsOf({factor}));
+  return groups;
+}
+
+std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<ComputationId>& computations,
+                                                const std::set<InstructionId>& instructions) const {
   std::map<ArrayDims, int> counts;
   for (const Product& product : products_) {
     if (computations.contains(module_.instructions[product.instruction].computation) ||
         instructions.contains(product.instruction))
-      ++counts[SortedDims(Leaf(product.instruction, 0).dims)];
+      ++counts[SortedDims(ShapeOf({product.instruction, 0}).dims)];
   }
   return counts;
 }

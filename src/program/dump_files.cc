@@ -26,8 +26,8 @@ bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_l
 // Real files agree in all; a few that do not are less than what another compile of the same function changes.
 bool IsFew(std::size_t wrong, std::size_t all) { return wrong * 100 <= all; }
 
-// The shape of an element of an instruction's result, "{1,0}"; null where it has none.
-const HloShape* ElementOf(const HloModule& module, int instruction, std::string_view index) {
+// The shape of an element of an instruction's result, "{1,0}"; null if there is none.
+const HloShape* ElementOf(const HloModule& module, InstructionId instruction, std::string_view index) {
   const HloShape* shape = &module.ShapeOf(instruction);
   for (const std::int64_t element : Integers(index)) {
     if (element < 0 || std::cmp_greater_equal(element, shape->elements.size())) return nullptr;
@@ -45,21 +45,25 @@ bool IsOfShape(std::string_view text, const HloShape& shape) {
 }
 
 bool IsValueOf(const MemoryValue& value, const HloModule& module) {
-  const int instruction = module.Find(value.name);
-  const HloShape* shape = instruction < 0 ? nullptr : ElementOf(module, instruction, value.index);
+  const InstructionId instruction = module.Find(value.name);
+  const HloShape* shape = instruction ? ElementOf(module, instruction, value.index) : nullptr;
   return shape != nullptr && IsOfShape(value.shape, *shape);
 }
 
-// The instruction of "while.5{1}"; `shape` becomes that of the element, null where it has none.
-int InstructionOf(std::string_view place, const HloModule& module, const HloShape** shape) {
+// "while.5{1}", looked up in a module.
+struct FoundPlace {
+  InstructionId instruction;
+  const HloShape* shape;  // of the element, null if there is none
+};
+
+FoundPlace LookUp(std::string_view place, const HloModule& module) {
   const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
-  const int instruction = module.Find(place.substr(0, brace));
+  const InstructionId instruction = module.Find(place.substr(0, brace));
   const std::string_view index = brace == std::string_view::npos ? std::string_view() : place.substr(brace);
-  *shape = instruction < 0 ? nullptr : ElementOf(module, instruction, index);
-  return instruction;
+  return {instruction, instruction ? ElementOf(module, instruction, index) : nullptr};
 }
 
-// What an array takes in HBM at least; 0 for tuples and what lies elsewhere.
+// What an array needs in HBM at least; 0 for tuples and arrays in other memory.
 std::int64_t BytesInHbm(const HloShape* shape) {
   if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) return 0;
   return UnpaddedBytes(shape->array).value_or(0);
@@ -85,9 +89,9 @@ class Lack {
 // The shapes of the entry's parameters; a missing one is null.
 std::vector<const HloShape*> EntryParameters(const HloModule& module) {
   std::vector<const HloShape*> shapes;
-  if (module.entry < 0) return shapes;
-  for (const int parameter : module.computations[module.entry].parameters)
-    shapes.push_back(parameter < 0 ? nullptr : &module.ShapeOf(parameter));
+  if (!module.entry) return shapes;
+  for (const InstructionId parameter : module.computations[module.entry].parameters)
+    shapes.push_back(parameter ? &module.ShapeOf(parameter) : nullptr);
   return shapes;
 }
 
@@ -102,7 +106,7 @@ void AddParameters(const ModuleMemory& memory, const HloModule& module, std::int
   }
 }
 
-// Whether an array can be what one device has of another, or all of it. What has 64 bits is taken apart.
+// Whether an array can be one device's part of another, or all of it. Numbers of 64 bits are split into two arrays.
 bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
   if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
   if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
@@ -110,16 +114,11 @@ bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
                   : part.dims == all.dims;
 }
 
-bool IsSplit(const HloModule& module) {
-  const auto partitions = module.header.find("num_partitions");
-  return partitions != module.header.end() && partitions->second != "1";
-}
-
 class DumpFileReader {
  public:
-  DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
+  DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
                  const Stop& stop)
-      : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), work_out_(work_out), stop_(stop) {}
+      : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), for_remedies_(for_remedies), stop_(stop) {}
 
   // A file that was not read to its end looks as if it were damaged, which it is not.
   DumpFiles Read() {
@@ -145,7 +144,7 @@ class DumpFileReader {
     }
     files_.usable = true;
     CheckFailure();
-    files_.whole = work_out_ && compares_ && files_.memory.schedule_length > 0;
+    files_.whole = for_remedies_ && compares_ && files_.memory.schedule_length > 0;
     if (files_.whole) ReadBefore();
   }
 
@@ -157,7 +156,7 @@ class DumpFileReader {
                                                    [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
     files_.text = ReadText(files_.text_path);
     files_.memory = reading.get();
-    compares_ = files_.text.whole && files_.text.entry >= 0;
+    compares_ = files_.text.whole && files_.text.entry;
     if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
     if (files_.memory.allocations.empty()) return Refuse(kNothingAssigned);
     return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
@@ -165,7 +164,7 @@ class DumpFileReader {
 
   // Says what the text lacks to be worked with; source lines and names come from what there is of it.
   void TakeText() {
-    if (!work_out_ || compares_ || !files_.problem.what.empty()) return;
+    if (!for_remedies_ || compares_ || !files_.problem.what.empty()) return;
     if (files_.text_path.empty()) {
       Note(paths_.buffer_assignment, "the text of its module is not beside it: " + std::string(kNoChanges));
     } else if (IsDamaged(files_.text)) {
@@ -176,7 +175,7 @@ class DumpFileReader {
   bool FindStale() {
     if (!files_.failed || paths_.optimized.empty()) return false;
     HloModule optimized = ReadText(paths_.optimized);
-    if (!optimized.whole || optimized.entry < 0 || !ValuesAgree(files_.memory, optimized)) return false;
+    if (!optimized.whole || !optimized.entry || !ValuesAgree(files_.memory, optimized)) return false;
     Note(paths_.intermediate, "of another compile than the files beside it, which are of a program that did not fail");
     files_.failed = false;
     files_.text = std::move(optimized);
@@ -190,23 +189,22 @@ class DumpFileReader {
     if (!compares_) return true;
     if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
     // The live ranges are a third witness.
-    if (HasRanges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
+    if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
       return Refuse(std::string(kOther) + kNoNeed);
     Note(files_.text_path, std::string(kOther) + kNoChanges);
     files_.text = HloModule();
     compares_ = false;
     return true;
   }
-  bool HasRanges() const { return files_.memory.ranges_whole && files_.memory.schedule_length > 0; }
 
   void CheckRanges() {
     ModuleMemory& memory = files_.memory;
     if (paths_.live_range.empty()) {
-      if (work_out_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
+      if (for_remedies_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
       return;
     }
-    if (HasRanges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
-    Note(paths_.live_range, std::string(HasRanges() ? kOther : kDamaged) + kNoChanges);
+    if (files_.memory.has_ranges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
+    Note(paths_.live_range, std::string(files_.memory.has_ranges() ? kOther : kDamaged) + kNoChanges);
     DropRanges(&memory);
   }
 
@@ -248,7 +246,7 @@ class DumpFileReader {
   const DumpPaths& paths_;
   const MemoryLimits& limits_;
   const double limit_bytes_;
-  const bool work_out_;
+  const bool for_remedies_;
   const Stop& stop_;
   DumpFiles files_;
   bool compares_ = false;  // the text is whole, so that names and shapes can be looked for in it
@@ -284,8 +282,7 @@ bool RangesAgree(const ModuleMemory& memory) {
 bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
   std::size_t wrong = 0;
   for (const std::string& place : memory.ranges_without_value) {
-    const HloShape* shape = nullptr;
-    if (InstructionOf(place, module, &shape) < 0) ++wrong;
+    if (!LookUp(place, module).instruction) ++wrong;
   }
   return IsFew(wrong, memory.ranges_without_value.size());
 }
@@ -294,9 +291,7 @@ bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64
   if (memory.over_limit) return false;  // it lacks them because they were left out
   Lack lack;
   for (const std::string& place : memory.ranges_without_value) {
-    const HloShape* shape = nullptr;
-    InstructionOf(place, module, &shape);
-    if (const std::int64_t bytes = BytesInHbm(shape); bytes >= smallest) lack.Add(bytes);
+    if (const std::int64_t bytes = BytesInHbm(LookUp(place, module).shape); bytes >= smallest) lack.Add(bytes);
   }
   if (memory.schedule_length == 0) AddParameters(memory, module, smallest, &lack);  // all that is known then
   return lack.IsMuch(memory);
@@ -308,14 +303,14 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
   if (all.size() != parts.size()) return false;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == nullptr || parts[i] == nullptr || all[i]->is_tuple || parts[i]->is_tuple) continue;
-    if (!CanBePartOf(parts[i]->array, all[i]->array, IsSplit(compiled))) return false;
+    if (!CanBePartOf(parts[i]->array, all[i]->array, PartitionsOf(compiled) > 1)) return false;
   }
   return true;
 }
 
-DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool work_out,
+DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
                         const Stop& stop) {
-  return DumpFileReader(paths, limits, limit_bytes, work_out, stop).Read();
+  return DumpFileReader(paths, limits, limit_bytes, for_remedies, stop).Read();
 }
 
 bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }

@@ -6,8 +6,7 @@
 
 #include "facts/source_path.h"
 #include "input/byte_source.h"
-#include "program/hlo_line.h"
-#include "program/hlo_tables.h"
+#include "program/hlo_text.h"
 
 namespace whyoom {
 namespace {
@@ -23,9 +22,7 @@ constexpr std::size_t kMostHeader = 1000;
 constexpr std::size_t kMaxLabel = 250;  // where the compiler cuts it in its own reports
 constexpr int kMaxFrames = 200;
 
-int Count(std::size_t size) { return static_cast<int>(size); }
-
-// -1 where the text begins with no number that can be held.
+// -1 if the text begins with no number that fits.
 std::int64_t NumberIn(std::string_view text) {
   std::int64_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -60,6 +57,7 @@ class HloReader {
     // Room that is not used costs nothing, and moving what is there does.
     const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
     module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
+    module_.by_name.Reserve(std::min<std::uint64_t>(guess, limits_.instructions) / 2);
     TextLines lines(source_, kLongestLine);
     std::string_view line;
     while (lines.Next(&line)) {
@@ -71,19 +69,17 @@ class HloReader {
       }
     }
     FinishPending();
-    if (open_ >= 0) module_.whole = false;
+    if (open_) module_.whole = false;
     EndComputation();
     ResolveLateCalls();
-    IndexNames();
-    if (module_.entry < 0 || !tables_.whole() || !source_.problem().empty() || module_.over_limit)
-      module_.whole = false;
+    if (!module_.entry || !tables_.whole() || !source_.problem().empty() || module_.over_limit) module_.whole = false;
     if (module_.frames.empty()) module_.frames = tables_.Frames();
     return std::move(module_);
   }
 
  private:
-  struct LateCall {  // of a computation that was not there yet
-    int instruction;
+  struct LateCall {  // of a computation that comes later in the text
+    InstructionId instruction;
     std::size_t place;
     std::string_view name;
   };
@@ -128,10 +124,9 @@ class HloReader {
   void ReadHead(std::string_view line) {
     line.remove_prefix(std::string_view("HloModule ").size());
     ListReader parts(line);
-    std::string_view part;
-    if (parts.Next(&part)) module_.name = part;
-    while (parts.Next(&part)) {
-      const AttributePart attribute = SplitAttribute(part);
+    module_.name = parts.Next().value_or("");
+    while (const auto part = parts.Next()) {
+      const AttributePart attribute = SplitAttribute(*part);
       if (attribute.key.empty()) continue;
       if (module_.header.size() >= kMostHeader) {
         module_.over_limit = true;
@@ -143,24 +138,22 @@ class HloReader {
   }
 
   void BeginComputation(std::string_view name, bool entry) {
-    if (open_ >= 0) module_.whole = false;
+    if (open_) module_.whole = false;
     EndComputation();
     if (module_.computations.empty()) module_.frames = tables_.Frames();
-    open_ = Count(module_.computations.size());
-    module_.computations.emplace_back();
-    module_.computations.back().name = module_.text->Keep(name);
-    const int known = computations_.FindOrAdd(module_.computations.back().name, open_,
-                                              [&](int number) { return module_.computations[number].name; });
-    if (known >= 0 || (entry && module_.entry >= 0)) module_.whole = false;
-    if (entry && module_.entry < 0) module_.entry = open_;
+    open_ = module_.computations.next_id();
+    module_.computations.emplace_back().name = module_.text->Keep(name);
+    const bool is_new = computations_.Insert(module_.computations.back().name, open_).second;
+    if (!is_new || (entry && module_.entry)) module_.whole = false;
+    if (entry && !module_.entry) module_.entry = open_;
   }
 
   void EndComputation() {
-    if (open_ < 0) return;
+    if (!open_) return;
     HloComputation& computation = module_.computations[open_];
-    open_ = -1;
-    here_.Clear();
-    if (computation.root < 0) module_.whole = false;
+    open_ = {};
+    repeated_.Clear();
+    if (!computation.root) module_.whole = false;
     // Numbers beyond what the computation can have are damage, and must not ask for memory.
     const auto most = static_cast<std::int64_t>(2 * parameters_.size() + 16);
     for (const auto& [number, instruction] : parameters_) {
@@ -168,21 +161,21 @@ class HloReader {
         module_.whole = false;
         continue;
       }
-      const auto at = static_cast<std::size_t>(number);
-      if (at >= computation.parameters.size()) computation.parameters.resize(at + 1, -1);
-      computation.parameters[at] = instruction;
+      if (std::cmp_greater_equal(number, computation.parameters.size())) computation.parameters.resize(number + 1);
+      computation.parameters[number] = instruction;
     }
-    if (std::find(computation.parameters.begin(), computation.parameters.end(), -1) != computation.parameters.end())
-      module_.whole = false;
+    const std::vector<InstructionId>& all = computation.parameters;
+    if (std::find(all.begin(), all.end(), InstructionId()) != all.end()) module_.whole = false;
     parameters_.clear();
   }
 
   void ReadInstruction(std::string_view line, bool may_go_on) {
     InstructionLine parts;
-    if (open_ < 0 || !SplitInstruction(line, &parts)) {
+    if (!open_ || !SplitInstruction(line, &parts)) {
       module_.whole = false;
       return;
     }
+    module_.by_name.Prefetch(parts.name);
     HloInstruction instruction;
     calls_.clear();
     const bool closed = ReadAttributes(parts.attributes, &instruction, &calls_) && parts.closed;
@@ -202,19 +195,17 @@ class HloReader {
     } else {
       instruction.operands = ReadOperands(parts.operands);
     }
-    const int number = Add(std::move(instruction));
-    AddCalls(calls_, number);
-    if (is_parameter) parameters_.emplace_back(NumberIn(parts.operands), number);
-    if (parts.root) module_.computations[open_].root = number;
+    const InstructionId id = Add(std::move(instruction));
+    AddCalls(calls_, id);
+    if (is_parameter) parameters_.emplace_back(NumberIn(parts.operands), id);
+    if (parts.root) module_.computations[open_].root = id;
   }
 
-  std::vector<int> ReadOperands(std::string_view list) {
+  std::vector<InstructionId> ReadOperands(std::string_view list) {
     operands_.clear();
     ListReader parts(list);
-    std::string_view part;
-    while (parts.Next(&part)) {
-      const int operand = FindOperand(OperandName(part));
-      if (operand >= 0) {
+    while (const auto part = parts.Next()) {
+      if (const InstructionId operand = FindOperand(OperandName(*part))) {
         operands_.push_back(operand);
       } else {
         module_.whole = false;
@@ -223,21 +214,23 @@ class HloReader {
     return operands_;  // a copy that takes no more than it needs
   }
 
-  // An instruction of the open computation, -1 where there is none yet.
-  int FindOperand(std::string_view name) {
-    const int found = here_.Find(name, [&](int number) { return module_.instructions[number].name; });
-    return found >= 0 ? found : AddElement(name);
+  // An instruction of the open computation, none if there is none yet.
+  InstructionId FindOperand(std::string_view name) {
+    const InstructionId found = module_.Find(name);
+    if (found && module_.instructions[found].computation == open_) return found;
+    const InstructionId* here = repeated_.Find(name);
+    return here != nullptr ? *here : AddElement(name);
   }
 
   // "loop.5#1": adds the get-tuple-element that this is short for.
-  int AddElement(std::string_view name) {
+  InstructionId AddElement(std::string_view name) {
     const std::size_t mark = name.rfind('#');
-    if (mark == std::string_view::npos || mark == 0) return -1;
-    const int tuple = name.find('#') == mark ? FindOperand(name.substr(0, mark)) : -1;
+    if (mark == std::string_view::npos || mark == 0 || name.find('#') != mark) return {};
+    const InstructionId tuple = FindOperand(name.substr(0, mark));
     const std::int64_t index = NumberIn(name.substr(mark + 1));
-    if (tuple < 0 || index < 0) return -1;
+    if (!tuple || index < 0) return {};
     const std::vector<int>& elements = module_.ShapeOf(tuple).elements;
-    if (std::cmp_greater_equal(index, elements.size())) return -1;
+    if (std::cmp_greater_equal(index, elements.size())) return {};
     HloInstruction element;
     element.name = module_.text->Keep(name);
     element.opcode = texts_.Keep("get-tuple-element");
@@ -250,17 +243,16 @@ class HloReader {
   bool ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls) {
     scratch_.clear();
     ListReader parts(list);
-    std::string_view part;
     std::string_view condition;
     while (!IsBackendConfig(parts.rest())) {
-      if (MetadataReader metadata; metadata.Begin(parts.rest())) {
-        ReadMetadata(metadata, instruction);
-        parts.GoOn(metadata.rest(), metadata.closed());
+      const auto part = parts.Next();
+      if (!part) break;
+      const AttributePart attribute = SplitAttribute(*part);
+      if (attribute.key == "backend_config") continue;
+      if (attribute.key == "metadata") {
+        ReadMetadata(WithoutBraces(attribute.value), instruction);
         continue;
       }
-      if (!parts.Next(&part)) break;
-      const AttributePart attribute = SplitAttribute(part);
-      if (attribute.key == "backend_config") continue;
       if (attribute.key == "frontend_attributes") {
         instruction->frontend = texts_.Keep(attribute.text.substr(0, kLongestFrontend));
         continue;
@@ -282,11 +274,12 @@ class HloReader {
   }
 
   // op_name="jit(step)/add" stack_frame_id=5, or source_file="train.py" source_line=41
-  void ReadMetadata(MetadataReader& fields, HloInstruction* instruction) {
+  void ReadMetadata(std::string_view metadata, HloInstruction* instruction) {
     std::string_view file;
     std::int64_t line = 0;
-    AttributePart field;
-    while (fields.Next(&field)) {
+    ListReader fields(metadata, ' ');
+    while (const auto text = fields.Next()) {
+      const AttributePart field = SplitAttribute(*text);
       if (field.key == "op_name") instruction->op_name = texts_.Keep(WithoutQuotes(field.value));
       if (field.key == "source_file") file = WithoutQuotes(field.value);
       if (field.key == "source_line") line = std::max<std::int64_t>(0, NumberIn(field.value));
@@ -303,67 +296,62 @@ class HloReader {
     const auto found = made_frames_.find({file, {line, parent}});
     if (found != made_frames_.end()) return found->second;
     if (module_.frames.size() >= kMostFrames) return parent;
-    const int frame = Count(module_.frames.size());
+    const int frame = static_cast<int>(module_.frames.size());
     module_.frames.push_back({texts_.Keep(file), {}, line, parent});
     made_frames_.emplace(std::pair(module_.frames.back().file, std::pair(line, parent)), frame);
     return frame;
   }
 
-  // "%c" or "{%a, %b}", each
-  void AddCalls(const std::vector<std::string_view>& names, int instruction) {
-    std::vector<int>& calls = module_.instructions[instruction].calls;
-    for (const std::string_view value : names) {
+  ComputationId FindComputation(std::string_view name) const {
+    const ComputationId* found = computations_.Find(name);
+    return found == nullptr ? ComputationId() : *found;
+  }
+
+  // Each value is "%c" or "{%a, %b}".
+  void AddCalls(const std::vector<std::string_view>& values, InstructionId instruction) {
+    std::vector<ComputationId>& calls = module_.instructions[instruction].calls;
+    for (const std::string_view value : values) {
       ListReader parts(WithoutBraces(value));
-      std::string_view part;
-      while (parts.Next(&part)) {
-        const std::string_view name = OperandName(part);
-        const int called = computations_.Find(name, [&](int number) { return module_.computations[number].name; });
+      while (const auto part = parts.Next()) {
+        const std::string_view name = OperandName(*part);
+        const ComputationId called = FindComputation(name);
         if (called == open_) {
           module_.whole = false;
           continue;
         }
-        if (called < 0) late_calls_.push_back({instruction, calls.size(), texts_.Keep(name)});
+        if (!called) late_calls_.push_back({instruction, calls.size(), texts_.Keep(name)});
         calls.push_back(called);
-        operand_count_ += called < 0 ? sizeof(LateCall) / sizeof(int) : 1;
+        reference_bytes_ += called ? sizeof(ComputationId) : sizeof(LateCall);
       }
     }
   }
 
-  int Add(HloInstruction instruction) {
-    const int number = Count(module_.instructions.size());
+  InstructionId Add(HloInstruction instruction) {
+    const InstructionId id = module_.instructions.next_id();
     instruction.computation = open_;
-    operand_count_ += instruction.operands.size();
+    reference_bytes_ += sizeof(InstructionId) * instruction.operands.size();
+    module_.computations[open_].instructions.push_back(id);
+    // Another computation may repeat a name; the module finds its first instruction.
+    const auto [first, is_new] = module_.by_name.Insert(instruction.name, id);
+    if (!is_new && (module_.instructions[first].computation == open_ || !repeated_.Insert(instruction.name, id).second))
+      module_.whole = false;
     module_.instructions.push_back(std::move(instruction));
-    module_.computations[open_].instructions.push_back(number);
-    const auto name_of = [&](int other) { return module_.instructions[other].name; };
-    if (here_.FindOrAdd(name_of(number), number, name_of) >= 0) module_.whole = false;
-    return number;
+    return id;
   }
 
   void ResolveLateCalls() {
     if (late_calls_.empty()) return;
+    for (const LateCall& call : late_calls_)
+      module_.instructions[call.instruction].calls[call.place] = FindComputation(call.name);
     for (const LateCall& call : late_calls_) {
-      const int called = computations_.Find(call.name, [&](int number) { return module_.computations[number].name; });
-      module_.instructions[call.instruction].calls[call.place] = called;
-      if (called < 0) module_.whole = false;
-    }
-    // Those of one instruction stand together.
-    int last = -1;
-    for (const LateCall& call : late_calls_) {
-      if (call.instruction != last) std::erase(module_.instructions[call.instruction].calls, -1);
-      last = call.instruction;
+      if (std::erase(module_.instructions[call.instruction].calls, ComputationId()) > 0) module_.whole = false;
     }
     if (!RemoveCycles(&module_)) module_.whole = false;
   }
 
-  void IndexNames() {
-    module_.by_name.AddAll(Count(module_.instructions.size()),
-                           [&](int number) { return module_.instructions[number].name; });
-  }
-
   bool OverLimits() const {
     return module_.instructions.size() >= limits_.instructions || module_.computations.size() >= limits_.instructions ||
-           module_.text->bytes() + shapes_.bytes() + sizeof(int) * operand_count_ > limits_.text_bytes;
+           module_.text->bytes() + shapes_.bytes() + reference_bytes_ > limits_.text_bytes;
   }
 
   ByteSource& source_;
@@ -376,31 +364,26 @@ class HloReader {
   TextPool texts_;
   SourceTables tables_;
   ShapeTable shapes_;
-  NameIndex computations_;
-  int open_ = -1;   // the computation that is being read
-  NameIndex here_;  // its instructions by name: small, where that of the module would be far away in memory
-  std::vector<std::pair<std::int64_t, int>> parameters_;  // of the open computation: number, instruction
+  NameMap<ComputationId> computations_;
+  ComputationId open_;                                              // the computation that is being read
+  NameMap<InstructionId> repeated_;                                 // of its instructions, those whose name is not new
+  std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, with their numbers
   std::vector<LateCall> late_calls_;
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
   std::string pending_;  // an instruction that goes on on the next line: texts in attributes have line feeds
   Nesting pending_nesting_;
-  std::size_t operand_count_ = 0;
+  std::size_t reference_bytes_ = 0;  // about the memory of operands and calls
   std::string scratch_;
   std::vector<std::string_view> calls_;
-  std::vector<int> operands_;
+  std::vector<InstructionId> operands_;
 };
 
 }  // namespace
 
-int HloModule::Find(std::string_view instruction) const {
-  return by_name.Find(instruction, [&](int number) { return instructions[number].name; });
-}
-
 std::string_view Attribute(std::string_view attributes, std::string_view name) {
   ListReader parts(attributes);
-  std::string_view part;
-  while (parts.Next(&part)) {
-    const AttributePart attribute = SplitAttribute(part);
+  while (const auto part = parts.Next()) {
+    const AttributePart attribute = SplitAttribute(*part);
     if (attribute.key == name) return attribute.value;
   }
   return {};
@@ -409,21 +392,20 @@ std::string_view Attribute(std::string_view attributes, std::string_view name) {
 std::vector<std::int64_t> Integers(std::string_view list) {
   std::vector<std::int64_t> integers;
   ListReader parts(WithoutBraces(list));
-  std::string_view part;
-  while (parts.Next(&part)) {
+  while (const auto part = parts.Next()) {
     std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (error != std::errc() || end != part.data() + part.size()) break;
+    const auto [end, error] = std::from_chars(part->data(), part->data() + part->size(), number);
+    if (error != std::errc() || end != part->data() + part->size()) break;
     integers.push_back(number);
   }
   return integers;
 }
 
-std::string InstructionLabel(const HloModule& module, int instruction) {
+std::string InstructionLabel(const HloModule& module, InstructionId instruction) {
   const HloInstruction& read = module.instructions[instruction];
   std::string label = std::string(read.name) + " = " + std::string(read.opcode) + "(" + std::string(read.literal);
   bool first = true;
-  for (const int operand : read.operands) {
+  for (const InstructionId operand : read.operands) {
     if (label.size() > kMaxLabel) break;
     if (!first) label += ", ";
     label += module.instructions[operand].name;
@@ -438,7 +420,7 @@ std::string InstructionLabel(const HloModule& module, int instruction) {
   return label.substr(0, kMaxLabel);
 }
 
-SourceLine UserLine(const HloModule& module, int instruction) {
+SourceLine UserLine(const HloModule& module, InstructionId instruction) {
   SourceLine found;
   int number = module.instructions[instruction].frame;
   for (int depth = 0; depth < kMaxFrames && number > 0; ++depth) {
@@ -457,13 +439,21 @@ SourceLine UserLine(const HloModule& module, int instruction) {
 
 HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader(source, limits).Read(); }
 
-std::vector<int> HostTransfers(const HloModule& module) {
+int PartitionsOf(const HloModule& module) {
+  int partitions = 1;
+  if (const auto found = module.header.find("num_partitions"); found != module.header.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), partitions);
+  return std::max(1, partitions);
+}
+
+std::vector<InstructionId> HostTransfers(const HloModule& module) {
   constexpr std::size_t kMostTransfers = 1000;
-  std::vector<int> transfers;
-  for (std::size_t i = 0; i < module.instructions.size() && transfers.size() < kMostTransfers; ++i) {
-    const HloInstruction& instruction = module.instructions[i];
-    if (instruction.opcode == "send" && Attribute(instruction.attributes, "is_host_transfer") == "true")
-      transfers.push_back(static_cast<int>(i));
+  std::vector<InstructionId> transfers;
+  for (const InstructionId id : module.instructions.ids()) {
+    const HloInstruction& is = module.instructions[id];
+    if (is.opcode != "send" || Attribute(is.attributes, "is_host_transfer") != "true") continue;
+    if (transfers.size() >= kMostTransfers) break;
+    transfers.push_back(id);
   }
   return transfers;
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "program/prospect.h"
+#include "program/remedies.h"
 
 namespace whyoom {
 namespace {

@@ -1,6 +1,6 @@
 // What people call the parts of a program: the role of each parameter, the name of each dimension, the kind of each
-// value. Told from what the user's framework left in the program (the names of arguments, shardings, the path of each
-// operation) and from how dimensions are used; what neither tells has no name.
+// value. Derived from what the user's framework left in the program (names of arguments, shardings, the path of each
+// operation) and from how dimensions are used. What neither shows has no name.
 #pragma once
 
 #include <cstdint>
@@ -33,37 +33,34 @@ enum class ValueKind {
   kUnknown,
 };
 
-// A dimension that changes as one: its factors' families, major first. Several where some reshape takes it apart.
+// A dimension that changes as a whole: its groups, major first. Several if a reshape splits it somewhere.
 struct Axis {
-  std::vector<int> families;  // empty: there is none
-  std::int64_t size = 0;      // on one device
-  explicit operator bool() const { return !families.empty(); }
+  Groups groups;          // empty: there is no such axis
+  std::int64_t size = 0;  // on one device
+  explicit operator bool() const { return !groups.empty(); }
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// The families of each dimension of an array, major first.
-using Rows = std::vector<std::vector<int>>;
+// Whether a dimension contains this group, or these groups side by side, in their order.
+bool Contains(const Groups& dimension, GroupId group);
+bool Contains(const Groups& dimension, const Groups& groups);
 
-// Whether a dimension is these families, or has them as a part, in their order.
-bool HoldsWhole(const std::vector<int>& row, const std::vector<int>& families);
-
-// How many dimensions of the array are the axis, whole or the part of it that is left where it is spread over several.
-int Occurs(const Rows& rows, const Axis& axis);
+// How many dimensions of the array are the axis: whole, or the part that is left if it is spread over several.
+int Occurrences(const ArrayGroups& dimensions, const Axis& axis);
 
 class Meaning {
  public:
-  // Borrows the program. `role_words` are what names of arguments say of their roles.
+  // Borrows the program. `role_words` are words in names of arguments that show their roles.
   Meaning(const Program& program, const RoleWords& role_words);
 
-  // By place in Program::parameters().
-  Role RoleOf(std::size_t parameter) const { return roles_[parameter]; }
-  bool IsState(std::size_t parameter) const {  // weights or optimizer state
-    return roles_[parameter] == Role::kWeights || roles_[parameter] == Role::kOptimizerState;
+  Role RoleOf(const ProgramParameter& parameter) const { return roles_[parameter.place]; }
+  bool IsState(const ProgramParameter& parameter) const {  // weights or optimizer state
+    return RoleOf(parameter) == Role::kWeights || RoleOf(parameter) == Role::kOptimizerState;
   }
-  ValueKind KindOf(std::size_t value) const { return kinds_[value]; }
+  ValueKind KindOf(ValueId value) const { return kinds_[value]; }
   bool trains() const { return trains_; }  // the program holds a backward pass
 
-  // Whether it works on examples with weights that are kept: only then its batch is one as people say it, and not a
+  // Whether it works on examples, with weights that are kept: otherwise the batch is not one as people say it, but a
   // side of a field or a table of points.
   bool has_examples() const { return trains_ || has_weights_; }
 
@@ -71,59 +68,64 @@ class Meaning {
   Axis sequence() const { return sequence_; }
   Axis vocabulary() const { return vocabulary_; }
 
-  // Of a value, by number in Program::values(); empty for what is no array.
-  const Rows& RowsOf(std::size_t value) const { return rows_[value]; }
-  Rows RowsOf(int instruction, int leaf) const;
-  bool Has(std::size_t value, const Axis& axis) const { return axis && Occurs(rows_[value], axis) > 0; }
-  bool IsPerExample(std::size_t value) const { return Has(value, batch_) || Has(value, sequence_); }
-  // Whether the trail to the axis may be lost: it does not have it, but a dimension that is none of a weight's nor the
-  // batch or the sequence.
-  bool MayHave(std::size_t value, const Axis& axis) const;
+  const ArrayGroups& GroupsOf(ValueId value) const { return groups_[value]; }  // empty unless the value is an array
+  ArrayGroups GroupsOf(const ProgramParameter& parameter) const {
+    return program_.dimensions().GroupsOf(parameter.array);
+  }
+  bool Has(ValueId value, const Axis& axis) const { return axis && Occurrences(groups_[value], axis) > 0; }
+  bool Has(const ProgramParameter& parameter, const Axis& axis) const {
+    return axis && Occurrences(GroupsOf(parameter), axis) > 0;
+  }
+  bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
+  // Whether the value may have the axis though it is not known to: it has a dimension that is neither a weight's nor
+  // the batch or the sequence.
+  bool MayHave(ValueId value, const Axis& axis) const;
   bool has_attention() const { return !attention_.empty(); }
-  bool IsScores(std::size_t value) const;  // has query and key positions
-  bool IsBackward(int instruction) const;
-  bool IsForward(int instruction) const;  // of a program that trains: of the pass whose values the backward pass needs
+  bool IsScores(ValueId value) const;  // has query and key positions
+  bool IsBackward(InstructionId instruction) const;
+  bool IsForward(InstructionId instruction) const;  // of a pass whose values a backward pass needs
 
  private:
   void FindRoles(const RoleWords& role_words);
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const;
-  // Families; `fed_in`: those that lead an input.
-  std::set<int> Features(const std::set<int>& fed_in) const;
-  std::set<int> LearnedPositions(const std::set<int>& fed_in) const;
-  std::vector<std::vector<int>> FactorsOf(const ProgramParameter& parameter) const;  // by dimension
+  std::set<GroupId> Features(const std::set<GroupId>& fed_in) const;
+  std::set<GroupId> LearnedPositions(const std::set<GroupId>& fed_in) const;
   void FindBatch();
   void JoinBatches();
   std::vector<Axis> SequenceCandidates() const;
   void FindSequence();
   void FindAttention();
-  std::vector<int> Positions(const std::vector<int>& factors) const;
-  // The dimensions that a softmax looks for the largest along, and those of the array that it looks in; families.
-  std::vector<std::pair<std::vector<int>, Rows>> FindSoftmaxes() const;
+  Groups Positions(const FactorIds& factors) const;
+  struct Softmax {
+    Groups along;  // it looks for the largest along these dimensions
+    ArrayGroups array;
+    friend bool operator==(const Softmax&, const Softmax&) = default;
+  };
+  std::vector<Softmax> FindSoftmaxes() const;
   void FindVocabulary();
   void FindWeightDims();
   void FindKinds();
   ValueKind KindOfArgument(const MemoryAllocation& allocation) const;
   ValueKind KindOfArray(const ProgramValue& value) const;
-  std::vector<char> FindGathered() const;          // by instruction: made by an all-gather, or a copy or cast of that
+  void FindGathered();
   std::int64_t BytesWith(const Axis& axis) const;  // of values large enough to matter that have it
-  Axis Restored(const Axis& axis) const;           // where the trail of an axis is lost: one of its size that is not
-  Axis MakeAxis(const std::vector<int>& factors) const;
+  Axis Restored(const Axis& axis) const;           // if its trail is lost, an axis of its size whose trail is not
+  Axis MakeAxis(const FactorIds& factors) const;
   bool InWeights(const Axis& axis) const;
-  bool IsOfWeights(const Rows& rows) const;  // each dimension is one of a weight
+  bool IsOfWeights(const ArrayGroups& dimensions) const;  // each dimension is one of a weight
 
   const Program& program_;
-  std::vector<Rows> rows_;
-  std::vector<int> large_;  // values: arrays that are large enough to matter
-  std::vector<Role> roles_;
-  std::vector<char> comes_back_;  // of a parameter: an output has its shape, and nothing is trained
-  std::vector<ValueKind> kinds_;
-  std::set<ArrayDims> weight_dims_;  // sorted: of weights, on a device and whole, and of one layer
-  std::vector<char> gathered_;       // by instruction: see FindGathered
-  mutable std::map<std::int64_t, std::map<std::vector<int>, std::int64_t>> of_size_;  // what Restored found
-  std::set<int> weight_families_;
-  std::set<int> stacked_families_;  // of weights with more than two dimensions
-  // Families of the positions of queries and of keys, major first; equal for self-attention.
-  std::set<std::pair<std::vector<int>, std::vector<int>>> attention_;
+  Indexed<ValueId, ArrayGroups> groups_;
+  std::vector<ValueId> large_;    // arrays that are large enough to matter
+  std::vector<Role> roles_;       // by parameter
+  std::vector<char> comes_back_;  // by parameter: an output has its shape, and nothing is trained
+  Indexed<ValueId, ValueKind> kinds_;
+  std::set<ArrayDims> weight_dims_;        // sorted: of weights, on a device and whole, and of one layer
+  Indexed<InstructionId, char> gathered_;  // made by an all-gather, or a copy or cast of that
+  mutable std::map<std::int64_t, std::map<Groups, std::int64_t>> of_size_;  // what Restored found
+  std::set<GroupId> weight_groups_;
+  std::set<GroupId> stacked_groups_;               // of weights with more than two dimensions
+  std::set<std::pair<Groups, Groups>> attention_;  // positions of queries and of keys; equal for self-attention
   Axis batch_;
   Axis sequence_;
   Axis vocabulary_;

@@ -5,12 +5,12 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "facts/array_shape.h"
 #include "input/byte_source.h"
-#include "program/name_index.h"
-#include "program/occupancy.h"
+#include "program/name_map.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  // no memory is larger; sums of two such numbers can be held
 constexpr std::size_t kMostWithoutValue = 50000;
-constexpr std::size_t kMostMembers = std::size_t{1} << 24;  // of values that share memory
 constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; those of tuples are not looked at
 
 // Takes a number off the text; what is too large to be held is the most there can be.
@@ -37,11 +36,10 @@ bool Take(std::string_view* text, std::string_view part) {
 }
 
 // "while.5{1}" into name and index; "{}" is the whole value, which has no index.
-void SplitIndex(std::string_view place, std::string_view* name, std::string_view* index) {
+void SplitIndex(std::string_view place, std::string* name, std::string* index) {
   const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
   *name = place.substr(0, brace);
-  *index = brace == std::string_view::npos ? std::string_view() : place.substr(brace);
-  if (*index == "{}") *index = {};
+  if (brace != std::string_view::npos && place.substr(brace) != "{}") *index = place.substr(brace);
 }
 
 // An allocation's line without its shape, which could say anything.
@@ -101,32 +99,21 @@ std::optional<AllocationLine> ReadAllocation(std::string_view text) {
   return line;
 }
 
-struct ValueLine {
-  std::string_view name;
-  std::string_view index;
-  std::string_view shape;
-  std::int64_t size = 0;
-  std::int64_t offset = 0;
-  bool phi = false;
-};
-
 // " value: <25 while.5{1} (phi) @0> (size=11150557184,offset=5575278592): f32[10889216,4,2]{1,2,0:T(2,128)}"
-std::optional<ValueLine> ReadValue(std::string_view text) {
-  ValueLine value;
+std::optional<MemoryValue> ReadValue(std::string_view text) {
   if (!Take(&text, " value: <") || !TakeNumber(&text) || !Take(&text, " ")) return std::nullopt;
   const std::size_t name_end = text.find(' ');
   if (name_end == std::string_view::npos || name_end == 0) return std::nullopt;
-  SplitIndex(text.substr(0, name_end), &value.name, &value.index);
+  const std::string_view place = text.substr(0, name_end);
   text.remove_prefix(name_end);
-  value.phi = Take(&text, " (phi)");
+  const bool phi = Take(&text, " (phi)");
   if (!Take(&text, " @") || !TakeNumber(&text) || !Take(&text, "> (size=")) return std::nullopt;
   const std::optional<std::int64_t> size = TakeNumber(&text);
   if (!size || !Take(&text, ",offset=")) return std::nullopt;
   const std::optional<std::int64_t> offset = TakeNumber(&text);
   if (!offset || !Take(&text, "): ")) return std::nullopt;
-  value.size = *size;
-  value.offset = *offset;
-  value.shape = text;
+  MemoryValue value{.name = {}, .index = {}, .shape = std::string(text), .size = *size, .offset = *offset, .phi = phi};
+  SplitIndex(place, &value.name, &value.index);
   return value;
 }
 
@@ -150,8 +137,8 @@ class MemoryReader {
           memory_.assignment_whole = false;
         }
       } else if (inside_ && line.starts_with(" value: ")) {
-        if (const std::optional<ValueLine> value = ReadValue(line)) {
-          AddValue(*value);
+        if (std::optional<MemoryValue> value = ReadValue(line)) {
+          AddValue(std::move(*value));
         } else {
           memory_.assignment_whole = false;
         }
@@ -214,18 +201,11 @@ class MemoryReader {
     if (size - std::min(filled_, size) > std::max(kLittle, size / 256)) memory_.assignment_whole = false;
   }
 
-  void AddValue(const ValueLine& line) {
+  void AddValue(MemoryValue value) {
     MemoryAllocation& allocation = memory_.allocations.back();
-    filled_ = std::max(filled_, AddBounded(line.offset, line.size));
-    if (line.size < limits_.smallest && line.size != allocation.size) return;
-    if (line.size < floor_) return;
-    MemoryValue value;
-    value.name = line.name;
-    value.index = line.index;
-    value.shape = line.shape;
-    value.size = line.size;
-    value.offset = line.offset;
-    value.phi = line.phi;
+    filled_ = std::max(filled_, AddBounded(value.offset, value.size));
+    if (value.size < limits_.smallest && value.size != allocation.size) return;
+    if (value.size < floor_) return;
     allocation.values.push_back(std::move(value));
     text_bytes_ += TextBytes(allocation.values.back());
     if (++kept_ > limits_.values + limits_.values / 4 + 16) KeepLargest(limits_.values);
@@ -260,15 +240,7 @@ class MemoryReader {
 
   void IndexValues() {
     for (MemoryAllocation& allocation : memory_.allocations) {
-      for (MemoryValue& value : allocation.values) {
-        const int number = static_cast<int>(values_.size());
-        values_.push_back(&value);
-        next_.push_back(-1);
-        keys_.push_back(key_text_.Keep(value.name + value.index));
-        const int first = by_key_.FindOrAdd(keys_.back(), number, [&](int other) { return keys_[other]; });
-        if (first < 0) continue;
-        next_[number] = std::exchange(next_[first], number);
-      }
+      for (MemoryValue& value : allocation.values) by_place_.emplace(value.name + value.index, &value);
     }
   }
 
@@ -282,15 +254,14 @@ class MemoryReader {
       memory_.ranges_whole = false;
       return;
     }
-    std::string_view key = line.substr(0, colon);
-    if (key.ends_with("{}")) key.remove_suffix(2);
-    int number = by_key_.Find(key, [&](int other) { return keys_[other]; });
-    if (number < 0 && memory_.ranges_without_value.size() < kMostWithoutValue)
-      memory_.ranges_without_value.emplace_back(key);
-    if (number >= 0 && values_[number]->first >= 0) return;  // the first one counts
-    for (; number >= 0; number = next_[number]) {
-      values_[number]->first = *first;
-      values_[number]->last = *last;
+    std::string_view place = line.substr(0, colon);
+    if (place.ends_with("{}")) place.remove_suffix(2);
+    auto [value, end] = by_place_.equal_range(std::string(place));
+    if (value == end && memory_.ranges_without_value.size() < kMostWithoutValue)
+      memory_.ranges_without_value.emplace_back(place);
+    for (; value != end && value->second->first < 0; ++value) {  // the first range counts
+      value->second->first = *first;
+      value->second->last = *last;
     }
   }
 
@@ -302,52 +273,8 @@ class MemoryReader {
   std::size_t text_bytes_ = 0;
   std::size_t kept_ = 0;    // values
   std::int64_t floor_ = 0;  // values smaller than this gave way to larger ones
-  std::vector<MemoryValue*> values_;
-  std::vector<int> next_;  // by value: the next one of the same name and index; -1: none
-  TextArena key_text_;
-  std::vector<std::string_view> keys_;  // by value: name and index
-  NameIndex by_key_;
+  std::unordered_multimap<std::string, MemoryValue*, NameHash> by_place_;  // "while.5{1}"
 };
-
-// Whether it is live at some time, and in some place.
-bool IsPlaced(const MemoryValue& value) {
-  return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
-}
-
-// The memory that values cover over time.
-std::vector<CoveredBytes> CoverageOf(const std::vector<const MemoryAllocation*>& allocations) {
-  std::vector<Buffer> buffers;
-  for (std::size_t i = 0; i < allocations.size(); ++i) {
-    for (const MemoryValue& value : allocations[i]->values) {
-      if (!IsPlaced(value)) continue;
-      buffers.push_back({.offset = value.offset,
-                         .size = value.size,
-                         .first = value.first,
-                         .last = value.last,
-                         .allocation = static_cast<int>(i)});
-    }
-  }
-  return Occupancy(buffers, kMostMembers).Covered();
-}
-
-bool Overlap(const MemoryValue& a, const MemoryValue& b) {
-  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
-}
-
-// Larger first; of equal ones in the file's order. Keeps those whose memory is not taken yet.
-std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
-  std::stable_sort(values.begin(), values.end(),
-                   [](const MemoryValue& a, const MemoryValue& b) { return a.size > b.size; });
-  constexpr std::size_t kMostKept = 4096;  // each is compared with all that are kept
-  std::vector<MemoryValue> kept;
-  for (MemoryValue& value : values) {
-    if (kept.size() >= kMostKept) break;
-    const bool shares =
-        std::any_of(kept.begin(), kept.end(), [&](const MemoryValue& other) { return Overlap(value, other); });
-    if (!shares) kept.push_back(std::move(value));
-  }
-  return kept;
-}
 
 }  // namespace
 
@@ -364,56 +291,6 @@ void DropRanges(ModuleMemory* memory) {
   for (MemoryAllocation& allocation : memory->allocations) {
     for (MemoryValue& value : allocation.values) value.first = value.last = -1;
   }
-}
-
-Peak PeakOf(const MemoryAllocation& allocation) {
-  Peak peak;
-  for (const CoveredBytes& covered : CoverageOf({&allocation})) {
-    if (covered.bytes > peak.bytes) peak = {covered.moment, covered.bytes};
-  }
-  return peak;
-}
-
-std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
-  std::vector<const MemoryAllocation*> temporaries;
-  std::int64_t fixed = memory.need_bytes;
-  std::int64_t last = memory.schedule_length - 1;
-  for (const MemoryAllocation& allocation : memory.allocations) {
-    if (allocation.kind != AllocationKind::kTemporaries) continue;
-    fixed -= allocation.size;
-    temporaries.push_back(&allocation);
-    for (const MemoryValue& value : allocation.values) last = IsPlaced(value) ? std::max(last, value.last) : last;
-  }
-  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
-  if (last < 0 || last > kLongest || memory.schedule_length <= 0 || most == 0) return {};
-  const std::int64_t length = last + 1;
-  const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
-  const std::vector<CoveredBytes> covered = CoverageOf(temporaries);
-  std::vector<MemoryMoment> timeline;
-  std::int64_t carried = 0;  // into the part that begins
-  auto next = covered.begin();
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t begin = (part * length + parts - 1) / parts;
-    const std::int64_t end = ((part + 1) * length + parts - 1) / parts;
-    for (; next != covered.end() && next->moment <= begin; ++next) carried = next->bytes;
-    Peak peak{begin, carried};
-    for (; next != covered.end() && next->moment < end; ++next) {
-      carried = next->bytes;
-      if (carried > peak.bytes) peak = {next->moment, carried};
-    }
-    timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length), fixed + peak.bytes});
-  }
-  return timeline;
-}
-
-std::vector<MemoryValue> LiveAtPeak(const MemoryAllocation& allocation) {
-  const std::int64_t peak = PeakOf(allocation).moment;
-  if (peak < 0) return WithoutSharing(allocation.values);
-  std::vector<MemoryValue> live;
-  for (const MemoryValue& value : allocation.values) {
-    if (value.first >= 0 && value.first <= peak && peak <= value.last) live.push_back(value);
-  }
-  return WithoutSharing(std::move(live));
 }
 
 }  // namespace whyoom

@@ -72,7 +72,7 @@ class Occupancy::Builder {
   }
 
  private:
-  using Place = std::pair<int, std::int64_t>;  // allocation, offset
+  using Place = std::pair<AllocationId, std::int64_t>;  // allocation, offset
   struct Open {
     std::int64_t begin = 0;  // offsets
     std::int64_t end = 0;
@@ -116,10 +116,7 @@ class Occupancy::Builder {
 
   // Makes groups of the touched buffers.
   void Regroup(std::size_t event) {
-    std::sort(touched_.begin(), touched_.end(), [&](int a, int b) {
-      return std::tie(buffers_[a].allocation, buffers_[a].offset, a) <
-             std::tie(buffers_[b].allocation, buffers_[b].offset, b);
-    });
+    touched_ = occupancy_.SortedByPlace(std::move(touched_));
     for (std::size_t i = 0; i < touched_.size();) {
       const Buffer& first = buffers_[touched_[i]];
       Open group{first.offset, first.offset, event};
@@ -160,8 +157,8 @@ Occupancy::Occupancy(const std::vector<Buffer>& buffers, std::size_t most_member
   Builder(this, most_members).Run();
 }
 
-std::vector<CoveredBytes> Occupancy::Covered() const {
-  std::vector<CoveredBytes> covered;
+std::vector<Usage> Occupancy::Covered() const {
+  std::vector<Usage> covered;
   if (!whole_) return covered;
   std::vector<std::int64_t> changes(events_.size() + 1, 0);
   for (const Group& group : groups_) {
@@ -176,9 +173,8 @@ std::vector<CoveredBytes> Occupancy::Covered() const {
   return covered;
 }
 
-std::int64_t Occupancy::Most(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added,
-                             std::vector<int>* live) const {
-  if (!whole_) return 0;
+Usage Occupancy::FindPeak(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
+  if (!whole_) return {};
   // What begins at an event less what ends; [0] is before all of them.
   std::vector<std::int64_t> totals(events_.size() + 2, 0);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -192,13 +188,10 @@ std::int64_t Occupancy::Most(const std::vector<std::int64_t>& bytes, const std::
   }
   std::partial_sum(totals.begin(), totals.end(), totals.begin());
   Added more(added);
-  std::int64_t most = 0;
-  std::int64_t when = -1;
+  Usage peak;
   const auto look = [&](std::int64_t moment, std::size_t event) {
     const std::int64_t total = totals[event] + more.BytesAt(moment);
-    if (total <= most) return;
-    most = total;
-    when = moment;
+    if (total > peak.bytes) peak = {moment, total};
   };
   auto begin = more.begins().begin();
   const auto end = more.begins().end();
@@ -209,8 +202,7 @@ std::int64_t Occupancy::Most(const std::vector<std::int64_t>& bytes, const std::
     if (begins || begins_[event] != 0) look(events_[event], event + 1);
   }
   for (; begin != end; ++begin) look(*begin, events_.size());
-  if (live != nullptr && most > 0) *live = LiveAt(when);
-  return most;
+  return peak;
 }
 
 std::vector<int> Occupancy::LiveAt(std::int64_t moment) const {
@@ -218,11 +210,109 @@ std::vector<int> Occupancy::LiveAt(std::int64_t moment) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].first <= moment && moment <= buffers_[i].last) live.push_back(static_cast<int>(i));
   }
-  std::sort(live.begin(), live.end(), [&](int a, int b) {
+  return SortedByPlace(std::move(live));
+}
+
+std::vector<int> Occupancy::SortedByPlace(std::vector<int> buffers) const {
+  std::sort(buffers.begin(), buffers.end(), [&](int a, int b) {
     return std::tie(buffers_[a].allocation, buffers_[a].offset, a) <
            std::tie(buffers_[b].allocation, buffers_[b].offset, b);
   });
-  return live;
+  return buffers;
+}
+
+namespace {
+
+// Whether it is live at some time, and in some place.
+bool IsPlaced(const MemoryValue& value) {
+  return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
+}
+
+// The memory that values cover over time.
+std::vector<Usage> CoverageOf(const std::vector<const MemoryAllocation*>& allocations) {
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    for (const MemoryValue& value : allocations[i]->values) {
+      if (!IsPlaced(value)) continue;
+      buffers.push_back({.offset = value.offset,
+                         .size = value.size,
+                         .first = value.first,
+                         .last = value.last,
+                         .allocation = AllocationId(i)});
+    }
+  }
+  return Occupancy(buffers, std::size_t{1} << 24).Covered();
+}
+
+bool Overlap(const MemoryValue& a, const MemoryValue& b) {
+  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+// Larger first; of equal ones in the file's order. Keeps those whose memory is not taken yet.
+std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
+  std::stable_sort(values.begin(), values.end(),
+                   [](const MemoryValue& a, const MemoryValue& b) { return a.size > b.size; });
+  constexpr std::size_t kMostKept = 4096;  // each is compared with all that are kept
+  std::vector<MemoryValue> kept;
+  for (MemoryValue& value : values) {
+    if (kept.size() >= kMostKept) break;
+    const bool shares =
+        std::any_of(kept.begin(), kept.end(), [&](const MemoryValue& other) { return Overlap(value, other); });
+    if (!shares) kept.push_back(std::move(value));
+  }
+  return kept;
+}
+
+}  // namespace
+
+Usage PeakOf(const MemoryAllocation& allocation) {
+  Usage peak;
+  for (const Usage& covered : CoverageOf({&allocation})) {
+    if (covered.bytes > peak.bytes) peak = covered;
+  }
+  return peak;
+}
+
+std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
+  std::vector<const MemoryAllocation*> temporaries;
+  std::int64_t fixed = memory.need_bytes;
+  std::int64_t last = memory.schedule_length - 1;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.kind != AllocationKind::kTemporaries) continue;
+    fixed -= allocation.size;
+    temporaries.push_back(&allocation);
+    for (const MemoryValue& value : allocation.values) last = IsPlaced(value) ? std::max(last, value.last) : last;
+  }
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
+  if (last < 0 || last > kLongest || memory.schedule_length <= 0 || most == 0) return {};
+  const std::int64_t length = last + 1;
+  const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
+  const std::vector<Usage> covered = CoverageOf(temporaries);
+  std::vector<MemoryMoment> timeline;
+  std::int64_t carried = 0;  // into the part that begins
+  auto next = covered.begin();
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t begin = (part * length + parts - 1) / parts;
+    const std::int64_t end = ((part + 1) * length + parts - 1) / parts;
+    for (; next != covered.end() && next->moment <= begin; ++next) carried = next->bytes;
+    Usage peak{begin, carried};
+    for (; next != covered.end() && next->moment < end; ++next) {
+      carried = next->bytes;
+      if (carried > peak.bytes) peak = *next;
+    }
+    timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length), fixed + peak.bytes});
+  }
+  return timeline;
+}
+
+std::vector<MemoryValue> LiveAtPeak(const MemoryAllocation& allocation) {
+  const std::int64_t peak = PeakOf(allocation).moment;
+  if (peak < 0) return WithoutSharing(allocation.values);
+  std::vector<MemoryValue> live;
+  for (const MemoryValue& value : allocation.values) {
+    if (value.first >= 0 && value.first <= peak && peak <= value.last) live.push_back(value);
+  }
+  return WithoutSharing(std::move(live));
 }
 
 }  // namespace whyoom

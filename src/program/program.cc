@@ -4,13 +4,12 @@
 #include <charconv>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace whyoom {
 namespace {
 
-// "params[\'wq\']" as it stands in the metadata.
+// The metadata contains "params[\'wq\']".
 std::string Unescape(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -20,7 +19,7 @@ std::string Unescape(std::string_view text) {
   return plain;
 }
 
-// What stands in single quotes from `*at` on, which is moved behind it; empty where nothing does.
+// The next text in single quotes from `*at` on, which is moved behind it; empty if there is none.
 std::string_view NextQuoted(std::string_view text, std::size_t* at) {
   const std::size_t open = text.find('\'', *at);
   const std::size_t close = open == std::string_view::npos ? open : text.find('\'', open + 1);
@@ -89,32 +88,62 @@ Sharding ReadSharding(std::string_view text, std::size_t rank) {
 }  // namespace
 
 Program::Program(HloModule module, HloModule before, ModuleMemory memory)
-    : module_(std::move(module)), before_(std::move(before)), memory_(std::move(memory)) {
-  dimensions_ = std::make_unique<Dimensions>(module_);
-  const auto partitions = module_.header.find("num_partitions");
-  if (partitions != module_.header.end()) {
-    const std::string& text = partitions->second;
-    std::from_chars(text.data(), text.data() + text.size(), partitions_);
-  }
+    : module_(std::move(module)),
+      before_(std::move(before)),
+      memory_(std::move(memory)),
+      partitions_(PartitionsOf(module_)),
+      dimensions_(std::make_unique<Dimensions>(module_)) {
   FindValues();
   FindSchedule();
   FindParameters();
   FindOutputs();
 }
 
+InstructionId Program::InitialElement(InstructionId loop, int leaf) const {
+  const std::vector<InstructionId>& operands = At(loop).operands;
+  if (operands.empty() || At(operands[0]).opcode != "tuple") return {};
+  const std::vector<InstructionId>& elements = At(operands[0]).operands;
+  return std::cmp_less(leaf, elements.size()) ? elements[leaf] : InstructionId();
+}
+
+void Program::FindValues() {
+  // No device has as much; the remaining sizes can be added up, for each dimension of each value and more.
+  std::int64_t room = std::int64_t{1} << 57;
+  values_in_.resize(memory_.allocations.size());
+  values_of_.resize(module_.instructions.size());
+  for (const AllocationId allocation : memory_.allocations.ids()) {
+    for (const MemoryValue& value : memory_.allocations[allocation].values) {
+      ProgramValue found{.id = values_.next_id(),
+                         .allocation = allocation,
+                         .array = {module_.Find(value.name)},
+                         .size = std::clamp<std::int64_t>(value.size, 0, room),
+                         .offset = value.offset,
+                         .first = value.first,
+                         .last = value.last};
+      room -= found.size;
+      if (const InstructionId instruction = found.array.instruction) {
+        found.array = dimensions_->ArrayAt(instruction, value.index);
+        values_of_[instruction].push_back(found.id);
+      }
+      values_in_[allocation].push_back(found.id);
+      values_.push_back(found);
+    }
+  }
+}
+
 void Program::FindSchedule() {
   positions_.assign(module_.instructions.size(), -1);
   users_.resize(module_.instructions.size());
-  for (std::size_t i = 0; i < module_.instructions.size(); ++i) {
-    for (const int operand : module_.instructions[i].operands) {
-      std::vector<int>& users = users_[operand];
-      if (users.empty() || users.back() != static_cast<int>(i)) users.push_back(static_cast<int>(i));
+  for (const InstructionId id : module_.instructions.ids()) {
+    for (const InstructionId operand : At(id).operands) {
+      std::vector<InstructionId>& users = users_[operand];
+      if (users.empty() || users.back() != id) users.push_back(id);
     }
   }
   // A value lives from the instruction that makes it.
   for (const ProgramValue& value : values_) {
-    if (value.instruction < 0 || value.first < 0) continue;
-    int& position = positions_[value.instruction];
+    if (!value.array.instruction || value.first < 0) continue;
+    int& position = positions_[value.array.instruction];
     if (position < 0 || value.first < position) position = static_cast<int>(value.first);
   }
   scheduled_ = positions_;
@@ -128,56 +157,29 @@ void Program::FindSchedule() {
   }
 }
 
-void Program::FindValues() {
-  // No device has as much; what is kept of sizes beyond can be added up, for each dimension of each value and more.
-  std::int64_t room = std::int64_t{1} << 57;
-  values_in_.resize(memory_.allocations.size());
-  values_of_.resize(module_.instructions.size());
-  for (std::size_t i = 0; i < memory_.allocations.size(); ++i) {
-    for (const MemoryValue& value : memory_.allocations[i].values) {
-      ProgramValue found;
-      found.allocation = static_cast<int>(i);
-      found.size = std::clamp<std::int64_t>(value.size, 0, room);
-      room -= found.size;
-      found.offset = value.offset;
-      found.first = value.first;
-      found.last = value.last;
-      found.instruction = module_.Find(value.name);
-      if (found.instruction >= 0) found.leaf = dimensions_->LeafAt(found.instruction, value.index);
-      found.number = static_cast<int>(values_.size());
-      values_in_[i].push_back(found.number);
-      if (found.instruction >= 0) values_of_[found.instruction].push_back(found.number);
-      values_.push_back(found);
-    }
-  }
-}
-
 void Program::FindParameters() {
-  if (module_.entry < 0) return;
-  const HloComputation& entry = module_.computations[module_.entry];
+  if (!module_.entry) return;
+  const std::vector<InstructionId>& parameters = module_.computations[module_.entry].parameters;
+  const std::vector<InstructionId> before =
+      before_.entry ? before_.computations[before_.entry].parameters : std::vector<InstructionId>();
   std::size_t room = std::size_t{1} << 23;  // for the path, which each array of a parameter has
-  for (std::size_t number = 0; number < entry.parameters.size(); ++number) {
-    const int instruction = entry.parameters[number];
-    if (instruction < 0) continue;
-    const HloInstruction& is = module_.instructions[instruction];
+  for (std::size_t number = 0; number < parameters.size(); ++number) {
+    if (!parameters[number]) continue;
+    const HloInstruction& is = At(parameters[number]);
     ProgramParameter parameter;
-    parameter.instruction = instruction;
+    parameter.array = {parameters[number], 0};
     parameter.number = static_cast<int>(number);
     parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
-    const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(instruction)));
+    const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(parameters[number])));
     parameter.path.resize(std::min(parameter.path.size(), room / arrays));
     room -= arrays * parameter.path.size();
     // After partitioning the annotation is gone.
-    const HloInstruction* written = &is;
-    if (before_.entry >= 0) {
-      const HloComputation& main = before_.computations[before_.entry];
-      if (number < main.parameters.size() && main.parameters[number] >= 0)
-        written = &before_.instructions[main.parameters[number]];
-    }
+    const HloInstruction& written =
+        number < before.size() && before[number] ? before_.instructions[before[number]] : is;
     // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
-    const std::string_view sharding = Attribute(written->attributes, "sharding");
+    const std::string_view sharding = Attribute(written.attributes, "sharding");
     names_axis_ = names_axis_ || sharding.find("{'") != std::string_view::npos ||
-                  written->frontend.find("{\\\"") != std::string_view::npos;
+                  written.frontend.find("{\\\"") != std::string_view::npos;
     AddParameters(std::move(parameter), sharding);
   }
 }
@@ -185,72 +187,59 @@ void Program::FindParameters() {
 // One for each array of the parameter.
 void Program::AddParameters(ProgramParameter parameter, std::string_view sharding) {
   const std::size_t begin = parameters_.size();
-  const int leaves = dimensions_->LeafCount(parameter.instruction);
+  const InstructionId instruction = parameter.array.instruction;
   std::map<std::size_t, Sharding> of_rank;
-  for (parameter.leaf = 0; parameter.leaf < leaves; ++parameter.leaf) {
-    const std::size_t rank = ShapeOf(parameter).dims.size();
+  for (; parameter.array.leaf < dimensions_->LeafCount(instruction); ++parameter.array.leaf) {
+    const std::size_t rank = ShapeOf(parameter.array).dims.size();
     const auto [read, is_new] = of_rank.try_emplace(rank);
     if (is_new) read->second = ReadSharding(sharding, rank);
     parameter.shards = read->second.shards;
     parameter.axes = read->second.axes;
-    parameter.place = static_cast<int>(parameters_.size());
+    parameter.place = parameters_.size();
     parameters_.push_back(parameter);
   }
-  for (const int i : ValuesOf(parameter.instruction)) {
-    const ProgramValue& value = values_[i];
+  for (const ValueId id : ValuesOf(instruction)) {
+    const ProgramValue& value = values_[id];
     const MemoryAllocation& allocation = AllocationOf(value);
-    if (allocation.kind != AllocationKind::kArgument || value.leaf < 0) continue;
-    ProgramParameter& of = parameters_[begin + value.leaf];
+    if (allocation.kind != AllocationKind::kArgument || !value.array) continue;
+    ProgramParameter& of = parameters_[begin + value.array.leaf];
     of.size = allocation.size;
     of.shares_output = allocation.is_output;
   }
 }
 
-std::vector<std::pair<int, int>> Program::ReturnedArrays(int root) const {
-  std::vector<std::pair<int, int>> arrays;
-  const HloInstruction& is = module_.instructions[root];
-  const std::vector<int> itself = {root};
-  for (const int operand : is.opcode == "tuple" ? is.operands : itself) {
+// The arrays that a computation returns.
+void Program::FindReturned(InstructionId root) {
+  const HloInstruction& is = At(root);
+  const std::vector<InstructionId> itself = {root};
+  for (const InstructionId operand : is.opcode == "tuple" ? is.operands : itself) {
     for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) {
-      // Of a tuple with more than its shape has, the rest is damage.
-      if (static_cast<int>(arrays.size()) >= dimensions_->LeafCount(root)) return arrays;
-      arrays.emplace_back(operand, leaf);
+      // Elements of a tuple beyond its shape are damage.
+      if (std::cmp_greater_equal(outputs_.size(), dimensions_->LeafCount(root))) return;
+      outputs_.push_back({.array = {operand, leaf}, .value = {}});
     }
   }
-  return arrays;
 }
 
 void Program::FindOutputs() {
-  if (module_.entry < 0) return;
-  const int root = module_.computations[module_.entry].root;
-  if (root < 0) return;
-  for (const auto& [instruction, leaf] : ReturnedArrays(root)) {
-    ProgramOutput output;
-    output.instruction = instruction;
-    output.leaf = leaf;
-    outputs_.push_back(output);
+  if (!module_.entry || !module_.computations[module_.entry].root) return;
+  FindReturned(module_.computations[module_.entry].root);
+  std::map<InstructionId, ArrayId> taken;  // by get-tuple-element
+  std::map<ArrayId, ValueId> own;          // values in memory that is for outputs
+  for (const ProgramValue& value : values_) {
+    if (AllocationOf(value).kind == AllocationKind::kOutput) own[value.array] = value.id;
   }
-  std::unordered_map<int, int> taken;  // by get-tuple-element
   for (ProgramOutput& output : outputs_) {
     // A get-tuple-element only names an element.
     for (int depth = 0; depth < 64; ++depth) {
-      const HloInstruction& made = module_.instructions[output.instruction];
-      if (made.opcode != "get-tuple-element" || made.operands.empty()) break;
-      const auto [from, is_new] = taken.try_emplace(output.instruction, -1);
-      if (is_new) from->second = dimensions_->TakenLeaf(made);
-      if (from->second < 0) break;
-      output.instruction = made.operands[0];
-      output.leaf = from->second;
+      const InstructionId made = output.array.instruction;
+      if (At(made).opcode != "get-tuple-element" || At(made).operands.empty()) break;
+      const auto [from, is_new] = taken.try_emplace(made);
+      if (is_new) from->second = dimensions_->TakenBy(At(made));
+      if (!from->second) break;
+      output.array = from->second;
     }
-  }
-  std::map<std::pair<int, int>, int> own;  // values in memory that is for outputs
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    if (AllocationOf(values_[i]).kind == AllocationKind::kOutput)
-      own[{values_[i].instruction, values_[i].leaf}] = static_cast<int>(i);
-  }
-  for (ProgramOutput& output : outputs_) {
-    const auto value = own.find({output.instruction, output.leaf});
-    if (value != own.end()) output.value = value->second;
+    if (const auto value = own.find(output.array); value != own.end()) output.value = value->second;
   }
 }
 

@@ -1,121 +1,67 @@
-// jax.checkpoint round the body of a loop: what the forward pass keeps for the backward pass goes, the layers' inputs
-// stay, and one layer's values come back while its backward pass runs.
+// jax.checkpoint around each layer: what the forward pass keeps for the backward pass goes, the layers' inputs stay,
+// and one layer's values come back while its backward pass runs.
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
-#include "program/change.h"
+#include "facts/op_name.h"
+#include "program/layers.h"
+#include "program/remedies.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kSmallestValue = std::int64_t{64} << 10;
-constexpr std::size_t kMostLoops = 1000;
+constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
+constexpr int kMostCopies = 8;  // of each other
 constexpr std::size_t kMostReaders = 64;
+constexpr std::size_t kMostJoined = 8;
 
-// A loop of the forward pass and the loop of the backward pass that reads what it stacks.
-struct LoopPair {
-  Loop forward;
-  Loop backward;
-  std::optional<int> group = {};                   // of the dimension that the forward loop stacks
-  std::vector<int> stacks = {};                    // numbers in BufferAssignment::buffers()
-  std::vector<std::optional<int>> passed_to = {};  // by leaf of the forward loop: the leaf of the backward loop
-};
-
-// Whether a dimension of an array begins with the dimension group that a loop stacks.
-bool IsStacked(const Rows& rows, std::optional<int> group) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const std::vector<int>& row) { return !row.empty() && row[0] == group; });
-}
-
-class PairFinder {
+// What layers keep for their backward pass: removed, and back while that runs.
+class Checkpoint {
  public:
-  PairFinder(const Program& program, const Meaning& meaning, const BufferAssignment& compiled)
-      : program_(program), meaning_(meaning), compiled_(compiled) {}
+  // `products`: how many products of a layer have results of which dimensions.
+  Checkpoint(std::map<ArrayDims, int> products, ModifiedProgram* modified)
+      : products_(std::move(products)), modified_(*modified) {}
 
-  std::vector<LoopPair> Find() const {
-    std::vector<LoopPair> pairs;
-    const std::vector<Loop>& loops = program_.dimensions().loops();
-    if (loops.size() > kMostLoops) return pairs;  // all are compared with each other
-    for (const Loop& forward : loops) {
-      if (forward.factor < 0 || !meaning_.IsForward(forward.instruction)) continue;
-      const std::vector<int> factors = program_.dimensions().factors().Expand(forward.factor);
-      const auto group = factors.empty() ? std::nullopt : std::optional(program_.dimensions().Family(factors.front()));
-      for (const Loop& backward : loops) {
-        if (!meaning_.IsBackward(backward.instruction)) continue;
-        LoopPair pair{forward, backward, group};
-        FindPassed(&pair);
-        FindStacks(&pair);
-        if (!pair.stacks.empty()) pairs.push_back(std::move(pair));
-      }
-    }
-    return pairs;
+  // Returns whether the values need memory again once they are recomputed. Elementwise results of a product are then
+  // made inside the fusions that use them: of values of the same dimensions only as many need memory as there are
+  // products.
+  bool Remove(const std::vector<ValueId>& values, const ArrayDims& dims) {
+    modified_.Remove(values);
+    return back_[dims]++ < std::max(1, products_[dims]);
   }
 
  private:
-  void FindPassed(LoopPair* pair) const {
-    const int forward = pair->forward.instruction;
-    pair->passed_to.resize(program_.dimensions().LeafCount(forward));
-    const HloInstruction& loop = program_.At(pair->backward.instruction);
-    if (loop.operands.empty() || program_.At(loop.operands[0]).opcode != "tuple") return;
-    const std::vector<int>& start = program_.At(loop.operands[0]).operands;
-    for (std::size_t leaf = 0; leaf < start.size(); ++leaf) {
-      const HloInstruction& from = program_.At(program_.Follow(start[leaf], [](const auto& is) {
-        return is.Is({"bitcast", "copy", "reshape"});
-      }));
-      if (from.opcode != "get-tuple-element" || from.operands.empty() || from.operands[0] != forward) continue;
-      const int element = program_.dimensions().TakenLeaf(from);
-      if (element >= 0) pair->passed_to[element] = static_cast<int>(leaf);
-    }
-  }
-
-  void FindStacks(LoopPair* pair) const {
-    for (std::size_t b = 0; b < compiled_.buffers().size(); ++b) {
-      bool read = false;
-      bool stacked = false;
-      for (const int i : compiled_.buffers()[b].values) {
-        const ProgramValue& value = program_.values()[i];
-        if (value.instruction != pair->forward.instruction || value.leaf < 0) continue;
-        read = read || pair->passed_to[value.leaf];
-        stacked = stacked || IsStacked(meaning_.RowsOf(i), pair->group);
-      }
-      if (read && stacked) pair->stacks.push_back(static_cast<int>(b));
-    }
-  }
-
-  const Program& program_;
-  const Meaning& meaning_;
-  const BufferAssignment& compiled_;
+  std::map<ArrayDims, int> products_;
+  std::map<ArrayDims, int> back_;
+  ModifiedProgram& modified_;
 };
 
-// Changes one pair of loops.
+// Recomputes the layers of one pair of loops.
 class LoopRecomputer {
  public:
-  LoopRecomputer(const Program& program, const Meaning& meaning, const BufferAssignment& compiled, const LoopPair& pair,
-                 ModifiedProgram* modified)
-      : program_(program),
-        meaning_(meaning),
-        dimensions_(program.dimensions()),
-        compiled_(compiled),
+  LoopRecomputer(const Simulator& simulator, const LoopPair& pair, ModifiedProgram* modified)
+      : program_(simulator.program()),
+        simulator_(simulator),
         pair_(pair),
         forward_(BodyOf(pair.forward)),
         backward_(BodyOf(pair.backward)),
+        checkpoint_(program_.dimensions().ProductsIn(ComputationsOf(pair.forward)), modified),
         modified_(*modified) {}
 
-  void Run(const std::function<bool()>& is_stopped) {
+  void Run() {
     forward_time_ = TimeOf(pair_.forward);
     backward_time_ = TimeOf(pair_.backward);
     if (forward_time_.last < 0 || backward_time_.last < 0) return;
     FindStacks();
     FindInputs();
-    products_ = dimensions_.ProductsIn(ComputationsOf(pair_.forward));
     KeepInputs();
     for (const Stack& stack : stacks_) DropStack(stack);
     StackInputs();
-    if (const std::int64_t most = ReplayBytes(is_stopped); most > 0) {
-      modified_.added.push_back(
-          {.size = most, .first = backward_time_.first, .last = backward_time_.first, .values = largest_->values});
-    }
+    if (const std::int64_t most = ReplayBytes(); most > 0)
+      modified_.Add(most, backward_time_.first, backward_time_.first, largest_->values);
   }
 
  private:
@@ -137,17 +83,18 @@ class LoopRecomputer {
     std::int64_t bytes;
   };
 
-  int BodyNumber(const Loop& loop) const { return program_.At(loop.instruction).calls[1]; }
-  const HloComputation& BodyOf(const Loop& loop) const { return program_.module().computations[BodyNumber(loop)]; }
-  bool IsOfLoop(const ProgramValue& value) const { return value.instruction == pair_.forward.instruction; }
+  ComputationId BodyId(const Loop& loop) const { return program_.At(loop.instruction).calls[1]; }
+  const HloComputation& BodyOf(const Loop& loop) const { return program_.module().computations[BodyId(loop)]; }
+  ArrayId ForwardArray(int leaf) const { return {pair_.forward.instruction, leaf}; }
+  const ArrayDims& DimsOf(int leaf) const { return program_.ShapeOf(ForwardArray(leaf)).dims; }
 
   // When the body of a loop runs.
   Time TimeOf(const Loop& loop) const {
     Time time;
     for (const ProgramValue& value : program_.values()) {
-      if (value.instruction < 0 || value.first < 0) continue;
+      if (!value.array.instruction || value.first < 0) continue;
       const HloInstruction& is = program_.InstructionOf(value);
-      if (is.computation != BodyNumber(loop) || is.opcode == "parameter") continue;
+      if (is.computation != BodyId(loop) || is.opcode == "parameter") continue;
       time.first = std::min(time.first, value.first);
       time.last = std::max(time.last, value.last);
     }
@@ -155,15 +102,15 @@ class LoopRecomputer {
   }
 
   // The body of a loop and the fusions in it.
-  std::set<int> ComputationsOf(const Loop& loop) const {
-    std::set<int> computations = {BodyNumber(loop)};
-    std::vector<int> open = {BodyNumber(loop)};
+  std::set<ComputationId> ComputationsOf(const Loop& loop) const {
+    std::set<ComputationId> computations = {BodyId(loop)};
+    std::vector<ComputationId> open = {BodyId(loop)};
     while (!open.empty()) {
-      const int computation = open.back();
+      const ComputationId computation = open.back();
       open.pop_back();
-      for (const int at : program_.module().computations[computation].instructions) {
-        if (program_.At(at).opcode != "fusion") continue;
-        for (const int call : program_.At(at).calls) {
+      for (const InstructionId id : program_.module().computations[computation].instructions) {
+        if (program_.At(id).opcode != "fusion") continue;
+        for (const ComputationId call : program_.At(id).calls) {
           if (computations.insert(call).second) open.push_back(call);
         }
       }
@@ -171,42 +118,43 @@ class LoopRecomputer {
     return computations;
   }
 
-  // Of the stacks, the largest first.
+  // What the forward body returns for the next step; empty if that is not known.
+  const std::vector<InstructionId>& Returned() const {
+    static const std::vector<InstructionId> none;
+    return forward_.root ? program_.At(forward_.root).operands : none;
+  }
+
   void FindStacks() {
-    std::vector<int> order = pair_.stacks;
-    const std::vector<Buffer>& buffers = compiled_.buffers();
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return buffers[a].size > buffers[b].size; });
-    largest_ = &buffers[order.front()];
-    for (const int b : order) {
-      std::optional<int> leaf;
-      for (const int i : buffers[b].values) {
-        const ProgramValue& value = program_.values()[i];
-        if (!IsOfLoop(value) || value.leaf < 0) continue;
-        leaf = value.leaf;
-        stacked_leaves_.insert(value.leaf);
+    std::vector<const Buffer*> buffers = pair_.stacks;
+    std::sort(buffers.begin(), buffers.end(), [](const Buffer* a, const Buffer* b) { return a->size > b->size; });
+    largest_ = buffers.front();
+    for (const Buffer* buffer : buffers) {
+      int leaf = -1;
+      for (const ValueId id : buffer->values) {
+        const ArrayId array = program_.values()[id].array;
+        if (array.instruction != pair_.forward.instruction || !array) continue;
+        leaf = array.leaf;
+        stacked_leaves_.insert(leaf);
       }
-      if (!leaf) continue;
-      ArrayDims dims = dimensions_.Leaf(pair_.forward.instruction, *leaf).dims;
+      if (leaf < 0) continue;
+      ArrayDims dims = DimsOf(leaf);
       const auto steps = std::find(dims.begin(), dims.end(), pair_.forward.steps);
       if (steps == dims.end()) continue;
       dims.erase(steps);
-      stacks_.push_back({&buffers[b], *leaf, SortedDims(std::move(dims))});
+      stacks_.push_back({buffer, leaf, SortedDims(std::move(dims))});
     }
   }
 
   void FindInputs() {
-    if (forward_.root < 0) return;
-    const std::vector<int>& next = program_.At(forward_.root).operands;
-    const int loop = pair_.forward.instruction;
-    const int leaves = std::min(dimensions_.LeafCount(loop), static_cast<int>(next.size()));
+    const int leaves =
+        std::min(program_.dimensions().LeafCount(pair_.forward.instruction), static_cast<int>(Returned().size()));
     for (int leaf = 0; leaf < leaves; ++leaf) {
-      if (stacked_leaves_.contains(leaf)) continue;
-      const HloInstruction& made = program_.At(next[leaf]);
-      const std::optional<std::int64_t> bytes = PaddedBytes(dimensions_.Leaf(loop, leaf));
-      if (IsElementOf(made, forward_)) continue;  // unchanged by the step
-      if (IsStacked(meaning_.RowsOf(loop, leaf), pair_.group)) continue;
-      if (bytes && *bytes >= kSmallestValue)
-        inputs_.push_back({leaf, SortedDims(dimensions_.Leaf(loop, leaf).dims), *bytes});
+      const ArrayId array = ForwardArray(leaf);
+      const std::int64_t bytes = PaddedBytes(program_.ShapeOf(array)).value_or(0);
+      const bool unchanged = IsElementOf(program_.At(Returned()[leaf]), forward_);
+      if (stacked_leaves_.contains(leaf) || unchanged || pair_.IsStacked(program_.dimensions().GroupsOf(array)))
+        continue;
+      if (bytes >= kSmallestKept) inputs_.push_back({leaf, SortedDims(DimsOf(leaf)), bytes});
     }
   }
 
@@ -224,46 +172,40 @@ class LoopRecomputer {
     }
   }
 
-  // Whether an instruction is an element of what a loop's body is given.
+  // Whether an instruction is an element of a loop body's parameter.
   static bool IsElementOf(const HloInstruction& is, const HloComputation& body) {
     return is.opcode == "get-tuple-element" && !is.operands.empty() && !body.parameters.empty() &&
            is.operands[0] == body.parameters[0];
   }
 
-  // Whether the forward body writes into a stack only what it was given as an element.
+  // Whether the forward body writes into a stack only what it received as an element.
   bool IsWrittenFrom(int stack, int element) const {
-    if (forward_.root < 0) return false;
-    const std::vector<int>& next = program_.At(forward_.root).operands;
-    if (stack >= static_cast<int>(next.size())) return false;
-    const int writer = program_.Follow(next[stack], [](const auto& is) {
+    if (std::cmp_greater_equal(stack, Returned().size())) return false;
+    const InstructionId writer = program_.Follow(Returned()[stack], [](const auto& is) {
       return is.Is({"get-tuple-element", "bitcast"});
     });
     bool from_it = false;
-    for (const int operand : program_.At(writer).operands) {
-      const std::optional<std::int64_t> bytes = PaddedBytes(program_.module().ShapeOf(operand).array);
-      if (!bytes || *bytes < kSmallestValue) continue;
+    for (const InstructionId operand : program_.At(writer).operands) {
+      if (PaddedBytes(program_.module().ShapeOf(operand).array).value_or(0) < kSmallestKept) continue;
       if (!IsElementOf(program_.At(operand), forward_)) return false;
-      const int leaf = dimensions_.TakenLeaf(program_.At(operand));
+      const int leaf = program_.dimensions().TakenBy(program_.At(operand)).leaf;
       if (leaf != element && leaf != stack) return false;
       from_it = from_it || leaf == element;
     }
     return from_it;
   }
 
-  // A step of the stack is made again before the backward pass of the step, and lives until that reads it last.
+  // A step of the stack is made again before the backward pass of the step, and lives until its last use.
   void DropStack(const Stack& stack) {
     std::int64_t bytes = 0;
-    for (const int i : stack.buffer->values) bytes = std::max(bytes, modified_.sizes[i]);
+    for (const ValueId id : stack.buffer->values) bytes = std::max(bytes, modified_.sizes[id]);
     if (bytes == 0 || stack.kept) return;
     const std::int64_t step = bytes / pair_.forward.steps;
-    for (const int i : stack.buffer->values) modified_.sizes[i] = 0;
+    const bool comes_back = checkpoint_.Remove(stack.buffer->values, stack.dims);
     const std::int64_t last = DropCopies(stack.leaf, step);
-    // Elementwise results of a product are made inside the fusions that use them, once they are made again: of values
-    // of the same dimensions only as many need memory as there are products.
-    if (live_again_[stack.dims]++ >= std::max(1, products_[stack.dims])) return;
+    if (!comes_back) return;
     made_.push_back({MadeAt(stack.leaf), step});
-    modified_.added.push_back(
-        {.size = step, .first = backward_time_.first + 1, .last = last, .values = stack.buffer->values});
+    modified_.Add(step, backward_time_.first + 1, last, stack.buffer->values);
   }
 
   // Returns when the backward body reads a step of a stack last. Removes the copies of the step: what reads a copy can
@@ -271,18 +213,18 @@ class LoopRecomputer {
   std::int64_t DropCopies(int leaf, std::int64_t step) {
     std::int64_t last = backward_time_.first;
     const std::optional<int> passed_to = pair_.passed_to[leaf];
-    if (!passed_to || backward_.parameters.empty() || backward_.parameters[0] < 0) return last;
-    for (const int element : program_.UsersOf(backward_.parameters[0])) {
+    if (!passed_to || backward_.parameters.empty() || !backward_.parameters[0]) return last;
+    for (const InstructionId element : program_.UsersOf(backward_.parameters[0])) {
       const HloInstruction& is = program_.At(element);
-      if (is.opcode != "get-tuple-element" || dimensions_.TakenLeaf(is) != *passed_to) continue;
-      std::vector<int> readers = program_.UsersOf(element);
+      if (is.opcode != "get-tuple-element" || program_.dimensions().TakenBy(is).leaf != *passed_to) continue;
+      std::vector<InstructionId> readers = program_.UsersOf(element);
       for (std::size_t r = 0; r < readers.size() && r < kMostReaders; ++r) {
-        const int user = readers[r];
+        const InstructionId user = readers[r];
         if (program_.At(user).opcode == "tuple") continue;  // passed on to the next step
         last = std::max<std::int64_t>(last, program_.PositionOf(user));
         if (!ReadsStep(user) && !program_.At(user).Is({"copy", "bitcast"})) continue;
-        for (const int i : program_.ValuesOf(user)) {
-          if (program_.values()[i].size >= step / 2) modified_.sizes[i] = 0;
+        for (const ValueId id : program_.ValuesOf(user)) {
+          if (program_.values()[id].size >= step / 2) modified_.sizes[id] = 0;
         }
         readers.insert(readers.end(), program_.UsersOf(user).begin(), program_.UsersOf(user).end());
       }
@@ -291,20 +233,18 @@ class LoopRecomputer {
   }
 
   // Whether an instruction only takes one step out of a stack.
-  bool ReadsStep(int instruction, int depth = 8) const {
+  bool ReadsStep(InstructionId instruction, int depth = 8) const {
     const HloInstruction& is = program_.At(instruction);
     if (is.opcode == "dynamic-slice") return true;
     if (depth == 0) return false;
-    if (const int root = program_.FusedRoot(is); root >= 0) return ReadsStep(root, depth - 1);
+    if (const InstructionId root = program_.FusedRoot(is)) return ReadsStep(root, depth - 1);
     return is.Is({"bitcast", "copy", "reshape"}) && !is.operands.empty() && ReadsStep(is.operands[0], depth - 1);
   }
 
   // When the forward body makes what it writes into a stack.
   std::int64_t MadeAt(int leaf) const {
-    if (forward_.root < 0) return forward_time_.last;
-    const std::vector<int>& next = program_.At(forward_.root).operands;
-    if (leaf >= static_cast<int>(next.size())) return forward_time_.last;
-    int from = next[leaf];
+    if (std::cmp_greater_equal(leaf, Returned().size())) return forward_time_.last;
+    InstructionId from = Returned()[leaf];
     for (int depth = 0; depth < 8 && program_.PositionOf(from) < 0 && !program_.At(from).operands.empty(); ++depth)
       from = program_.At(from).operands[0];
     return program_.PositionOf(from) >= 0 ? program_.PositionOf(from) : forward_time_.last;
@@ -313,25 +253,22 @@ class LoopRecomputer {
   // Inputs that no stack keeps need one of their own.
   void StackInputs() {
     for (const Input& input : inputs_) {
-      std::vector<int> of;
-      for (const int i : program_.ValuesOf(pair_.forward.instruction)) {
-        if (program_.values()[i].leaf == input.leaf) of = {i};
+      std::vector<ValueId> of;
+      for (const ValueId id : program_.ValuesOf(pair_.forward.instruction)) {
+        if (program_.values()[id].array.leaf == input.leaf) of = {id};
       }
-      modified_.added.push_back({.size = input.bytes * pair_.forward.steps,
-                                 .first = forward_time_.first,
-                                 .last = backward_time_.last,
-                                 .values = std::move(of)});
+      modified_.Add(input.bytes * pair_.forward.steps, forward_time_.first, backward_time_.last, std::move(of));
     }
   }
 
-  // The forward body runs once more at the begin of the backward body: the most that it needs, besides what stays.
-  std::int64_t ReplayBytes(const std::function<bool()>& is_stopped) const {
+  // The forward body runs once more at the beginning of the backward body: the most that it needs, besides what stays.
+  std::int64_t ReplayBytes() const {
     std::int64_t most = 0;
     for (const auto& [when, step] : made_) {
-      if (is_stopped()) return 0;
+      if (simulator_.IsStopped()) return 0;
       std::int64_t live = 0;
       for (const auto& [other, bytes] : made_) live += other <= when ? bytes : 0;
-      for (const Buffer& buffer : compiled_.buffers()) {
+      for (const Buffer& buffer : simulator_.compiled().buffers()) {
         const bool runs = buffer.first >= forward_time_.first && buffer.first <= when && buffer.last >= when &&
                           buffer.last <= forward_time_.last;
         if (runs && !IsMade(buffer.size)) live += buffer.size;
@@ -348,12 +285,11 @@ class LoopRecomputer {
   }
 
   const Program& program_;
-  const Meaning& meaning_;
-  const Dimensions& dimensions_;
-  const BufferAssignment& compiled_;
+  const Simulator& simulator_;
   const LoopPair& pair_;
   const HloComputation& forward_;
   const HloComputation& backward_;
+  Checkpoint checkpoint_;
   ModifiedProgram& modified_;
   Time forward_time_;
   Time backward_time_;
@@ -361,21 +297,246 @@ class LoopRecomputer {
   std::vector<Stack> stacks_;                                // the largest first
   std::set<int> stacked_leaves_;                             // of the forward loop
   std::vector<Input> inputs_;                                // for which no stack is kept
-  std::map<ArrayDims, int> products_;                        // of the forward body, by sorted dimensions
-  std::map<ArrayDims, int> live_again_;                      // values, likewise
   std::vector<std::pair<std::int64_t, std::int64_t>> made_;  // again: when in the forward body, and bytes
 };
 
+// Recomputes layers that follow each other in the entry computation.
+class BlockRecomputer {
+ public:
+  BlockRecomputer(const Simulator& simulator, Blocks blocks, ModifiedProgram* modified)
+      : program_(simulator.program()),
+        meaning_(simulator.meaning()),
+        blocks_(std::move(blocks)),
+        modified_(*modified),
+        last_of_place_(program_.values().size(), -1) {
+    for (const Buffer& buffer : simulator.compiled().buffers()) {
+      for (const ValueId id : buffer.values) last_of_place_[id] = buffer.last;
+    }
+    for (const BlockId block : blocks_.list.ids()) {
+      for (const InstructionId id : blocks_.list[block].instructions) block_of_[id] = block;
+    }
+  }
+
+  void Run() {
+    Collect();
+    Indexed<BlockId, std::vector<const Kept*>> replayed(blocks_.list.size());
+    const std::map<std::pair<BlockId, ArrayDims>, const Kept*> passed_on = PassedOn();
+    for (const Kept& kept : results_) {
+      const auto one = passed_on.find({kept.block, kept.dims});
+      const bool stays =
+          kept.reaches_others || (!kept.readers.empty() && (one == passed_on.end() || one->second == &kept));
+      if (stays) {
+        KeepInput(kept);
+      } else if (kept.block && kept.last_backward >= 0) {
+        replayed[kept.block].push_back(&kept);
+      }
+    }
+    for (const BlockId block : replayed.ids()) Replay(blocks_.list[block], std::move(replayed[block]));
+  }
+
+ private:
+  // A result of the entry computation, with its recomputations by the compiler.
+  struct Kept {
+    BlockId block;  // that makes it
+    std::vector<ValueId> values;
+    std::int64_t bytes = 0;
+    std::int64_t first = INT64_MAX;
+    std::int64_t last_of_place = -1;  // including what is written over it in place
+    std::int64_t last_forward = -1;   // read by the forward pass of its own block
+    std::int64_t first_backward = INT64_MAX;
+    std::int64_t last_backward = -1;
+    int forward_readers = 0;
+    bool is_fused = false;        // into its only reader, which follows from it elementwise
+    std::set<BlockId> readers;    // blocks other than its own whose forward pass reads it
+    bool reaches_others = false;  // the forward pass outside of any block reads it, or it is returned
+    ArrayDims dims;
+  };
+  struct Place {
+    BlockId block;  // whose forward pass the instruction is part of
+    bool again;     // as a part of the backward pass
+  };
+
+  // The result that a block passes on to others, by block and dimensions. It is one array, though the compiler may keep
+  // the arrays that it is the sum of.
+  std::map<std::pair<BlockId, ArrayDims>, const Kept*> PassedOn() const {
+    std::map<std::pair<BlockId, ArrayDims>, const Kept*> passed_on;
+    for (const Kept& kept : results_) {
+      if (!kept.block || kept.readers.empty() || kept.reaches_others) continue;
+      const Kept*& one = passed_on[{kept.block, kept.dims}];
+      if (one == nullptr || kept.bytes < one->bytes) one = &kept;
+    }
+    return passed_on;
+  }
+
+  Place PlaceOf(InstructionId instruction) const {
+    const auto found = block_of_.find(instruction);
+    const BlockId block = found == block_of_.end() ? BlockId() : found->second;
+    const std::string_view name = program_.At(instruction).name;
+    const bool is_recomputed = OriginalName(name) != name;
+    const std::int64_t begin = !block || is_recomputed ? blocks_.turn : blocks_.list[block].backward_begin;
+    return {block, program_.ScheduledAt(instruction) >= begin};
+  }
+
+  void Collect() {
+    std::map<ComputedArray, Kept> results;
+    for (const ProgramValue& value : program_.values()) {
+      if (!value.array || value.first < 0 || value.size < kSmallestKept || program_.AllocationOf(value).IsFixed())
+        continue;
+      const InstructionId source = CopiedFrom(program_, value.array.instruction);
+      if (program_.InstructionOf(value).computation != program_.module().entry || !meaning_.IsForward(source)) continue;
+      Kept& kept = results[OriginalOf(program_, value)];
+      kept.values.push_back(value.id);
+      kept.bytes = std::max(kept.bytes, value.size);
+      kept.first = std::min(kept.first, value.first);
+      kept.last_of_place = std::max({kept.last_of_place, value.last, last_of_place_[value.id]});
+      kept.dims = SortedDims(program_.ShapeOf(value.array).dims);
+      kept.block = std::max(kept.block, PlaceOf(source).block);
+    }
+    for (auto& [array, kept] : results) {
+      for (const ValueId id : kept.values) FindReaders(program_.values()[id].array, 0, &kept);
+      results_.push_back(std::move(kept));
+    }
+  }
+
+  void FindReaders(ArrayId array, int depth, Kept* kept) const {
+    if (depth > kMostCopies) return;
+    for (const InstructionId user : program_.UsersOf(array.instruction)) {
+      const HloInstruction& is = program_.At(user);
+      if (is.opcode == "get-tuple-element") {
+        if (program_.dimensions().TakenBy(is).leaf == array.leaf) FindReaders({user, 0}, depth + 1, kept);
+      } else if (Copies(program_, user, array.instruction)) {
+        FindReaders({user, 0}, depth + 1, kept);
+      } else if (is.opcode == "tuple") {
+        kept->reaches_others = true;
+      } else {
+        ReadBy(user, kept);
+      }
+    }
+  }
+
+  void ReadBy(InstructionId user, Kept* kept) const {
+    const std::int64_t position = program_.ScheduledAt(user);
+    const auto [block, again] = PlaceOf(user);
+    if (again || !meaning_.IsForward(user)) {
+      if (position < blocks_.turn) return;
+      kept->first_backward = std::min(kept->first_backward, position);
+      kept->last_backward = std::max(kept->last_backward, position);
+    } else if (!block) {
+      kept->reaches_others = true;
+    } else if (block != kept->block) {
+      kept->readers.insert(block);
+    } else {
+      kept->last_forward = std::max(kept->last_forward, position);
+      kept->is_fused = ++kept->forward_readers == 1 && FollowsElementwise(user, *kept);
+    }
+  }
+
+  bool FollowsElementwise(InstructionId user, const Kept& kept) const {
+    if (program_.dimensions().LeafCount(user) != 1 || blocks_.with_product.contains(user)) return false;
+    return SortedDims(program_.ShapeOf({user, 0}).dims) == kept.dims;
+  }
+
+  // What a block reads from outside has to be there until its forward pass has run again. What is changed in place
+  // lives on as what it is then.
+  void KeepInput(const Kept& kept) {
+    std::int64_t until = kept.last_of_place;
+    for (const BlockId reader : kept.readers) {
+      const std::int64_t begin = blocks_.list[reader].backward_begin;
+      if (begin < INT64_MAX) until = std::max(until, begin);
+    }
+    if (until > kept.last_of_place) Add(kept, kept.last_of_place + 1, until);
+  }
+
+  void Add(const Kept& kept, std::int64_t first, std::int64_t last) {
+    modified_.Add(kept.bytes, first, last, {kept.values.front()});
+  }
+
+  std::map<ArrayDims, int> ProductsOf(const Block& block) const {
+    std::set<ComputationId> called;
+    for (const InstructionId id : block.instructions)
+      called.insert(program_.At(id).calls.begin(), program_.At(id).calls.end());
+    return program_.dimensions().ProductsIn(called, {block.instructions.begin(), block.instructions.end()});
+  }
+
+  void Replay(const Block& block, std::vector<const Kept*> kept) {
+    if (kept.empty()) return;
+    std::sort(kept.begin(), kept.end(), [](const Kept* a, const Kept* b) { return a->first < b->first; });
+    const std::int64_t begin = block.backward_begin;
+    // Gradients of weights, which the compiler put off while there was no need to make room, follow at once.
+    std::int64_t end = INT64_MAX;
+    for (const Block& other : blocks_.list) {
+      if (other.backward_begin > begin) end = std::min(end, other.backward_begin);
+    }
+    Checkpoint checkpoint(ProductsOf(block), &modified_);
+    for (const Kept* value : kept) {
+      if (value->first >= begin || value->first_backward > value->last_backward) continue;
+      const bool comes_back = checkpoint.Remove(value->values, value->dims);
+      if (!value->is_fused) Add(*value, value->first, std::max(value->last_forward, value->first));
+      if (!comes_back) continue;
+      const std::int64_t back = std::min(begin, value->first_backward);
+      Add(*value, back, std::max(back, std::min(end, value->last_backward)));
+    }
+  }
+
+  const Program& program_;
+  const Meaning& meaning_;
+  const Blocks blocks_;
+  ModifiedProgram& modified_;
+  std::map<InstructionId, BlockId> block_of_;
+  std::vector<Kept> results_;
+  Indexed<ValueId, std::int64_t> last_of_place_;
+};
+
+// Several blocks as one.
+Blocks Joined(const Blocks& blocks, std::size_t each) {
+  Blocks joined = blocks;
+  joined.list.clear();
+  for (const BlockId id : blocks.list.ids()) {
+    if (id.value % each == 0) joined.list.emplace_back();
+    Block& into = joined.list.back();
+    const Block& block = blocks.list[id];
+    into.instructions.insert(into.instructions.end(), block.instructions.begin(), block.instructions.end());
+    into.backward_begin = std::min(into.backward_begin, block.backward_begin);
+  }
+  return joined;
+}
+
+std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
+  const Blocks blocks = FindBlocks(simulator.program(), simulator.meaning());
+  if (blocks.list.size() < 2) return std::nullopt;
+  // What the values that come back would be fused into is not known: that the program needs more is rarely true.
+  ModifiedProgram best = simulator.Unmodified();
+  std::int64_t least = simulator.need_bytes();
+  // Blocks without a name may be parts of a layer: the user puts the checkpoint where it helps most.
+  const std::size_t most = blocks.named ? 1 : std::min(kMostJoined, blocks.list.size() / 2);
+  for (std::size_t each = 1; each <= most && !simulator.IsStopped(); ++each) {
+    ModifiedProgram modified = simulator.Unmodified();
+    BlockRecomputer(simulator, Joined(blocks, each), &modified).Run();
+    const std::int64_t left = simulator.EstimateOf(modified).left_bytes;
+    if (left >= least) {
+      best.tried += simulator.CountModified(modified);
+      continue;
+    }
+    least = left;
+    best = std::move(modified);
+  }
+  // A checkpoint that is there already may be in the wrong place: what another would save is not known.
+  const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
+  const auto& all = simulator.program().module().instructions;
+  if (least == simulator.need_bytes() && std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;
+  return best;
+}
+
 }  // namespace
 
-std::optional<ModifiedProgram> Changes::Recompute() const {
-  if (!meaning_.trains()) return RuledOut("no_gradients");
-  const std::vector<LoopPair> pairs = PairFinder(program_, meaning_, compiled_).Find();
-  if (pairs.empty()) return RecomputeBlocks();
-  ModifiedProgram modified = AsItIs();
+std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
+  if (!simulator.meaning().trains()) return simulator.RuledOut("no_gradients");
+  const std::vector<LoopPair> pairs = FindLoopPairs(simulator.program(), simulator.meaning(), simulator.compiled());
+  if (pairs.empty()) return RecomputeBlocks(simulator);
+  ModifiedProgram modified = simulator.Unmodified();
   for (const LoopPair& pair : pairs) {
-    if (IsStopped()) break;
-    LoopRecomputer(program_, meaning_, compiled_, pair, &modified).Run([this] { return IsStopped(); });
+    if (simulator.IsStopped()) break;
+    LoopRecomputer(simulator, pair, &modified).Run();
     modified.tried += static_cast<std::int64_t>(pair.stacks.size());
   }
   return modified;

@@ -1,186 +1,206 @@
 // Arrays split over more devices.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "program/change.h"
+#include "program/remedies.h"
 
 namespace whyoom {
+namespace {
 
 // Weights, their optimizer state and gradients. Arrays that are split already stay as they are.
-Sizes Changes::StateSharded(std::int64_t devices) const {
-  std::set<std::string> whole;
-  std::set<std::string> split;
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    if (!meaning_.IsState(parameter.place)) continue;
-    const bool is_split =
-        std::any_of(parameter.shards.begin(), parameter.shards.end(), [](std::int64_t n) { return n > 1; });
-    (is_split ? split : whole).insert(program_.ShapeOf(parameter).shape);
+Sizes StateSharded(const Simulator& simulator, std::int64_t devices) {
+  const Program& program = simulator.program();
+  std::set<std::string_view> whole;  // shapes
+  std::set<std::string_view> split;
+  for (const ProgramParameter& parameter : program.parameters()) {
+    if (simulator.meaning().IsState(parameter))
+      (parameter.IsSplit() ? split : whole).insert(program.ShapeOf(parameter.array).shape);
   }
-  Sizes sizes = compiled_.CompiledSizes();
-  for (const ProgramValue& value : program_.values()) {
-    if (value.leaf < 0) continue;
-    const std::string& shape = program_.ShapeOf(value).shape;
-    if (whole.contains(shape) && !split.contains(shape)) sizes[value.number] /= devices;
-  }
-  return sizes;
+  return simulator.Resized([&](const ProgramValue& value) {
+    const std::string_view shape = program.ShapeOf(value.array).shape;
+    return whole.contains(shape) && !split.contains(shape) ? value.size / devices : value.size;
+  });
 }
 
-std::map<std::string, Changes::MeshAxis> Changes::MeshAxes() const {
-  std::map<std::string, MeshAxis> axes;
-  const Dimensions& dimensions = program_.dimensions();
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const std::vector<std::vector<int>> dims = dimensions.Of(parameter.instruction, parameter.leaf);
+// What an axis of the mesh splits: dimension groups, with the length that a device has.
+struct MeshAxis {
+  std::set<std::pair<GroupId, std::int64_t>> splits;
+  bool of_state = false;  // weights are among it
+};
+
+std::map<std::string, MeshAxis> MeshAxes(const Simulator& simulator) {
+  std::map<std::string, MeshAxis> axes;  // by name
+  const Dimensions& dimensions = simulator.program().dimensions();
+  for (const ProgramParameter& parameter : simulator.program().parameters()) {
+    const std::vector<FactorIds> dims = dimensions.FactorsOf(parameter.array);
     for (std::size_t dim = 0; dim < std::min(dims.size(), parameter.axes.size()); ++dim) {
       if (dims[dim].empty()) continue;
+      const FactorId factor = dims[dim].front();
       for (const std::string& name : parameter.axes[dim]) {
         MeshAxis& axis = axes[name];
-        axis.splits.emplace(dimensions.Family(dims[dim].front()), dimensions.factors().size(dims[dim].front()));
-        axis.of_state = axis.of_state || meaning_.RoleOf(parameter.place) == Role::kWeights;
+        axis.splits.emplace(dimensions.GroupOf(factor), dimensions.factors().size(factor));
+        axis.of_state = axis.of_state || simulator.meaning().RoleOf(parameter) == Role::kWeights;
       }
     }
   }
   return axes;
 }
 
-std::optional<ModifiedProgram> Changes::MoreDevices(std::int64_t times) const {
-  const std::map<std::string, MeshAxis> axes = MeshAxes();
-  if (axes.empty() && program_.partitions() <= 1) return SplitOver(times);
-  // One axis of the mesh grows: what is split along it is split further, unless it is put together again.
-  std::optional<ModifiedProgram> best;
-  const Dimensions& dimensions = program_.dimensions();
-  for (const auto& named : axes) {
-    const MeshAxis& axis = named.second;
-    const auto is_split = [&](int factor) {
-      return axis.splits.contains({dimensions.Family(factor), dimensions.factors().size(factor)});
-    };
-    ModifiedProgram modified = AsItIs();
-    modified.parts = times;
-    modified.of_state = axis.of_state;
-    for (const ProgramValue& value : program_.values()) {
-      if (value.leaf < 0) continue;
-      const std::vector<std::vector<int>> dims = dimensions.Of(value.instruction, value.leaf);
-      const bool split = std::any_of(dims.begin(), dims.end(), [&](const std::vector<int>& factors) {
-        return std::any_of(factors.begin(), factors.end(), is_split);
-      });
-      if (split) modified.sizes[value.number] /= times;
-    }
-    if (!best || Judge(modified).left_bytes < Judge(*best).left_bytes) best = std::move(modified);
-  }
-  return best;
-}
+// Which arguments are split over devices already.
+struct SplitArguments {
+  bool inputs = false;
+  bool weights = false;
+  std::set<GroupId> groups;  // of the dimensions that are split
+};
 
-std::optional<ModifiedProgram> Changes::Shard(std::int64_t devices) const {
-  if (!program_.is_for_a_mesh()) return std::nullopt;  // there may be one device only
-  return SplitOver(devices);
-}
-
-bool Changes::LeadsWithBatch(const std::vector<int>& dimension) const {
-  return meaning_.batch() && !dimension.empty() && dimension.front() == meaning_.batch().families.front();
-}
-
-Changes::Split Changes::FindSplit() const {
-  Split split;
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
-    for (std::size_t dim = 0; dim < std::min(rows.size(), parameter.shards.size()); ++dim) {
+SplitArguments FindSplit(const Simulator& simulator) {
+  SplitArguments split;
+  for (const ProgramParameter& parameter : simulator.program().parameters()) {
+    const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
+    for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
       if (parameter.shards[dim] <= 1) continue;
-      (meaning_.IsState(parameter.place) ? split.weights : split.inputs) = true;
-      split.groups.insert(rows[dim].begin(), rows[dim].end());
+      (simulator.meaning().IsState(parameter) ? split.weights : split.inputs) = true;
+      split.groups.insert(groups[dim].begin(), groups[dim].end());
     }
   }
   return split;
 }
 
-// What is put together again from all devices, and need not be: `devices` times as long as the batch of one.
-std::optional<Sizes> Changes::GatheredSplit(std::int64_t devices) const {
+// What is gathered from all devices, and need not be: `devices` times as long as the batch of one.
+std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devices) {
+  const Program& program = simulator.program();
+  const Axis batch = simulator.meaning().batch();
+  const auto is_of_batch = [&](const Groups& groups) {
+    return batch && !groups.empty() && groups.front() == batch.groups.front();
+  };
   std::int64_t local = 0;
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const Rows rows = meaning_.RowsOf(parameter.instruction, parameter.leaf);
-    if (!rows.empty() && LeadsWithBatch(rows[0])) local = std::max(local, program_.ShapeOf(parameter).dims[0]);
+  for (const ProgramParameter& parameter : program.parameters()) {
+    const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
+    if (!groups.empty() && is_of_batch(groups[0])) local = std::max(local, program.ShapeOf(parameter.array).dims[0]);
   }
   if (local == 0) return std::nullopt;
-  Sizes sizes = compiled_.CompiledSizes();
   bool any = false;
-  for (const ProgramValue& value : program_.values()) {
-    const Rows& rows = meaning_.RowsOf(value.number);
-    for (std::size_t dim = 0; dim < rows.size(); ++dim) {
-      if (!LeadsWithBatch(rows[dim]) || program_.ShapeOf(value).dims[dim] != local * devices) continue;
-      sizes[value.number] /= devices;
+  Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
+    const ArrayGroups& groups = simulator.meaning().GroupsOf(value.id);
+    const ArrayDims& dims = program.ShapeOf(value.array).dims;
+    for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+      if (!is_of_batch(groups[dim]) || dims[dim] != local * devices) continue;
       any = true;
-      break;
+      return value.size / devices;
     }
-  }
-  return any ? std::optional(sizes) : std::nullopt;
+    return value.size;
+  });
+  return any ? std::optional(std::move(sizes)) : std::nullopt;
 }
 
 // The long axes of the largest arrays that so many devices can share.
-std::set<std::vector<int>> Changes::LongAxes(std::int64_t devices) const {
-  std::set<std::vector<int>> axes;
-  for (const int b : compiled_.LiveAtPeak()) {
-    const Buffer& buffer = compiled_.buffers()[b];
-    if (buffer.size < need_ / 20) continue;
-    for (const std::vector<int>& row : meaning_.RowsOf(buffer.values.front())) {
+std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
+  std::set<Groups> axes;
+  for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
+    if (buffer->size < simulator.need_bytes() / 20) continue;
+    for (const Groups& groups : simulator.meaning().GroupsOf(buffer->values.front())) {
       std::int64_t size = 1;
-      for (const int group : row) size *= program_.dimensions().factors().size(group);
-      if (size % devices == 0 && !row.empty()) axes.insert(row);
+      for (const GroupId group : groups) size *= simulator.program().dimensions().factors().size(group);
+      if (size % devices == 0 && !groups.empty()) axes.insert(groups);
     }
   }
   return axes;
 }
 
 // If the weights are split, the activations between them are whole on each device: split along the sequence.
-Sizes Changes::BetweenWeights(const std::set<int>& split, std::int64_t devices) const {
-  const Axis& axis = meaning_.sequence() ? meaning_.sequence() : meaning_.batch();
-  Sizes sizes = compiled_.CompiledSizes();
-  for (const ProgramValue& value : program_.values()) {
-    const Rows& rows = meaning_.RowsOf(value.number);
-    const bool is_split = std::any_of(rows.begin(), rows.end(), [&](const std::vector<int>& row) {
-      return std::any_of(row.begin(), row.end(), [&](int group) { return split.contains(group); });
-    });
-    if (!is_split && axis) sizes[value.number] = Scaled(value, axis, {.of = devices, .once = true});
-  }
-  return sizes;
+Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split, std::int64_t devices) {
+  const Meaning& meaning = simulator.meaning();
+  const Axis axis = meaning.sequence() ? meaning.sequence() : meaning.batch();
+  const auto is_split = [&](const Groups& groups) {
+    return std::any_of(groups.begin(), groups.end(), [&](GroupId group) { return split.contains(group); });
+  };
+  return simulator.Resized([&](const ProgramValue& value) {
+    const ArrayGroups& groups = meaning.GroupsOf(value.id);
+    if (!axis || std::any_of(groups.begin(), groups.end(), is_split)) return value.size;
+    return ScaledSize(simulator, value, axis, {.of = devices, .once = true});
+  });
 }
 
-// What is sent to the host is put together in one place first.
-Sizes Changes::WholeWhereSent(Sizes sizes) const {
-  for (const ArrayDims& dims : SentToHost()) {
-    for (const ProgramValue& value : program_.values()) {
-      if (value.leaf >= 0 && program_.ShapeOf(value).dims == dims) sizes[value.number] = value.size;
+// An array that is sent to the host is gathered in one place first.
+Sizes WholeIfSent(const Program& program, Sizes sizes) {
+  for (const ArrayDims& dims : SentToHost(program)) {
+    for (const ProgramValue& value : program.values()) {
+      if (value.array && program.ShapeOf(value.array).dims == dims) sizes[value.id] = value.size;
     }
   }
   return sizes;
 }
 
-std::optional<ModifiedProgram> Changes::SplitOver(std::int64_t devices) const {
-  const Split split = FindSplit();
+std::optional<ModifiedProgram> SplitOver(const Simulator& simulator, std::int64_t devices) {
+  const SplitArguments split = FindSplit(simulator);
   std::optional<ModifiedProgram> best;
   std::int64_t least = 0;
   const auto consider = [&](Sizes sizes, const Axis& axis, bool of_state = false) {
-    ModifiedProgram modified{
-        .sizes = WholeWhereSent(std::move(sizes)), .parts = devices, .axis = axis, .of_state = of_state};
-    const std::int64_t left = Judge(modified).left_bytes;
+    ModifiedProgram modified{.sizes = WholeIfSent(simulator.program(), std::move(sizes)),
+                             .parts = devices,
+                             .axis = axis,
+                             .of_state = of_state};
+    const std::int64_t left = simulator.EstimateOf(modified).left_bytes;
     if (best && left >= least) return;
     least = left;
     best = std::move(modified);
   };
-  const auto consider_axis = [&](const Axis& axis) { consider(Scaled(axis, {.of = devices, .once = true}), axis); };
-  if (!split.weights || split.inputs) consider(StateSharded(devices), {}, true);
+  const auto consider_axis = [&](const Axis& axis) {
+    consider(simulator.Resized([&](const ProgramValue& value) {
+      return ScaledSize(simulator, value, axis, {.of = devices, .once = true});
+    }),
+             axis);
+  };
+  if (!split.weights || split.inputs) consider(StateSharded(simulator, devices), {}, true);
   if (split.inputs) {
-    if (std::optional<Sizes> sizes = GatheredSplit(devices)) consider(std::move(*sizes), {});
+    if (std::optional<Sizes> sizes = GatheredSplit(simulator, devices)) consider(std::move(*sizes), {});
   } else if (split.weights) {
-    consider(BetweenWeights(split.groups, devices), {});
+    consider(BetweenWeights(simulator, split.groups, devices), {});
   } else {
-    const bool by_batch = meaning_.batch() && meaning_.batch().size % devices == 0;
-    if (by_batch) consider_axis(meaning_.batch());
+    const Axis batch = simulator.meaning().batch();
+    const bool by_batch = batch && batch.size % devices == 0;
+    if (by_batch) consider_axis(batch);
     // If the batch does not fill the memory, something else is split: the axis that leaves least.
-    if (!by_batch || need_ - least < need_ / 4) {
-      for (const std::vector<int>& axis : LongAxes(devices)) consider_axis({axis, 0});
+    if (!by_batch || simulator.need_bytes() - least < simulator.need_bytes() / 4) {
+      for (const Groups& groups : LongAxes(simulator, devices)) consider_axis({groups, 0});
     }
   }
   return best;
+}
+
+}  // namespace
+
+std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int64_t times) {
+  const std::map<std::string, MeshAxis> axes = MeshAxes(simulator);
+  if (axes.empty() && simulator.program().partitions() <= 1) return SplitOver(simulator, times);
+  // One axis of the mesh grows: what is split along it is split further, unless it is gathered.
+  std::optional<ModifiedProgram> best;
+  const Dimensions& dimensions = simulator.program().dimensions();
+  for (const auto& named : axes) {
+    const MeshAxis& axis = named.second;
+    const auto is_split = [&](const FactorIds& factors) {
+      return std::any_of(factors.begin(), factors.end(), [&](FactorId factor) {
+        return axis.splits.contains({dimensions.GroupOf(factor), dimensions.factors().size(factor)});
+      });
+    };
+    ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
+                               const std::vector<FactorIds> dims = dimensions.FactorsOf(value.array);
+                               return std::any_of(dims.begin(), dims.end(), is_split) ? value.size / times : value.size;
+                             }),
+                             .parts = times,
+                             .of_state = axis.of_state};
+    if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
+      best = std::move(modified);
+  }
+  return best;
+}
+
+std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices) {
+  if (!simulator.program().is_for_a_mesh()) return std::nullopt;  // there may be one device only
+  return SplitOver(simulator, devices);
 }
 
 }  // namespace whyoom

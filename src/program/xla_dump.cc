@@ -15,9 +15,10 @@
 #include "input/byte_source.h"
 #include "input/stop.h"
 #include "program/dump_files.h"
+#include "program/estimates.h"
 #include "program/hlo.h"
 #include "program/memory.h"
-#include "program/prospect.h"
+#include "program/occupancy.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
@@ -96,7 +97,7 @@ void Take(const MemoryAllocation& allocation, std::vector<LiveValue>* live) {
   live->back().value.size = allocation.size;
 }
 
-void Describe(const HloModule& module, int instruction, Allocation* row) {
+void Describe(const HloModule& module, InstructionId instruction, Allocation* row) {
   row->op_name = module.instructions[instruction].op_name;
   const SourceLine source = UserLine(module, instruction);
   row->source_file = source.file;
@@ -111,19 +112,18 @@ Allocation MakeRow(const LiveValue& live, const HloModule& module) {
   row.shape_text = live.value.shape;
   row.array = ParseArrayShape(live.value.shape);
   if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
-  if (row.unpadded_bytes && *row.unpadded_bytes<live.value.size&& * row.unpadded_bytes> 0) {
-    row.padding_bytes = live.value.size - *row.unpadded_bytes;
-    row.padding_factor =
-        std::round(10.0 * static_cast<double>(live.value.size) / static_cast<double>(*row.unpadded_bytes)) / 10.0;
+  const std::int64_t plain = row.unpadded_bytes.value_or(0);
+  if (plain > 0 && plain < live.value.size) {
+    row.padding_bytes = live.value.size - plain;
+    row.padding_factor = std::round(10.0 * static_cast<double>(live.value.size) / static_cast<double>(plain)) / 10.0;
   }
   row.xla_label = live.value.name;
-  const int instruction = module.Find(live.value.name);
-  if (instruction >= 0) Describe(module, instruction, &row);
+  if (const InstructionId instruction = module.Find(live.value.name)) Describe(module, instruction, &row);
   return row;
 }
 
 // A debug print or callback holds next to nothing itself; what it sends must be whole for it.
-Allocation MakeTransferRow(const HloModule& module, int transfer) {
+Allocation MakeTransferRow(const HloModule& module, InstructionId transfer) {
   Allocation row;
   row.size_bytes = 512;  // what the compiler's own reports print for a send
   row.kind = KindName(AllocationKind::kTemporaries);
@@ -139,7 +139,7 @@ std::vector<std::string> SourceFiles(const HloModule& module) {
   return {files.begin(), files.end()};
 }
 
-void SetTotals(const std::vector<MemoryAllocation>& allocations, Evidence* facts) {
+void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evidence* facts) {
   double arguments = 0;
   double outputs = 0;
   double shared = 0;
@@ -170,7 +170,7 @@ void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
                    [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
   if (live.size() > kMostRows) live.resize(kMostRows);
   for (const LiveValue& value : live) rows->push_back(MakeRow(value, files.text));
-  for (const int transfer : HostTransfers(files.text)) rows->push_back(MakeTransferRow(files.text, transfer));
+  for (const InstructionId transfer : HostTransfers(files.text)) rows->push_back(MakeTransferRow(files.text, transfer));
   for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
   for (Allocation& row : *rows) BoundTexts(&row);
 }
@@ -188,7 +188,7 @@ void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, c
   const bool failed = files.failed;
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
   const auto limit = static_cast<std::int64_t>(limit_bytes);
-  *prospects = failed ? LookAhead(program, role_words, limit, stop) : LookAt(program, role_words, limit, stop);
+  *prospects = EstimateProgram(program, role_words, limit, failed ? WithRemedies::kYes : WithRemedies::kNo, stop);
   if (stop.IsAsked()) {
     *prospects = {};
     *problem = {files.text_path, "", stop.Why() + ": " + kNoChanges};

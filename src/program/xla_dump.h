@@ -14,14 +14,23 @@
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
+#include "facts/prospects.h"
 #include "input/artifact.h"
 #include "input/limits.h"
-#include "program/dump_files.h"
-#include "program/prospect.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
-// What one compile came to, as its dump tells.
+// The files of a module; empty if there is none.
+struct DumpPaths {
+  std::string buffer_assignment;
+  std::string live_range;
+  std::string intermediate;  // written on failure only
+  std::string optimized;
+  std::string before;  // optimization
+};
+
+// The result of one compile, read from its dump.
 struct DumpReading {
   bool failed = false;
   // arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, program_need_bytes (all of it), module, and

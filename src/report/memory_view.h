@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "facts/compiled_program.h"
-#include "program/prospect.h"
+#include "facts/prospects.h"
 
 namespace whyoom {
 

@@ -4,6 +4,7 @@
 #include "fuzz/fuzz.h"
 #include "program/hlo.h"
 #include "program/memory.h"
+#include "program/occupancy.h"
 
 using namespace whyoom;
 
@@ -21,18 +22,18 @@ void CheckMemory(const ModuleMemory& memory) {
 
 // Takes away computations that nothing calls until none is left, which is so when none calls itself by any way.
 void CheckCalls(const HloModule& module) {
-  std::vector<int> callers(module.computations.size(), 0);
+  Indexed<ComputationId, int> callers(module.computations.size(), 0);
   for (const HloInstruction& instruction : module.instructions) {
-    for (const int call : instruction.calls) ++callers[static_cast<std::size_t>(call)];
+    for (const ComputationId call : instruction.calls) ++callers[call];
   }
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < callers.size(); ++i) {
-    if (callers[i] == 0) free.push_back(i);
+  std::vector<ComputationId> free;
+  for (const ComputationId id : callers.ids()) {
+    if (callers[id] == 0) free.push_back(id);
   }
   for (std::size_t done = 0; done < free.size(); ++done) {
-    for (const int instruction : module.computations[free[done]].instructions) {
-      for (const int call : module.instructions[static_cast<std::size_t>(instruction)].calls) {
-        if (--callers[static_cast<std::size_t>(call)] == 0) free.push_back(static_cast<std::size_t>(call));
+    for (const InstructionId instruction : module.computations[free[done]].instructions) {
+      for (const ComputationId call : module.instructions[instruction].calls) {
+        if (--callers[call] == 0) free.push_back(call);
       }
     }
   }
@@ -41,17 +42,16 @@ void CheckCalls(const HloModule& module) {
 
 // The numbers lead somewhere, and following them comes to an end.
 void CheckModule(const HloModule& module) {
-  const auto instructions = static_cast<int>(module.instructions.size());
-  for (int i = 0; i < instructions; ++i) {
-    const HloInstruction& instruction = module.instructions[static_cast<std::size_t>(i)];
-    for (const int operand : instruction.operands) {
-      Require(operand >= 0 && operand < i, "operands come first");
-      Require(module.instructions[static_cast<std::size_t>(operand)].computation == instruction.computation,
+  const InstructionId end = module.instructions.next_id();
+  for (const InstructionId i : module.instructions.ids()) {
+    const HloInstruction& instruction = module.instructions[i];
+    for (const InstructionId operand : instruction.operands) {
+      Require(operand && operand < i, "operands come first");
+      Require(module.instructions[operand].computation == instruction.computation,
               "operands are of the same computation");
     }
-    for (const int call : instruction.calls) {
-      Require(call >= 0 && call < static_cast<int>(module.computations.size()), "what is called is there");
-    }
+    for (const ComputationId call : instruction.calls)
+      Require(module.computations.Has(call), "what is called is there");
     Require(module.ShapeOf(i).array.dims.size() <= 32, "the shape is there");
     Require(InstructionLabel(module, i).size() <= 250, "labels are cut");
     UserLine(module, i);
@@ -61,8 +61,8 @@ void CheckModule(const HloModule& module) {
     Require(module.frames[i].parent >= 0 && module.frames[i].parent < static_cast<int>(i), "frames lead back");
   }
   for (const HloComputation& computation : module.computations) {
-    Require(computation.root < instructions, "the root is there");
-    for (const int parameter : computation.parameters) Require(parameter < instructions, "the parameter is there");
+    Require(computation.root < end, "the root is there");
+    for (const InstructionId parameter : computation.parameters) Require(parameter < end, "the parameter is there");
   }
 }
 

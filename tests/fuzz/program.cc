@@ -5,7 +5,7 @@
 #include <array>
 
 #include "fuzz/fuzz.h"
-#include "program/prospect.h"
+#include "program/estimates.h"
 
 using namespace whyoom;
 
@@ -22,11 +22,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Program program(ReadHlo(*OpenMemory(files[0])), ReadHlo(*OpenMemory(files[3])),
                         ReadMemory(*OpenMemory(files[1]), ranges.get()));
   for (const ProgramOutput& output : program.outputs())
-    Require(output.leaf < program.dimensions().LeafCount(output.instruction), "an output is there");
+    Require(output.array.leaf < program.dimensions().LeafCount(output.array.instruction), "an output is there");
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
-    const Prospects prospects = LookAhead(program, {}, limit);
+    const Prospects prospects = EstimateProgram(program, {}, limit, WithRemedies::kYes);
     for (const Prospect& prospect : prospects.changes) {
-      Require(IsChange(prospect.change), "a change has a name");
+      Require(IsRemedy(prospect.change), "a change has a name");
       // Where the outcome is open, no figure is given.
       const std::int64_t saves = prospect.open ? 0 : prospects.need_bytes - prospect.left_bytes;
       Require(prospect.saves_bytes == saves, "what is saved is not left");

@@ -44,7 +44,7 @@ std::vector<fs::path> Sources() {
 // What one source file does that its room may not.
 std::vector<std::string> Violations(const std::string& room, const std::string& text) {
   std::vector<std::string> violations;
-  static const std::regex include(R"re(#include "(\w+)/[^"]+")re");
+  static const std::regex include(R"re(#include "(\w+)/([^"]+)")re");
   for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match) {
     const std::string other = (*match)[1];
     const std::size_t floor = FloorOf(other);
@@ -52,6 +52,8 @@ std::vector<std::string> Violations(const std::string& room, const std::string& 
       violations.push_back("unknown room " + other);
     } else if (other != room && floor <= FloorOf(room)) {
       violations.push_back(room + " includes " + other);
+    } else if (other == "program" && room != "program" && (*match)[2] != "xla_dump.h" && (*match)[2] != "listed.h") {
+      violations.push_back(room + " includes program/" + (*match)[2].str());
     }
   }
   static const std::regex process(R"re(\bstd::(cout|cerr|exit|getenv|signal)\b|\b(printf|isatty|getenv)\()re");
@@ -80,6 +82,8 @@ TEST_CASE("the layering check itself sees what it must", "[layering]") {
   CHECK(Violations("compare", "#include \"diagnose/finding.h\"\n") ==
         std::vector<std::string>{"compare includes diagnose"});
   CHECK(Violations("read", "#include \"read/session.h\"\n").empty());
+  CHECK(Violations("cli", "#include \"program/xla_dump.h\"\n").empty());
+  CHECK(Violations("cli", "#include \"program/hlo.h\"\n") == std::vector<std::string>{"cli includes program/hlo.h"});
 }
 
 }  // namespace TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "made_program.h"
-#include "program/prospect.h"
+#include "program/estimates.h"
 
 using namespace whyoom;
 
@@ -34,16 +34,16 @@ Program Layer(const std::string& inputs, const std::string& w_name = ", metadata
 const char* const kInput = "  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name=\"batch[\\'x\\']\"}\n";
 
 // The axis that is a dimension of an instruction's result.
-Axis AxisOf(const Program& program, const Meaning& meaning, const std::string& name, std::size_t dim) {
-  const int instruction = program.module().Find(name);
-  REQUIRE(instruction >= 0);
-  return {meaning.RowsOf(instruction, 0)[dim], program.dimensions().Leaf(instruction, 0).dims[dim]};
+Axis AxisOf(const Program& program, const std::string& name, std::size_t dim) {
+  const ArrayId array{program.module().Find(name), 0};
+  REQUIRE(array.instruction);
+  return {program.dimensions().GroupsOf(array)[dim], program.ShapeOf(array).dims[dim]};
 }
 
 // "path 0 64 batch", or "nowhere".
 std::string Place(const Program& program, const std::string& name, std::size_t dim) {
   const Meaning meaning(program, Words());
-  const std::optional<AxisPlace> place = FindPlace(program, meaning, AxisOf(program, meaning, name, dim));
+  const std::optional<AxisPlace> place = FindPlace(program, meaning, AxisOf(program, name, dim));
   if (!place) return "nowhere";
   return place->array + " " + std::to_string(place->number) + " " + std::to_string(place->length) + " " + place->name;
 }
@@ -58,8 +58,9 @@ TEST_CASE("no axis is nowhere", "[program]") {
   const Program program = Layer(kInput);
   const Meaning meaning(program, Words());
   CHECK_FALSE(FindPlace(program, meaning, Axis()));
-  CHECK_FALSE(FindPlace(program, meaning, {{1000000}, 64}));
-  CHECK_FALSE(FindPlace(program, meaning, {{meaning.batch().families[0], 1000000}, 64}));  // a part is not the whole
+  CHECK_FALSE(FindPlace(program, meaning, {{GroupId(1000000)}, 64}));
+  CHECK_FALSE(
+      FindPlace(program, meaning, {{meaning.batch().groups[0], GroupId(1000000)}, 64}));  // a part is not the whole
 }
 
 TEST_CASE("what is fed in says more than weights, however large they are", "[program]") {

@@ -1,11 +1,10 @@
 // The layers of a training step that are no loop, in programs written by hand.
-#include "program/blocks.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
 #include "made_program.h"
+#include "program/layers.h"
 
 using namespace whyoom;
 
@@ -49,7 +48,7 @@ std::string Show(const Program& program, const Blocks& blocks) {
     if (!shown.empty()) shown += "|";
     for (std::size_t i = 0; i < block.instructions.size(); ++i) {
       shown += i == 0 ? "" : " ";
-      shown += program.module().instructions[static_cast<std::size_t>(block.instructions[i])].name;
+      shown += program.At(block.instructions[i]).name;
     }
   }
   return shown;
@@ -72,11 +71,11 @@ TEST_CASE("layers are those that the framework numbered", "[program]") {
   const auto at = [&](const char* name) { return program.PositionOf(program.module().Find(name)); };
   CHECK(blocks.turn == at("b2"));
   REQUIRE(blocks.list.size() == 3);
-  CHECK(blocks.list[0].backward_begin == at("b0"));
-  CHECK(blocks.list[1].backward_begin == at("b1"));
-  CHECK(blocks.list[2].backward_begin == at("b2"));
+  CHECK(blocks.list.at(0).backward_begin == at("b0"));
+  CHECK(blocks.list.at(1).backward_begin == at("b1"));
+  CHECK(blocks.list.at(2).backward_begin == at("b2"));
   CHECK(blocks.with_product ==
-        std::set<int>{program.module().Find("f0"), program.module().Find("f1"), program.module().Find("f2")});
+        std::set<InstructionId>{program.module().Find("f0"), program.module().Find("f1"), program.module().Find("f2")});
 }
 
 TEST_CASE("where no layers are named, the program is cut where one array alone is handed on", "[program]") {

@@ -1,12 +1,11 @@
 // Changes of a hand-written program, and what each leaves.
-#include "program/change.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "catch.h"
 #include "made_program.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 
@@ -24,10 +23,10 @@ RoleWords Words() {
 
 // 64 examples through one layer: weights of 64 MiB, an input of 512 KiB, and two arrays of 2 MiB made of it.
 struct Layer {
-  explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), changes(program, meaning, limit) {}
+  explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), simulator(program, meaning, limit) {}
 
   std::int64_t Left(const std::optional<ModifiedProgram>& variant) const {
-    return variant ? changes.Judge(*variant).left_bytes : -1;
+    return variant ? simulator.EstimateOf(*variant).left_bytes : -1;
   }
 
   const Program program = MakeProgram(
@@ -49,30 +48,30 @@ struct Layer {
       "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
       "    w{}:0-9\n    x{}:0-9\n    y{}:2-3\n    z{}:3-9\n");
   const Meaning meaning;
-  const Changes changes;
+  const Simulator simulator;
 };
 
 constexpr std::int64_t kNeed = 68 * kMiB + 512 * kKiB;
 
 TEST_CASE("a program that is left as it is needs what it needed", "[program]") {
   const Layer layer;
-  CHECK(layer.changes.whole());
-  CHECK(layer.changes.need_bytes() == kNeed);
-  CHECK(layer.Left(layer.changes.AsItIs()) == kNeed);
-  CHECK(layer.changes.MadeOn(layer.changes.AsItIs()) == 0);
+  CHECK(layer.simulator.whole());
+  CHECK(layer.simulator.need_bytes() == kNeed);
+  CHECK(layer.Left(layer.simulator.Unmodified()) == kNeed);
+  CHECK(layer.simulator.CountModified(layer.simulator.Unmodified()) == 0);
 }
 
 TEST_CASE("a shorter axis makes all that has it smaller, and nothing else", "[program]") {
   const Layer layer;
   const Axis batch = layer.meaning.batch();
   REQUIRE(batch.size == 64);
-  CHECK(layer.Left(layer.changes.Shorten(batch, 2)) == 66 * kMiB + 256 * kKiB);
-  CHECK(layer.Left(layer.changes.Shorten(batch, 4)) == 65 * kMiB + 128 * kKiB);
-  const std::optional<ModifiedProgram> variant = layer.changes.Shorten(batch, 4);
+  CHECK(layer.Left(Shorten(layer.simulator, batch, 2)) == 66 * kMiB + 256 * kKiB);
+  CHECK(layer.Left(Shorten(layer.simulator, batch, 4)) == 65 * kMiB + 128 * kKiB);
+  const std::optional<ModifiedProgram> variant = Shorten(layer.simulator, batch, 4);
   REQUIRE(variant);
   CHECK(variant->parts == 4);
   CHECK(variant->axis == batch);
-  CHECK(layer.changes.MadeOn(*variant) == 3);  // the input and what is made of it
+  CHECK(layer.simulator.CountModified(*variant) == 3);  // the input and what is made of it
 }
 
 // 64 examples and an array of 4 MiB whose dimensions come from nowhere: they may be the batch, or not.
@@ -101,9 +100,9 @@ TEST_CASE("whether a shorter axis is enough is open if it depends on an array th
   // 21 MiB are needed; half the batch saves 512 KiB, and 2 MiB more if z has it.
   const auto is_open = [](std::int64_t limit) {
     const MadeProgram made = Lost(limit);
-    return made.changes.IsOpen(*made.changes.Shorten(made.meaning.batch(), 2));
+    return made.simulator.IsOpen(*Shorten(made.simulator, made.meaning.batch(), 2));
   };
-  CHECK(Lost(0).changes.need_bytes() == 21 * kMiB);
+  CHECK(Lost(0).simulator.need_bytes() == 21 * kMiB);
   CHECK(is_open(20 * kMiB));
   CHECK_FALSE(is_open(20 * kMiB + 512 * kKiB));  // enough without it
   CHECK_FALSE(is_open(16 * kMiB));               // not enough with it
@@ -113,85 +112,86 @@ TEST_CASE("whether a shorter axis is enough is open if it depends on an array th
 TEST_CASE("an axis may become longer, too", "[program]") {
   const Layer layer;
   const Axis batch = layer.meaning.batch();
-  CHECK(layer.Left(layer.changes.Resize(batch, 128)) == 73 * kMiB);
-  CHECK(layer.Left(layer.changes.Resize(batch, 64)) == kNeed);
-  CHECK(layer.Left(layer.changes.Resize(batch, 32)) == layer.Left(layer.changes.Shorten(batch, 2)));
+  CHECK(layer.Left(Resize(layer.simulator, batch, 128)) == 73 * kMiB);
+  CHECK(layer.Left(Resize(layer.simulator, batch, 64)) == kNeed);
+  CHECK(layer.Left(Resize(layer.simulator, batch, 32)) == layer.Left(Shorten(layer.simulator, batch, 2)));
 }
 
 TEST_CASE("no axis is no place for a change", "[program]") {
   const Layer layer;
-  CHECK_FALSE(layer.changes.Shorten(Axis(), 2));
-  CHECK_FALSE(layer.changes.Resize(Axis(), 2));
-  CHECK_FALSE(layer.changes.InPieces(Axis(), 2));
+  CHECK_FALSE(Shorten(layer.simulator, Axis(), 2));
+  CHECK_FALSE(Resize(layer.simulator, Axis(), 2));
+  CHECK_FALSE(InPieces(layer.simulator, Axis(), 2));
 }
 
 TEST_CASE("of two changes each shrinks what the other leaves", "[program]") {
   const Layer layer;
-  const ModifiedProgram half = *layer.changes.Shorten(layer.meaning.batch(), 2);
-  CHECK(layer.Left(layer.changes.Both(half, half)) == layer.Left(layer.changes.Shorten(layer.meaning.batch(), 4)));
-  CHECK(layer.Left(layer.changes.Both(half, layer.changes.AsItIs())) == layer.Left(half));
-  CHECK(layer.Left(layer.changes.Both(layer.changes.AsItIs(), half)) == layer.Left(half));
+  const ModifiedProgram half = *Shorten(layer.simulator, layer.meaning.batch(), 2);
+  CHECK(layer.Left(layer.simulator.Combined(half, half)) ==
+        layer.Left(Shorten(layer.simulator, layer.meaning.batch(), 4)));
+  CHECK(layer.Left(layer.simulator.Combined(half, layer.simulator.Unmodified())) == layer.Left(half));
+  CHECK(layer.Left(layer.simulator.Combined(layer.simulator.Unmodified(), half)) == layer.Left(half));
 }
 
 TEST_CASE("a change that the program rules out leaves it as it was", "[program]") {
   const Layer layer;
-  const ModifiedProgram none = layer.changes.RuledOut("no_gradients");
+  const ModifiedProgram none = layer.simulator.RuledOut("no_gradients");
   CHECK(none.ruled_out == "no_gradients");
-  CHECK(layer.changes.MadeOn(none) == 0);
+  CHECK(layer.simulator.CountModified(none) == 0);
   CHECK(layer.Left(none) == kNeed);
 }
 
 TEST_CASE("an outcome fits within the limit, and never within one that is not known", "[program]") {
   const Layer limited(kNeed);
-  CHECK(limited.changes.Fits({kNeed, 0}));
-  CHECK(limited.changes.Fits({kNeed - 1, kMiB}));
-  CHECK_FALSE(limited.changes.Fits({kNeed + 1, 0}));
-  CHECK_FALSE(Layer().changes.Fits({0, 0}));
+  CHECK(limited.simulator.Fits({kNeed, 0}));
+  CHECK(limited.simulator.Fits({kNeed - 1, kMiB}));
+  CHECK_FALSE(limited.simulator.Fits({kNeed + 1, 0}));
+  CHECK_FALSE(Layer().simulator.Fits({0, 0}));
 }
 
 TEST_CASE("without gradients there is nothing to recompute, but examples can be processed in steps", "[program]") {
   const Layer layer;
-  const std::optional<ModifiedProgram> recomputed = layer.changes.Recompute();
+  const std::optional<ModifiedProgram> recomputed = Recompute(layer.simulator);
   REQUIRE(recomputed);
   CHECK(recomputed->ruled_out == "no_gradients");
   // Half of y and z at a time, and a copy of the half of x that is processed.
-  CHECK(layer.Left(layer.changes.Accumulate(layer.meaning.batch(), 2)) == kNeed - 2 * kMiB + 256 * kKiB);
+  CHECK(layer.Left(Accumulate(layer.simulator, layer.meaning.batch(), 2)) == kNeed - 2 * kMiB + 256 * kKiB);
 }
 
 TEST_CASE("if no dimension is a vocabulary, what a change of the loss saves is unknown", "[program]") {
   const Layer layer;
-  CHECK_FALSE(layer.changes.ChunkLoss(8));
-  CHECK_FALSE(layer.changes.NumberLabels());
+  CHECK_FALSE(ChunkLoss(layer.simulator, 8));
+  CHECK_FALSE(NumberLabels(layer.simulator));
 }
 
 TEST_CASE("where the program shows no place for a change, none saves anything", "[program]") {
   const Layer layer;
-  CHECK_FALSE(layer.changes.BlockAttention());  // there is none
-  CHECK(layer.Left(layer.changes.WithoutHostTransfer().value_or(layer.changes.AsItIs())) == kNeed);
-  CHECK(layer.Left(layer.changes.MergeTinyDimensions().value_or(layer.changes.AsItIs())) == kNeed);
-  CHECK(layer.Left(layer.changes.Donate().value_or(layer.changes.AsItIs())) == kNeed);
+  CHECK_FALSE(BlockAttention(layer.simulator));  // there is none
+  CHECK(layer.Left(WithoutHostTransfer(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
+  CHECK(layer.Left(MergeTinyDimensions(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
+  CHECK(layer.Left(Donate(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
 }
 
 TEST_CASE("a program of nothing needs nothing, whatever is changed", "[program]") {
   const MadeProgram nothing("", "BufferAssignment:\n", "");
-  CHECK(nothing.changes.need_bytes() == 0);
-  CHECK(nothing.Left(nothing.changes.AsItIs()) == 0);
-  CHECK_FALSE(nothing.changes.BlockAttention());
+  CHECK(nothing.simulator.need_bytes() == 0);
+  CHECK(nothing.Left(nothing.simulator.Unmodified()) == 0);
+  CHECK_FALSE(BlockAttention(nothing.simulator));
   for (const std::optional<ModifiedProgram>& variant :
-       {nothing.changes.Donate(), nothing.changes.Narrow(), nothing.changes.MergeTinyDimensions()}) {
+       {Donate(nothing.simulator), Narrow(nothing.simulator), MergeTinyDimensions(nothing.simulator)}) {
     if (variant) CHECK(nothing.Left(variant) == 0);
   }
 }
 
 TEST_CASE("floats of half the bits take half the room", "[program]") {
   const Layer layer;
-  CHECK(layer.Left(layer.changes.Narrow()) == kNeed / 2);
+  CHECK(layer.Left(Narrow(layer.simulator)) == kNeed / 2);
 }
 
 TEST_CASE("what lies with the host takes room only while it is used", "[program]") {
   const Layer layer;
   // The weights are there for the product alone, and the second array is made after it.
-  CHECK(layer.Left(layer.changes.StateOnHost()) == kNeed - 2 * kMiB);
+  CHECK(layer.Left(StateOnHost(layer.simulator)) == kNeed - 2 * kMiB);
 }
 
 TEST_CASE("what is sent to the host need not be whole in memory without that", "[program]") {
@@ -214,9 +214,9 @@ TEST_CASE("what is sent to the host need not be whole in memory without that", "
                            " value: <3 z @0> (size=1048576,offset=2097152): f32[64,4096]{1,0}\n",
                            "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
                            "    x{}:0-9\n    y{}:2-5\n    z{}:4-9\n");
-    CHECK(made.changes.need_bytes() == 5 * kMiB);
+    CHECK(made.simulator.need_bytes() == 5 * kMiB);
     // Nothing is sent to the host where data is fed in: then the change has no place.
-    CHECK(made.Left(made.changes.WithoutHostTransfer()) == (to_host ? 3 * kMiB : -1));
+    CHECK(made.Left(WithoutHostTransfer(made.simulator)) == (to_host ? 3 * kMiB : -1));
   }
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("a tiny dimension that is merged with another is not padded", "[progra
                          "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
                          "    x{}:0-9\n    y{}:2-9\n    z{}:3-9\n");
   // Of three columns; eight are no tiny dimension, and one is none at all.
-  CHECK(made.Left(made.changes.MergeTinyDimensions()) == made.changes.need_bytes() - 524288 + 1024 * 3 * 4);
+  CHECK(made.Left(MergeTinyDimensions(made.simulator)) == made.simulator.need_bytes() - 524288 + 1024 * 3 * 4);
 }
 
 }  // namespace TEST_FILE

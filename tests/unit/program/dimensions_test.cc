@@ -26,26 +26,25 @@ std::string Times(const std::string& item, int times) {
   return list;
 }
 
-// One letter a family, in the order of first mention: "ab bc" of two arrays with a dimension in common. A dimension of
-// several factors is in parentheses, one of 1 is a dot.
+// One letter a dimension group, in the order of first mention: "ab bc" of two arrays with a dimension in common. A
+// dimension of several factors is in parentheses, one of 1 is a dot.
 std::string Letters(const HloModule& module, const std::vector<std::string>& names) {
   const Dimensions dimensions(module);
-  std::vector<int> families;
+  Groups seen;
   std::string text;
   for (const std::string& name : names) {
     if (!text.empty()) text += ' ';
-    const int instruction = module.Find(name);
-    REQUIRE(instruction >= 0);
-    for (const std::vector<int>& row : dimensions.Of(instruction, 0)) {
-      if (row.empty()) text += '.';
-      if (row.size() > 1) text += '(';
-      for (const int factor : row) {
-        const int family = dimensions.Family(factor);
-        auto at = std::find(families.begin(), families.end(), family);
-        if (at == families.end()) at = families.insert(at, family);
-        text += static_cast<char>('a' + (at - families.begin()));
+    const InstructionId instruction = module.Find(name);
+    REQUIRE(instruction);
+    for (const Groups& groups : dimensions.GroupsOf(ArrayId{instruction, 0})) {
+      if (groups.empty()) text += '.';
+      if (groups.size() > 1) text += '(';
+      for (const GroupId group : groups) {
+        auto at = std::find(seen.begin(), seen.end(), group);
+        if (at == seen.end()) at = seen.insert(at, group);
+        text += static_cast<char>('a' + (at - seen.begin()));
       }
-      if (row.size() > 1) text += ')';
+      if (groups.size() > 1) text += ')';
     }
   }
   return text;
@@ -350,16 +349,13 @@ ENTRY %main (x: f32[4,128,64], w: f32[4,64,32]) -> f32[4,128,32] {
   const Dimensions dimensions(module);
   REQUIRE(dimensions.products().size() == 1);
   const Product& product = dimensions.products()[0];
-  const auto family = [&](const char* name, std::size_t dim) {
-    return dimensions.Family(dimensions.Of(module.Find(name), 0)[dim].front());
+  const auto groups = [&](const char* name, std::size_t dim) {
+    return dimensions.GroupsOf(ArrayId{module.Find(name), 0})[dim];
   };
-  const auto is = [&](const std::vector<int>& factors, int wanted) {
-    return factors.size() == 1 && dimensions.Family(dimensions.factors().Expand(factors).front()) == wanted;
-  };
-  CHECK(is(product.batch, family("x", 0)));
-  CHECK(is(product.left, family("x", 1)));
-  CHECK(is(product.contracted, family("x", 2)));
-  CHECK(is(product.right, family("w", 2)));
+  CHECK(dimensions.GroupsOf(product.batch) == groups("x", 0));
+  CHECK(dimensions.GroupsOf(product.left) == groups("x", 1));
+  CHECK(dimensions.GroupsOf(product.contracted) == groups("x", 2));
+  CHECK(dimensions.GroupsOf(product.right) == groups("w", 2));
 }
 
 TEST_CASE("damaged attributes cost only what they say", "[program]") {
@@ -416,11 +412,11 @@ ENTRY %main (a: f32[8,16], i: s32[8,1]) -> f32[8,16] {
 }
 )",
                                            dim));
-    REQUIRE(module.Find("b") >= 0);
+    REQUIRE(module.Find("b"));
     const Dimensions dimensions(module);
     for (const Product& product : dimensions.products()) {
-      for (const std::vector<int>* row : {&product.batch, &product.left, &product.right, &product.contracted}) {
-        for (const int factor : *row) CHECK(static_cast<std::size_t>(factor) < dimensions.factors().count());
+      for (const FactorIds* factors : {&product.batch, &product.left, &product.right, &product.contracted}) {
+        for (const FactorId factor : *factors) CHECK(factor < dimensions.factors().next());
       }
     }
     CHECK(Letters(module, {"a", "b"}) == "ab ab");
@@ -452,7 +448,7 @@ TEST_CASE("arrays that are held against each other all with all are given up, no
     const HloModule module = Read(begin + "  ROOT %r = " + last + "\n}\n");
     const Dimensions dimensions(module);
     CHECK_FALSE(dimensions.whole());
-    CHECK(dimensions.Of(module.Find("r"), 19999).size() == 1);
+    CHECK(dimensions.GroupsOf(ArrayId{module.Find("r"), 19999}).size() == 1);
   }
 }
 

@@ -34,9 +34,9 @@ const std::string kOutput =
 
 TEST_CASE("an output takes over an argument that nothing reads any more", "[program]") {
   const MadeProgram step = Step("  ROOT %new = f32[1024,1024]{1,0} add(%state, %grad)\n", kOutput, "    new{}:3-9\n");
-  CHECK(step.changes.need_bytes() == 12 * kMiB);
-  CHECK(step.Left(step.changes.Donate()) == 8 * kMiB);
-  CHECK(step.Left(step.changes.AsItIs()) == 12 * kMiB);
+  CHECK(step.simulator.need_bytes() == 12 * kMiB);
+  CHECK(step.Left(Donate(step.simulator)) == 8 * kMiB);
+  CHECK(step.Left(step.simulator.Unmodified()) == 12 * kMiB);
 }
 
 TEST_CASE("an argument that is read later cannot be taken over", "[program]") {
@@ -51,8 +51,8 @@ TEST_CASE("an argument that is read later cannot be taken over", "[program]") {
             ")\n"
             "  ROOT %out = (f32[1024,1024]{1,0}, f32[512,1024]{1,0}) tuple(%new, %late)\n",
         kOutput + late, "    new{}:3-9\n    late{}:5-9\n");
-    CHECK(step.changes.need_bytes() == 14 * kMiB);
-    return step.Left(step.changes.Donate());
+    CHECK(step.simulator.need_bytes() == 14 * kMiB);
+    return step.Left(Donate(step.simulator));
   };
   CHECK(left("%state, %grad") == 14 * kMiB);  // tried, and it saves nothing
   CHECK(left("%state") == 10 * kMiB);         // the gradient's memory can
@@ -65,10 +65,10 @@ TEST_CASE("arguments of another shape, or that are shared already, cannot be tak
            "allocation 2: size 4194304, page 0, output shape is |f32[512,2048]|, maybe-live-out:\n"
            " value: <3 new @0> (size=4194304,offset=0): f32[512,2048]{1,0}\n",
            "    new{}:3-9\n");
-  CHECK(other.Left(other.changes.Donate()) == 12 * kMiB);
+  CHECK(other.Left(Donate(other.simulator)) == 12 * kMiB);
   // No argument has the output's shape, so that none can be donated for it: that is proven, not estimated.
-  REQUIRE(other.changes.Donate());
-  CHECK(other.changes.Donate()->ruled_out == "nothing_to_donate");
+  REQUIRE(Donate(other.simulator));
+  CHECK(Donate(other.simulator)->ruled_out == "nothing_to_donate");
 }
 
 }  // namespace TEST_FILE

@@ -69,23 +69,22 @@ HloModule Read(std::string_view text, const HloLimits& limits = {}) {
 }
 
 const HloInstruction& Named(const HloModule& module, std::string_view name) {
-  const int found = module.Find(name);
+  const InstructionId found = module.Find(name);
   INFO(name);
-  REQUIRE(found >= 0);
-  return module.instructions[static_cast<std::size_t>(found)];
+  REQUIRE(found);
+  return module.instructions[found];
 }
 
-std::vector<std::string> Names(const HloModule& module, const std::vector<int>& instructions) {
+std::vector<std::string> Names(const HloModule& module, const std::vector<InstructionId>& instructions) {
   std::vector<std::string> names;
-  for (const int instruction : instructions)
-    names.emplace_back(instruction < 0 ? "-" : module.instructions[static_cast<std::size_t>(instruction)].name);
+  for (const InstructionId instruction : instructions)
+    names.emplace_back(instruction ? module.instructions[instruction].name : "-");
   return names;
 }
 
 std::vector<std::string> Calls(const HloModule& module, std::string_view name) {
   std::vector<std::string> names;
-  for (const int call : Named(module, name).calls)
-    names.emplace_back(module.computations[static_cast<std::size_t>(call)].name);
+  for (const ComputationId call : Named(module, name).calls) names.emplace_back(module.computations[call].name);
   return names;
 }
 
@@ -93,23 +92,21 @@ using Strings = std::vector<std::string>;
 
 // What hlo.h promises whatever the text was; nothing is said of what damage left.
 void CheckSound(const HloModule& module) {
-  const auto instructions = static_cast<int>(module.instructions.size());
-  const auto computations = static_cast<int>(module.computations.size());
-  bool sound = module.entry < computations && module.frames.size() >= 1;
-  for (int i = 0; i < instructions; ++i) {
-    const HloInstruction& instruction = module.instructions[static_cast<std::size_t>(i)];
-    sound = sound && instruction.computation >= 0 && instruction.computation < computations;
+  const InstructionId end = module.instructions.next_id();
+  bool sound = module.entry < module.computations.next_id() && module.frames.size() >= 1;
+  for (const InstructionId id : module.instructions.ids()) {
+    const HloInstruction& instruction = module.instructions[id];
+    sound = sound && module.computations.Has(instruction.computation);
     sound = sound && instruction.shape >= 0 && instruction.shape < static_cast<int>(module.shapes.size());
     sound = sound && instruction.frame >= 0 && instruction.frame < static_cast<int>(module.frames.size());
-    for (const int operand : instruction.operands) {
-      sound = sound && operand >= 0 && operand < i &&
-              module.instructions[static_cast<std::size_t>(operand)].computation == instruction.computation;
+    for (const InstructionId operand : instruction.operands) {
+      sound = sound && operand && operand < id && module.instructions[operand].computation == instruction.computation;
     }
-    for (const int call : instruction.calls) sound = sound && call >= 0 && call < computations;
+    for (const ComputationId call : instruction.calls) sound = sound && module.computations.Has(call);
   }
   for (const HloComputation& computation : module.computations) {
-    sound = sound && computation.root < instructions;
-    for (const int parameter : computation.parameters) sound = sound && parameter >= -1 && parameter < instructions;
+    sound = sound && computation.root < end;
+    for (const InstructionId parameter : computation.parameters) sound = sound && parameter < end;
   }
   for (std::size_t i = 1; i < module.frames.size(); ++i) {
     const int parent = module.frames[i].parent;
@@ -126,17 +123,17 @@ TEST_CASE("a module is read as a graph", "[program]") {
   CHECK(module.header.at("num_partitions") == "4");
   CHECK(module.header.at("input_output_alias") == "{ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }");
   REQUIRE(module.computations.size() == 4);
-  REQUIRE(module.entry == 3);
-  const HloComputation& entry = module.computations[3];
+  REQUIRE(module.entry == ComputationId(3));
+  const HloComputation& entry = module.computations[module.entry];
   CHECK(entry.name == "main.1");
   CHECK(Names(module, entry.parameters) == Strings{"x", "n"});
   CHECK(Names(module, {entry.root}) == Strings{"reduce"});
   CHECK(Names(module, entry.instructions) == Strings{"x", "n", "init", "while.5", "last", "kernel", "zero", "reduce"});
-  CHECK(Names(module, module.computations[0].parameters) == Strings{"a", "b"});  // by number, not by place
+  CHECK(Names(module, module.computations.at(0).parameters) == Strings{"a", "b"});  // by number, not by place
   CHECK(Names(module, Named(module, "reduce").operands) == Strings{"kernel", "zero"});
   CHECK(Calls(module, "reduce") == Strings{"add"});
   CHECK(Calls(module, "while.5") == Strings{"condition", "body"});  // whatever the order of the text
-  CHECK(module.Find("nothing") == -1);
+  CHECK_FALSE(module.Find("nothing"));
   CheckSound(module);
 }
 
@@ -171,7 +168,7 @@ TEST_CASE("shapes are kept once each", "[program]") {
   const HloModule nested = Read(
       "ENTRY %e {\n"
       "  ROOT %p = ((bf16[<=8,4]{1,0:T(8,128)(2,1)E(4)}, /*index=1*/u32[]{:S(2)}), token[], ()) parameter(0)\n}\n");
-  const HloShape& outer = nested.ShapeOf(0);
+  const HloShape& outer = nested.ShapeOf(InstructionId(0));
   REQUIRE(outer.elements.size() == 3);
   const HloShape& inner = nested.shapes[static_cast<std::size_t>(outer.elements[0])];
   REQUIRE(inner.elements.size() == 2);
@@ -184,7 +181,8 @@ TEST_CASE("shapes are kept once each", "[program]") {
 TEST_CASE("the short form of a get-tuple-element becomes one", "[program]") {
   const HloModule module = Read(kModule);
   CHECK(Names(module, Named(module, "next").operands) == Strings{"arg#0", "one"});
-  CHECK(Names(module, module.computations[1].instructions) == Strings{"arg", "one", "arg#0", "next", "arg#1", "out"});
+  CHECK(Names(module, module.computations.at(1).instructions) ==
+        Strings{"arg", "one", "arg#0", "next", "arg#1", "out"});
   const HloInstruction& element = Named(module, "arg#1");
   CHECK(element.opcode == "get-tuple-element");
   CHECK(element.attributes == "index=1");
@@ -234,7 +232,7 @@ TEST_CASE("parents are taken as they are where no frame calls itself", "[program
   CHECK(module.whole);
   REQUIRE(module.frames.size() == 3);
   CHECK(module.frames[2].parent == 1);
-  CHECK(module.instructions[0].frame == 2);
+  CHECK(module.instructions.at(0).frame == 2);
 }
 
 TEST_CASE("text without percent signs and shapes in headers", "[program]") {
@@ -244,7 +242,7 @@ TEST_CASE("text without percent signs and shapes in headers", "[program]") {
       "ENTRY main.9 {\n  p.1 = f32[4]{0} parameter(0)\n  c.2 = f32[] constant(0)\n"
       "  ROOT r = f32[] reduce(p.1, c.2), dimensions={0}, to_apply=region_0.1\n}\n");
   CHECK(module.whole);
-  CHECK(module.entry == 1);
+  CHECK(module.entry == ComputationId(1));
   CHECK(Names(module, Named(module, "add.4").operands) == Strings{"Arg_0.2", "Arg_1.3"});
   CHECK(Calls(module, "r") == Strings{"region_0.1"});
 }
@@ -271,9 +269,9 @@ TEST_CASE("a name that two computations have means the one at hand", "[program]"
       "%a (p: f32[]) -> f32[] {\n  %p = f32[] parameter(0)\n  ROOT %n = f32[] negate(%p)\n}\n"
       "ENTRY %e (p: f32[]) -> f32[] {\n  %p = f32[] parameter(0)\n  ROOT %m = f32[] negate(%p)\n}\n");
   CHECK(module.whole);
-  CHECK(Named(module, "n").operands == std::vector<int>{0});
-  CHECK(Named(module, "m").operands == std::vector<int>{2});
-  CHECK(module.Find("p") == 0);
+  CHECK(Named(module, "n").operands == std::vector{InstructionId(0)});
+  CHECK(Named(module, "m").operands == std::vector{InstructionId(2)});
+  CHECK(module.Find("p") == InstructionId(0));
 }
 
 TEST_CASE("damage costs what it touches, and following numbers ends", "[program]") {
@@ -288,14 +286,14 @@ TEST_CASE("damage costs what it touches, and following numbers ends", "[program]
       "  ROOT %root = wrong[ negate(%p), calls=%missing\n}\n"
       "%b (q: f32[]) -> f32[] {\n  ROOT %q = f32[] fusion(), calls=%a\n}\n");
   CHECK_FALSE(module.whole);
-  CHECK(module.entry == -1);
+  CHECK_FALSE(module.entry);
   CHECK(Names(module, Named(module, "later").operands) == Strings{"p"});
   CHECK(Calls(module, "self").empty());
   CHECK(Calls(module, "round").size() + Calls(module, "q").size() == 1);
   CHECK(Calls(module, "root").empty());
   CHECK(Named(module, "element").operands.empty());
   CHECK(Named(module, "root").shape == 0);
-  CHECK(Names(module, module.computations[0].parameters) == Strings{"p"});
+  CHECK(Names(module, module.computations.at(0).parameters) == Strings{"p"});
   CheckSound(module);
 }
 

@@ -78,31 +78,33 @@ std::string WithGradient() {
 }
 
 ValueKind KindOf(const Program& program, const Meaning& meaning, const std::string& name) {
-  const int instruction = program.module().Find(name);
-  REQUIRE(instruction >= 0);
+  const InstructionId instruction = program.module().Find(name);
+  REQUIRE(instruction);
   REQUIRE(program.ValuesOf(instruction).size() == 1);
-  return meaning.KindOf(static_cast<std::size_t>(program.ValuesOf(instruction)[0]));
+  return meaning.KindOf(program.ValuesOf(instruction)[0]);
 }
 
-TEST_CASE("a dimension holds families that stand in it side by side, in their order", "[program]") {
-  CHECK(HoldsWhole({1}, {1}));
-  CHECK(HoldsWhole({1, 2}, {1, 2}));
-  CHECK(HoldsWhole({7, 1, 2, 8}, {1, 2}));
-  CHECK_FALSE(HoldsWhole({2, 1}, {1, 2}));
-  CHECK_FALSE(HoldsWhole({1}, {1, 2}));
-  CHECK_FALSE(HoldsWhole({}, {1}));
+const GroupId a(1), b(2), c(3);
+
+TEST_CASE("a dimension contains groups that are in it side by side, in their order", "[program]") {
+  CHECK(Contains({a}, {a}));
+  CHECK(Contains({a, b}, {a, b}));
+  CHECK(Contains({c, a, b, c}, {a, b}));
+  CHECK_FALSE(Contains({b, a}, {a, b}));
+  CHECK_FALSE(Contains({a}, {a, b}));
+  CHECK_FALSE(Contains({}, {a}));
 }
 
 TEST_CASE("dimensions that are an axis are counted, parts of it where none is the whole", "[program]") {
-  const Axis one = {{1}, 8};
-  const Axis two = {{1, 2}, 64};
-  CHECK(Occurs({}, one) == 0);
-  CHECK(Occurs({{}, {3}}, one) == 0);
-  CHECK(Occurs({{1}, {3}}, one) == 1);
-  CHECK(Occurs({{1}, {3}, {1}}, one) == 2);
-  CHECK(Occurs({{1, 2}, {3}}, two) == 1);
-  CHECK(Occurs({{1}, {2}}, two) == 1);     // spread over two: the first stands for it
-  CHECK(Occurs({{1, 2}, {1}}, two) == 1);  // a part beside the whole is none
+  const Axis one = {{a}, 8};
+  const Axis two = {{a, b}, 64};
+  CHECK(Occurrences({}, one) == 0);
+  CHECK(Occurrences({{}, {c}}, one) == 0);
+  CHECK(Occurrences({{a}, {c}}, one) == 1);
+  CHECK(Occurrences({{a}, {c}, {a}}, one) == 2);
+  CHECK(Occurrences({{a, b}, {c}}, two) == 1);
+  CHECK(Occurrences({{a}, {b}}, two) == 1);     // spread over two: the first stands for it
+  CHECK(Occurrences({{a, b}, {a}}, two) == 1);  // a part beside the whole is none
   CHECK_FALSE(Axis());
   CHECK(one);
 }
@@ -111,9 +113,9 @@ TEST_CASE("parameters have the roles that their names say", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
   const Meaning meaning(program, Words());
   REQUIRE(program.parameters().size() == 5);
-  CHECK(meaning.RoleOf(0) == Role::kWeights);
-  CHECK(meaning.RoleOf(1) == Role::kOptimizerState);
-  CHECK(meaning.RoleOf(2) == Role::kInput);
+  CHECK(meaning.RoleOf(program.parameters()[0]) == Role::kWeights);
+  CHECK(meaning.RoleOf(program.parameters()[1]) == Role::kOptimizerState);
+  CHECK(meaning.RoleOf(program.parameters()[2]) == Role::kInput);
 }
 
 TEST_CASE("a program with a backward pass trains", "[program]") {
@@ -121,8 +123,8 @@ TEST_CASE("a program with a backward pass trains", "[program]") {
   const Meaning meaning(program, Words());
   CHECK(meaning.trains());
   CHECK(meaning.has_examples());
-  const int forward = program.module().Find("y");
-  const int backward = program.module().Find("g");
+  const InstructionId forward = program.module().Find("y");
+  const InstructionId backward = program.module().Find("g");
   CHECK(meaning.IsForward(forward));
   CHECK_FALSE(meaning.IsBackward(forward));
   CHECK(meaning.IsBackward(backward));
@@ -142,17 +144,15 @@ TEST_CASE("the batch is what leads the input, and no dimension of a weight", "[p
   const Meaning meaning(program, Words());
   REQUIRE(meaning.batch());
   CHECK(meaning.batch().size == 64);
-  const auto of = [&](const char* name) {
-    return static_cast<std::size_t>(program.ValuesOf(program.module().Find(name))[0]);
-  };
+  const auto of = [&](const char* name) { return program.ValuesOf(program.module().Find(name))[0]; };
   CHECK(meaning.Has(of("x"), meaning.batch()));
   CHECK(meaning.Has(of("y"), meaning.batch()));
   CHECK_FALSE(meaning.Has(of("w"), meaning.batch()));
   CHECK_FALSE(meaning.Has(of("g"), meaning.batch()));
   CHECK_FALSE(meaning.Has(of("x"), Axis()));
-  CHECK(meaning.RowsOf(of("y")) == meaning.RowsOf(program.module().Find("y"), 0));
-  CHECK(meaning.RowsOf(of("y"))[0] == meaning.RowsOf(of("x"))[0]);
-  CHECK(meaning.RowsOf(of("y"))[1] == meaning.RowsOf(of("w"))[1]);
+  CHECK(meaning.GroupsOf(of("y")) == program.dimensions().GroupsOf(ArrayId{program.module().Find("y"), 0}));
+  CHECK(meaning.GroupsOf(of("y"))[0] == meaning.GroupsOf(of("x"))[0]);
+  CHECK(meaning.GroupsOf(of("y"))[1] == meaning.GroupsOf(of("w"))[1]);
   CHECK_FALSE(meaning.sequence());
   CHECK_FALSE(meaning.vocabulary());
   CHECK_FALSE(meaning.has_attention());

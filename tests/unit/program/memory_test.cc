@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "program/occupancy.h"
 
 using namespace whyoom;
 
@@ -113,8 +114,8 @@ TEST_CASE("a buffer assignment is read: HBM only, by kind", "[program]") {
   CHECK_FALSE(memory.over_limit);
   REQUIRE(memory.allocations.size() == 5);
   const auto& [state, batch, out, table, temporaries] =
-      std::tie(memory.allocations[0], memory.allocations[1], memory.allocations[2], memory.allocations[3],
-               memory.allocations[4]);
+      std::tie(memory.allocations.at(0), memory.allocations.at(1), memory.allocations.at(2), memory.allocations.at(3),
+               memory.allocations.at(4));
   CHECK(state.kind == AllocationKind::kArgument);
   CHECK(state.is_output);
   CHECK(state.parameter == 0);
@@ -145,14 +146,14 @@ TEST_CASE("values are joined with their ranges", "[program]") {
   CHECK(values[1].first == 4);
   CHECK(values[2].last == 7);
   CHECK(values[4].first == -1);
-  CHECK(memory.allocations[1].values.at(0).last == 9);
+  CHECK(memory.allocations.at(1).values.at(0).last == 9);
   // early takes 12 MiB alone; late and the loop's value 16 MiB together.
-  CHECK(PeakOf(memory.allocations[4]).bytes == 16 * kMiB);
+  CHECK(PeakOf(memory.allocations.at(4)).bytes == 16 * kMiB);
   const ModuleMemory without = ReadWithoutRanges(kAssignment);
   CHECK(without.assignment_whole);
   CHECK(without.schedule_length == 0);
   CHECK(without.allocations.at(4).values[0].first == -1);
-  CHECK(PeakOf(without.allocations[4]).bytes == 0);
+  CHECK(PeakOf(without.allocations.at(4)).bytes == 0);
 }
 
 TEST_CASE("small values are left out, and the largest are kept", "[program]") {
@@ -173,7 +174,7 @@ TEST_CASE("an array without elements is there, too", "[program]") {
       "BufferAssignment:\nallocation 0: size 0, page 0, parameter 0, shape |f32[0,8]| at ShapeIndex {}:\n"
       " value: <1 none @0> (size=0,offset=0): f32[0,8]{1,0}\n");
   REQUIRE(memory.allocations.size() == 1);
-  CHECK(Names(memory.allocations[0]) == Strings{"none"});
+  CHECK(Names(memory.allocations.at(0)) == Strings{"none"});
   CHECK(memory.need_bytes == 0);
 }
 
@@ -185,11 +186,11 @@ TEST_CASE("what is kept of many values is limited", "[program]") {
   }
   const ModuleMemory few = ReadWithoutRanges(text, {0, 100});
   REQUIRE(few.allocations.at(0).values.size() == 100);
-  CHECK(few.allocations[0].values.front().name == "v4901");
+  CHECK(few.allocations.at(0).values.front().name == "v4901");
   const ModuleMemory little_text = ReadWithoutRanges(text, {0, 5000, 1000});
   CHECK(little_text.over_limit);
   CHECK(little_text.allocations.at(0).values.size() < 100);
-  CHECK(little_text.allocations[0].values.back().name == "v5000");
+  CHECK(little_text.allocations.at(0).values.back().name == "v5000");
   std::string many;
   for (int i = 0; i < 1000; ++i) many += "allocation " + std::to_string(i) + ": size 8, page 0, constant:\n";
   const ModuleMemory allocations = ReadWithoutRanges(many, {0, 100});
@@ -236,9 +237,9 @@ TEST_CASE("absurd numbers saturate", "[program]") {
                "\n    c{}:" + huge + "-0\n  Live ranges\n");
   REQUIRE(memory.allocations.size() == 2);
   CHECK(memory.need_bytes > 0);
-  CHECK(PeakOf(memory.allocations[0]).bytes > 0);
-  CHECK(PeakOf(memory.allocations[1]).bytes > 0);
-  CHECK(memory.allocations[1].values.at(1).first == -1);  // it would end before it begins
+  CHECK(PeakOf(memory.allocations.at(0)).bytes > 0);
+  CHECK(PeakOf(memory.allocations.at(1)).bytes > 0);
+  CHECK(memory.allocations.at(1).values.at(1).first == -1);  // it would end before it begins
   CHECK_FALSE(memory.ranges_whole);
 }
 

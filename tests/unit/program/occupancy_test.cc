@@ -17,7 +17,7 @@ Buffer At(std::int64_t offset, std::int64_t size, std::int64_t first, std::int64
   buffer.size = size;
   buffer.first = first;
   buffer.last = last;
-  buffer.allocation = allocation;
+  buffer.allocation = AllocationId(allocation);
   return buffer;
 }
 
@@ -29,10 +29,10 @@ std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> b
   }
   const Occupancy occupancy(buffers);
   CHECK(occupancy.whole());
-  std::vector<int> live;
-  std::string shown = std::to_string(occupancy.Most(bytes, added, &live)) + ":";
-  CHECK(occupancy.Most(bytes, added, nullptr) == occupancy.Most(bytes, added, &live));
-  for (const int buffer : live) shown += " " + std::to_string(buffer);
+  const Usage peak = occupancy.FindPeak(bytes, added);
+  std::string shown = std::to_string(peak.bytes) + ":";
+  if (peak.bytes == 0) return shown;
+  for (const int buffer : occupancy.LiveAt(peak.moment)) shown += " " + std::to_string(buffer);
   return shown;
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("too many members are not gone through", "[program]") {
   CHECK(Occupancy(buffers, 3).whole());
   const Occupancy occupancy(buffers, 2);
   CHECK_FALSE(occupancy.whole());
-  CHECK(occupancy.Most({10, 6, 7}, {}, nullptr) == 0);
+  CHECK(occupancy.FindPeak({10, 6, 7}, {}).bytes == 0);
 }
 
 }  // namespace TEST_FILE

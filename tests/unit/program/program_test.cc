@@ -8,8 +8,8 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
-#include "program/blocks.h"
 #include "program/buffer_assignment.h"
+#include "program/layers.h"
 
 using namespace whyoom;
 
@@ -23,9 +23,9 @@ TEST_CASE("a result has no more arrays than its shape", "[program]") {
   ROOT %r = (f32[8]{0}, f32[16]{0}, f32[8]{0}) tuple(%a, %b)" +
                                       many + ")\n}\n");
   REQUIRE(program.outputs().size() == 3);
-  CHECK(program.outputs()[1].instruction == program.module().Find("t"));
-  CHECK(program.outputs()[1].leaf == 1);
-  CHECK(program.outputs()[2].leaf == 0);
+  CHECK(program.outputs()[1].array.instruction == program.module().Find("t"));
+  CHECK(program.outputs()[1].array.leaf == 1);
+  CHECK(program.outputs()[2].array.leaf == 0);
 }
 
 TEST_CASE("each array of a parameter has its size and its shards", "[program]") {

@@ -1,7 +1,5 @@
 // What the compiled programs of testdata tell, held against what a real compiler said of them and of their remedies
 // (see source.md of each case).
-#include "program/prospect.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
+#include "program/estimates.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -58,7 +57,7 @@ TEST_CASE("laid out as it is, a program needs what the compiler said", "[program
 
 TEST_CASE("what fills the memory adds up to the need", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
-    const Prospects prospects = LookAhead(*Load(name), BuiltInRules().role_words(), kLimit);
+    const Prospects prospects = EstimateProgram(*Load(name), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
     INFO(name);
     const std::int64_t sum = std::accumulate(prospects.memory.begin(), prospects.memory.end(), std::int64_t{0},
                                              [](std::int64_t all, const MemoryPart& part) { return all + part.bytes; });
@@ -69,7 +68,8 @@ TEST_CASE("what fills the memory adds up to the need", "[program]") {
 }
 
 TEST_CASE("an optimizer's state is half of its program, and the batch is nothing to it", "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-adam-layers"), BuiltInRules().role_words(), kLimit);
+  const Prospects prospects =
+      EstimateProgram(*Load("dump-adam-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   std::int64_t state = 0;
   for (const MemoryPart& part : prospects.memory) state += part.kind == "optimizer_state" ? part.bytes : 0;
   CHECK(state > prospects.need_bytes / 4);
@@ -80,7 +80,8 @@ TEST_CASE("an optimizer's state is half of its program, and the batch is nothing
 }
 
 TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit);
+  const Prospects prospects =
+      EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   REQUIRE_FALSE(prospects.memory.empty());
   CHECK(prospects.memory.front().kind == "padding");
   REQUIRE(prospects.Find("no_tiny_dimensions") != nullptr);
@@ -94,7 +95,8 @@ TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[pro
 
 TEST_CASE("layers in a Python loop are found by their scopes, and each change comes near what the compiler made of it",
           "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit);
+  const Prospects prospects =
+      EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   // What the compiler fuses and computes again after a change is not in the dump: up to a fifth of the device is open.
   const std::int64_t kOpen = kLimit / 5;
   for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"recompute_layers", 12483725824},
@@ -110,7 +112,8 @@ TEST_CASE("layers in a Python loop are found by their scopes, and each change co
 }
 
 TEST_CASE("a change says what it was made on", "[program]") {
-  const Prospects prospects = LookAhead(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit);
+  const Prospects prospects =
+      EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   const Prospect* shard = prospects.Find("shard");
   REQUIRE(shard != nullptr);
   CHECK(shard->parts == 4);
@@ -123,7 +126,8 @@ TEST_CASE("a change says what it was made on", "[program]") {
   CHECK(prospects.room.sequence_axis->name == "sequence");
   CHECK(prospects.room.sequence_axis->length == 1024);
   // Points that are rotated are no batch: no weights are kept, nothing is trained.
-  const Prospects points = LookAhead(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit);
+  const Prospects points =
+      EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   REQUIRE(points.room.batch_axis.has_value());
   CHECK(points.room.batch_axis->array == "pts");
   CHECK(points.room.batch_axis->name.empty());
@@ -138,7 +142,7 @@ TEST_CASE("a change is made in as many parts as the room says fit", "[program]")
   std::set<std::int64_t> steps;
   for (const int percent : {90, 60, 40, 30, 20, 15}) {
     const std::int64_t limit = program->memory().need_bytes * percent / 100;
-    const Prospects prospects = LookAhead(*program, BuiltInRules().role_words(), limit);
+    const Prospects prospects = EstimateProgram(*program, BuiltInRules().role_words(), limit, WithRemedies::kYes);
     INFO(percent);
     const Prospect* micro = prospects.Find("batch_in_steps");
     REQUIRE(micro != nullptr);
@@ -159,14 +163,14 @@ TEST_CASE("a change is made in as many parts as the room says fit", "[program]")
 
 TEST_CASE("a program of nothing tells nothing, and every change has a name", "[program]") {
   const Program nothing{HloModule(), HloModule(), ModuleMemory()};
-  const Prospects prospects = LookAhead(nothing, BuiltInRules().role_words(), kLimit);
+  const Prospects prospects = EstimateProgram(nothing, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   CHECK(prospects.need_bytes == 0);
   CHECK(prospects.memory.empty());
   CHECK(prospects.room.batch == 0);
   const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
   for (const auto& name : schema.at("definitions").at("remedy").at("properties").at("change").at("enum"))
-    CHECK(IsChange(name.get<std::string>()));  // what the rule data may name can be made
-  CHECK_FALSE(IsChange("pray"));
+    CHECK(IsRemedy(name.get<std::string>()));  // what the rule data may name can be made
+  CHECK_FALSE(IsRemedy("pray"));
 }
 
 TEST_CASE("an instruction that names an operand many times uses it once", "[program]") {
@@ -177,8 +181,8 @@ TEST_CASE("an instruction that names an operand many times uses it once", "[prog
   const Program program(ReadHlo(*text), HloModule(), ModuleMemory());
   for (const char* const name : {"p", "a"}) {
     INFO(name);
-    const int instruction = program.module().Find(name);
-    REQUIRE(instruction >= 0);
+    const InstructionId instruction = program.module().Find(name);
+    REQUIRE(instruction);
     CHECK(program.UsersOf(instruction).size() == 1);
   }
 }
@@ -201,7 +205,7 @@ TEST_CASE("a batch that is split over devices is as long as its user wrote it", 
       " value: <3 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n",
       "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
       "    w{}:0-9\n    x{}:0-9\n    y{}:2-9\n");
-  const Prospects prospects = LookAhead(program, BuiltInRules().role_words(), kLimit);
+  const Prospects prospects = EstimateProgram(program, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   CHECK(prospects.room.batch == 4 * 64);
   CHECK(prospects.room.batch_devices == 4);
 }

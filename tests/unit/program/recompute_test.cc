@@ -3,7 +3,7 @@
 
 #include "catch.h"
 #include "made_program.h"
-#include "program/change.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 
@@ -112,12 +112,12 @@ TEST_CASE("of what a loop keeps for the backward pass the layers' inputs stay, a
   const MadeProgram made(kModule, kAssignment, kRanges);
   REQUIRE(made.meaning.trains());
   REQUIRE(made.program.dimensions().loops().size() == 2);
-  CHECK(made.changes.need_bytes() == 17 * kMiB + 704 * kKiB);
+  CHECK(made.simulator.need_bytes() == 17 * kMiB + 704 * kKiB);
   // The arguments, what lies idle in the temporaries, x of all layers, and h and y of one while the forward pass makes
   // them: the backward pass has no more than one h again, which it reads where it is.
   constexpr std::int64_t kArguments = 1536 * kKiB + 128 * kKiB + 64 * kKiB;
   constexpr std::int64_t kIdle = 384 * kKiB;
-  CHECK(made.Left(made.changes.Recompute()) == kArguments + kIdle + 3 * kMiB + 512 * kKiB + 128 * kKiB);
+  CHECK(made.Left(Recompute(made.simulator)) == kArguments + kIdle + 3 * kMiB + 512 * kKiB + 128 * kKiB);
 }
 
 }  // namespace TEST_FILE

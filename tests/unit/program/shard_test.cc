@@ -42,15 +42,15 @@ MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_b
 
 TEST_CASE("where the weights are split, what lies between them is split along the batch", "[program]") {
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "");
-  CHECK(made.Left(made.changes.Shard(4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
+  CHECK(made.Left(Shard(made.simulator, 4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
   // A longer axis splits both weights further, and y, which has the split dimension, too.
-  CHECK(made.Left(made.changes.MoreDevices(2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
+  CHECK(made.Left(MoreDevices(made.simulator, 2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
 }
 
 TEST_CASE("where the batch is split, the weights can be", "[program]") {
   const MadeProgram made = Layer("", "", "{'data'}, {}");
-  CHECK(made.Left(made.changes.Shard(4)) == 4 * kMiB + (512 + 256 + 512) * kKiB);
-  const std::optional<ModifiedProgram> variant = made.changes.Shard(4);
+  CHECK(made.Left(Shard(made.simulator, 4)) == 4 * kMiB + (512 + 256 + 512) * kKiB);
+  const std::optional<ModifiedProgram> variant = Shard(made.simulator, 4);
   REQUIRE(variant);
   CHECK(variant->of_state);
   CHECK(variant->parts == 4);
@@ -60,18 +60,18 @@ TEST_CASE("on more devices what is split along the axis that grows shrinks, what
   // The batch is split over 'data', the weights over 'model': growing 'data' halves x, y and z, growing 'model' halves
   // the weights and y, which saves more.
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "{'data'}, {}");
-  CHECK(made.Left(made.changes.MoreDevices(2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
+  CHECK(made.Left(MoreDevices(made.simulator, 2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
   const MadeProgram data = Layer("", "", "{'data'}, {}");
-  CHECK(data.Left(data.changes.MoreDevices(2)) == 16 * kMiB + (256 + 128 + 256) * kKiB);
+  CHECK(data.Left(MoreDevices(data.simulator, 2)) == 16 * kMiB + (256 + 128 + 256) * kKiB);
 }
 
 TEST_CASE("if nothing shows how a program is split, what more devices save is unknown", "[program]") {
-  CHECK_FALSE(Layer("", "", "").changes.MoreDevices(2));
+  CHECK_FALSE(MoreDevices(Layer("", "", "").simulator, 2));
 }
 
 TEST_CASE("a sequence that is split over devices is no reason to split what lies between the weights", "[program]") {
   // The input's second dimension is split, not the weights: they can be, what is computed is split already.
-  const std::optional<ModifiedProgram> variant = Layer("", "", "{}, {'data'}").changes.Shard(4);
+  const std::optional<ModifiedProgram> variant = Shard(Layer("", "", "{}, {'data'}").simulator, 4);
   REQUIRE(variant);
   CHECK(variant->of_state);
 }

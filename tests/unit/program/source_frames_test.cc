@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "program/hlo_tables.h"
+#include "program/hlo_text.h"
 
 using namespace whyoom;
 

@@ -6,6 +6,8 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "process.h"
+#include "program/hlo.h"
+#include "program/occupancy.h"
 
 using namespace whyoom;
 
@@ -95,8 +97,8 @@ ENTRY %main (p: f32[8]) -> f32[8] {
 )";
   const auto source = OpenMemory(text, 5);
   const HloModule module = ReadHlo(*source);
-  const int fusion = module.Find("fusion.7");
-  REQUIRE(fusion >= 0);
+  const InstructionId fusion = module.Find("fusion.7");
+  REQUIRE(fusion);
   CHECK(UserLine(module, fusion).file == "/home/user/train.py");
   CHECK(UserLine(module, fusion).line == 41);
   CHECK(InstructionLabel(module, fusion) == "fusion.7 = fusion(p), kind=kLoop, calls=f");
@@ -104,7 +106,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
   CHECK(UserLine(module, module.Find("p")).file.empty());
   CHECK_FALSE(UserLine(module, module.Find("p")).line);
   CHECK(UserLine(module, module.Find("old")).line == 6);
-  const std::vector<int> transfers = HostTransfers(module);
+  const std::vector<InstructionId> transfers = HostTransfers(module);
   REQUIRE(transfers.size() == 1);
   CHECK(UserLine(module, transfers[0]).line == 41);
 }

@@ -1,0 +1,324 @@
+#include "program/layers.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "facts/op_name.h"
+
+namespace whyoom {
+
+bool LoopPair::IsStacked(const ArrayGroups& dimensions) const {
+  return std::any_of(dimensions.begin(), dimensions.end(),
+                     [&](const Groups& groups) { return !groups.empty() && groups[0] == group; });
+}
+
+namespace {
+
+// By leaf of the forward loop: the leaf of the backward loop that begins with it.
+std::vector<std::optional<int>> LeavesPassed(const Program& program, const Loop& forward, const Loop& backward) {
+  std::vector<std::optional<int>> passed_to(program.dimensions().LeafCount(forward.instruction));
+  for (int leaf = 0; const InstructionId initial = program.InitialElement(backward.instruction, leaf); ++leaf) {
+    const HloInstruction& from = program.At(program.Follow(initial, [](const auto& is) {
+      return is.Is({"bitcast", "copy", "reshape"});
+    }));
+    if (from.opcode != "get-tuple-element" || from.operands.empty() || from.operands[0] != forward.instruction)
+      continue;
+    if (const ArrayId taken = program.dimensions().TakenBy(from)) passed_to[taken.leaf] = leaf;
+  }
+  return passed_to;
+}
+
+// The buffers that a forward loop stacks and a backward loop reads.
+std::vector<const Buffer*> StacksOf(const Program& program, const Meaning& meaning, const BufferAssignment& compiled,
+                                    const LoopPair& pair) {
+  std::vector<const Buffer*> stacks;
+  for (const Buffer& buffer : compiled.buffers()) {
+    bool read = false;
+    bool stacked = false;
+    for (const ValueId id : buffer.values) {
+      const ArrayId array = program.values()[id].array;
+      if (array.instruction != pair.forward.instruction || !array) continue;
+      read = read || pair.passed_to[array.leaf];
+      stacked = stacked || pair.IsStacked(meaning.GroupsOf(id));
+    }
+    if (read && stacked) stacks.push_back(&buffer);
+  }
+  return stacks;
+}
+
+}  // namespace
+
+std::vector<LoopPair> FindLoopPairs(const Program& program, const Meaning& meaning, const BufferAssignment& compiled) {
+  constexpr std::size_t kMostLoops = 1000;
+  std::vector<LoopPair> pairs;
+  const std::vector<Loop>& loops = program.dimensions().loops();
+  if (loops.size() > kMostLoops) return pairs;  // all are compared with each other
+  for (const Loop& forward : loops) {
+    if (!forward.factor || !meaning.IsForward(forward.instruction)) continue;
+    const Groups groups = program.dimensions().GroupsOf(FactorIds{forward.factor});
+    for (const Loop& backward : loops) {
+      if (!meaning.IsBackward(backward.instruction)) continue;
+      LoopPair pair{forward, backward};
+      if (!groups.empty()) pair.group = groups.front();
+      pair.passed_to = LeavesPassed(program, forward, backward);
+      pair.stacks = StacksOf(program, meaning, compiled, pair);
+      if (!pair.stacks.empty()) pairs.push_back(std::move(pair));
+    }
+  }
+  return pairs;
+}
+
+namespace {
+
+// The parts of "jit(step)/jvp(GPT)/h_3/attn/dot_general" between the slashes, without the operation at the end;
+// "jvp(block_5)" is "block_5".
+std::vector<std::string_view> Scopes(std::string_view op_name) {
+  std::vector<std::string_view> scopes;
+  for (std::size_t begin = 0; begin < op_name.size();) {
+    const std::size_t end = std::min(op_name.find('/', begin), op_name.size());
+    std::string_view scope = op_name.substr(begin, end - begin);
+    begin = end + 1;
+    if (end == op_name.size()) break;
+    for (std::size_t open = scope.find('('); open != std::string_view::npos; open = scope.find('('))
+      scope.remove_prefix(open + 1);
+    scope = scope.substr(0, scope.find(')'));
+    if (!scope.empty()) scopes.push_back(scope);
+  }
+  return scopes;
+}
+
+// The numbered scopes of an operation, outermost first: the path before the number, and the number. Each contains the
+// path before it, so the innermost of very many are left out.
+std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
+  std::vector<std::pair<std::string, int>> numbered;
+  constexpr std::size_t kMostNumbered = 8;
+  std::string before;
+  for (const std::string_view scope : Scopes(op_name)) {
+    std::size_t digits = scope.size();
+    while (digits > 0 && std::isdigit(static_cast<unsigned char>(scope[digits - 1])) != 0) --digits;
+    before += '/';
+    before += scope.substr(0, digits);
+    if (digits == scope.size() || scope.size() - digits > 6) continue;
+    if (numbered.size() >= kMostNumbered) break;
+    numbered.emplace_back(before, std::stoi(std::string(scope.substr(digits))));
+  }
+  return numbered;
+}
+
+constexpr int kDeepest = 8;  // copies and views of each other
+
+bool IsCopy(const HloInstruction& is) {
+  return is.Is({"get-tuple-element", "bitcast", "copy", "copy-start", "copy-done"});
+}
+
+}  // namespace
+
+bool Copies(const Program& program, InstructionId instruction, InstructionId source) {
+  const HloInstruction& is = program.At(instruction);
+  return IsCopy(is) && !is.operands.empty() && is.operands[0] == source;
+}
+
+InstructionId CopiedFrom(const Program& program, InstructionId instruction) {
+  return program.Follow(instruction, IsCopy, kDeepest);
+}
+
+namespace {
+
+class BlockFinder {
+ public:
+  BlockFinder(const Program& program, const Meaning& meaning) : program_(program), meaning_(meaning) {
+    const HloModule& module = program.module();
+    if (!module.entry) return;
+    for (const Product& product : program.dimensions().products()) {
+      products_.insert(product.instruction);
+      of_products_.insert(module.instructions[product.instruction].computation);
+    }
+    for (const InstructionId i : module.computations[module.entry].instructions) {
+      if (program.ScheduledAt(i) < 0) continue;
+      if (meaning.IsForward(i)) forward_.push_back(i);
+      if (meaning.IsBackward(i) && IsActivation(i)) backward_.push_back(i);
+    }
+    const auto by_position = [&](InstructionId a, InstructionId b) {
+      return program.ScheduledAt(a) < program.ScheduledAt(b);
+    };
+    std::stable_sort(forward_.begin(), forward_.end(), by_position);
+    std::stable_sort(backward_.begin(), backward_.end(), by_position);
+  }
+
+  Blocks Find() const {
+    Blocks blocks;
+    if (backward_.empty()) return blocks;
+    blocks.turn = program_.ScheduledAt(backward_.front());
+    blocks.list = ByName();
+    blocks.named = blocks.list.size() >= 2;
+    if (!blocks.named) blocks.list = ByCuts(blocks.turn);
+    for (const InstructionId i : forward_) {
+      if (MakesProduct(i)) blocks.with_product.insert(i);
+    }
+    return blocks;
+  }
+
+ private:
+  static constexpr std::int64_t kSmallest = std::int64_t{1} << 20;
+  using Scope = std::pair<std::string, int>;
+
+  Indexed<BlockId, Block> ByName() const {
+    std::map<std::string, std::map<int, int>> scopes;  // by number, products
+    for (const InstructionId i : forward_) {
+      for (const auto& [scope, number] : Numbered(OpName(i))) scopes[scope][number] += MakesProduct(i) ? 1 : 0;
+    }
+    // Layers are alike; of scopes in each other the outermost of which that is so.
+    const auto are_layers = [](const std::map<int, int>& products) {
+      if (products.size() < 2) return false;
+      const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+      const auto [least, most] = std::minmax_element(products.begin(), products.end(), by_count);
+      return 3 * least->second >= 2 * most->second;
+    };
+    std::map<Scope, Block> blocks;
+    const auto block_of = [&](InstructionId i) -> Block* {
+      const Scope* outermost = nullptr;
+      const std::vector<Scope> numbered = Numbered(OpName(i));
+      for (const Scope& scope : numbered) {
+        const auto products = scopes.find(scope.first);
+        if (products == scopes.end() || products->second.size() < 2) continue;
+        if (outermost == nullptr) outermost = &scope;
+        if (are_layers(products->second)) return &blocks[scope];
+      }
+      return outermost == nullptr ? nullptr : &blocks[*outermost];
+    };
+    for (const InstructionId i : forward_) {
+      if (Block* block = block_of(i)) block->instructions.push_back(i);
+    }
+    for (const InstructionId i : backward_) {
+      if (Block* block = block_of(i))
+        block->backward_begin = std::min<std::int64_t>(block->backward_begin, program_.ScheduledAt(i));
+    }
+    Indexed<BlockId, Block> found;
+    for (auto& [scope, block] : blocks) {
+      if (!block.instructions.empty()) found.push_back(std::move(block));
+    }
+    return found;
+  }
+
+  // Cuts the forward pass where one array alone crosses.
+  Indexed<BlockId, Block> ByCuts(std::int64_t turn) const {
+    std::map<int, int> crossing;  // after a position, how many more or fewer arrays are still read
+    for (const InstructionId i : forward_) {
+      if (program_.ScheduledAt(i) >= turn || !IsActivation(i)) continue;
+      const int last = LastForwardUse(i, turn);
+      if (last <= program_.ScheduledAt(i)) continue;
+      ++crossing[program_.ScheduledAt(i)];
+      --crossing[last];
+    }
+    std::vector<int> cuts;
+    int open = 0;
+    for (const auto& [position, change] : crossing) {
+      open += change;
+      if (open == 1 && change <= 0) cuts.push_back(position);
+    }
+    Indexed<BlockId, Block> blocks(1);
+    std::size_t next = 0;
+    std::map<std::string_view, BlockId> by_name;
+    for (const InstructionId i : forward_) {
+      const std::string_view name = program_.At(i).name;
+      const auto made = by_name.find(OriginalName(name));
+      if (made != by_name.end()) blocks[made->second].instructions.push_back(i);  // computed again
+      if (made != by_name.end() || program_.ScheduledAt(i) >= turn) continue;
+      while (next < cuts.size() && program_.ScheduledAt(i) > cuts[next]) {
+        if (!blocks.back().instructions.empty()) blocks.emplace_back();
+        ++next;
+      }
+      by_name[OriginalName(name)] = BlockId(blocks.size() - 1);
+      blocks.back().instructions.push_back(i);
+    }
+    JoinThoseWithoutProducts(&blocks);
+    for (Block& block : blocks) {
+      for (const InstructionId i : block.instructions)
+        block.backward_begin = std::min(block.backward_begin, FirstBackwardUse(i, turn));
+    }
+    return blocks;
+  }
+
+  // Nobody puts a checkpoint round an addition: it goes with the block before.
+  void JoinThoseWithoutProducts(Indexed<BlockId, Block>* blocks) const {
+    Indexed<BlockId, Block> joined;
+    for (Block& block : *blocks) {
+      const bool has_product = std::any_of(block.instructions.begin(), block.instructions.end(),
+                                           [&](InstructionId i) { return MakesProduct(i); });
+      if (joined.empty() || has_product) {
+        joined.push_back(std::move(block));
+      } else {
+        std::vector<InstructionId>& into = joined.back().instructions;
+        into.insert(into.end(), block.instructions.begin(), block.instructions.end());
+      }
+    }
+    *blocks = std::move(joined);
+  }
+
+  bool MakesProduct(InstructionId i) const {
+    const HloInstruction& is = program_.At(i);
+    return products_.contains(i) || std::any_of(is.calls.begin(), is.calls.end(),
+                                                [&](ComputationId call) { return of_products_.contains(call); });
+  }
+
+  std::string_view OpName(InstructionId i) const { return program_.At(i).op_name; }
+
+  bool IsActivation(InstructionId i) const {
+    const HloInstruction& is = program_.At(i);
+    if (is.Is({"get-tuple-element", "bitcast", "tuple"})) return false;
+    for (ArrayId array{i, 0}; array.leaf < program_.dimensions().LeafCount(i); ++array.leaf) {
+      if (PaddedBytes(program_.ShapeOf(array)).value_or(0) < kSmallest) continue;
+      if (!meaning_.batch() || Occurrences(program_.dimensions().GroupsOf(array), meaning_.batch()) > 0) return true;
+    }
+    return false;
+  }
+
+  // The last position before `turn` at which a result is read.
+  int LastForwardUse(InstructionId i, std::int64_t turn) const {
+    int last = -1;
+    ForEachReader(i, [&](InstructionId user) {
+      if (program_.ScheduledAt(user) < turn) last = std::max(last, program_.ScheduledAt(user));
+    });
+    return last;
+  }
+
+  std::int64_t FirstBackwardUse(InstructionId i, std::int64_t turn) const {
+    std::int64_t first = INT64_MAX;
+    ForEachReader(i, [&](InstructionId user) {
+      if (meaning_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
+        first = std::min<std::int64_t>(first, program_.ScheduledAt(user));
+    });
+    return first;
+  }
+
+  // Calls visit(user) for the users of a result and of its copies and views.
+  template <class Visit>
+  void ForEachReader(InstructionId i, const Visit& visit, int depth = 0) const {
+    if (depth > kDeepest) return;
+    for (const InstructionId user : program_.UsersOf(i)) {
+      if (Copies(program_, user, i)) {
+        ForEachReader(user, visit, depth + 1);
+      } else {
+        visit(user);
+      }
+    }
+  }
+
+  const Program& program_;
+  const Meaning& meaning_;
+  std::vector<InstructionId> forward_;
+  std::vector<InstructionId> backward_;  // with the batch
+  std::set<InstructionId> products_;     // dots and convolutions
+  std::set<ComputationId> of_products_;  // computations with any
+};
+
+}  // namespace
+
+Blocks FindBlocks(const Program& program, const Meaning& meaning) { return BlockFinder(program, meaning).Find(); }
+
+}  // namespace whyoom

@@ -1,0 +1,319 @@
+#include "program/remedies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "facts/op_name.h"
+#include "text/numbers.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::int64_t kDevices = 4;  // of a host of most TPU types, if the program does not show how many
+constexpr std::int64_t kPieces = 16;
+constexpr std::int64_t kChunks = 8;
+
+Sizes Scaled(const Simulator& simulator, const Axis& axis, Ratio ratio) {
+  return simulator.Resized([&](const ProgramValue& value) { return ScaledSize(simulator, value, axis, ratio); });
+}
+
+// Sizes, if what may have the axis is also cut into parts.
+Sizes AtBest(const Simulator& simulator, const Axis& axis, std::int64_t parts, Sizes sizes) {
+  const Program& program = simulator.program();
+  // A value with an argument's shape is the argument, or its next value.
+  std::set<std::string_view> arguments;
+  for (const ProgramParameter& parameter : program.parameters())
+    arguments.insert(program.ShapeOf(parameter.array).shape);
+  for (const ProgramValue& value : program.values()) {
+    if (simulator.meaning().MayHave(value.id, axis) && !arguments.contains(program.ShapeOf(value.array).shape))
+      sizes[value.id] /= parts;
+  }
+  return sizes;
+}
+
+void KeepOutputs(const Program& program, Sizes* sizes) {
+  for (const ProgramOutput& output : program.outputs()) {
+    if (output.value) (*sizes)[output.value] = program.values()[output.value].size;
+  }
+}
+
+// Bytes of inputs by the group of their leading dimension.
+std::map<GroupId, std::int64_t> FedIn(const Simulator& simulator) {
+  std::map<GroupId, std::int64_t> fed_in;
+  for (const ProgramParameter& parameter : simulator.program().parameters()) {
+    const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
+    const Role role = simulator.meaning().RoleOf(parameter);
+    if ((role == Role::kInput || role == Role::kOther) && !groups.empty() && !groups[0].empty())
+      fed_in[groups[0].front()] += parameter.size;
+  }
+  return fed_in;
+}
+
+// Whether the largest array consists of parts that are independent of each other: of a vmap, or of all pairs of two
+// inputs.
+bool ConsistsOfPieces(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  const Meaning& meaning = simulator.meaning();
+  if (!meaning.trains() && meaning.has_examples()) return true;
+  const std::vector<const Buffer*> live = simulator.compiled().LiveAtPeak();
+  const auto largest =
+      std::max_element(live.begin(), live.end(), [](const Buffer* a, const Buffer* b) { return a->size < b->size; });
+  if (largest == live.end()) return false;
+  // An array that is much larger than what it is made of is summed up again, item by item. Inputs stay whole: if the
+  // array is not much larger, the pieces would leave most of the memory in use.
+  constexpr std::int64_t kMuchLarger = 8;
+  std::map<GroupId, std::int64_t> fed_in = FedIn(simulator);
+  for (const ValueId id : (*largest)->values) {
+    const ProgramValue& value = program.values()[id];
+    if (value.array.instruction && IsMapped(program.InstructionOf(value).op_name)) return true;
+    std::multiset<GroupId> here;
+    for (const Groups& groups : meaning.GroupsOf(id)) {
+      if (!groups.empty() && fed_in.contains(groups.front())) here.insert(groups.front());
+    }
+    if (!here.empty() && *here.begin() != *here.rbegin()) return true;
+    // Of pairs of an array with itself each item may be compared with all the others.
+    if (meaning.has_examples() || here.size() != 1 || !value.array) continue;
+    const std::int64_t data = UnpaddedBytes(program.ShapeOf(value.array)).value_or(0);
+    if (data / kMuchLarger > fed_in[*here.begin()]) return true;
+  }
+  return false;
+}
+
+// What the sums of gradients over the pieces need. Gradients that are live at the peak already are the sums. The sums
+// are done before any weight is updated: until then they use the memory of the new weights and state, as far as other
+// temporaries do not.
+std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
+  const Program& program = simulator.program();
+  const Meaning& meaning = simulator.meaning();
+  std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned, and has no gradient
+  for (const ProgramOutput& output : program.outputs()) outputs.insert(program.ShapeOf(output.array).shape);
+  std::int64_t sums = 0;
+  for (const ProgramParameter& parameter : program.parameters()) {
+    if (meaning.trains() && meaning.RoleOf(parameter) == Role::kWeights &&
+        outputs.contains(program.ShapeOf(parameter.array).shape))
+      sums += parameter.size;
+  }
+  std::int64_t temporaries = 0;
+  for (const Buffer* buffer : simulator.compiled().LiveAtPeak(sizes)) {
+    if (!buffer->is_output) temporaries += buffer->size / parts;
+    if (meaning.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
+  }
+  std::int64_t free = 0;
+  for (const Buffer& buffer : simulator.compiled().buffers()) free += buffer.is_output ? buffer.size : 0;
+  return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
+}
+
+// `once`: of an array that has the axis twice, cuts one dimension.
+std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Axis& axis, std::int64_t parts,
+                                            bool once) {
+  const Program& program = simulator.program();
+  if (!axis || axis.size < 2) return std::nullopt;
+  parts = std::min(parts, axis.size);
+  std::int64_t pieces = 0;  // the piece of an input has memory of its own
+  for (const ProgramParameter& parameter : program.parameters()) {
+    // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
+    if (simulator.meaning().RoleOf(parameter) == Role::kCache && parameter.size > simulator.need_bytes() / 10)
+      return std::nullopt;
+    if (simulator.meaning().Has(parameter, axis)) pieces += parameter.size / parts;
+  }
+  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
+                             const bool is_argument = program.AllocationOf(value).kind == AllocationKind::kArgument;
+                             return is_argument ? value.size
+                                                : ScaledSize(simulator, value, axis, {.of = parts, .once = once});
+                           }),
+                           .parts = parts,
+                           .axis = axis};
+  KeepOutputs(program, &modified.sizes);  // results for each example are put together again
+  modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
+  modified.at_best = AtBest(simulator, axis, parts, modified.sizes);
+  return modified;
+}
+
+// Whether most products of the program as its user wrote it are of such numbers.
+bool ComputesIn(const HloModule& before, std::string_view dtype) {
+  double such = 0;
+  double others = 0;
+  for (const HloInstruction& instruction : before.instructions) {
+    if (!instruction.Is({"dot", "convolution"}) || instruction.operands.empty()) continue;
+    const HloShape& shape = before.ShapeOf(instruction.operands[0]);
+    if (shape.is_tuple) continue;
+    (shape.array.dtype == dtype ? such : others) += static_cast<double>(ElementCount(shape.array));
+  }
+  return such > others;
+}
+
+// By instruction: whether it is made from weights or other state.
+Indexed<InstructionId, char> MadeOfState(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  Indexed<InstructionId, char> made(program.module().instructions.size(), 0);
+  std::vector<InstructionId> open;
+  for (const ProgramParameter& parameter : program.parameters()) {
+    if (simulator.meaning().RoleOf(parameter) != Role::kInput) open.push_back(parameter.array.instruction);
+  }
+  while (!open.empty()) {
+    const InstructionId id = open.back();
+    open.pop_back();
+    if (std::exchange(made[id], 1) != 0) continue;
+    open.insert(open.end(), program.UsersOf(id).begin(), program.UsersOf(id).end());
+  }
+  return made;
+}
+
+std::int64_t DevicesOf(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
+
+}  // namespace
+
+const std::array<ProgramRemedy, 15> kRemedies = {{
+    {"half_batch", [](const Simulator& s) { return Shorten(s, s.meaning().batch(), 2); }},
+    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.meaning().batch(), kMicroBatches); }},
+    {"half_sequence", [](const Simulator& s) { return Shorten(s, s.meaning().sequence(), 2); }},
+    {"pieces", [](const Simulator& s) { return InPieces(s, s.meaning().batch(), kPieces); }},
+    {"donate", Donate},
+    {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
+    // From one device to a host, else the next larger topology.
+    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
+    {"bfloat16", Narrow},
+    {"recompute_layers", Recompute},
+    {"attention_in_blocks", BlockAttention},
+    {"loss_in_chunks", [](const Simulator& s) { return ChunkLoss(s, kChunks); }},
+    {"labels_as_numbers", NumberLabels},
+    {"state_on_host", StateOnHost},
+    {"no_host_transfer", WithoutHostTransfer},
+    {"no_tiny_dimensions", MergeTinyDimensions},
+}};
+
+std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, const Axis& axis, Ratio ratio) {
+  if (!simulator.meaning().Has(value.id, axis)) return value.size;
+  const ArrayGroups& dimensions = simulator.meaning().GroupsOf(value.id);
+  const ArrayShape& shape = simulator.program().ShapeOf(value.array);
+  ArrayDims dims = shape.dims;
+  const auto has_axis = [&](const Groups& groups) { return Contains(groups, axis.groups); };
+  const bool whole = std::any_of(dimensions.begin(), dimensions.end(), has_axis);
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+    if (whole ? !has_axis(dimensions[dim]) : !Contains(dimensions[dim], axis.groups.front())) continue;
+    const double length =
+        static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
+    dims[dim] = std::max<std::int64_t>(1, WholeBytes(std::ceil(length)));
+    if (ratio.once) break;
+  }
+  return BytesWithDims(shape, value.size, dims);
+}
+
+std::vector<ArrayDims> SentToHost(const Program& program) {
+  std::vector<ArrayDims> sent;
+  for (const InstructionId transfer : HostTransfers(program.module())) {
+    const std::vector<InstructionId>& operands = program.At(transfer).operands;
+    if (operands.empty()) continue;
+    const HloShape& shape = program.module().ShapeOf(operands[0]);
+    if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
+  }
+  return sent;
+}
+
+std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
+  if (!axis || axis.size < parts) return std::nullopt;
+  ModifiedProgram modified{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
+  modified.at_best = AtBest(simulator, axis, parts, modified.sizes);
+  return modified;
+}
+
+std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size) {
+  if (!axis || size < 1) return std::nullopt;
+  return ModifiedProgram{.sizes = Scaled(simulator, axis, {.length = size, .of = axis.size})};
+}
+
+std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
+  // Examples are independent of each other: a program without gradients can process them in steps, too.
+  const bool can = simulator.meaning().trains() || simulator.meaning().has_examples();
+  return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
+}
+
+std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
+  return ConsistsOfPieces(simulator) ? PieceByPiece(simulator, axis, parts, true) : std::nullopt;
+}
+
+std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  // A number of 64 bits is a pair of f32, with many temporaries of its own.
+  if (ComputesIn(program.before(), kFloat64)) return std::nullopt;
+  // If the products are computed in narrow numbers already, the wide values for each example are wide on purpose.
+  const bool mixed = ComputesIn(program.before(), kBfloat16);
+  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    const ArrayShape& shape = program.ShapeOf(value.array);
+    if (shape.dtype != "f32" || (mixed && simulator.meaning().IsPerExample(value.id))) return value.size;
+    return std::min(value.size, BytesWithElementBits(shape, 16).value_or(value.size));
+  })};
+  // If nothing but those could become narrow, it is not known whether they may.
+  const std::int64_t need = simulator.need_bytes();
+  if (mixed && simulator.EstimateOf(modified).left_bytes > need - need / 200) return std::nullopt;
+  return modified;
+}
+
+std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
+  if (!simulator.meaning().has_attention()) return std::nullopt;
+  if (ComputesIn(simulator.program().before(), kFloat64)) return simulator.RuledOut("64_bits");  // no kernel does
+  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    return simulator.meaning().IsScores(value.id) ? 0 : value.size;
+  })};
+}
+
+std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
+  if (!simulator.meaning().vocabulary()) return std::nullopt;
+  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
+                             return simulator.meaning().KindOf(value.id) == ValueKind::kLogits ? value.size / chunks
+                                                                                               : value.size;
+                           }),
+                           .parts = chunks};
+  KeepOutputs(simulator.program(), &modified.sizes);  // returned logits are whole in the end
+  return modified;
+}
+
+std::optional<ModifiedProgram> NumberLabels(const Simulator& simulator) {
+  const Axis classes = simulator.meaning().vocabulary();
+  if (!classes) return std::nullopt;
+  const Program& program = simulator.program();
+  const Indexed<InstructionId, char> made_of_state = MadeOfState(simulator);
+  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    // A loop's own values are not followed to what the loop begins with.
+    const bool follows = program.InstructionOf(value).computation == program.module().entry;
+    if (!follows || made_of_state[value.array.instruction] != 0) return value.size;
+    return ScaledSize(simulator, value, classes, {.of = classes.size});
+  })};
+}
+
+std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
+  // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. If no dimension
+  // is, the compiler chose the layout with its padding among all others, and would again.
+  constexpr std::int64_t kTiny = 8;
+  std::int64_t padded = 0;
+  Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
+    const ArrayShape& shape = simulator.program().ShapeOf(value.array);
+    const bool tiny =
+        std::any_of(shape.dims.begin(), shape.dims.end(), [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
+    const std::int64_t plain = UnpaddedBytes(shape).value_or(value.size);
+    padded += plain < value.size ? 1 : 0;
+    return tiny && plain > 0 ? std::min(value.size, plain) : value.size;
+  });
+  return ModifiedProgram{.sizes = std::move(sizes), .tried = padded};
+}
+
+std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
+  // An array must be whole in memory to be sent. Without the transfer it is mostly part of a fusion, and so is what it
+  // is made of.
+  const std::vector<ArrayDims> sent = SentToHost(simulator.program());
+  if (sent.empty()) return std::nullopt;
+  std::set<std::int64_t> counts;  // elements
+  for (const ArrayDims& dims : sent)
+    counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
+  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    const bool temporary = simulator.program().AllocationOf(value).kind == AllocationKind::kTemporaries;
+    return temporary && counts.contains(ElementCount(simulator.program().ShapeOf(value.array))) ? 0 : value.size;
+  })};
+}
+
+}  // namespace whyoom
