@@ -46,9 +46,8 @@ BufferAssignment::BufferAssignment(const Program& program, bool undo_remateriali
   for (const AllocationId id : program.memory().allocations.ids()) {
     if (!program.memory().allocations[id].IsFixed()) continue;
     fixed_.push_back(program.ValuesIn(id));
-    std::erase_if(fixed_.back(), [&](ValueId value) {
-      return program.values()[value].size != program.memory().allocations[id].size;
-    });
+    std::erase_if(fixed_.back(),
+                  [&](ValueId value) { return program.values()[value].size != program.memory().allocations[id].size; });
   }
   FindBuffers(false);
   fragmentation_ = program.memory().need_bytes - Need(CompiledSizes());

@@ -35,12 +35,12 @@ FactorId Factors::Next(FactorIds* open) const {
   return {};
 }
 
-FactorIds Factors::Expand(const FactorIds& factors) const {
-  FactorIds open(factors.rbegin(), factors.rend());
+FactorIds Factors::Expand(FactorIds factors) const {
+  std::reverse(factors.begin(), factors.end());
   FactorIds expanded;
-  while (const FactorId factor = Next(&open)) {
+  while (const FactorId factor = Next(&factors)) {
     expanded.push_back(factor);
-    open.pop_back();
+    factors.pop_back();
   }
   return expanded;
 }

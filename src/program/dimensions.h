@@ -49,7 +49,7 @@ class Factors {
   FactorId Add(std::int64_t size);
 
   // What the factors consist of now: representatives, without those of size 1.
-  FactorIds Expand(const FactorIds& factors) const;
+  FactorIds Expand(FactorIds factors) const;
 
   std::int64_t size(FactorId factor) const { return nodes_[factor].size; }
   std::int64_t size(GroupId group) const { return nodes_[FactorId(group.value)].size; }  // of its representative

@@ -57,7 +57,6 @@ class HloReader {
     // Room that is not used costs nothing, and moving what is there does.
     const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
     module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
-    module_.by_name.Reserve(std::min<std::uint64_t>(guess, limits_.instructions) / 2);
     TextLines lines(source_, kLongestLine);
     std::string_view line;
     while (lines.Next(&line)) {
@@ -175,7 +174,6 @@ class HloReader {
       module_.whole = false;
       return;
     }
-    module_.by_name.Prefetch(parts.name);
     HloInstruction instruction;
     calls_.clear();
     const bool closed = ReadAttributes(parts.attributes, &instruction, &calls_) && parts.closed;
@@ -257,7 +255,6 @@ class HloReader {
         instruction->frontend = texts_.Keep(attribute.text.substr(0, kLongestFrontend));
         continue;
       }
-      if (attribute.key == "custom_call_target") instruction->target = texts_.Keep(WithoutQuotes(attribute.value));
       if (attribute.key == "condition" && condition.empty()) {
         condition = attribute.value;
       } else if (CallsComputations(attribute.key)) {

@@ -48,7 +48,6 @@ struct HloInstruction {
   std::string_view frontend;    // "frontend_attributes={…}"; at most 1 KiB
   std::string_view literal;     // of a constant or parameter: the text in parentheses ("24"); at most 200 characters
   std::string_view op_name;     // of the metadata, with escapes; may be empty
-  std::string_view target;      // of a custom-call: "AllocateBuffer"
   int shape = 0;                // of the result, in HloModule::shapes
   int frame = 0;                // in HloModule::frames; 0: none
   ComputationId computation;

@@ -194,9 +194,10 @@ std::string_view WithoutBraces(std::string_view value) {
 
 std::string_view TextPool::Keep(std::string_view text) {
   if (text.empty()) return {};
-  if (const std::string_view* known = texts_.Find(text)) return *known;
+  if (const char* const* known = texts_.Find(text)) return {*known, text.size()};
   const std::string_view kept = arena_.Keep(text);
-  return texts_.Insert(kept, kept).first;
+  texts_.Insert(kept, kept.data());
+  return kept;
 }
 
 int ShapeTable::Number(std::string_view text, int depth) {

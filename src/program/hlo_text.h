@@ -89,7 +89,7 @@ class TextPool {
 
  private:
   TextArena& arena_;
-  NameMap<std::string_view> texts_;
+  NameMap<const char*> texts_;  // where they are kept
 };
 
 class ShapeTable {

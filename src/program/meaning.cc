@@ -100,10 +100,6 @@ bool Meaning::IsForward(InstructionId instruction) const {
   return IsDifferentiated(name) && !IsTransposed(name);
 }
 
-bool Contains(const Groups& dimension, GroupId group) {
-  return std::find(dimension.begin(), dimension.end(), group) != dimension.end();
-}
-
 bool Contains(const Groups& dimension, const Groups& groups) {
   if (groups.size() == 1) return Contains(dimension, groups.front());
   return std::search(dimension.begin(), dimension.end(), groups.begin(), groups.end()) != dimension.end();
@@ -113,11 +109,7 @@ int Occurrences(const ArrayGroups& dimensions, const Axis& axis) {
   int whole = 0;
   int parts = 0;
   for (const Groups& dimension : dimensions) {
-    if (Contains(dimension, axis.groups)) {
-      ++whole;
-    } else if (Contains(dimension, axis.groups.front())) {
-      ++parts;
-    }
+    if (Contains(dimension, axis.groups.front())) ++(Contains(dimension, axis.groups) ? whole : parts);
   }
   return whole > 0 ? whole : parts;
 }
@@ -338,7 +330,9 @@ std::vector<Axis> Meaning::SequenceCandidates() const {
   }
   std::set<std::pair<Groups, std::int64_t>> stacked;
   for (const ProgramValue& value : program_.values()) {
-    if (!value.array || program_.InstructionOf(value).target != "AllocateBuffer") continue;
+    if (!value.array || program_.InstructionOf(value).opcode != "custom-call") continue;
+    const std::string_view attributes = program_.InstructionOf(value).attributes;
+    if (Attribute(attributes, "custom_call_target") != "\"AllocateBuffer\"") continue;
     const FactorIds leading = Leading(program_.dimensions().FactorsOf(value.array));
     if (leading.empty()) continue;
     const Axis axis = MakeAxis(leading);

@@ -3,6 +3,7 @@
 // operation) and from how dimensions are used. What neither shows has no name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,7 +43,9 @@ struct Axis {
 };
 
 // Whether a dimension contains this group, or these groups side by side, in their order.
-bool Contains(const Groups& dimension, GroupId group);
+inline bool Contains(const Groups& dimension, GroupId group) {
+  return std::find(dimension.begin(), dimension.end(), group) != dimension.end();
+}
 bool Contains(const Groups& dimension, const Groups& groups);
 
 // How many dimensions of the array are the axis: whole, or the part that is left if it is spread over several.

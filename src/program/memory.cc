@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "facts/array_shape.h"
@@ -240,7 +239,11 @@ class MemoryReader {
 
   void IndexValues() {
     for (MemoryAllocation& allocation : memory_.allocations) {
-      for (MemoryValue& value : allocation.values) by_place_.emplace(value.name + value.index, &value);
+      for (MemoryValue& value : allocation.values) {
+        const int id = static_cast<int>(values_.size());
+        const int first = by_place_.Insert(places_.Keep(value.name + value.index), id).first;
+        values_.push_back({&value, first == id ? -1 : std::exchange(values_[first].next, id)});
+      }
     }
   }
 
@@ -256,12 +259,14 @@ class MemoryReader {
     }
     std::string_view place = line.substr(0, colon);
     if (place.ends_with("{}")) place.remove_suffix(2);
-    auto [value, end] = by_place_.equal_range(std::string(place));
-    if (value == end && memory_.ranges_without_value.size() < kMostWithoutValue)
+    const int* found = by_place_.Find(place);
+    if (found == nullptr && memory_.ranges_without_value.size() < kMostWithoutValue)
       memory_.ranges_without_value.emplace_back(place);
-    for (; value != end && value->second->first < 0; ++value) {  // the first range counts
-      value->second->first = *first;
-      value->second->last = *last;
+    for (int id = found == nullptr ? -1 : *found; id >= 0; id = values_[id].next) {
+      MemoryValue& value = *values_[id].value;
+      if (value.first >= 0) return;  // the first range counts
+      value.first = *first;
+      value.last = *last;
     }
   }
 
@@ -273,7 +278,13 @@ class MemoryReader {
   std::size_t text_bytes_ = 0;
   std::size_t kept_ = 0;    // values
   std::int64_t floor_ = 0;  // values smaller than this gave way to larger ones
-  std::unordered_multimap<std::string, MemoryValue*, NameHash> by_place_;  // "while.5{1}"
+  struct PlacedValue {
+    MemoryValue* value;
+    int next;  // in values_, of the same place; -1: none
+  };
+  std::vector<PlacedValue> values_;
+  TextArena places_;       // "while.5{1}"
+  NameMap<int> by_place_;  // in values_, the first of each place
 };
 
 }  // namespace

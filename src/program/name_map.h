@@ -43,47 +43,37 @@ struct NameHash {
   }
 };
 
-// A hash table with open addressing. The names must outlive it, and are not empty.
+// A hash table with open addressing. The names must outlive it.
 template <class Value>
 class NameMap {
  public:
   // Null if the map does not have the name. Valid until the next insertion.
   const Value* Find(std::string_view name) const {
     if (slots_.empty()) return nullptr;
-    const Slot& slot = slots_[PlaceOf(name, HashOf(name))];
-    return slot.name.empty() ? nullptr : &slot.value;
+    const int entry = slots_[PlaceOf(name, HashOf(name))].entry;
+    return entry < 0 ? nullptr : &entries_[entry].second;
   }
 
   // The value of the name, which is `value` if the name is new, and whether it is.
   std::pair<Value, bool> Insert(std::string_view name, Value value) {
-    if (2 * (size_ + 1) > slots_.size()) Grow();
+    if (2 * (entries_.size() + 1) > slots_.size()) Grow();
     const std::uint32_t hash = HashOf(name);
     Slot& slot = slots_[PlaceOf(name, hash)];
-    if (!slot.name.empty()) return {slot.value, false};
-    slot = {name, hash, value};
-    ++size_;
+    if (slot.entry >= 0) return {entries_[slot.entry].second, false};
+    slot = {hash, static_cast<int>(entries_.size())};
+    entries_.emplace_back(name, value);
     return {value, true};
-  }
-
-  // Fetches the memory that Find or Insert of the name needs soon.
-  void Prefetch(std::string_view name) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[HashOf(name) & (slots_.size() - 1)], 1);
-  }
-
-  void Reserve(std::size_t names) {
-    while (slots_.size() < 2 * names) Grow();
   }
 
   void Clear() {
     slots_.clear();
-    size_ = 0;
+    entries_.clear();
   }
 
  private:
   struct Slot {
-    std::string_view name;  // empty: free
     std::uint32_t hash = 0;
-    Value value = {};
+    int entry = -1;  // -1: free
   };
 
   static std::uint32_t HashOf(std::string_view name) { return static_cast<std::uint32_t>(NameHash()(name) >> 32); }
@@ -91,7 +81,7 @@ class NameMap {
   // The slot with the name, or the free one where it belongs.
   std::size_t PlaceOf(std::string_view name, std::uint32_t hash) const {
     std::size_t at = hash & (slots_.size() - 1);
-    while (!slots_[at].name.empty() && (slots_[at].hash != hash || slots_[at].name != name))
+    while (slots_[at].entry >= 0 && (slots_[at].hash != hash || entries_[slots_[at].entry].first != name))
       at = (at + 1) & (slots_.size() - 1);
     return at;
   }
@@ -100,12 +90,12 @@ class NameMap {
     std::vector<Slot> old(slots_.empty() ? 16 : 2 * slots_.size());
     old.swap(slots_);
     for (const Slot& slot : old) {
-      if (!slot.name.empty()) slots_[PlaceOf(slot.name, slot.hash)] = slot;
+      if (slot.entry >= 0) slots_[PlaceOf(entries_[slot.entry].first, slot.hash)] = slot;
     }
   }
 
   std::vector<Slot> slots_;  // a power of two, at most half of them taken
-  std::size_t size_ = 0;
+  std::vector<std::pair<std::string_view, Value>> entries_;
 };
 
 // Keeps copies of texts in a few large blocks: millions of short names cost no allocation each.

@@ -141,7 +141,6 @@ TEST_CASE("an instruction has its parts", "[program]") {
   const HloModule module = Read(kModule);
   const HloInstruction& kernel = Named(module, "kernel");
   CHECK(kernel.opcode == "custom-call");
-  CHECK(kernel.target == "tpu_custom_call");
   CHECK(kernel.op_name == R"(attention \"x\")");
   CHECK(kernel.attributes == "custom_call_target=\"tpu_custom_call\", operand_layout_constraints={f32[8,16]{1,0}}");
   CHECK(Named(module, "while.5").attributes == "body=%body, condition=%condition");
