@@ -377,7 +377,7 @@ TEST_CASE("a survey may be left before its end", "[input]") {
   std::ofstream(path, std::ios::binary) << std::string(100000, 'x') << "boom" << std::string(100000, 'x');
   const auto source = OpenFile(path);
   const Prefilter prefilter({"boom"});
-  Survey survey(source->RegularFile(), prefilter, 2, {1024, 256, 4});
+  Survey survey(source->RegularFile(), prefilter, 2, {1024, 4});
   std::uint64_t end = 0;
   REQUIRE(survey.NextHit(0, &end));
   CHECK(end == 100004);
