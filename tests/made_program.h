@@ -26,8 +26,8 @@ struct MadeProgram {
         simulator(program, meaning, limit_bytes) {}
 
   // What the changed program needs; -1 where there is no place for the change.
-  std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& variant) const {
-    return variant ? simulator.EstimateOf(*variant).left_bytes : -1;
+  std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& modified) const {
+    return modified ? simulator.EstimateOf(*modified).left_bytes : -1;
   }
 
   whyoom::Program program;

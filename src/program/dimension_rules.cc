@@ -42,7 +42,7 @@ class DimensionRules {
 
   void Apply() {
     for (const InstructionId id : module_.instructions.ids()) {
-      if (!Look()) return;
+      if (!CountStep()) return;
       Instruction(id);
     }
     for (const InstructionId id : module_.instructions.ids()) {
@@ -90,23 +90,23 @@ class DimensionRules {
   }
 
   // Called before each step of what may take many. Returns false once there were too many; then the rules stop.
-  bool Look(std::size_t times = 1) {
-    // Real programs look less than four times at each of their dimensions. Arrays that are compared all with all, a
-    // hundred thousand of them, would take minutes.
-    constexpr std::size_t kMostLooks = 4 * Dimensions::kMost;
-    looks_ += times;
-    if (looks_ + dimensions_.factors_.steps() > kMostLooks) dimensions_.whole_ = false;
+  bool CountStep(std::size_t times = 1) {
+    // Real programs need less than four steps for each of their dimensions. Comparing a hundred thousand arrays all
+    // with all would take minutes.
+    constexpr std::size_t kMostSteps = 4 * Dimensions::kMost;
+    steps_ += times;
+    if (steps_ + dimensions_.factors_.steps() > kMostSteps) dimensions_.whole_ = false;
     return dimensions_.whole_;
   }
 
-  // Equates dimensions of equal size, and passes over others.
+  // Equates dimensions of equal size, and ignores others.
   void Same(Dim a, Dim b) {
     if (a.Exists() && b.Exists() && a.Size() == b.Size() && a.Size() != 1)
       dimensions_.factors_.Equate(a.factor, b.factor);
   }
 
   // Equates dimensions of equal size, and relates others.
-  void Kin(Dim a, Dim b) {
+  void Relate(Dim a, Dim b) {
     if (!a.Exists() || !b.Exists()) return;
     if (a.Size() != b.Size() && KeepsMost(a.Size(), b.Size())) dimensions_.factors_.Relate(a.factor, b.factor);
     Same(a, b);
@@ -116,13 +116,13 @@ class DimensionRules {
   void SameEach(Array a, Array b) {
     for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same(a[dim], b[dim]);
   }
-  void KinEach(Array a, Array b) {
-    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Kin(a[dim], b[dim]);
+  void RelateEach(Array a, Array b) {
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Relate(a[dim], b[dim]);
   }
 
   // All dimensions of arrays whose dimensions are equal.
   void SameArrays(Array a, Array b) {
-    if (Look() && a && b && a.shape->dims == b.shape->dims) SameEach(a, b);
+    if (CountStep() && a && b && a.shape->dims == b.shape->dims) SameEach(a, b);
   }
 
   static void Add(Dim dim, FactorIds* factors) {
@@ -154,8 +154,8 @@ class DimensionRules {
 
   // Whether two arrays of the same bytes differ only in how the dimensions above their tiles are written.
   bool SameTiles(Array a, const std::vector<int>& a_order, Array b, const std::vector<int>& b_order) const {
-    // In tiles of r x c, memory holds d1/r, d0/c, r, c: that is the plain order only where one tile is as wide as the
-    // array. Else both arrays must be cut into the same tiles, so that only what lies above them is written otherwise.
+    // In tiles of r x c, the order in memory is d1/r, d0/c, r, c. That is the plain order only if one tile is as wide
+    // as the array. Else both arrays must have the same tiles, so that only the dimensions above them differ.
     struct Minor {
       std::int64_t rows = 1, columns = 1;            // the two minor dimensions
       std::int64_t tile_rows = 1, tile_columns = 0;  // 0: no tiles
@@ -231,7 +231,7 @@ class DimensionRules {
 
   void Elementwise(InstructionId instruction) {
     for (const InstructionId operand : At(instruction).operands) {
-      for (int leaf = 0; leaf < Leaves(instruction) && Look(); ++leaf) {
+      for (int leaf = 0; leaf < Leaves(instruction) && CountStep(); ++leaf) {
         // Several results of several operands (sort, optimization-barrier) pair up; one operand may shape all results.
         const int from = Leaves(operand) == 1 ? 0 : leaf;
         if (from < Leaves(operand)) SameArrays(Leaf(instruction, leaf), Leaf(operand, from));
@@ -351,11 +351,11 @@ class DimensionRules {
         Same(i, k);
         add(&product.contracted, i);
       } else if (k.Size() > o.Size() && k.Size() > 1 && KeepsMost(i.Size(), k.Size())) {
-        Kin(i, k);
+        Relate(i, k);
         add(&product.contracted, i);
       } else {
         if (k.Size() == o.Size() && i.Size() == 1) Same(k, o);  // free of the right operand
-        Kin(i, o);
+        Relate(i, o);
         add(&product.left, i);
       }
     }
@@ -375,8 +375,8 @@ class DimensionRules {
     }
   }
 
-  // The dimensions of indices, except the one along which the parts of an index stand, are those of the result of a
-  // gather or of the updates of a scatter that no slice has.
+  // The dimensions of indices, except the one along which an index is stored, are those of the result of a gather or of
+  // the updates of a scatter that no slice has.
   void SameIndices(InstructionId instruction, Array to, const std::vector<int>& of_slices) {
     const Array indices = Operand(instruction, 1);
     const std::vector<int> index = NamedDims(At(instruction), "index_vector_dim");
@@ -426,7 +426,7 @@ class DimensionRules {
     SameIndices(instruction, updates, window);
   }
 
-  void Resized(InstructionId instruction) { KinEach(Operand(instruction, 0), Result(instruction)); }
+  void Resized(InstructionId instruction) { RelateEach(Operand(instruction, 0), Result(instruction)); }
   void DynamicSlice(InstructionId instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
 
   void DynamicUpdateSlice(InstructionId instruction) {
@@ -437,7 +437,7 @@ class DimensionRules {
 
   void Concatenate(InstructionId instruction) {
     for (std::size_t number = 0; number < At(instruction).operands.size(); ++number)
-      KinEach(Operand(instruction, number), Result(instruction));
+      RelateEach(Operand(instruction, number), Result(instruction));
   }
 
   void TupleElement(InstructionId instruction) {
@@ -488,7 +488,7 @@ class DimensionRules {
   std::int64_t Steps(ComputationId condition) {
     std::int64_t steps = 0;
     for (const InstructionId at : module_.computations[condition].instructions) {
-      if (!Look()) break;
+      if (!CountStep()) break;
       if (At(at).opcode != "constant") continue;
       const std::vector<std::int64_t> numbers = Integers(At(at).literal);
       if (!numbers.empty()) steps = std::max(steps, numbers[0]);
@@ -521,7 +521,7 @@ class DimensionRules {
     while (!open.empty()) {
       const auto [computation, depth] = open.back();
       open.pop_back();
-      if (!Look(8)) return;
+      if (!CountStep(8)) return;
       if (!seen.insert({computation, depth}).second) continue;
       for (const InstructionId at : module_.computations[computation].instructions) {
         if (At(at).opcode == "fusion" && depth < 8) {
@@ -530,7 +530,7 @@ class DimensionRules {
         const FactorId stacked = StackedDim(at, steps);
         if (!first) first = stacked;
         if (stacked) dimensions_.factors_.Equate(first, stacked);
-        if (!Look()) return;
+        if (!CountStep()) return;
       }
     }
     dimensions_.loops_.push_back({instruction, steps, first});
@@ -549,8 +549,8 @@ class DimensionRules {
   // copy-start, all-gather-start, …
   void Start(InstructionId instruction) {
     for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
-      for (int leaf = 0; leaf < Leaves(instruction) && Look(); ++leaf)
-        KinEach(Operand(instruction, number), Leaf(instruction, leaf));
+      for (int leaf = 0; leaf < Leaves(instruction) && CountStep(); ++leaf)
+        RelateEach(Operand(instruction, number), Leaf(instruction, leaf));
     }
   }
 
@@ -565,7 +565,7 @@ class DimensionRules {
 
   const HloModule& module_;
   Dimensions& dimensions_;
-  std::size_t looks_ = 0;
+  std::size_t steps_ = 0;
 };
 
 void Dimensions::ApplyRules() { DimensionRules(module_, this).Apply(); }

@@ -151,7 +151,7 @@ class DumpFileReader {
   bool ReadFiles() {
     const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
     const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
-    // Beside the module, which takes longer; what comes of both does not depend on which is done first.
+    // In parallel with the module, which takes longer. The result does not depend on which is done first.
     std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
                                                    [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
     files_.text = ReadText(files_.text_path);
@@ -183,8 +183,8 @@ class DumpFileReader {
     return true;
   }
 
-  // Whether the assignment can be relied on, as far as the module tells. Where the module that a failure leaves is not
-  // its module, but the other one is, then the failure was another compile's.
+  // Whether the assignment is reliable, judging by the module. If the module that a failure leaves is not that of the
+  // assignment, but the other one is, then the failure was of another compile.
   bool CheckValues() {
     if (!compares_) return true;
     if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;

@@ -1,5 +1,4 @@
-#include "program/estimates.h"
-
+// What fills a program's memory, what would fit, and what each remedy would leave.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,7 +10,6 @@
 
 #include "facts/op_name.h"
 #include "program/remedies.h"
-#include "program/simulator.h"
 
 namespace whyoom {
 namespace {
@@ -154,14 +152,14 @@ std::optional<std::size_t> DimensionOf(const ArrayGroups& dimensions, const Axis
   return std::nullopt;
 }
 
-// Shardings are read from a file, which may say anything.
+// Shardings are read from a file, which may contain any number.
 std::int64_t Times(std::int64_t size, std::int64_t devices) {
   std::int64_t all = 0;
   return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-// Into how many pieces a batch may be divided, in the order in which they are tried: a few are cheap and leave room for
-// what an estimate is off by, more cost more.
+// The numbers of pieces that a batch may be divided into, in the order in which they are tried: a few are cheap and
+// leave room for the error of the estimate, more cost more.
 std::vector<std::int64_t> StepsOf(std::int64_t batch) {
   constexpr std::int64_t kMostSteps = 4096;  // more is no training step
   constexpr std::int64_t kAll = 64;          // of more, powers of two alone

@@ -73,7 +73,7 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// "  ROOT %add.1 = ": takes it off the line.
+// Removes "  ROOT %add.1 = " from the line.
 bool TakeName(std::string_view* line, bool* root, std::string_view* name) {
   std::size_t begin = 0;
   while (begin < line->size() && (*line)[begin] == ' ') ++begin;

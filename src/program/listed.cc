@@ -126,7 +126,7 @@ class RowReader {
     return made;
   }
 
-  // `size` tells what is left of a computed value.
+  // `size` returns what is left of a computed value.
   Prospect Made(const std::function<std::int64_t(const ListedValue&)>& size) const {
     double saved = 0;
     for (const ListedValue& value : listed_.values) {

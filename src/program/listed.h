@@ -1,9 +1,8 @@
-// What changes would leave of a program of which only a list of its largest allocations is known: what compilers up to
-// libtpu 0.0.41 print, without the program itself.
+// What remedies would leave of a program of which only a list of its largest allocations is known, which compilers up
+// to libtpu 0.0.41 print.
 //
-// The rows are values that live at the peak, all together; which dimension is which is told by where it stands and by
-// equal lengths. What is not listed counts as staying as it is, so a saving is at least what is said here where the
-// list does not cover the need.
+// The rows are values that are live at the peak, all at once. Dimensions are recognized by their place and by equal
+// lengths. Values that are not listed are assumed to stay as they are, so savings may be larger.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,9 @@ enum class ListedPart {
   kCopied,     // an argument in another layout
   kConverted,  // an argument in another element type, whole: weights
   kConstant,
-  kStacked,   // kept of each step of a loop for the backward pass, leading dimension first
+  kStacked,   // kept for the backward pass by each step of a loop, the steps in the leading dimension
   kForward,   // of a program with gradients
-  kBackward,  // the same
+  kBackward,  // of a program with gradients
   kOther,
 };
 
@@ -35,11 +34,11 @@ struct ListedValue {
 struct ListedProgram {
   std::int64_t need_bytes = 0;
   std::int64_t arguments_bytes = 0;      // of the need
-  std::int64_t fragmentation_bytes = 0;  // the same: between temporaries, and growing and shrinking with them
+  std::int64_t fragmentation_bytes = 0;  // of the need, between temporaries: grows and shrinks with them
   std::vector<ListedValue> values;
 };
 
-// The changes that the list shows a place for, by their names of prospect.h: half_batch, batch_in_steps, half_sequence,
+// The remedies that the list shows a place for, by their names in kRemedies: half_batch, batch_in_steps, half_sequence,
 // bfloat16, recompute_layers (of loops).
 std::vector<Prospect> LookAtList(const ListedProgram& listed);
 

@@ -61,7 +61,7 @@ class Meaning {
     return RoleOf(parameter) == Role::kWeights || RoleOf(parameter) == Role::kOptimizerState;
   }
   ValueKind KindOf(ValueId value) const { return kinds_[value]; }
-  bool trains() const { return trains_; }  // the program holds a backward pass
+  bool trains() const { return trains_; }  // the program has a backward pass
 
   // Whether it works on examples, with weights that are kept: otherwise the batch is not one as people say it, but a
   // side of a field or a table of points.

@@ -190,8 +190,8 @@ class MemoryReader {
     filled_ = 0;
   }
 
-  // An allocation is as large as its values reach. One that is not filled was cut; little may lack, since who passes a
-  // dump on leaves small values out.
+  // An allocation ends where its last value ends. If it is not filled, the file was cut; a little may be missing, since
+  // people who share a dump remove small values.
   void EndAllocation() {
     if (!inside_) return;
     inside_ = false;

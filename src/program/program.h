@@ -1,7 +1,7 @@
 // A compiled module as one thing: its HLO, what it needs in memory and when, and which dimensions are the same.
 //
 // Built once from the files of a dump, and never changed: remedies are applied to copies of its sizes
-// (program/simulator.h).
+// (program/remedies.h).
 #pragma once
 
 #include <algorithm>

@@ -15,19 +15,19 @@
 #include "input/byte_source.h"
 #include "input/stop.h"
 #include "program/dump_files.h"
-#include "program/estimates.h"
 #include "program/hlo.h"
 #include "program/memory.h"
 #include "program/occupancy.h"
+#include "program/remedies.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
 
-// What is smaller than this explains nothing of a chip's HBM, and there is much of it.
+// Smaller values do not matter for a chip's HBM, and there are many of them.
 constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
-// The program is laid out anew with smaller ones, too.
+// The simulation needs smaller ones, too.
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kMostCompiles = 1000;  // of one name, the last ones, that are looked at for a log's figure
@@ -56,45 +56,22 @@ std::uint64_t NumberOf(const std::string& digits) {
   return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
-// Among values that share a place, the one that says most about itself.
-bool SaysLess(const MemoryValue& value) {
+// Of values that share a place, those with names that the compiler made up.
+bool HasMadeUpName(const MemoryValue& value) {
   return !value.index.empty() || value.name.find("tuple") != std::string::npos ||
          value.name.find("while") != std::string::npos || value.name.rfind("wide.param", 0) == 0;
 }
 
-const char* KindName(AllocationKind kind) {
-  switch (kind) {
-    case AllocationKind::kArgument:
-      return "parameter";
-    case AllocationKind::kOutput:
-      return "output";
-    case AllocationKind::kConstant:
-      return "constant";
-    default:
-      return "HLO temp";
-  }
-}
+constexpr const char* kRowKinds[] = {"HLO temp", "parameter", "output", "constant"};  // by AllocationKind
 
-struct LiveValue {
-  MemoryValue value;
-  AllocationKind kind;
-};
-
-void Take(const MemoryAllocation& allocation, std::vector<LiveValue>* live) {
-  if (allocation.kind == AllocationKind::kTemporaries) {
-    for (const MemoryValue& value : LiveAtPeak(allocation)) live->push_back({value, allocation.kind});
-    return;
-  }
-  // One value names the allocation; an argument's own name comes first in the file, an output's last.
+// The value that names an allocation: an argument's own name comes first in the file, an output's last.
+const MemoryValue* NamingValue(const MemoryAllocation& allocation) {
   const MemoryValue* named = nullptr;
   for (const MemoryValue& value : allocation.values) {
     if (value.size == allocation.size && (named == nullptr || allocation.kind == AllocationKind::kOutput))
       named = &value;
   }
-  if (named == nullptr && !allocation.values.empty()) named = &allocation.values.front();
-  if (named == nullptr) return;
-  live->push_back({*named, allocation.kind});
-  live->back().value.size = allocation.size;
+  return named != nullptr || allocation.values.empty() ? named : &allocation.values.front();
 }
 
 void Describe(const HloModule& module, InstructionId instruction, Allocation* row) {
@@ -105,28 +82,28 @@ void Describe(const HloModule& module, InstructionId instruction, Allocation* ro
   row->xla_label = InstructionLabel(module, instruction);
 }
 
-Allocation MakeRow(const LiveValue& live, const HloModule& module) {
+Allocation MakeRow(const MemoryValue& value, std::int64_t size, AllocationKind kind, const HloModule& module) {
   Allocation row;
-  row.size_bytes = live.value.size;
-  row.kind = KindName(live.kind);
-  row.shape_text = live.value.shape;
-  row.array = ParseArrayShape(live.value.shape);
+  row.size_bytes = size;
+  row.kind = kRowKinds[static_cast<int>(kind)];
+  row.shape_text = value.shape;
+  row.array = ParseArrayShape(value.shape);
   if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
   const std::int64_t plain = row.unpadded_bytes.value_or(0);
-  if (plain > 0 && plain < live.value.size) {
-    row.padding_bytes = live.value.size - plain;
-    row.padding_factor = std::round(10.0 * static_cast<double>(live.value.size) / static_cast<double>(plain)) / 10.0;
+  if (plain > 0 && plain < size) {
+    row.padding_bytes = size - plain;
+    row.padding_factor = std::round(10.0 * static_cast<double>(size) / static_cast<double>(plain)) / 10.0;
   }
-  row.xla_label = live.value.name;
-  if (const InstructionId instruction = module.Find(live.value.name)) Describe(module, instruction, &row);
+  row.xla_label = value.name;
+  if (const InstructionId instruction = module.Find(value.name)) Describe(module, instruction, &row);
   return row;
 }
 
-// A debug print or callback holds next to nothing itself; what it sends must be whole for it.
+// A debug print or callback needs next to nothing itself, but the array that it sends must be whole.
 Allocation MakeTransferRow(const HloModule& module, InstructionId transfer) {
   Allocation row;
   row.size_bytes = 512;  // what the compiler's own reports print for a send
-  row.kind = KindName(AllocationKind::kTemporaries);
+  row.kind = kRowKinds[static_cast<int>(AllocationKind::kTemporaries)];
   Describe(module, transfer, &row);
   return row;
 }
@@ -157,26 +134,32 @@ void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evide
   facts->Set("hlo_temp_bytes", temporaries, {});
 }
 
-void AddRows(const DumpFiles& files, std::vector<Allocation>* rows) {
-  std::vector<LiveValue> live;
+// What is live at the peak, the largest first, and transfers to the host.
+std::vector<Allocation> MakeRows(const DumpFiles& files) {
+  std::vector<Allocation> rows;
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
-                          [](const MemoryValue& value) { return !SaysLess(value); });
-    Take(allocation, &live);
+                          [](const MemoryValue& value) { return !HasMadeUpName(value); });
+    if (allocation.kind == AllocationKind::kTemporaries) {
+      for (const MemoryValue& value : LiveAtPeak(allocation))
+        rows.push_back(MakeRow(value, value.size, allocation.kind, files.text));
+    } else if (const MemoryValue* value = NamingValue(allocation)) {
+      rows.push_back(MakeRow(*value, allocation.size, allocation.kind, files.text));
+    }
   }
-  std::stable_sort(live.begin(), live.end(),
-                   [](const LiveValue& a, const LiveValue& b) { return a.value.size > b.value.size; });
-  if (live.size() > kMostRows) live.resize(kMostRows);
-  for (const LiveValue& value : live) rows->push_back(MakeRow(value, files.text));
-  for (const InstructionId transfer : HostTransfers(files.text)) rows->push_back(MakeTransferRow(files.text, transfer));
-  for (std::size_t i = 0; i < rows->size(); ++i) (*rows)[i].rank = static_cast<int>(i) + 1;
-  for (Allocation& row : *rows) BoundTexts(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Allocation& a, const Allocation& b) { return a.size_bytes > b.size_bytes; });
+  if (rows.size() > kMostRows) rows.resize(kMostRows);
+  for (const InstructionId transfer : HostTransfers(files.text)) rows.push_back(MakeTransferRow(files.text, transfer));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
+  for (Allocation& row : rows) BoundTexts(&row);
+  return rows;
 }
 
-void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop, Prospects* prospects,
-             Problem* problem) {
+void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop, Prospects* prospects,
+              Problem* problem) {
   const Problem too_large = {files.text_path, "",
                              "the program is too large for it to be worked out what each remedy would leave", true};
   if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
@@ -198,7 +181,7 @@ void WorkOut(DumpFiles files, const RoleWords& role_words, double limit_bytes, c
   if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
 }
 
-// How far off what a log says a need may be, which it rounds: "20.42G".
+// Logs round what a program needs: "20.42G".
 bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.01 * used; }
 
 }  // namespace
@@ -277,7 +260,7 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   return found == failed.end() ? failed.front() : *found;
 }
 
-// Of compiles that failed, where the log names none: the one that takes what it says; null where several do, or none.
+// If the log names no module: the failed compile that needs what the log says; null if none or several do.
 const XlaDump::Module* XlaDump::OnlyOneOf(const std::vector<const Module*>& failed, std::optional<double> used) const {
   if (!used || failed.size() > kMostCompiles) return nullptr;
   const Module* only = nullptr;
@@ -328,7 +311,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   DumpReading reading;
   reading.failed = files.failed;
   reading.host_bytes = files.memory.host_bytes;
-  AddRows(files, &reading.rows);
+  reading.rows = MakeRows(files);
   SetTotals(files.memory.allocations, &reading.facts);
   reading.facts.Set("program_need_bytes", static_cast<double>(files.memory.need_bytes), {});
   reading.facts.Set("module", module.name, {});
@@ -337,7 +320,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   reading.facts.Set("list_seen", true, {});
   if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
-  WorkOut(std::move(files), *role_words, limit_bytes, stop, &reading.prospects, problem);
+  Simulate(std::move(files), *role_words, limit_bytes, stop, &reading.prospects, problem);
   return reading;
 }
 

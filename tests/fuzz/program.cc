@@ -5,7 +5,7 @@
 #include <array>
 
 #include "fuzz/fuzz.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 

@@ -30,8 +30,8 @@ const std::vector<json>& Records() {
     }
     Choices none("");
     for (const char* part : kReportParts) log += FilledPart(part, none);
-    const std::string text = PrintNdjson(
-        MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {"log", ""}, *OpenMemory(log))));
+    const std::string text =
+        PrintNdjson(MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {"log", ""}, *OpenMemory(log))));
     std::vector<json> parsed;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
       parsed.push_back(json::parse(text.substr(at, text.find('\n', at) - at)));

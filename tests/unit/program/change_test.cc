@@ -25,8 +25,8 @@ RoleWords Words() {
 struct Layer {
   explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), simulator(program, meaning, limit) {}
 
-  std::int64_t Left(const std::optional<ModifiedProgram>& variant) const {
-    return variant ? simulator.EstimateOf(*variant).left_bytes : -1;
+  std::int64_t Left(const std::optional<ModifiedProgram>& modified) const {
+    return modified ? simulator.EstimateOf(*modified).left_bytes : -1;
   }
 
   const Program program = MakeProgram(
@@ -67,11 +67,11 @@ TEST_CASE("a shorter axis makes all that has it smaller, and nothing else", "[pr
   REQUIRE(batch.size == 64);
   CHECK(layer.Left(Shorten(layer.simulator, batch, 2)) == 66 * kMiB + 256 * kKiB);
   CHECK(layer.Left(Shorten(layer.simulator, batch, 4)) == 65 * kMiB + 128 * kKiB);
-  const std::optional<ModifiedProgram> variant = Shorten(layer.simulator, batch, 4);
-  REQUIRE(variant);
-  CHECK(variant->parts == 4);
-  CHECK(variant->axis == batch);
-  CHECK(layer.simulator.CountModified(*variant) == 3);  // the input and what is made of it
+  const std::optional<ModifiedProgram> modified = Shorten(layer.simulator, batch, 4);
+  REQUIRE(modified);
+  CHECK(modified->parts == 4);
+  CHECK(modified->axis == batch);
+  CHECK(layer.simulator.CountModified(*modified) == 3);  // the input and what is made of it
 }
 
 // 64 examples and an array of 4 MiB whose dimensions come from nowhere: they may be the batch, or not.
@@ -177,9 +177,9 @@ TEST_CASE("a program of nothing needs nothing, whatever is changed", "[program]"
   CHECK(nothing.simulator.need_bytes() == 0);
   CHECK(nothing.Left(nothing.simulator.Unmodified()) == 0);
   CHECK_FALSE(BlockAttention(nothing.simulator));
-  for (const std::optional<ModifiedProgram>& variant :
+  for (const std::optional<ModifiedProgram>& modified :
        {Donate(nothing.simulator), Narrow(nothing.simulator), MergeTinyDimensions(nothing.simulator)}) {
-    if (variant) CHECK(nothing.Left(variant) == 0);
+    if (modified) CHECK(nothing.Left(modified) == 0);
   }
 }
 

@@ -74,7 +74,7 @@ ENTRY %main (x: f32[128,512], w: f32[512,256]) -> f32[128,256] {
   CHECK(Letters(module, {"x", "w", "y"}) == "ab bc ac");
 }
 
-TEST_CASE("an image's convolution keeps positions of kin, and a kernel's gradient sums over them", "[program]") {
+TEST_CASE("an image's convolution relates positions, and a kernel's gradient sums over them", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (x: f32[16,56,56,64], w: f32[3,3,64,128], dy: f32[16,28,28,128]) -> (f32[16,28,28,128], f32[3,3,64,128]) {
@@ -222,7 +222,7 @@ ENTRY %main (table: f32[32000,512], ids: s32[4,128,1], rows: f32[4,128,512]) -> 
   CHECK(Letters(module, {"table", "ids", "rows", "sum"}) == "ab cd. cdb ab");
 }
 
-TEST_CASE("what keeps most of a dimension is its kin, a piece of it is not", "[program]") {
+TEST_CASE("most of a dimension is related to it, a piece is not", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[5,64], b: f32[5,16], c: f32[5,4]) -> f32[5,84] {

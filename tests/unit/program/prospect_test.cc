@@ -13,7 +13,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;

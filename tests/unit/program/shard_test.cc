@@ -50,10 +50,10 @@ TEST_CASE("where the weights are split, what lies between them is split along th
 TEST_CASE("where the batch is split, the weights can be", "[program]") {
   const MadeProgram made = Layer("", "", "{'data'}, {}");
   CHECK(made.Left(Shard(made.simulator, 4)) == 4 * kMiB + (512 + 256 + 512) * kKiB);
-  const std::optional<ModifiedProgram> variant = Shard(made.simulator, 4);
-  REQUIRE(variant);
-  CHECK(variant->of_state);
-  CHECK(variant->parts == 4);
+  const std::optional<ModifiedProgram> modified = Shard(made.simulator, 4);
+  REQUIRE(modified);
+  CHECK(modified->of_state);
+  CHECK(modified->parts == 4);
 }
 
 TEST_CASE("on more devices what is split along the axis that grows shrinks, whatever it is", "[program]") {
@@ -71,9 +71,9 @@ TEST_CASE("if nothing shows how a program is split, what more devices save is un
 
 TEST_CASE("a sequence that is split over devices is no reason to split what lies between the weights", "[program]") {
   // The input's second dimension is split, not the weights: they can be, what is computed is split already.
-  const std::optional<ModifiedProgram> variant = Shard(Layer("", "", "{}, {'data'}").simulator, 4);
-  REQUIRE(variant);
-  CHECK(variant->of_state);
+  const std::optional<ModifiedProgram> modified = Shard(Layer("", "", "{}, {'data'}").simulator, 4);
+  REQUIRE(modified);
+  CHECK(modified->of_state);
 }
 
 }  // namespace TEST_FILE
