@@ -1,5 +1,6 @@
 // The records of the rule files: the fields of each, listed once, and what else must hold of it.
 #include <algorithm>
+#include <functional>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -42,12 +43,15 @@ void Append(const std::vector<Example>& more, std::vector<std::string>* to) {
   for (const Example& example : more) to->push_back(example.text);
 }
 
-// Of the formulas of one fact, puts the one with the highest priority first.
+// Orders the formulas of each fact by priority, within the places that they have in the list.
 void SortByPriority(std::vector<DerivedFact>* derived) {
-  for (auto first = derived->begin(); first != derived->end(); ++first) {
-    for (auto later = first + 1; later != derived->end(); ++later) {
-      if (later->name == first->name && later->priority > first->priority) std::swap(*first, *later);
-    }
+  std::map<std::string, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < derived->size(); ++i) places[(*derived)[i].name].push_back(i);
+  const std::vector<DerivedFact> as_given = *derived;
+  for (const auto& [name, given] : places) {
+    std::vector<std::size_t> sorted = given;
+    std::ranges::stable_sort(sorted, std::greater(), [&](std::size_t i) { return as_given[i].priority; });
+    for (std::size_t i = 0; i < given.size(); ++i) (*derived)[given[i]] = as_given[sorted[i]];
   }
 }
 

@@ -345,19 +345,20 @@ void RuleSetBuilder::LintDerived() {
   }
   for (const auto& [id, node] : sections_["contexts"]) of[ContextOwner(id)] = node["derived"].Items();
   for (const auto& [owner, items] : of) {
+    std::map<std::string, std::size_t> last;  // by fact: the place of its last formula
+    for (std::size_t i = 0; i < items.size(); ++i) last[items[i]["fact"].Text()] = i;
+    std::set<std::pair<std::string, int>> priorities;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      std::set<std::string> reads;
-      for (const char* key : {"from", "when"}) {
-        for (const NameUse& use : items[i][key].AsExpression(*terms_).name_uses()) reads.insert(use.name);
-      }
       const std::string fact = items[i]["fact"].Text();
-      for (std::size_t later = i + 1; later < items.size(); ++later) {
-        const std::string other = items[later]["fact"].Text();
-        if (other == fact && items[later]["priority"].Int(0) == items[i]["priority"].Int(0)) {
-          items[later]["fact"].Note("another formula gives '" + fact + "' with the same priority: their order decides",
-                                    "give one of them another \"priority\"");
-        } else if (other != fact && reads.contains(other)) {
-          items[i]["fact"].Note("this reads '" + other + "', which is derived after it", "write it after that formula");
+      if (!priorities.emplace(fact, items[i]["priority"].Int(0)).second)
+        items[i]["fact"].Note("another formula gives '" + fact + "' with the same priority: their order decides",
+                              "give one of them another \"priority\"");
+      for (const char* key : {"from", "when"}) {
+        for (const NameUse& use : items[i][key].AsExpression(*terms_).name_uses()) {
+          const auto read = last.find(use.name);
+          if (use.name != fact && read != last.end() && read->second > i)
+            items[i]["fact"].Note("this reads '" + use.name + "', which is derived after it",
+                                  "write it after that formula");
         }
       }
     }
