@@ -129,7 +129,10 @@ TEST_CASE("a literal is near the begin of each head", "[rules]") {
   int heads = 0;
   for (const Failure& failure : BuiltIn().failures()) {
     for (const Example& example : failure.match) {
-      const std::deque<Line> lines = {Line{1, 0, example.text}};
+      Line line;
+      line.text = example.text;
+      line.number = 1;
+      const std::deque<Line> lines = {line};
       const JoinedLines joined(lines, 1, JoinedLines::Joint::kBlank);
       for (const HeadMatch& head : finder.Find(joined, {nothing_before, lines})) {
         INFO(joined.text().substr(head.match.begin, 300));
