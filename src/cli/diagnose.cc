@@ -109,7 +109,9 @@ bool InputReader::Admit(const Artifact& input) {
     counts_.size_known += stamp.size;
     if (!stamp.regular) counts_.size_unknown = true;
   }
-  return true;
+  ++counts_.files_known;
+  if (control_.stopped()) ++not_read_;
+  return !control_.stopped();
 }
 
 Readings InputReader::Read(const Artifact& input, std::size_t threads) {
@@ -183,8 +185,11 @@ Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadContr
     Batch batch(Jobs(run.options),
                 [&](const Artifact& input, std::size_t threads) { return reader.Read(input, threads); });
     while (const std::optional<Artifact> input = inputs.Next()) {
-      if (reader.Admit(*input)) batch.Add(*input);
-      if (control->stopped()) break;
+      if (reader.Admit(*input)) {
+        batch.Add(*input);
+      } else if (control->stopped()) {
+        break;
+      }
     }
     reader.SetListed(inputs.all_listed());
     readings = batch.Finish();
