@@ -11,8 +11,8 @@
 #include "diagnose/budget.h"
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
-#include "rules/rule_set.h"
 #include "rules/recorder.h"
+#include "rules/rule_set.h"
 #include "text/numbers.h"
 
 namespace whyoom {

@@ -1,5 +1,5 @@
-// Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it. May omit
-// a condition, never invents one. The patterns are RE2's with the conveniences of rules/pattern.h.
+// Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it. May
+// omit a condition, never invents one. The patterns are RE2's with the conveniences of rules/pattern.h.
 //
 // Only for speed: without the conditions of affixes a log with failures takes 12 % longer, without those of quotations
 // 8 %.

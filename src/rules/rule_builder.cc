@@ -1,7 +1,6 @@
 // The records of the rule files: the fields of each, listed once, and what else must hold of it.
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -65,6 +64,17 @@ void ReportTwice(const std::vector<Item>& items, std::size_t begin, const RuleNo
     nodes[i - begin]["id"].Report("the id '" + items[i].id + "' is in use already in this failure", hint);
   }
 }
+
+// What a member of an object, or an item of a list, is read as.
+enum class Literals { kNone, kRequired, kRare, kNearby, kSign };
+struct FieldOptions {
+  bool in_row = false;                          // expressions may name fields of a row
+  bool lines = false;                           // texts of several strings are joined with line breaks
+  bool is_fact = false;                         // texts are names of facts
+  std::vector<RuleNode>* references = nullptr;  // texts are ids of other entries
+  Literals literals = Literals::kNone;          // of patterns
+  const char* what = "";                        // for faults
+};
 
 }  // namespace
 
@@ -280,7 +290,7 @@ class RuleSetBuilder::Fields {
     Field("of_next_failure", context.of_next_failure);
     Field("of_report", context.of_report);
     Field("program", context.is_program);
-    const How how = {.literals = context.nearby ? Literals::kNearby : Literals::kRequired, .what = "context"};
+    const FieldOptions how = {.literals = context.nearby ? Literals::kNearby : Literals::kRequired, .what = "context"};
     if (node_["pattern"].exists()) Field("pattern", context.patterns.emplace_back(), how);
     Field("patterns", context.patterns, how);
     Field("until", context.until, {.literals = Literals::kNearby});
@@ -420,38 +430,27 @@ class RuleSetBuilder::Fields {
     DescribeCase(runs);
   }
 
-  // What a member of an object, or an item of a list, is read as.
-  enum class Literals { kNone, kRequired, kRare, kNearby, kSign };
-  struct How {
-    bool in_row = false;                          // expressions may name fields of a row
-    bool lines = false;                           // texts of several strings are joined with line breaks
-    bool is_fact = false;                         // texts are names of facts
-    std::vector<RuleNode>* references = nullptr;  // texts are ids of other entries
-    Literals literals = Literals::kNone;          // of patterns
-    const char* what = "";                        // for faults
-  };
-
-  void Read(const RuleNode& node, std::string& text, const How& how) {
+  void Read(const RuleNode& node, std::string& text, const FieldOptions& how) {
     if (!node.exists()) return;
     text = how.lines ? node.Lines() : node.Text();
     if (how.is_fact) builder_.names_.UseFact(owner_, node);
     if (how.references != nullptr) how.references->push_back(node);
   }
-  void Read(const RuleNode& node, bool& truth, const How& /*how*/) {
+  void Read(const RuleNode& node, bool& truth, const FieldOptions& /*how*/) {
     if (node.exists()) truth = node.Bool();
   }
-  void Read(const RuleNode& node, int& number, const How& /*how*/) { number = node.Int(number); }
-  void Read(const RuleNode& node, double& size, const How& /*how*/) {
+  void Read(const RuleNode& node, int& number, const FieldOptions& /*how*/) { number = node.Int(number); }
+  void Read(const RuleNode& node, double& size, const FieldOptions& /*how*/) {
     if (node.exists()) size = SizeOf(node).value_or(0);
   }
-  void Read(const RuleNode& node, ByteSet& bytes, const How& /*how*/) { bytes = UnpackBytes(node.Text()); }
-  void Read(const RuleNode& node, Expression& expression, const How& how) {
+  void Read(const RuleNode& node, ByteSet& bytes, const FieldOptions& /*how*/) { bytes = UnpackBytes(node.Text()); }
+  void Read(const RuleNode& node, Expression& expression, const FieldOptions& how) {
     if (node.exists()) expression = builder_.UseExpression(owner_, node, how.in_row);
   }
-  void Read(const RuleNode& node, Template& text, const How& how) {
+  void Read(const RuleNode& node, Template& text, const FieldOptions& how) {
     if (node.exists()) text = builder_.UseTemplate(owner_, node, how.in_row);
   }
-  void Read(const RuleNode& node, Pattern& pattern, const How& how) {
+  void Read(const RuleNode& node, Pattern& pattern, const FieldOptions& how) {
     if (!node.exists()) return;
     const RuleNode source = PatternNode(node);
     pattern = source.AsPattern();
@@ -461,26 +460,26 @@ class RuleSetBuilder::Fields {
     if (how.literals == Literals::kSign && builder_.digest_ == nullptr)
       builder_.sign_literals_.merge(AsSet(pattern.Literals(kSignLiteral)));
   }
-  void Read(const RuleNode& node, std::map<std::string, Value>& facts, const How& /*how*/) {
+  void Read(const RuleNode& node, std::map<std::string, Value>& facts, const FieldOptions& /*how*/) {
     for (const auto& [name, value] : node.Members()) facts[name] = FactOf(name, value);
   }
   template <class T>
-  void Read(const RuleNode& node, std::optional<T>& field, const How& how) {
+  void Read(const RuleNode& node, std::optional<T>& field, const FieldOptions& how) {
     if (node.exists()) Read(node, field.emplace(), how);
   }
   template <class T>
-  void Read(const RuleNode& node, std::vector<T>& items, const How& how) {
+  void Read(const RuleNode& node, std::vector<T>& items, const FieldOptions& how) {
     if (node.is_string()) Read(node, items.emplace_back(), how);  // one that needs no list
     for (const RuleNode& item : node.Items()) Read(item, items.emplace_back(), how);
   }
   template <class T>
-  void Read(const RuleNode& node, T& record, const How& /*how*/) {
+  void Read(const RuleNode& node, T& record, const FieldOptions& /*how*/) {
     if (node.exists()) Fields(&builder_, node, owner_).Describe(record);
   }
 
  private:
   template <class T>
-  void Field(std::string_view key, T& field, const How& how = How()) {
+  void Field(std::string_view key, T& field, const FieldOptions& how = FieldOptions()) {
     Read(node_[key], field, how);
   }
 
@@ -522,7 +521,7 @@ void RuleSetBuilder::BuildEntries() {
     is_left_out_ = false;
   });
   for (const RuleNode& node : extensions_) BuildExtension(node);
-  for (const RuleNode& node : sections_["affixes"] | std::views::values) AddAffixExamples(node);
+  for (const auto& [id, node] : sections_["affixes"]) AddAffixExamples(node);
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
   for (const RuleNode& node : situations_) set_.situations_.push_back(Record<Situation>(node));
   for (const RuleNode& node : comparisons_) set_.comparisons_.push_back(Record<ComparedRuns>(node));

@@ -78,13 +78,12 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
   for (const Artifact& log : logs) {
     const auto dump = dumps.find(std::filesystem::path(log.path).parent_path().string());
     const std::shared_ptr<XlaDump> of_log = dump == dumps.end() ? std::make_shared<XlaDump>() : dump->second;
-    witnesses.push_back(
-        {[log, of_log](const Engine& engine) {
-           Readings readings = ReadInput(engine, log, {});
-           if (readings.table) readings.table->AddDump(*of_log);
-           return PrintJson(MakeReport("", std::move(readings)));
-         },
-         false});
+    witnesses.push_back({[log, of_log](const Engine& engine) {
+                           Readings readings = ReadInput(engine, log, {});
+                           if (readings.table) readings.table->AddDump(*of_log);
+                           return PrintJson(MakeReport("", std::move(readings)));
+                         },
+                         false});
   }
   for (const std::filesystem::path& folder : pairs) {
     witnesses.push_back({[folder, &outputs](const Engine& engine) {

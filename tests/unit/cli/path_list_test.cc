@@ -1,10 +1,9 @@
 // Lists of paths: what is a name, what is none, and that a list may come in any pieces.
-#include "cli/inputs.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "cli/inputs.h"
 #include "input/error.h"
 
 using namespace whyoom;

@@ -1,11 +1,10 @@
 // Shards of a batch: what a user may write, and that each path belongs to just one.
-#include "cli/options.h"
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "cli/options.h"
 #include "input/error.h"
 
 using namespace whyoom;

@@ -1,12 +1,11 @@
 // Which allocation of a second report is which of the first.
-#include "compare/compare.h"
-
 #include <fmt/format.h>
 
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "compare/compare.h"
 #include "made_rows.h"
 
 using namespace whyoom;

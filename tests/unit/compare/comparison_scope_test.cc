@@ -1,12 +1,11 @@
 // What the rule data may name of two runs, and of a difference between two programs.
-#include "compare/compare.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "compare/compare.h"
 #include "made_rows.h"
 #include "show.h"
 

@@ -1,9 +1,8 @@
 // What the comparison of two runs reads of one.
-#include "compare/compare.h"
-
 #include <string>
 
 #include "catch.h"
+#include "compare/compare.h"
 #include "made_rows.h"
 
 using namespace whyoom;

@@ -1,10 +1,9 @@
-#include "diagnose/rule_case.h"
-
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/rule_case.h"
 #include "diagnose/rule_test.h"
 
 namespace whyoom {

@@ -1,6 +1,4 @@
 // What the rows of a report are as values of a program.
-#include "diagnose/budget.h"
-
 #include <fmt/format.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/budget.h"
 #include "made_rows.h"
 
 using namespace whyoom;

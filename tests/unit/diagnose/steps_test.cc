@@ -1,11 +1,10 @@
 // Steps for a log, which may be of a release that lacks what they name.
-#include "diagnose/rank.h"
-
 #include <map>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "diagnose/rank.h"
 #include "unit/rules/rule_data.h"
 
 using namespace whyoom;

@@ -1,6 +1,4 @@
 // What is found among many texts is what a plain search finds, whatever the lengths and wherever they stand.
-#include "input/prefilter.h"
-
 #include <algorithm>
 #include <random>
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "input/prefilter.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -103,8 +102,8 @@ TEST_CASE("bytes that only look like letters of another case are others", "[inpu
   CHECK(search.FindEnd("[MEMORY]", 0) == 8);
   CHECK(search.FindEnd("A_B@C{D}", 0) == 8);
   CHECK(search.FindEnd("a\x7f"
-                        "b`c[d]",
-                        0) == std::string::npos);
+                       "b`c[d]",
+                       0) == std::string::npos);
   CHECK(search.FindEnd("\xa0\xdf", 0) == std::string::npos);
 }
 

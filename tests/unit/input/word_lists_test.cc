@@ -1,9 +1,10 @@
 // Which lists of words have one in a text.
+#include "input/word_lists.h"
+
 #include <string>
 #include <vector>
 
 #include "catch.h"
-#include "input/word_lists.h"
 
 namespace whyoom {
 namespace TEST_FILE {

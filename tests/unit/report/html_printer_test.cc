@@ -11,8 +11,8 @@
 #include "clean_text.h"
 #include "hostile_report.h"
 #include "made_report.h"
-#include "report/html/html_writer.h"
 #include "report/html/html_charts.h"
+#include "report/html/html_writer.h"
 #include "report/report_document.h"
 
 using namespace whyoom;

@@ -1,11 +1,10 @@
 // The tokens of an expression.
-#include "rules/expression_node.h"
-
 #include <fmt/format.h>
 
 #include <string>
 
 #include "catch.h"
+#include "rules/expression_node.h"
 
 using namespace whyoom;
 using namespace whyoom::internal;

@@ -1,11 +1,10 @@
 // Names that the rule data uses, held against what gives them.
-#include "rules/rule_loader.h"
-
 #include <set>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "rules/rule_loader.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -1,7 +1,6 @@
 // Which releases of a package have what advice names.
-#include "rules/rule_set.h"
-
 #include "catch.h"
+#include "rules/rule_set.h"
 #include "unit/rules/rule_data.h"
 
 using namespace whyoom;

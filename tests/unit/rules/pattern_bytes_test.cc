@@ -1,12 +1,11 @@
 // Which bytes a text must begin or end with for a pattern to match.
-#include "rules/pattern_needs.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "byte_texts.h"
 #include "catch.h"
+#include "rules/pattern_needs.h"
 
 namespace whyoom {
 namespace TEST_FILE {

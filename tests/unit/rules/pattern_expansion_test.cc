@@ -1,6 +1,4 @@
 // What a pattern is written as in RE2, and that what is asked before RE2 changes no answer.
-#include "rules/pattern_tree.h"
-
 #include <re2/re2.h>
 
 #include <string>
@@ -9,6 +7,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "rules/pattern.h"
+#include "rules/pattern_tree.h"
 
 namespace whyoom {
 namespace TEST_FILE {

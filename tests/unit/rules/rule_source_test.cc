@@ -1,11 +1,10 @@
 // Rule data that is read when it is first asked for.
-#include "rules/rule_set.h"
-
 #include <thread>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
