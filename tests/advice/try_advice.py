@@ -36,7 +36,7 @@ CALL = re.compile(r"(?<![\w./'-])((?:[a-zA-Z_]\w*\.)+[a-zA-Z_]\w*)(\()?")
 KEY = re.compile(r"(?<![\w./'\"-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b(?!\()")
 ENVIRONMENT = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?==|\b)")
 PACKAGES = {"jax": "jax", "jnp": "jax.numpy", "optax": "optax", "nn": "flax.linen", "nnx": "flax.nnx", "eqx": "equinox",
-            "hk": "haiku", "pltpu": "jax.experimental.pallas.tpu", "pointcloud": "ott.geometry.pointcloud", "math": "math", "keras": "keras",
+            "hk": "haiku", "pltpu": "jax.experimental.pallas.tpu", "pointcloud": "ott.geometry.pointcloud", "math": "math", "os": "os", "keras": "keras",
             "flax": "flax"}
 XLA_FLAGS_ONLY = {"xla_dump_to"}
 
