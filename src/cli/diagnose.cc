@@ -219,19 +219,17 @@ void SayWhatReads(std::vector<Problem>* problems) {
   }
 }
 
-// What dumps say of the failures of logs, and, if no log tells of one, by themselves. A shard does not know that.
-void AddDumps(const RunContext& run, XlaDump* dump, Readings* readings) {
+// What dumps say by themselves, which is asked if no log tells of a failure. A shard does not know that.
+void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Readings* readings) {
   const bool any = readings->table && !readings->table->entries().empty();
   if (!any && run.options.shard.count <= 1) dump->TakeAsInputs();
   if (dump->has_inputs()) {
     if (!readings->table) readings->table.emplace(run.rules.rules());
-    const DumpCount count = ReportDumps(*dump, run.rules.rules(), LimitOf(run), &*readings->table, &readings->problems);
+    const DumpCount count = ReportDumps(*dump, run.rules.rules(), limit, &*readings->table, &readings->problems);
     readings->artifacts += count.modules;
     readings->bytes += count.bytes;
   }
-  if (!readings->table) return;
-  if (!run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
-  readings->table->AddDump(*dump);
+  if (readings->table && !run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
 }
 
 // What engines that write many parts put beside them ("_SUCCESS", ".part-00000.crc").
@@ -258,8 +256,8 @@ int RunDiagnose(const RunContext& run) {
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
     SayWhatReads(&readings.problems);
     dump.StopAt(&control, options.limits);
-    AddDumps(run, &dump, &readings);
-    report = run.MakeReport(std::move(readings));
+    AddDumps(run, limit, &dump, &readings);
+    report = run.MakeReport(std::move(readings), dump);
     signal = interrupt.signal();
   }
   for (CompiledProgram& program : report.programs) {

@@ -45,6 +45,11 @@ RuleSet Load(const std::vector<RuleFile>& files, RuleSet::BuiltInData built_in) 
   return rules;
 }
 
+// Nothing if there are no files: then the built-in rules are loaded when they are needed.
+std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
+  return files.empty() ? std::nullopt : std::optional(Load(files, RuleSet::BuiltInData::kTrusted));
+}
+
 void TellPassedOver(const Options& options, const RuleFiles& files) {
   if (options.quiet) return;
   for (const std::string& words : files.passed_over) WriteError("whyoom: " + Printable(words) + "\n");
@@ -233,15 +238,15 @@ RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
 std::optional<RuleSet> LoadExtraRules(const Options& options) {
   const RuleFiles files = RuleFilesOf(options);
   TellPassedOver(options, files);
-  return files.files.empty() ? std::nullopt : std::optional(Load(files.files, RuleSet::BuiltInData::kTrusted));
+  return LoadIfAny(files.files);
 }
 
-RuleSet LoadRulesForJob(const Options& options) {
+std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   std::string fault;
   try {
     const RuleFiles files = RuleFilesOf(options);
     TellPassedOver(options, files);
-    if (files.named) return Load(files.files, RuleSet::BuiltInData::kTrusted);
+    if (files.named) return LoadIfAny(files.files);
     std::vector<Fault> faults;
     RuleSet rules = RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kTrusted);
     if (faults.empty()) return rules;
@@ -249,7 +254,7 @@ RuleSet LoadRulesForJob(const Options& options) {
   } catch (const Error& error) {
     fault = error.what();
   }
-  RuleSet rules = Load(NamedRuleFiles(options).files, RuleSet::BuiltInData::kTrusted);
+  std::optional<RuleSet> rules = LoadIfAny(NamedRuleFiles(options).files);
   if (options.quiet) return rules;
   WriteError(fmt::format("whyoom: only what --rules names is used: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
   return rules;

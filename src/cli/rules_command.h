@@ -21,7 +21,7 @@ std::optional<RuleSet> LoadExtraRules(const Options& options);
 
 // The same for a job that is to be run: it must not stay undone for the sake of files that --rules does not name. Where
 // they are at fault, that is said, and only those that it names are used.
-RuleSet LoadRulesForJob(const Options& options);
+std::optional<RuleSet> LoadRulesForJob(const Options& options);
 
 // One line each, for a terminal or a CI server's log.
 std::string FaultListing(const std::vector<Fault>& faults);

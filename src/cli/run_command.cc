@@ -153,8 +153,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
-  if (readings.table) readings.table->AddDump(modules);
-  Report report = run.MakeReport(std::move(readings));
+  Report report = run.MakeReport(std::move(readings), modules);
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;

@@ -75,8 +75,11 @@ RunContext::RunContext(const Options& given, const OutputFiles& files, std::opti
       framework(AskedFramework(options, rules)),
       log(options) {}
 
-Report RunContext::MakeReport(Readings readings) const {
-  if (readings.table) readings.table->SetFramework(framework);
+Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
+  if (readings.table) {
+    readings.table->SetFramework(framework);
+    readings.table->AddDump(dump);
+  }
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/output_files.h"
 #include "cli/report_filter.h"
+#include "program/xla_dump.h"
 #include "read/engine.h"
 #include "report/report.h"
 #include "rules/rule_set.h"
@@ -39,7 +40,8 @@ struct RunContext {
   // baseline that does not exist.
   RunContext(const Options& options, const OutputFiles& outputs, std::optional<RuleSet> added);
 
-  Report MakeReport(Readings readings) const;
+  // Adds what the dump tells of the findings, then concludes them.
+  Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
 
   // Takes out what the options do not ask for and writes the rest. Returns the exit status.
   int Print(Report* report) const;

@@ -56,7 +56,7 @@ void MaskSecretsOf(Diagnosis* diagnosis) {
 
 // A report that the log does not hold, from the dump of the same compile.
 void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
-  if (dump.empty() || finding->failure->reader.empty() || finding->failure->phase != "compile" ||
+  if (finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
     return;
   Problem problem;
@@ -182,13 +182,14 @@ void FindingTable::LeaveOut(const std::string& code, std::uint64_t reports) {
 }
 
 // Keeps the lists of the findings with the smallest ids. A list that does not fit now will not fit later either: the
-// findings before it only grow in number and in size. The diagnosis is made before the list goes, so that the result
-// does not depend on when that happens.
+// findings before it only grow in number and in size. Lists from a dump are not counted, and stay. The diagnosis is
+// made before the list goes, so that the result does not depend on when that happens.
 void FindingTable::DropRows(OfCode* of_code) const {
   std::uint64_t before = 0;
   of_code->row_bytes = 0;
   for (auto& [id, entry] : of_code->by_id) {
-    if (before > kMaxRowBytes && !FindingOf(entry).allocations.empty()) {
+    const Finding& full = FindingOf(entry);
+    if (before > kMaxRowBytes && !full.allocations.empty() && full.fullness.row_bytes > 0) {
       Diagnosis diagnosis = ToDiagnosis(std::move(entry));
       diagnosis.allocations_left_out += diagnosis.allocations.size();
       diagnosis.allocations.clear();
@@ -232,6 +233,7 @@ void FindingTable::ReportLimits(const std::vector<Diagnosis>& diagnoses, std::ve
 }
 
 void FindingTable::AddDump(const XlaDump& dump) {
+  if (dump.empty()) return;
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
     for (auto& [id, entry] : of_code.by_id) {

@@ -51,7 +51,8 @@ class FindingTable {
   // Commutative and associative; an empty table is neutral.
   void Join(FindingTable other);
 
-  // Findings whose logs list no allocations take the list from the dump of the same compile. Before Finish.
+  // Findings whose logs list no allocations take the list from the dump of the same compile. After SetFramework and
+  // SetNoDump, since it may conclude findings; before Finish.
   void AddDump(const XlaDump& dump);
 
   // What follows from all of it, root causes first; what a dump says by itself of a failure that a log tells of, too,
