@@ -243,20 +243,6 @@ std::string VersionsText(const NameVersions& versions) {
   return text + versions.since + " to " + versions.until;
 }
 
-std::vector<std::string> OtherFrameworks(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
-                                         const Frameworks& frameworks) {
-  std::set<std::string> with_steps;
-  for (const RemedyEntry& entry : remedies) {
-    for (const auto& [key, steps] : entry.remedy->how) with_steps.insert(key);
-  }
-  std::vector<std::string> others;
-  for (const Framework& framework : rules.frameworks()) {
-    const bool shown = std::find(frameworks.begin(), frameworks.end(), &framework) != frameworks.end();
-    if (!shown && with_steps.contains(KeyOf(rules, framework))) others.push_back(framework.name);
-  }
-  return others;
-}
-
 std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
                            const Frameworks& frameworks) {
   if (frameworks.empty() || remedies.empty()) return {};
@@ -265,7 +251,15 @@ std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>&
   std::string text = fmt::format("Steps are for {}", shown.name);
   if (&shown != usual && usual != nullptr)
     text += fmt::format(", or where it has none of its own, for {}", usual->name);
-  const std::vector<std::string> others = OtherFrameworks(rules, remedies, frameworks);
+  std::set<std::string> with_steps;
+  for (const RemedyEntry& entry : remedies) {
+    for (const auto& [key, steps] : entry.remedy->how) with_steps.insert(key);
+  }
+  std::vector<std::string> others;
+  for (const Framework& framework : rules.frameworks()) {
+    const bool is_shown = std::find(frameworks.begin(), frameworks.end(), &framework) != frameworks.end();
+    if (!is_shown && with_steps.contains(KeyOf(rules, framework))) others.push_back(framework.name);
+  }
   if (others.empty()) return text + ".";
   text += ". --framework NAME, or all, shows those for ";
   for (std::size_t i = 0; i < others.size(); ++i)
@@ -273,21 +267,13 @@ std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>&
   return text + ".";
 }
 
-std::string ResultsWord(const std::string& safety) {
+std::string ResultsWord(const Remedy& remedy) {
+  const std::string& safety = remedy.safety;
+  if (remedy.inquiry) return "finds out more";
   if (safety == "safe" || safety == "safe_slower") return "stay the same";
   if (safety == "risky") return "may change";
   return "change";
 }
-
-std::string SafeText(const std::string& safety, const std::string& safe_why) {
-  const std::string word = safety == "safe"          ? "Yes."
-                           : safety == "safe_slower" ? "Yes, but slower."
-                           : safety == "risky"       ? "Risky."
-                                                     : "No.";
-  return safe_why.empty() ? word : word + " " + safe_why;
-}
-
-std::string ResultsWord(const Remedy& remedy) { return remedy.inquiry ? "finds out more" : ResultsWord(remedy.safety); }
 
 std::string CostWord(const Remedy& remedy) {
   static constexpr std::array<const char*, 7> kWords = {"none",      "a small change", "slower steps", "slow or unsure",
@@ -301,16 +287,6 @@ std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
   return sorted;
-}
-
-std::string FirstSentence(const std::string& text) {
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    // "i.e. so" is no end.
-    const bool stop = text[i] == '.' && text[i + 1] == ' ';
-    if (stop && i + 2 < text.size() && std::islower(static_cast<unsigned char>(text[i + 2])) == 0)
-      return text.substr(0, i + 1);
-  }
-  return text;
 }
 
 std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {

@@ -79,29 +79,18 @@ std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vec
                                             const std::vector<ShownSnippet>& snippets);
 std::string VersionsText(const NameVersions& versions);
 
-// Names of all frameworks that one of the remedies has steps for, without `frameworks`.
-std::vector<std::string> OtherFrameworks(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
-                                         const Frameworks& frameworks);
-
 // Which steps a reader sees, and how to see others, in one sentence; empty where all are shown.
 std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
                            const Frameworks& frameworks);
 
-// "stay the same": what a remedy does to the results.
-std::string ResultsWord(const std::string& safety);
-std::string ResultsWord(const Remedy& remedy);  // of one that only finds out more: that it does
-
-// "Yes, but slower. Values are computed twice.": whether it leaves the results as they are, and why.
-std::string SafeText(const std::string& safety, const std::string& safe_why);
+// "stay the same": what a remedy does to the results; of one that only finds out more, that it does.
+std::string ResultsWord(const Remedy& remedy);
 
 // "slower steps": what it costs.
 std::string CostWord(const Remedy& remedy);
 
 // The remedies of one list in their usual order.
 std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses);
-
-// Up to the end of the first sentence.
-std::string FirstSentence(const std::string& text);
 
 // Where a remedy is named: "E1000.2", or the code alone where it is named whatever the scenario.
 struct Use {

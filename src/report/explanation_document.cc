@@ -16,6 +16,26 @@ using doc::Depth;
 using doc::Words;
 using Kind = doc::Span::Kind;
 
+// Up to the end of the first sentence.
+std::string FirstSentence(const std::string& text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    // "i.e. so" is no end.
+    const bool stop = text[i] == '.' && text[i + 1] == ' ';
+    if (stop && i + 2 < text.size() && std::islower(static_cast<unsigned char>(text[i + 2])) == 0)
+      return text.substr(0, i + 1);
+  }
+  return text;
+}
+
+// "Yes, but slower. Values are computed twice.": whether a remedy leaves the results as they are, and why.
+std::string SafeText(const std::string& safety, const std::string& safe_why) {
+  const std::string word = safety == "safe"          ? "Yes."
+                           : safety == "safe_slower" ? "Yes, but slower."
+                           : safety == "risky"       ? "Risky."
+                                                     : "No.";
+  return safe_why.empty() ? word : word + " " + safe_why;
+}
+
 doc::Spans Code(const std::string& text) { return Words(Printable(text), Kind::kCode); }
 
 // Of the topic that `link` gives an address for.

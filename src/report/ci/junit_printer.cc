@@ -35,7 +35,7 @@ Test FailedTest(const Diagnosis& finding, bool with_text) {
   test.outcome = "failure";
   test.type = test.class_name;
   test.message = Verdict(finding);
-  test.text = with_text ? PrintFinding(finding, TextOptions()) : WithoutCommands(BriefText(finding)) + "\n";
+  test.text = with_text ? PrintFinding(finding) : WithoutCommands(BriefText(finding)) + "\n";
   return test;
 }
 

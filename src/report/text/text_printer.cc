@@ -417,8 +417,8 @@ std::string PrintText(const Report& report, const TextOptions& options) {
   return renderer.Take();
 }
 
-std::string PrintFinding(const Diagnosis& finding, const TextOptions& options) {
-  return PrintBlocks(FindingBlocks(finding, false, doc::Pass::kAll), options);
+std::string PrintFinding(const Diagnosis& finding) {
+  return PrintBlocks(FindingBlocks(finding, false, doc::Pass::kBrief), TextOptions());
 }
 
 std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options) {

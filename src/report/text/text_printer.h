@@ -11,8 +11,8 @@ namespace whyoom {
 
 std::string PrintText(const Report& report, const TextOptions& options);
 
-// One diagnosis of a report, whole.
-std::string PrintFinding(const Diagnosis& finding, const TextOptions& options);
+// One diagnosis of a report, as usual and without colour.
+std::string PrintFinding(const Diagnosis& finding);
 
 // Part of a document.
 std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options);
