@@ -1,16 +1,48 @@
-// Texts that are recorded in files of the repository, which WHYOOM_BLESS=1 writes anew.
+// Texts recorded in files of the repository. WHYOOM_BLESS=1 writes the files again.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "catch.h"
 #include "process.h"
 
-// Checks that the file holds the text.
+// The first few lines that differ, as "line 7: recorded …, now …"; empty if the texts are equal.
+inline std::string FirstDifferences(const std::string& recorded, const std::string& now) {
+  if (recorded == now) return "";
+  std::istringstream recorded_lines(recorded);
+  std::istringstream now_lines(now);
+  std::string differences;
+  int shown = 0;
+  for (int line = 1; shown < 5; ++line) {
+    std::string before;
+    std::string after;
+    const bool has_before = static_cast<bool>(std::getline(recorded_lines, before));
+    const bool has_after = static_cast<bool>(std::getline(now_lines, after));
+    if (!has_before && !has_after) break;
+    if (has_before && has_after && before == after) continue;
+    differences += fmt::format("line {}:\n  recorded {}\n  now      {}\n", line,
+                               has_before ? "\"" + before + "\"" : "no more lines",
+                               has_after ? "\"" + after + "\"" : "no more lines");
+    ++shown;
+  }
+  return shown == 0 ? "they differ in the last line break only\n" : differences;
+}
+
+// Checks that the file contains the text. A failure names the lines that differ and the command that records them.
 inline void CheckRecorded(const std::string& path, const std::string& text) {
-  INFO(path);
   if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  CHECK(text == ReadText(path));
+  const std::string differences = FirstDifferences(ReadText(path), text);
+  if (differences.empty()) {
+    SUCCEED();
+    return;
+  }
+  const std::string test = Catch::getResultCapture().getCurrentTestName();
+  FAIL_CHECK(path << " differs:\n"
+                  << differences << "If the change is intended: WHYOOM_BLESS=1 build/release/tests/whyoom_tests \""
+                  << test << "\" && git diff " << path);
 }

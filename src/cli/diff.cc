@@ -23,9 +23,10 @@
 #include "read/engine.h"
 #include "read/progress.h"
 #include "report/diff.h"
+#include "report/diff_document.h"
 #include "report/record/json_printer.h"
 #include "report/record/report_reader.h"
-#include "report/text/diff_printer.h"
+#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -231,7 +232,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   const Engine engine(rules);
   const Diff diff = MakeDiff(engine, options, outputs);
   const auto print = [&](Format format, const TextOptions& style) {
-    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules) : PrintDiffText(diff, rules, style);
+    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules)
+                                   : PrintBlocks(DiffBlocks(diff, rules), style);
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);

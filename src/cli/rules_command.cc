@@ -25,7 +25,8 @@
 #include "report/layout.h"
 #include "report/record/json_printer.h"
 #include "report/rule_test_printer.h"
-#include "report/text/trace_printer.h"
+#include "report/text/text_printer.h"
+#include "report/trace_document.h"
 #include "rules/rule_set.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
@@ -214,7 +215,8 @@ int RunTrace(const Options& options, const TextOptions& text) {
   if (request.line > trace.last_line && all_read && trace.lines.empty())
     throw Error(fmt::format("{} has {} lines, and no line {}", Printable(paths[0]), trace.last_line, request.line));
   const auto print = [&](Format format, const TextOptions& style) {
-    return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules) : PrintTraceText(trace, style);
+    return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules)
+                                   : PrintBlocks(TraceBlocks(trace), style);
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);

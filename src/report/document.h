@@ -26,7 +26,7 @@ enum class Depth {
 };
 
 struct Span {
-  enum class Kind { kText, kCode, kStrong, kFaint, kGood, kCareful, kLink, kPage };
+  enum class Kind { kText, kCode, kStrong, kFaint, kGood, kCareful, kBad, kLink, kPage };
   std::string text = {};  // printable; not escaped for any markup. kText cannot be markup, see phrases.h
   Kind kind = Kind::kText;
   std::string url = {};  // of kLink: text shows it behind the words. Of kPage, a place in our own pages: it does not
@@ -69,7 +69,6 @@ struct Section {
 
 struct Paragraph {
   Spans text = {};
-  bool strong = false;
 };
 
 // Short facts in one line.

@@ -27,7 +27,7 @@ CASES = ROOT / "testdata" / "cases"
 # (a regex of the command, the file that runs it)
 ELSEWHERE = [
     (r"apt-get|cmake --", ".ci/run"),
-    (r"^python3 tests/bench/run\.py", ".ci/run"),
+    (r"^python3 tests/bench/run\.py", ".ci/long"),
     (r"^python3 tests/docs/run_commands\.py", ".ci/run"),
     (r"^uvx whyoom|^pip install whyoom|^pipx run", "tests/packaging/run_index.sh"),
     (r"get-whyoom\.sh", "tests/integrations/get_test.py"),

@@ -26,10 +26,11 @@
 #include "mutation/rule_mutation.h"
 #include "program/xla_dump.h"
 #include "report/diff.h"
+#include "report/diff_document.h"
 #include "report/markdown/failure_pages.h"
 #include "report/record/json_printer.h"
 #include "report/report.h"
-#include "report/text/diff_printer.h"
+#include "report/text/text_printer.h"
 #include "rules/json_positions.h"
 #include "text/utf8.h"
 
@@ -95,7 +96,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
                            const std::string& digest = engine.rules().fingerprint();
                            for (std::size_t at; (at = said.find(digest)) != std::string::npos;)
                              said.erase(at, digest.size());
-                           return said + PrintDiffText(diff, engine.rules(), {});
+                           return said + PrintBlocks(DiffBlocks(diff, engine.rules()), {});
                          },
                          false});
   }

@@ -30,6 +30,24 @@ std::string Repeat(std::string_view text, std::size_t times) {
 
 std::string InOneLine(const std::vector<doc::Spans>& facts) { return doc::PlainText(doc::Joined(facts, " · ")); }
 
+// The style of a text, which is that of its first words; nullptr: plain.
+TextPage::Look LookOf(const doc::Spans& spans) {
+  switch (spans.empty() ? doc::Span::Kind::kText : spans.front().kind) {
+    case doc::Span::Kind::kStrong:
+      return &Style::Strong;
+    case doc::Span::Kind::kFaint:
+      return &Style::Faint;
+    case doc::Span::Kind::kGood:
+      return &Style::Good;
+    case doc::Span::Kind::kCareful:
+      return &Style::Warning;
+    case doc::Span::Kind::kBad:
+      return &Style::Error;
+    default:
+      return nullptr;
+  }
+}
+
 // Up to the end of the last sentence that fits, or of the first one if that is not much longer, else of a word.
 std::string WholeSentences(const std::string& text, std::size_t columns) {
   if (DisplayWidth(text) <= columns) return text;
@@ -121,7 +139,7 @@ class TextRenderer {
   void operator()(const doc::Section& section);
   void operator()(const doc::Paragraph& paragraph) {
     if (is_page_ && !in_section_) page_.Blank();
-    Emit(doc::PlainText(paragraph.text), paragraph.strong ? &Style::Strong : nullptr);
+    Emit(doc::PlainText(paragraph.text), LookOf(paragraph.text));
   }
   void operator()(const doc::Facts& facts) { Emit(InOneLine(facts.facts), &Style::Good); }
   void operator()(const doc::List& list);
@@ -169,7 +187,8 @@ void TextRenderer::operator()(const doc::Verdict& verdict) {
   is_page_ = verdict.level == 0;
   const std::string title = doc::PlainText(verdict.title);
   if (verdict.code.empty()) {
-    page_.Paragraph(title, 0, &Style::Strong);
+    const TextPage::Look look = LookOf(verdict.title);
+    page_.Paragraph(title, 0, look == nullptr ? &Style::Strong : look);
   } else {
     page_.Title(verdict.code, title);
   }
@@ -320,6 +339,8 @@ void TextRenderer::AddRow(const doc::Table& table, const TableLayout& layout, co
   std::vector<std::string> lines = {Fitted(row, pieces, tail.empty(), room)};
   if (all_ || layout.has_words) lines = Wrap(fmt::format("{}", fmt::join(pieces, "")), room);
   tail.erase(tail.find_last_not_of(' ') + 1);
+  const TextPage::Look look = layout.text.empty() ? nullptr : LookOf(row.cells[layout.text.front()].text);
+  if (look != nullptr && tail.empty()) lines[0] = (page_.style().*look)(lines[0]);
   page_.Line(lead + (tail.empty() ? lines[0] : Fit(lines[0], room) + tail));
   for (std::size_t i = 1; i < lines.size(); ++i) page_.Line(std::string(lead_width, ' ') + lines[i]);
   for (const std::string& below : row.below) {

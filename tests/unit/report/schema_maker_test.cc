@@ -1,12 +1,10 @@
 // docs/*.schema.json are what the descriptions of the records say. WHYOOM_BLESS=1 writes them.
 #include "unit/report/schema_maker.h"
 
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "catch.h"
-#include "process.h"
+#include "recorded.h"
 #include "report/record/describe_baseline.h"
 #include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
@@ -136,11 +134,7 @@ Json TraceSchema() {
 }
 
 void CheckPublished(const std::string& name, const Json& schema) {
-  INFO(name);
-  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name;
-  const std::string made = Laid(schema, 0) + "\n";
-  if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(path) << made;
-  CHECK((ReadText(path) == made));
+  CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name, Laid(schema, 0) + "\n");
 }
 
 TEST_CASE("a schema says what a description says", "[report]") {

@@ -1,0 +1,180 @@
+#include "report/diff_document.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/layout.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+using doc::Words;
+using Kind = doc::Span::Kind;
+using ColumnKind = doc::Column::Kind;
+
+constexpr std::size_t kRows = 8;  // allocations shown; the JSON has all
+constexpr std::size_t kBar = 40;  // columns
+
+const char* Name(RowChangeKind kind) {
+  switch (kind) {
+    case RowChangeKind::kSmaller:
+      return "smaller";
+    case RowChangeKind::kLarger:
+      return "larger";
+    case RowChangeKind::kGone:
+      return "gone";
+    default:
+      return "new";
+  }
+}
+
+doc::Spans SizeSpans(std::optional<std::int64_t> bytes) { return Words(bytes ? FormatSize(*bytes) : "unknown"); }
+
+doc::Verdict DiffVerdictBlock(const Diff& diff) {
+  const Comparison& comparison = diff.comparison;
+  const bool fits = VerdictOf(comparison.change) == DiffVerdict::kFits;
+  doc::Verdict verdict;
+  verdict.title = doc::Sentence(comparison.verdict_text, fits ? Kind::kGood : Kind::kBad);
+  verdict.facts.push_back(Words(Printable(diff.before.path) + " → " + Printable(diff.after.path)));
+  const std::string& module = comparison.module_before.empty() ? comparison.module_after : comparison.module_before;
+  if (comparison.same_job) verdict.facts.push_back(doc::Name(module, 40));
+  for (const Run* run : {&diff.after, &diff.before}) {
+    const auto limit = run->facts.Number("limit_bytes");
+    if (!limit) continue;
+    const std::string chip = run->facts.Text("chip");
+    verdict.facts.push_back(Words(FormatSize(static_cast<std::int64_t>(*limit)) + " limit" +
+                                  (chip.empty() ? "" : " (" + Printable(chip) + ")")));
+    break;
+  }
+  return verdict;
+}
+
+// "before, 6.75 GiB over".
+doc::Spans OverSpans(const char* run, std::optional<std::int64_t> over, bool at_least) {
+  if (!over) return Words(run);
+  if (*over <= 0) return Words(fmt::format("{}, {} free", run, FormatSize(-*over)), Kind::kGood);
+  return Words(fmt::format("{}, {}{} over", run, at_least ? "at least " : "", FormatSize(*over)), Kind::kBad);
+}
+
+void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
+  const auto need = std::find_if(comparison.totals.begin(), comparison.totals.end(),
+                                 [](const TotalChange& total) { return total.id == "need_bytes"; });
+  if (need == comparison.totals.end()) return;
+  doc::Table table;
+  table.columns = {{"needed", ColumnKind::kNumber}, {"", ColumnKind::kBar, kBar}, {"run"}};
+  table.scale.whole = static_cast<double>(std::max(need->before.value_or(0), need->after.value_or(0)));
+  const auto add = [&](std::optional<std::int64_t> bytes, doc::Spans run) {
+    table.rows.push_back({{{SizeSpans(bytes)}, {{}, {{static_cast<double>(bytes.value_or(0))}}}, {std::move(run)}}});
+  };
+  add(need->before, OverSpans("before", comparison.over_before, comparison.at_least_before));
+  add(need->after, OverSpans("after", comparison.over_after, comparison.at_least_after));
+  doc::AddSection({.label = "needs ", .title = "Needed", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
+}
+
+void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
+  doc::Table table;
+  table.columns = {
+      {"total"}, {"before", ColumnKind::kNumber}, {"after", ColumnKind::kNumber}, {"change", ColumnKind::kNumber}};
+  for (const TotalChange& total : comparison.totals) {
+    if (total.id == "need_bytes" || !total.before || !total.after) continue;
+    const std::int64_t change = *total.after - *total.before;
+    table.rows.push_back({{{Words(total.title)},
+                           {SizeSpans(total.before)},
+                           {SizeSpans(total.after)},
+                           {Words(change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change))}}});
+  }
+  doc::AddSection({.label = "totals", .title = "Totals", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
+}
+
+// "f32[8,4]", "f32[8,4] → f32[4,4]", "f32[8,4] → bf16".
+std::string Shapes(const RowChange& row) {
+  if (row.shape_before.empty() || row.shape_after.empty() || row.shape_before == row.shape_after)
+    return row.shape_before.empty() ? row.shape_after : row.shape_before;
+  const std::size_t dims = row.shape_before.find('[');
+  const std::size_t dims_after = row.shape_after.find('[');
+  const bool same_dims = dims != std::string::npos && dims_after != std::string::npos &&
+                         row.shape_before.substr(dims) == row.shape_after.substr(dims_after);
+  return row.shape_before + " → " + (same_dims ? row.shape_after.substr(0, dims_after) : row.shape_after);
+}
+
+std::string Sizes(const RowChange& row) {
+  if (row.kind == RowChangeKind::kNew) return FormatSize(row.size_after);
+  if (row.kind == RowChangeKind::kGone) return FormatSize(row.size_before);
+  return FormatSize(row.size_before) + " → " + FormatSize(row.size_after);
+}
+
+void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
+  if (!comparison.rows_compared) return;
+  doc::Section section{.label = "arrays", .title = "Allocations that changed most", .blocks = {}};
+  if (comparison.rows.empty()) {
+    section.blocks.emplace_back(doc::Paragraph{Words("none of the listed allocations changed")});
+  } else {
+    doc::Table table;
+    table.columns = {{"size", ColumnKind::kNumber}, {"change"}, {"shape"}, {"name"}};
+    const std::size_t shown = std::min(kRows, comparison.rows.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+      const RowChange& row = comparison.rows[i];
+      const bool is_named_by_shape =
+          row.source.empty() && (row.name == row.shape_before || row.name == row.shape_after);
+      const std::string shapes = (row.count > 1 ? fmt::format("{} × ", row.count) : "") + Shapes(row);
+      table.rows.push_back(
+          {.cells = {{Words(Sizes(row))},
+                     {Words(fmt::format("{:<7}", Name(row.kind)))},
+                     {Words(Printable(shapes), Kind::kCode)},
+                     {is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)}},
+           .drops = true});
+    }
+    table.left_out = comparison.rows.size() - shown;
+    table.elsewhere = " (--format json has all)";
+    section.blocks.emplace_back(std::move(table));
+  }
+  if (comparison.unchanged_rows > 0)
+    section.blocks.emplace_back(doc::Paragraph{Words(fmt::format("{} unchanged", comparison.unchanged_rows))});
+  blocks->emplace_back(std::move(section));
+}
+
+void AddSeemingRemedies(const Comparison& comparison, const RuleSet& rules, doc::Blocks* blocks) {
+  doc::List list;
+  for (const SeemingRemedy& seeming : comparison.seems) {
+    std::vector<std::string> titles;
+    for (const std::string& id : seeming.ids) {
+      const Remedy* remedy = rules.FindRemedy(id);
+      titles.push_back(remedy == nullptr ? id : remedy->title);
+    }
+    doc::Item item{doc::Sentence(fmt::format("{}", fmt::join(titles, " — or — ")))};
+    item.blocks.emplace_back(doc::Paragraph{doc::Sentence(seeming.why)});
+    list.items.push_back(std::move(item));
+  }
+  if (list.items.empty())
+    list.items.push_back({Words("nothing: the allocations do not show which remedy was applied, if any")});
+  doc::AddSection({.label = "applied", .title = "Remedies that seem applied", .blocks = {std::move(list)}},
+                  doc::Depth::kAlways, blocks);
+}
+
+}  // namespace
+
+doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules) {
+  const Comparison& comparison = diff.comparison;
+  doc::Blocks blocks = {DiffVerdictBlock(diff)};
+  // The figures of failures of different kinds cannot be compared.
+  if (comparison.change != RunChange::kOtherFailure) {
+    AddNeeds(comparison, &blocks);
+    AddTotals(comparison, &blocks);
+  }
+  AddRows(comparison, &blocks);
+  AddSeemingRemedies(comparison, rules, &blocks);
+  doc::List notes;
+  for (const std::string& note : comparison.notes) notes.items.push_back({doc::Sentence(note)});
+  doc::AddSection({.label = "note", .title = "Notes", .blocks = {std::move(notes)}}, doc::Depth::kAlways, &blocks);
+  doc::List problems{.style = doc::List::Style::kWarnings, .items = {}};
+  for (const Problem& problem : diff.problems)
+    problems.items.push_back({doc::Sentence(problem.path + ": " + problem.what)});
+  if (!problems.items.empty()) blocks.emplace_back(std::move(problems));
+  return blocks;
+}
+
+}  // namespace whyoom
