@@ -23,7 +23,6 @@
 #include "read/engine.h"
 #include "read/progress.h"
 #include "report/diff.h"
-#include "report/diff_document.h"
 #include "report/record/json_printer.h"
 #include "report/record/report_reader.h"
 #include "report/text/text_printer.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/file_writer.h"
 #include "cli/options.h"
-#include "cli/output_files.h"
 #include "compare/compare.h"
 #include "diagnose/diagnosis.h"
 #include "read/engine.h"

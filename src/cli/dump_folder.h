@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output_files.h"
+#include "cli/file_writer.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
 

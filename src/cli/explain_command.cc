@@ -18,7 +18,7 @@
 #include "report/explanation_document.h"
 #include "report/finding_view.h"
 #include "report/markdown/failure_pages.h"
-#include "report/markdown/markdown_printer.h"
+#include "report/printers.h"
 #include "report/record/explain_json.h"
 #include "report/text/text_printer.h"
 #include "rules/suggest.h"

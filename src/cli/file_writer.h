@@ -1,8 +1,12 @@
 // Files that a run writes.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "cli/options.h"
 
 namespace whyoom {
 
@@ -21,5 +25,21 @@ void WriteFile(std::string_view text, const std::string& path);
 
 // Writes behind what the file holds, which is made where it is not there. Throws Error.
 void AppendToFile(std::string_view text, const std::string& path);
+
+class OutputFiles {
+ public:
+  // Throws Error where two outputs are one file, or an output is a file that the options name as something to read or
+  // keep (inputs, lists, rule files and folders of these, the journal of --resume).
+  explicit OutputFiles(const Options& options);
+
+  // Throws Error where `path`, which is about to be read, is one of the outputs. Costs nothing where no output exists
+  // yet.
+  void ThrowIfOutput(const std::string& path) const;
+
+ private:
+  void ThrowIfRule(const std::string& path) const;
+
+  std::set<std::pair<unsigned long long, unsigned long long>> files_;  // device and number of those that exist
+};
 
 }  // namespace whyoom

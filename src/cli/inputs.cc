@@ -1,6 +1,7 @@
 #include "cli/inputs.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -176,6 +177,23 @@ void Inputs::Keep(std::vector<Problem> problems) {
 std::vector<Problem> Inputs::TakeProblems(std::uint64_t* left_out) {
   *left_out += problems_left_out_;
   return std::move(problems_);
+}
+
+FileStamp StampOf(const std::string& path) {
+  struct stat status {};
+  if (path == "-" || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  FileStamp stamp;
+  stamp.regular = true;
+  stamp.size = static_cast<std::uint64_t>(status.st_size);
+#ifdef __APPLE__
+  const timespec& modified = status.st_mtimespec;
+#else
+  const timespec& modified = status.st_mtim;
+#endif
+  stamp.modified = std::int64_t{modified.tv_sec} * 1'000'000'000 + modified.tv_nsec;
+  stamp.device = static_cast<std::uint64_t>(status.st_dev);
+  stamp.inode = static_cast<std::uint64_t>(status.st_ino);
+  return stamp;
 }
 
 }  // namespace whyoom

@@ -84,4 +84,15 @@ class Inputs {
   std::uint64_t problems_left_out_ = 0;
 };
 
+struct FileStamp {
+  bool regular = false;  // false: no file, a pipe, standard input; nothing below is known then
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  // nanoseconds since 1970
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+};
+
+// "-" is standard input, never a file.
+FileStamp StampOf(const std::string& path);
+
 }  // namespace whyoom

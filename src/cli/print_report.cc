@@ -8,11 +8,7 @@
 #include "cli/file_writer.h"
 #include "cli/terminal.h"
 #include "input/error.h"
-#include "report/ci/github_printer.h"
-#include "report/ci/junit_printer.h"
-#include "report/ci/sarif_printer.h"
-#include "report/html/html_printer.h"
-#include "report/markdown/markdown_printer.h"
+#include "report/printers.h"
 #include "report/record/json_printer.h"
 
 namespace whyoom {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,7 +13,9 @@
 #include "cli/file_writer.h"
 #include "input/byte_source.h"
 #include "input/error.h"
+#include "report/finding_view.h"
 #include "report/unknown_errors.h"
+#include "rules/suggest.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -41,6 +44,46 @@ Baseline ReadBaseline(const Options& options) {
 
 Selection SelectionOf(const char* option, const std::vector<std::string>& names, const RuleSource& rules) {
   return names.empty() ? Selection() : Selection(option, names, rules.rules());
+}
+
+std::string LowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string WithoutBlanksAround(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+// By which a failure goes.
+std::vector<std::string> NamesOf(const Failure& failure) {
+  std::vector<std::string> names = {failure.code};
+  names.insert(names.end(), failure.aliases.begin(), failure.aliases.end());
+  return names;
+}
+
+std::vector<std::string> KnownNames(const RuleSet& rules) {
+  std::vector<std::string> known;
+  for (const Failure& failure : rules.failures()) {
+    for (const std::string& name : NamesOf(failure)) {
+      known.push_back(name);
+      if (!failure.scenarios.empty()) known.push_back(name + kOpenScenario);
+      for (const Scenario& scenario : failure.scenarios) known.push_back(name + "." + scenario.id);
+    }
+  }
+  return known;
+}
+
+bool IsGlob(std::string_view text) {
+  return !text.ends_with(kOpenScenario) && text.find_first_of("*?") != std::string_view::npos;
+}
+
+bool Matches(std::string_view name, bool exact, std::string_view known) {
+  if (IsGlob(name)) return MatchesGlob(name, known);
+  if (!known.starts_with(name)) return false;
+  return !exact || known.size() == name.size() || known[name.size()] == '.';
 }
 
 }  // namespace
@@ -91,6 +134,85 @@ int ReportFilter::ExitStatus(const Report& report) const {
   if (options_.exit_zero) return kNothing;
   if (!AllRead(report)) return kNotAllRead;
   return Fails(report) ? kFound : kNothing;
+}
+
+bool MatchesGlob(std::string_view pattern, std::string_view text) {
+  std::size_t at = 0;
+  std::size_t in = 0;
+  std::size_t star = std::string_view::npos;  // the last one, and where in the text what it stands for ends
+  std::size_t star_end = 0;
+  while (in < text.size()) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      star = at++;
+      star_end = in;
+    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[in])) {
+      ++at;
+      ++in;
+    } else if (star != std::string_view::npos) {
+      at = star + 1;
+      in = ++star_end;
+    } else {
+      return false;
+    }
+  }
+  while (at < pattern.size() && pattern[at] == '*') ++at;
+  return at == pattern.size();
+}
+
+Selection::Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules) {
+  const std::vector<std::string> known = KnownNames(rules);
+  for (const std::string& given : names) {
+    const std::string name = WithoutBlanksAround(given);  // "E1000, 0100"
+    const std::string lower = LowerCase(name);
+    const bool exact =
+        std::any_of(known.begin(), known.end(), [&](const std::string& each) { return LowerCase(each) == lower; });
+    const bool any = !lower.empty() && std::any_of(known.begin(), known.end(), [&](const std::string& each) {
+      return Matches(lower, exact, LowerCase(each));
+    });
+    if (!any) {
+      const std::string meant = DidYouMean(name, known);
+      throw Error(fmt::format("{} {}: no failure has such a code{}; `whyoom explain` lists the codes", option,
+                              Printable(name), meant.empty() ? "" : ", " + meant));
+    }
+    names_.push_back({lower, exact});
+  }
+}
+
+bool Selection::Meets(const std::string& known) const {
+  const std::string lower = LowerCase(known);
+  return std::any_of(names_.begin(), names_.end(),
+                     [&](const Name& name) { return Matches(name.text, name.exact, lower); });
+}
+
+bool Selection::MeetsScenario(const Failure& failure, const Scenario* scenario) const {
+  const std::vector<std::string> names = NamesOf(failure);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return Meets(name) || (scenario != nullptr && Meets(name + "." + scenario->id));
+  });
+}
+
+// "E1000.?" of a finding whose scenario is open.
+bool Selection::IsOpenOf(const Diagnosis& finding) const {
+  const std::vector<std::string> codes = NamesOf(*finding.failure);
+  return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&
+         std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
+           const std::string open = LowerCase(code) + kOpenScenario;
+           return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
+         });
+}
+
+bool Selection::Holds(const Diagnosis& finding) const {
+  if (IsOpenOf(finding)) return true;
+  if (MeetsScenario(*finding.failure, finding.scenario)) return true;
+  return !finding.candidates.empty() &&
+         std::all_of(finding.candidates.begin(), finding.candidates.end(),
+                     [&](const Scenario* candidate) { return MeetsScenario(*finding.failure, candidate); });
+}
+
+bool Selection::MayHold(const Diagnosis& finding) const {
+  return IsOpenOf(finding) || MeetsScenario(*finding.failure, finding.scenario) ||
+         std::any_of(finding.candidates.begin(), finding.candidates.end(),
+                     [&](const Scenario* candidate) { return MeetsScenario(*finding.failure, candidate); });
 }
 
 }  // namespace whyoom

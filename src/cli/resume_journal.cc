@@ -17,7 +17,7 @@
 
 #include "cli/file_writer.h"
 #include "input/error.h"
-#include "report/record/describe_problem.h"
+#include "report/record/fields.h"
 #include "report/record/table_record.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cli/file_stamp.h"
+#include "cli/inputs.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/file_writer.h"
 #include "cli/options.h"
-#include "cli/output_files.h"
 #include "report/text/text_page.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"

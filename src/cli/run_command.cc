@@ -14,7 +14,6 @@
 #include "cli/exit_retry.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
-#include "cli/job_log.h"
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "cli/file_writer.h"
 #include "cli/options.h"
-#include "cli/output_files.h"
 #include "cli/report_filter.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"

@@ -249,7 +249,7 @@ class Matcher {
     for (const auto& [key, rows] : by_key) {
       if (once && (rows.first.size() != 1 || rows.second.size() != 1)) continue;
       for (std::size_t i = 0; i < std::min(rows.first.size(), rows.second.size()); ++i)
-        Take({rows.first[i], rows.second[i], 1, {}}, &used);
+        Take({rows.first[i], rows.second[i], 1}, &used);
     }
     Drop(used);
   }
@@ -263,7 +263,7 @@ class Matcher {
       const std::string op = PlainOp(*row);
       if (op.empty() || !row->array) continue;
       for (const Allocation* other : later[op]) {
-        RowPair pair{row, other, 1, {}};
+        RowPair pair{row, other, 1};
         if (used.contains(other) || !other->array || !IsDivided(*row->array, *other->array, &pair)) continue;
         Take(std::move(pair), &used);
         break;
@@ -355,10 +355,10 @@ ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const 
   std::set<const Allocation*> paired;
   for (const RowPair& pair : matched.pairs) paired.insert({pair.before, pair.after});
   for (const Allocation& row : before.allocations) {
-    if (!paired.contains(&row)) rows_.push_back({&row, nullptr, 1, {}});
+    if (!paired.contains(&row)) rows_.push_back({&row, nullptr, 1});
   }
   for (const Allocation& row : after.allocations) {
-    if (!paired.contains(&row)) rows_.push_back({nullptr, &row, 1, {}});
+    if (!paired.contains(&row)) rows_.push_back({nullptr, &row, 1});
   }
 }
 

@@ -104,7 +104,7 @@ void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
   for (const ContradictionRule& rule : rules.contradictions()) {
     std::optional<Reason> reason = Say(rule.sentence, scope);
     if (!reason) continue;
-    Contradiction found{rule.id, std::move(reason->text), reason->line, {}};
+    Contradiction found{rule.id, std::move(reason->text), reason->line};
     for (const std::string& name : rule.figures) {
       if (const Fact* fact = diagnosis->facts.Find(name)) found.figures.Set(name, fact->value, fact->place);
     }

@@ -2,8 +2,11 @@
 // (diagnose/conclude.h) makes one of a finding.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +104,32 @@ struct Diagnosis : Finding {
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
   std::optional<Budget> budget;  // where the excess is known
+};
+
+struct PassedOver {
+  // Of each kind: those with the smallest ids are kept, which does not depend on who came first.
+  static constexpr std::size_t kMost = 5000;
+
+  std::set<std::string> ignored;  // not asked for
+  std::set<std::string> known;    // by a baseline
+
+  bool empty() const { return ignored.empty() && known.empty(); }
+
+  // Commutative and associative. What is known to one part and not asked for in another counts as known.
+  void Join(const PassedOver& other) {
+    ignored.insert(other.ignored.begin(), other.ignored.end());
+    known.insert(other.known.begin(), other.known.end());
+    for (const std::string& id : known) ignored.erase(id);
+    for (std::set<std::string>* ids : {&ignored, &known}) {
+      while (ids->size() > kMost) ids->erase(std::prev(ids->end()));
+    }
+  }
+
+  // Of a failure that is told of after all.
+  void Erase(const std::string& id) {
+    ignored.erase(id);
+    known.erase(id);
+  }
 };
 
 }  // namespace whyoom

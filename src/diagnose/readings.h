@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "diagnose/artifact_findings.h"
+#include "diagnose/diagnosis.h"
 #include "diagnose/finding_table.h"
-#include "diagnose/passed_over.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "read/engine.h"

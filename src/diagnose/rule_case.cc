@@ -202,7 +202,7 @@ class Collector {
   void Add(Kind kind, bool must_match, const char* section, const std::string& id,
            const std::vector<Example>& examples) {
     for (std::size_t i = 0; i < examples.size(); ++i)
-      cases_.push_back({kind, must_match, section, id, static_cast<int>(i) + 1, examples[i], "", {}, {}});
+      cases_.push_back({kind, must_match, section, id, static_cast<int>(i) + 1, examples[i]});
   }
   void Add(Kind kind, bool must_match, const char* section, const std::string& id,
            const std::vector<std::string>& texts) {

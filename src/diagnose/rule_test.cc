@@ -318,7 +318,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   if (list_untried) result.untried = Untried(engine, cases);
   for (const Artifact& input : healthy) {
     Readings readings = ReadInput(engine, input, Limits());
-    RuleTestResult::Healthy log = {input.path, {}};
+    RuleTestResult::Healthy log = {input.path};
     if (readings.table) {
       for (const Diagnosis& finding : readings.table->Finish(&readings.problems))
         log.codes.push_back(finding.failure->code);

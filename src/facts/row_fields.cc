@@ -8,7 +8,7 @@
 
 #include "facts/op_name.h"
 #include "facts/row_names.h"
-#include "facts/source_path.h"
+#include "facts/where.h"
 #include "text/utf8.h"
 
 namespace whyoom {

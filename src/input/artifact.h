@@ -22,7 +22,7 @@ struct Problem {
   std::string member;
   std::string what;        // one sentence without a full stop, for people
   bool of_report = false;  // not of an input: a limit of the report, or what follows from a finding
-  std::string kind = {};   // empty: not read whole, or a limit
+  std::string kind;        // empty: not read whole, or a limit
 
   // All was read; only something is to be said of it.
   static constexpr const char* kNote = "note";
@@ -30,7 +30,7 @@ struct Problem {
   // An error that no rule knows, see UnknownError in input/problems.h.
   static constexpr const char* kUnknownError = "unknown_error";
   std::uint64_t line = 0;         // of the first one; 0: of several, which are only counted
-  std::string text = {};          // what the line says, cleaned; empty likewise
+  std::string text;               // what the line says, cleaned; empty likewise
   std::uint64_t occurrences = 0;  // of the same text
 
   bool is_unknown_error() const { return kind == kUnknownError; }

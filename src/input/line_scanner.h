@@ -93,7 +93,7 @@ class LineScanner {
   struct Window {
     std::uint64_t begin;
     std::uint64_t end;
-    std::vector<std::size_t> signs = {};  // the literals of the lead that it is given for alone
+    std::vector<std::size_t> signs;  // the literals of the lead that it is given for alone
   };
 
   std::uint64_t end() const { return base_ + size_; }

@@ -90,7 +90,7 @@ std::optional<Artifact> Walk::Named(const std::string& name, std::vector<Problem
 }
 
 void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {
-  Folder opened{folder, {}};
+  Folder opened{folder};
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   while (!error && entry != fs::directory_iterator()) {

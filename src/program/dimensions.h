@@ -73,9 +73,9 @@ class Factors {
  private:
   struct Node {
     std::int64_t size = 1;
-    FactorId parent = {};  // none: represents itself
-    FactorId major = {};   // of a split factor: its two parts
-    FactorId minor = {};
+    FactorId parent;  // none: represents itself
+    FactorId major;   // of a split factor: its two parts
+    FactorId minor;
   };
   FactorId Find(FactorId factor) const;
   void Split(FactorId factor, std::int64_t major_size);
@@ -92,10 +92,10 @@ class Factors {
 // How a dot or convolution uses a factor.
 struct Product {
   InstructionId instruction;
-  FactorIds batch = {};       // in both operands and the result
-  FactorIds left = {};        // of the left operand and the result only
-  FactorIds right = {};       // of the right operand and the result only
-  FactorIds contracted = {};  // of both operands, summed over
+  FactorIds batch;       // in both operands and the result
+  FactorIds left;        // of the left operand and the result only
+  FactorIds right;       // of the right operand and the result only
+  FactorIds contracted;  // of both operands, summed over
 };
 
 // A loop that runs a known number of times, and reads or writes stacks of that length one step at a time.
@@ -145,8 +145,8 @@ class Dimensions {
  private:
   friend class DimensionRules;
   struct Arrays {
-    std::vector<int> shapes = {};  // depth first
-    std::vector<int> starts = {};  // of each element of the tuple: its first array
+    std::vector<int> shapes;  // depth first
+    std::vector<int> starts;  // of each element of the tuple: its first array
   };
   const Arrays& ArraysOf(InstructionId instruction) const { return arrays_[module_.instructions[instruction].shape]; }
   void FindArrays();

@@ -73,7 +73,7 @@ class Filling {
     constexpr std::size_t kMostModules = 8;
     std::vector<MemoryPart> parts;
     for (const auto& [kind, modules] : bytes_) {
-      MemoryPart part{kind, 0, {}};
+      MemoryPart part{kind, 0};
       for (const auto& [module, bytes] : modules) {
         part.bytes += bytes;
         if (!module.empty()) part.modules.emplace_back(module, bytes);

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "facts/source_path.h"
+#include "facts/where.h"
 #include "input/byte_source.h"
 #include "program/hlo_text.h"
 

@@ -157,7 +157,7 @@ std::optional<std::string_view> ListReader::Next() {
 
 AttributePart SplitAttribute(std::string_view text) {
   const std::size_t length = WordLength(text);
-  if (length == text.size() || text[length] != '=') return {text, {}, {}};
+  if (length == text.size() || text[length] != '=') return {text};
   return {text, text.substr(0, length), text.substr(length + 1)};
 }
 

@@ -134,8 +134,8 @@ class SourceTables {
  private:
   enum Table { kFiles, kFunctions, kLocations, kFrames };
   struct Row {
-    std::string_view name = {};  // of a file or function
-    int file = 0;                // of a location
+    std::string_view name;  // of a file or function
+    int file = 0;           // of a location
     int function = 0;
     int line = 0;
     int location = 0;  // of a frame

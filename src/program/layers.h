@@ -17,9 +17,9 @@ namespace whyoom {
 struct LoopPair {
   Loop forward;
   Loop backward;
-  GroupId group = {};                              // of the dimension that the forward loop stacks
-  std::vector<const Buffer*> stacks = {};          // that the backward loop reads
-  std::vector<std::optional<int>> passed_to = {};  // by leaf of the forward loop: the leaf of the backward loop
+  GroupId group;                              // of the dimension that the forward loop stacks
+  std::vector<const Buffer*> stacks;          // that the backward loop reads
+  std::vector<std::optional<int>> passed_to;  // by leaf of the forward loop: the leaf of the backward loop
 
   // Whether a dimension of an array begins with the group that the forward loop stacks.
   bool IsStacked(const ArrayGroups& dimensions) const;

@@ -18,7 +18,7 @@ struct Buffer {
   std::int64_t first = 0;  // positions in the schedule, both inclusive
   std::int64_t last = 0;
   AllocationId allocation = AllocationId(0);
-  std::vector<ValueId> values = {};
+  std::vector<ValueId> values;
   bool is_output = false;  // returned: its memory is reserved throughout, and others may use it before
 };
 

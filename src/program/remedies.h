@@ -25,15 +25,15 @@ struct Estimate {
 
 // A program with one remedy applied.
 struct ModifiedProgram {
-  Sizes sizes;                      // of the program's values
-  std::int64_t more = 0;            // bytes that the program needs throughout, in addition
-  std::vector<Buffer> added = {};   // in addition for a time; `values` of each: what it is made again from, if anything
-  std::string_view ruled_out = {};  // why the program proves that the remedy cannot help, see Prospect; else empty
-  std::int64_t tried = 0;           // buffers that the remedy was applied to, and that need as much as before
-  Sizes at_best = {};               // if the remedy also shrank values that may have the axis; else empty
+  Sizes sizes;                 // of the program's values
+  std::int64_t more = 0;       // bytes that the program needs throughout, in addition
+  std::vector<Buffer> added;   // in addition for a time; `values` of each: what it is made again from, if anything
+  std::string_view ruled_out;  // why the program proves that the remedy cannot help, see Prospect; else empty
+  std::int64_t tried = 0;      // buffers that the remedy was applied to, and that need as much as before
+  Sizes at_best;               // if the remedy also shrank values that may have the axis; else empty
   // What the remedy was applied to, so that the user can find it.
   std::int64_t parts = 0;  // devices, steps or pieces; 0: none
-  Axis axis = {};          // that is cut into them
+  Axis axis;               // that is cut into them
   bool of_state = false;   // weights and optimizer state are
 
   void Remove(const std::vector<ValueId>& values) {

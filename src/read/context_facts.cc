@@ -57,8 +57,8 @@ namespace {
 std::vector<ContextFinder::Found> AllPatterns(const RuleSet& rules) {
   std::vector<ContextFinder::Found> all;
   for (const Context& context : rules.contexts()) {
-    for (const Pattern& pattern : context.patterns) all.push_back({&context, &pattern, {}});
-    if (context.until.ok()) all.push_back({&context, &context.until, {}});
+    for (const Pattern& pattern : context.patterns) all.push_back({&context, &pattern});
+    if (context.until.ok()) all.push_back({&context, &context.until});
   }
   return all;
 }
@@ -103,7 +103,7 @@ void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joi
   const auto before = [](std::uint64_t at, const Said& said) { return at < said.offset; };
   auto place = std::upper_bound(history.begin(), history.end(), offset, before);
   if (place == history.begin() || std::prev(place)->offset != offset)
-    place = history.insert(place, Said{offset, {}});
+    place = history.insert(place, Said{offset});
   else
     --place;
   place->facts = {};

@@ -295,7 +295,7 @@ std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch&
   };
   std::size_t end = text.size();
   for (const std::size_t i : patterns_.MayBeIn(text, PatternSet::Blanks::kSingle)) {
-    HeadMatch found{heads_[i].first, heads_[i].second, {}};
+    HeadMatch found{heads_[i].first, heads_[i].second};
     const std::size_t from = std::max(head.match.end, joined.first_line_end());
     if (found.head->fragment || !found.head->pattern.Find(text, from, &found.match, end)) continue;
     const bool same = found.failure == head.failure;
@@ -324,7 +324,7 @@ std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroun
   std::vector<HeadMatch> heads;
   for (const std::size_t i : patterns_.MayBeIn(joined.text(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
-    HeadMatch found{failure, head, {}};
+    HeadMatch found{failure, head};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       if (head->line_start && !StandsAtLineStart(joined, found.match.begin)) continue;

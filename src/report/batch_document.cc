@@ -120,7 +120,7 @@ std::string ProblemsText(const Report& report) {
 
 void AddOverview(const Report& report, const std::string& folder, doc::Blocks* head) {
   const Summary summary = Summarize(report);
-  doc::Verdict verdict{1, "", Words(BatchTitle(report)), {}, {}};
+  doc::Verdict verdict{1, "", Words(BatchTitle(report))};
   verdict.facts = {Words(SizeText(static_cast<double>(report.bytes)) + " read"),
                    Words("reported by " + Counted(summary.occurrences, "process", "processes")),
                    Words(PeriodText(summary.first_time, summary.last_time))};

@@ -5,6 +5,8 @@
 
 #include "compare/compare.h"
 #include "input/artifact.h"
+#include "report/document.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
@@ -14,5 +16,8 @@ struct Diff {
   Comparison comparison;
   std::vector<Problem> problems;
 };
+
+// `rules` gives the titles of remedies.
+doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -35,7 +35,7 @@ std::vector<RemedyEntry> Entries(const RuleSet& rules, const Lists& lists, std::
       const Remedy* remedy = rules.FindRemedy(use.remedy);
       if (remedy == nullptr || !IsInside(use.section, section)) continue;
       const auto [at, is_new] = seen.emplace(use.remedy, entries.size());
-      if (is_new) entries.push_back({remedy, use.section, {}});
+      if (is_new) entries.push_back({remedy, use.section});
       if (scenario != nullptr) entries[at->second].scenarios.push_back(scenario->id);
     }
   }
@@ -49,7 +49,7 @@ Lists ListsOf(const Failure& failure) {
 }
 
 Explanation OfFailure(const RuleSet& rules, const Failure& failure) {
-  Explanation explanation{Explanation::Kind::kFailure, failure.code, &failure, {}, {}};
+  Explanation explanation{Explanation::Kind::kFailure, failure.code, &failure};
   for (const Scenario& scenario : failure.scenarios) explanation.scenarios.push_back(&scenario);
   explanation.remedies = Entries(rules, ListsOf(failure), "");
   return explanation;
@@ -58,7 +58,7 @@ Explanation OfFailure(const RuleSet& rules, const Failure& failure) {
 // "3" of E1000 is a scenario, "3.C" a place in the page, "1" a family of scenarios.
 std::optional<Explanation> OfPart(const RuleSet& rules, const Failure& failure, const std::string& part) {
   if (part.empty()) return std::nullopt;
-  Explanation explanation{Explanation::Kind::kPart, failure.code + "." + part, &failure, {}, {}};
+  Explanation explanation{Explanation::Kind::kPart, failure.code + "." + part, &failure};
   Lists lists;
   for (const Scenario& scenario : failure.scenarios) {
     if (!IsInside(scenario.id, part)) continue;
@@ -102,7 +102,7 @@ Steps ToSteps(const Framework* framework, const std::vector<Template>& steps) {
 std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_view topic) {
   if (const Failure* failure = rules.FindFailure(topic)) return OfFailure(rules, *failure);
   if (const Remedy* remedy = rules.FindRemedy(topic))
-    return Explanation{Explanation::Kind::kRemedy, remedy->id, nullptr, {}, {{remedy, "", {}}}};
+    return Explanation{Explanation::Kind::kRemedy, remedy->id, nullptr, {}, {{remedy}}};
   // Codes such as tpu.vmem hold dots themselves, so the longest code that is a beginning wins.
   for (std::size_t dot = topic.rfind('.'); dot != std::string_view::npos && dot > 0; dot = topic.rfind('.', dot - 1)) {
     const Failure* failure = rules.FindFailure(topic.substr(0, dot));

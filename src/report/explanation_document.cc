@@ -55,7 +55,7 @@ void AddParagraph(const std::string& text, doc::Blocks* blocks, Depth depth = De
 }
 
 doc::List ListOf(const std::vector<std::string>& texts, doc::List::Style style = doc::List::Style::kBullets) {
-  doc::List list{.style = style, .items = {}};
+  doc::List list{.style = style};
   for (const std::string& text : texts) {
     if (!text.empty()) list.items.push_back({doc::Sentence(text)});
   }
@@ -63,7 +63,7 @@ doc::List ListOf(const std::vector<std::string>& texts, doc::List::Style style =
 }
 
 void AddListSection(const std::string& title, const std::vector<std::string>& texts, Depth depth, doc::Blocks* blocks) {
-  doc::AddSection({.label = "", .title = title, .blocks = {ListOf(texts)}}, depth, blocks);
+  doc::AddSection({.title = title, .blocks = {ListOf(texts)}}, depth, blocks);
 }
 
 std::vector<std::string> Outlines(const std::vector<Sentence>& sentences) {
@@ -75,7 +75,7 @@ std::vector<std::string> Outlines(const std::vector<Sentence>& sentences) {
 void AddLinks(const std::string& title, const std::vector<Link>& links, doc::Blocks* blocks) {
   doc::List list;
   for (const Link& link : links) list.items.push_back({{{Printable(link.title), Kind::kLink, link.url}}});
-  doc::AddSection({.label = "", .title = title, .blocks = {std::move(list)}}, Depth::kAlways, blocks);
+  doc::AddSection({.title = title, .blocks = {std::move(list)}}, Depth::kAlways, blocks);
 }
 
 // The beginning of the first text that the rule data gives as an example.
@@ -96,7 +96,7 @@ std::string ScenarioAnchor(const Scenario& scenario) { return "scenario-" + Plai
 
 // Nothing for a single one.
 void AddScenarioList(const Explanation& explanation, doc::Blocks* blocks) {
-  doc::List list{.style = doc::List::Style::kFields, .items = {}};
+  doc::List list{.style = doc::List::Style::kFields};
   for (const Scenario* scenario : explanation.scenarios) {
     const std::string tells = FirstSentence(scenario->about);
     doc::Item item{doc::Sentence(scenario->title + (tells.empty() ? "" : ". " + tells))};
@@ -104,8 +104,8 @@ void AddScenarioList(const Explanation& explanation, doc::Blocks* blocks) {
     list.items.push_back(std::move(item));
   }
   if (list.items.size() > 1 || explanation.kind == Explanation::Kind::kFailure)
-    doc::AddSection({.label = "", .title = "Scenarios, and what tells them apart", .blocks = {std::move(list)}},
-                    Depth::kAlways, blocks);
+    doc::AddSection({.title = "Scenarios, and what tells them apart", .blocks = {std::move(list)}}, Depth::kAlways,
+                    blocks);
 }
 
 void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc::Blocks* blocks) {
@@ -120,8 +120,7 @@ void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc:
                            {Words(CostWord(*entry.remedy))},
                            {doc::Sentence(entry.section)}}});
   }
-  blocks->emplace_back(
-      doc::Section{.label = "", .title = "What helps, and what it costs", .blocks = {std::move(table)}});
+  blocks->emplace_back(doc::Section{.title = "What helps, and what it costs", .blocks = {std::move(table)}});
 }
 
 // In text a scenario of which the list of scenarios says all is left out.
@@ -149,8 +148,7 @@ void AddScenario(const Explanation& explanation, const Scenario& scenario, const
   }
   const bool is_told = explanation.kind == Explanation::Kind::kFailure && !scenario.retry &&
                        FirstSentence(scenario.about) == scenario.about;
-  blocks->emplace_back(doc::Section{.label = "",
-                                    .title = "Scenario " + scenario.id + ": " + scenario.title,
+  blocks->emplace_back(doc::Section{.title = "Scenario " + scenario.id + ": " + scenario.title,
                                     .blocks = std::move(about),
                                     .anchor = ScenarioAnchor(scenario)},
                        is_told ? Depth::kMore : Depth::kAlways);
@@ -164,7 +162,7 @@ void AddField(const std::string& label, const doc::Spans& text, doc::List* field
 }
 
 doc::List FieldsOf(const Remedy& remedy) {
-  doc::List fields{.style = doc::List::Style::kFields, .items = {}};
+  doc::List fields{.style = doc::List::Style::kFields};
   AddField("Safe?", doc::Sentence(SafeText(remedy.safety, remedy.safe_why)), &fields);
   for (const OtherSafety& other : remedy.safety_when) {
     AddField("Safe?",
@@ -186,8 +184,7 @@ void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
     if (steps.stand_in) title += " (there are no other steps)";
     doc::Blocks content = {ListOf(steps.plain, doc::List::Style::kSteps)};
     AddListSection("With what the log tells", steps.of_log, Depth::kMore, &content);
-    doc::AddSection({.label = "", .title = title, .blocks = std::move(content), .follows = true}, Depth::kAlways,
-                    blocks);
+    doc::AddSection({.title = title, .blocks = std::move(content), .follows = true}, Depth::kAlways, blocks);
   }
 }
 
@@ -199,8 +196,7 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
     code.emplace_back(doc::Code{one.framework->name + ", before:", language, std::move(change.before), false});
     code.emplace_back(doc::Code{"After:", language, std::move(change.after), true});
   }
-  doc::AddSection({.label = "", .title = "Before and after", .blocks = std::move(code), .follows = true},
-                  Depth::kAlways, blocks);
+  doc::AddSection({.title = "Before and after", .blocks = std::move(code), .follows = true}, Depth::kAlways, blocks);
 }
 
 // What `whyoom diff` says of two runs between which the remedy was applied.
@@ -243,8 +239,7 @@ doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Fram
   AddSnippets(snippets, &blocks);
   std::vector<std::string> releases;
   for (const NameVersions* versions : VersionsIn(rules, steps, snippets)) releases.push_back(VersionsText(*versions));
-  doc::AddSection({.label = "", .title = "Which releases have it", .blocks = {ListOf(releases)}, .follows = true},
-                  depth, &blocks);
+  doc::AddSection({.title = "Which releases have it", .blocks = {ListOf(releases)}, .follows = true}, depth, &blocks);
   AddListSection("What in a log speaks for it", Outlines(remedy.evidence), Depth::kMore, &blocks);
   AddListSection("What rules it out", Outlines(remedy.ruled_out), Depth::kMore, &blocks);
   AddListSection("What a comparison of two runs shows after it", TracesOf(rules, remedy), Depth::kMore, &blocks);
@@ -252,14 +247,13 @@ doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Fram
   for (const std::string& id : remedy.with) {
     if (const Remedy* other = rules.FindRemedy(id)) with.items.push_back({RemedySpans(*other, links)});
   }
-  doc::AddSection({.label = "", .title = "Goes well with", .blocks = {std::move(with)}}, Depth::kMore, &blocks);
+  doc::AddSection({.title = "Goes well with", .blocks = {std::move(with)}}, Depth::kMore, &blocks);
   return blocks;
 }
 
 // What is told of a remedy when nothing else is.
 void AddUses(const RuleSet& rules, const Remedy& remedy, const PageLinks& links, doc::Blocks* blocks) {
-  doc::AddSection({.label = "", .title = "Helps with", .blocks = {HelpsWith(rules, remedy, links)}}, Depth::kAlways,
-                  blocks);
+  doc::AddSection({.title = "Helps with", .blocks = {HelpsWith(rules, remedy, links)}}, Depth::kAlways, blocks);
   AddLinks("Read more", remedy.links, blocks);
 }
 
@@ -272,12 +266,11 @@ void AddRemedies(const RuleSet& rules, const Explanation& explanation, const Fra
   for (const RemedyEntry& entry : explanation.remedies) {
     const Remedy& remedy = *entry.remedy;
     const std::string place = entry.section.empty() ? "" : " [" + entry.section + "]";
-    remedies.emplace_back(doc::Section{.label = "",
-                                       .title = remedy.id + ": " + remedy.title + place,
+    remedies.emplace_back(doc::Section{.title = remedy.id + ": " + remedy.title + place,
                                        .blocks = RemedyContent(rules, remedy, frameworks, links, brief),
                                        .anchor = PlainName(remedy.id)});
   }
-  doc::AddSection({.label = "", .title = "Each remedy", .blocks = std::move(remedies)}, Depth::kAlways, blocks);
+  doc::AddSection({.title = "Each remedy", .blocks = std::move(remedies)}, Depth::kAlways, blocks);
 }
 
 void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blocks* blocks) {
@@ -286,7 +279,7 @@ void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blo
   std::vector<doc::Spans> names = {doc::Sentence(failure.category)};
   for (const std::string& alias : failure.aliases) names.push_back(doc::Joined({Words("also written "), Code(alias)}));
   blocks->emplace_back(
-      doc::Verdict{0, Printable(explanation.topic), doc::Sentence(failure.title), {doc::Joined(names, " · ")}, {}});
+      doc::Verdict{0, Printable(explanation.topic), doc::Sentence(failure.title), {doc::Joined(names, " · ")}});
   for (const std::string& paragraph : failure.about) {
     AddParagraph(paragraph, blocks);
     if (is_part) break;
@@ -297,9 +290,8 @@ void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blo
       std::all_of(scenarios.begin(), scenarios.end(), [](const Scenario* one) { return one->retry.has_value(); });
   if (failure.retry && !all_answer) AddParagraph(RetryText(*failure.retry), blocks);
   if (doc::Code example = ExampleOf(failure); !example.lines.empty()) {
-    blocks->emplace_back(
-        doc::Section{.label = "", .title = "Such a log reads, for example", .blocks = {std::move(example)}},
-        Depth::kMore);
+    blocks->emplace_back(doc::Section{.title = "Such a log reads, for example", .blocks = {std::move(example)}},
+                         Depth::kMore);
   }
   AddScenarioList(explanation, blocks);
   AddRemedyTable(explanation, links, blocks);
@@ -329,7 +321,7 @@ doc::Blocks FailureBlocks(const Explanation& explanation, const PageLinks& links
 
 doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
                          const PageLinks& links) {
-  doc::Blocks blocks = {doc::Verdict{0, Printable(remedy.id), doc::Sentence(remedy.title), {}, {}}};
+  doc::Blocks blocks = {doc::Verdict{0, Printable(remedy.id), doc::Sentence(remedy.title)}};
   for (doc::Block& block : RemedyContent(rules, remedy, frameworks, links)) blocks.push_back(std::move(block));
   AddUses(rules, remedy, links, &blocks);
   return blocks;
@@ -356,19 +348,19 @@ doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
     made.label = std::move(label);
     return made;
   };
-  doc::List failures{.style = doc::List::Style::kFields, .items = {}};
+  doc::List failures{.style = doc::List::Style::kFields};
   for (const Failure& failure : rules.failures()) {
     failures.items.push_back(item(TopicSpans<Failure>(failure.code, failure, links.failure), failure.title));
-    doc::List scenarios{.style = doc::List::Style::kFields, .items = {}};
+    doc::List scenarios{.style = doc::List::Style::kFields};
     for (const Scenario& scenario : failure.scenarios)
       scenarios.items.push_back(item(Code("." + scenario.id), scenario.title));
     if (!scenarios.items.empty()) failures.items.back().blocks = {std::move(scenarios)};
   }
-  doc::List remedies{.style = doc::List::Style::kFields, .items = {}};
+  doc::List remedies{.style = doc::List::Style::kFields};
   for (const auto& [id, remedy] : rules.remedies())
     remedies.items.push_back(item(TopicSpans<Remedy>(id, remedy, links.remedy), remedy.title));
-  return {doc::Section{.label = "", .title = "Failures and their scenarios", .blocks = {std::move(failures)}},
-          doc::Section{.label = "", .title = "Remedies", .blocks = {std::move(remedies)}}};
+  return {doc::Section{.title = "Failures and their scenarios", .blocks = {std::move(failures)}},
+          doc::Section{.title = "Remedies", .blocks = {std::move(remedies)}}};
 }
 
 }  // namespace whyoom

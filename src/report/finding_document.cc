@@ -162,7 +162,7 @@ doc::BarScale FindingBuilder::Scale() const {
 
 void FindingBuilder::AddNeed() {
   if (!need_) return;
-  doc::NeedBar bar{*need_, PartsOfNeed(finding_, *need_), PartsOfFree(finding_, *need_), {}};
+  doc::NeedBar bar{*need_, PartsOfNeed(finding_, *need_), PartsOfFree(finding_, *need_)};
   double listed = 0;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const Allocation& row = *groups_[i].first;
@@ -178,7 +178,7 @@ void FindingBuilder::AddNeed() {
   const double arguments = finding_.facts.Number("arguments_bytes").value_or(0);
   if (!bar.rows.empty() && finding_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
     bar.rows.insert(bar.rows.begin(), {arguments, "nothing", "", false});
-  doc::Table table{"parts", "what is needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0, "", {}};
+  doc::Table table{"parts", "what is needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0};
   table.columns.push_back({"of the need", doc::Column::Kind::kNumber, 5});
   table.columns.push_back({"part", doc::Column::Kind::kSwatch, 12});
   table.scale.whole = std::max(need_->need, need_->have);
@@ -252,7 +252,7 @@ void FindingBuilder::AddMore() {
   for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
   if (!list.items.empty()) blocks.emplace_back(std::move(list), Depth::kMore);
   AddSection("more", "Read more", std::move(blocks));
-  doc::List also{.style = doc::List::Style::kJoined, .items = {}};
+  doc::List also{.style = doc::List::Style::kJoined};
   const std::vector<std::string> places = AlsoTexts(finding_);
   for (std::size_t i = 0; i < std::min(places.size(), kAllPlaces); ++i)
     also.items.push_back({doc::Name(places[i]), doc::DepthAt(i, kPlaces)});

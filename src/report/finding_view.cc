@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "facts/source_path.h"
+#include "facts/where.h"
 #include "report/layout.h"
 #include "report/shell_word.h"
 #include "text/numbers.h"

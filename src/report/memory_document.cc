@@ -135,7 +135,7 @@ doc::Blocks ProgramBlocks(const CompiledProgram& program) {
   doc::Blocks blocks = {std::move(verdict)};
   const char* const styles[] = {"args", "other", "temp"};
   doc::MemoryBar bar{{}, {std::max(view.need, view.limit), limit}, false, view.verdict};
-  doc::List parts{.style = doc::List::Style::kJoined, .items = {}};
+  doc::List parts{.style = doc::List::Style::kJoined};
   for (const auto& [name, bytes] : view.parts) {
     bar.parts.push_back({bytes, styles[bar.parts.size() % 3], name, false});
     parts.items.push_back({Words(name + " " + SizeText(bytes))});
@@ -174,7 +174,7 @@ void AddMemory(const Prospects& prospects, const std::optional<double>& limit, d
       blocks->emplace_back(doc::Section{"in", "By module of your model", {std::move(modules)}, false, true},
                            Depth::kMore);
   }
-  doc::List room{.style = doc::List::Style::kJoined, .items = {}};
+  doc::List room{.style = doc::List::Style::kJoined};
   for (const std::string& sentence : RoomTexts(prospects.room)) room.items.push_back({doc::Sentence(sentence)});
   if (!room.items.empty())
     blocks->emplace_back(doc::Section{"room", "What would fit", {std::move(room)}, !shares.empty()});

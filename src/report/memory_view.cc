@@ -79,7 +79,7 @@ std::vector<MemoryShare> SharesOf(const Prospects& prospects) {
   for (const MemoryPart& part : prospects.memory) {
     const auto bytes = static_cast<double>(part.bytes);
     if (bytes <= 0 || bytes < kWorthTelling * whole) continue;
-    MemoryShare share{part.kind, NameOf(part.kind), bytes, bytes / whole, {}};
+    MemoryShare share{part.kind, NameOf(part.kind), bytes, bytes / whole};
     for (const auto& [module, size] : part.modules) {
       if (share.modules.size() == kMostModules || static_cast<double>(size) < kWorthTelling * whole) break;
       share.modules.push_back(Shorten(Printable(module), kLongestModule) + " " + SizeText(static_cast<double>(size)));

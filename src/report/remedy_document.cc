@@ -101,7 +101,7 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   doc::List why;
   for (std::size_t i = 0; i < ranked.why.size(); ++i)
     why.items.push_back({ReasonSpans(ranked.why[i]), doc::DepthAt(i, 1)});
-  doc::List steps{.style = doc::List::Style::kSteps, .items = {}};
+  doc::List steps{.style = doc::List::Style::kSteps};
   for (std::size_t i = 0; i < ranked.how.size(); ++i)
     steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(i, ranked.rank == 1 ? kStepsOfFirst : 1)});
   for (doc::List* list : {&why, &steps}) {
@@ -112,7 +112,7 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
 
 // "4 Donate the input buffers (not enough alone)".
 doc::List OthersList(const Diagnosis& finding, std::size_t from, std::size_t to) {
-  doc::List list{.style = doc::List::Style::kJoined, .items = {}};
+  doc::List list{.style = doc::List::Style::kJoined};
   for (std::size_t i = from; i < to; ++i) {
     const RankedRemedy& other = finding.remedies[i];
     const bool too_little = other.enough == false && other.enough_with.empty();
@@ -151,8 +151,8 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
   const std::size_t ranked = RankedCount(finding);
   const std::size_t all = finding.remedies.size();
   const std::size_t whole = std::min(ranked, kWholeRemedies);
-  doc::List list{.style = doc::List::Style::kNumbered, .items = {}};
-  doc::List free{.style = doc::List::Style::kNumbered, .items = {}};
+  doc::List list{.style = doc::List::Style::kNumbered};
+  doc::List free{.style = doc::List::Style::kNumbered};
   for (std::size_t i = 0; i < (pass == doc::Pass::kBrief ? whole : all); ++i) {
     const RankedRemedy& remedy = finding.remedies[i];
     doc::Item item = RemedyItem(finding, remedy, i < ranked ? doc::DepthAt(i, whole) : Depth::kAlways);
@@ -164,7 +164,7 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
   }
   doc::List free_names = OthersList(finding, ranked, all);
   free_names.lead = "but not enough alone: ";
-  doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "worth trying here: ", .items = {}};
+  doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "worth trying here: "};
   for (const std::string& text : RuledOutTexts(finding))
     ruled_out.items.push_back({doc::Sentence(text), doc::DepthAt(ruled_out.items.size(), kNamedRuledOut)});
   doc::Blocks steps_for = {doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, std::move(list)};

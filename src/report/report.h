@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "diagnose/diagnosis.h"
-#include "diagnose/passed_over.h"
 #include "diagnose/readings.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"

@@ -25,7 +25,7 @@ constexpr std::size_t kFingerprint = 12;  // enough to tell any two
 doc::Verdict NothingFound(const Report& report) {
   const std::string where = fmt::format(" in {} ({})", Counted(report.artifacts, "input", "inputs"),
                                         SizeText(static_cast<double>(report.bytes)));
-  return {1, "", Words(NothingFoundText(report) + (NothingRead(report) ? "" : where) + "."), {}, {}};
+  return {1, "", Words(NothingFoundText(report) + (NothingRead(report) ? "" : where) + ".")};
 }
 
 std::string ElsewhereText(const Report& report) {
@@ -90,7 +90,7 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
 
 void AddProblems(const Report& report, doc::Blocks* notes) {
   const std::vector<const Problem*> problems = UnreadInputs(report);
-  doc::List list{.style = doc::List::Style::kWarnings, .items = {}};
+  doc::List list{.style = doc::List::Style::kWarnings};
   list.elsewhere = ElsewhereText(report);
   list.left_out = UnreadInputsLeftOut(report);
   std::size_t shown = 0;

@@ -1,6 +1,7 @@
 #include "report/trace_document.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -82,7 +83,7 @@ doc::Item Field(const std::string& label, const std::string& text, doc::Blocks b
   return {.text = Words(text), .blocks = std::move(blocks), .label = Words(label)};
 }
 
-doc::List Fields() { return {.style = doc::List::Style::kFields, .items = {}}; }
+doc::List Fields() { return {.style = doc::List::Style::kFields}; }
 
 doc::Paragraph Text(const std::string& text) { return doc::Paragraph{Words(text)}; }
 
@@ -146,8 +147,7 @@ std::vector<doc::Spans> FactsOf(const LineTrace& line) {
 
 // Without `all`, patterns that do not match are counted if another one matches.
 doc::Section LineSection(const LineTrace& line, bool all) {
-  doc::Section section{
-      .label = "", .title = fmt::format("{}:{}", ArtifactText(line.artifact), line.line), .blocks = {}};
+  doc::Section section{.title = fmt::format("{}:{}", ArtifactText(line.artifact), line.line)};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
   if (std::vector<doc::Spans> facts = FactsOf(line); !facts.empty())
     section.blocks.emplace_back(doc::Facts{std::move(facts)});
@@ -193,7 +193,7 @@ std::string OrderText(const RankReasons& reasons) {
   if (reasons.doubtful) parts.emplace_back("within the error of the estimate");
   if (reasons.supported) parts.push_back(fmt::format("cost {}", reasons.cost));
   parts.push_back(fmt::format("prior {}", reasons.prior));
-  return Joined(parts);
+  return fmt::format("{}", fmt::join(parts, " · "));
 }
 
 void AddFacts(const FindingTrace& trace, doc::Blocks* blocks) {
@@ -206,10 +206,10 @@ void AddFacts(const FindingTrace& trace, doc::Blocks* blocks) {
     if (!fact.from.empty()) text += " · " + Cut(fact.from, kSentenceBytes);
     fields.items.push_back(Field(Printable(fact.name), text));
   }
-  doc::AddSection({.label = "", .title = "Facts", .blocks = {std::move(fields)}}, doc::Depth::kAlways, blocks);
+  doc::AddSection({.title = "Facts", .blocks = {std::move(fields)}}, doc::Depth::kAlways, blocks);
   doc::List silent;
   for (const std::string& source : trace.silent) silent.items.push_back({Words(Cut(source, kSentenceBytes))});
-  doc::AddSection({.label = "", .title = "Patterns and contexts without a match", .blocks = {std::move(silent)}},
+  doc::AddSection({.title = "Patterns and contexts without a match", .blocks = {std::move(silent)}},
                   doc::Depth::kAlways, blocks);
 }
 
@@ -236,7 +236,7 @@ doc::Blocks StepBlocks(const std::vector<RecordEntry>& entries, std::size_t* at,
 void AddSteps(const std::vector<RecordEntry>& entries, doc::Blocks* blocks) {
   for (std::size_t at = 0; at < entries.size();) {
     const std::string title = entries[at++].what;  // of depth 0
-    doc::AddSection({.label = "", .title = title, .blocks = StepBlocks(entries, &at, 1)}, doc::Depth::kAlways, blocks);
+    doc::AddSection({.title = title, .blocks = StepBlocks(entries, &at, 1)}, doc::Depth::kAlways, blocks);
   }
 }
 
@@ -250,16 +250,13 @@ void AddOrder(const Diagnosis& diagnosis, doc::Blocks* blocks) {
     order.items.push_back(
         Field(fmt::format("{}  {}", ranked.rank, Printable(ranked.remedy->id)), "", {std::move(why)}));
   }
-  doc::AddSection({.label = "", .title = "Order of the remedies", .blocks = {std::move(order)}}, doc::Depth::kAlways,
-                  blocks);
+  doc::AddSection({.title = "Order of the remedies", .blocks = {std::move(order)}}, doc::Depth::kAlways, blocks);
 }
 
 doc::Section FindingSection(const FindingTrace& trace, std::size_t number) {
   const Diagnosis& diagnosis = *trace.diagnosis;
   doc::Section section{
-      .label = "",
-      .title = fmt::format("{}. {}  {}", number, diagnosis.failure->code, Printable(diagnosis.failure->title)),
-      .blocks = {}};
+      .title = fmt::format("{}. {}  {}", number, diagnosis.failure->code, Printable(diagnosis.failure->title))};
   section.blocks.emplace_back(Text(PlaceText(diagnosis.where)));
   section.blocks.emplace_back(Text(Cut(diagnosis.message, 2 * kSentenceBytes)));
   for (const Diagnosis* cause : trace.causes) {
@@ -280,8 +277,7 @@ bool IsAtTracedLine(const LogTrace& trace, const Diagnosis& diagnosis) {
 
 // Traces the failures; with a line, those at other lines are only named.
 void AddFindings(const LogTrace& trace, doc::Blocks* blocks) {
-  doc::List elsewhere{
-      .style = doc::List::Style::kJoined, .lead = "Failures at other lines (not traced): ", .items = {}};
+  doc::List elsewhere{.style = doc::List::Style::kJoined, .lead = "Failures at other lines (not traced): "};
   for (std::size_t i = 0; i < trace.findings.size(); ++i) {
     const Diagnosis& diagnosis = *trace.findings[i].diagnosis;
     if (trace.request.line == 0 || IsAtTracedLine(trace, diagnosis)) {
@@ -303,7 +299,7 @@ void AddFindings(const LogTrace& trace, doc::Blocks* blocks) {
 void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   if (trace.literals.empty()) return;
   const bool is_asked = trace.request.line > 0;
-  doc::Section section{.label = "", .title = "No literal", .blocks = {}};
+  doc::Section section{.title = "No literal"};
   section.blocks.emplace_back(
       Text(fmt::format("{} has any of the {} literals of header patterns (upper and lower case are the same):",
                        is_asked ? "No line near this one" : "No line", trace.literals.size())));
@@ -320,7 +316,10 @@ void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
 }  // namespace
 
 doc::Blocks TraceBlocks(const LogTrace& trace) {
-  doc::Blocks blocks;
+  doc::Verdict summary{.level = 0};
+  summary.title = Words(fmt::format("{} traced, {}", Counted(trace.lines.size(), "line", "lines"),
+                                    Counted(trace.findings.size(), "failure", "failures")));
+  doc::Blocks blocks = {std::move(summary)};
   for (const LineTrace& line : trace.lines) blocks.emplace_back(LineSection(line, trace.request.line > 0));
   if (trace.lines_left_out > 0) {
     blocks.emplace_back(Text(
@@ -328,7 +327,7 @@ doc::Blocks TraceBlocks(const LogTrace& trace) {
   }
   AddLiterals(trace, &blocks);
   AddFindings(trace, &blocks);
-  doc::List warnings{.style = doc::List::Style::kWarnings, .items = {}};
+  doc::List warnings{.style = doc::List::Style::kWarnings};
   if (trace.not_all_kept)
     warnings.items.push_back({Words("too many lines with literals: the last ones are not traced")});
   for (const Problem& problem : trace.problems) {

@@ -53,7 +53,7 @@ struct Fault {
   std::size_t column = 0;  // 1-based, in bytes
   std::string what;
   std::string hint;              // what would be right; may be empty
-  std::string source = {};       // the line, where it is known
+  std::string source;            // the line, where it is known
   std::string ToString() const;  // "file:line:column: what (hint)"
 
   // The line, or a part of it round the place, and below it a caret at the place: two lines, each indented; empty where
@@ -371,14 +371,14 @@ struct AffixExample {
   std::string affix;  // its id
   std::string text;
   std::string leaves;
-  std::map<std::string, Value> facts = {};
+  std::map<std::string, Value> facts;
 };
 
 struct RuleFile {
   std::string name;  // for faults
   std::string text;
-  std::string given = {};  // the file or folder that was asked for, as it was typed; empty: nobody typed it
-  int layer = 1;           // an entry replaces one of the same id of a lower layer; built-in data is below all
+  std::string given;  // the file or folder that was asked for, as it was typed; empty: nobody typed it
+  int layer = 1;      // an entry replaces one of the same id of a lower layer; built-in data is below all
 };
 
 class RuleSet {
@@ -502,10 +502,10 @@ struct RuleEntry {
   std::string title;  // or what tells most about it instead: a pattern, an expression
   std::string place;  // "ours.json:3:5"
   bool built_in = false;
-  std::vector<std::string> replaces;      // places of the entries whose place it takes
-  std::vector<std::string> extended_by;   // places of extensions
-  std::string disabled_by;                // the place where that is said; empty: it is in use
-  std::vector<std::string> without = {};  // what of it is disabled: "heads/used_of, by ours.json:3:5"
+  std::vector<std::string> replaces;     // places of the entries whose place it takes
+  std::vector<std::string> extended_by;  // places of extensions
+  std::string disabled_by;               // the place where that is said; empty: it is in use
+  std::vector<std::string> without;      // what of it is disabled: "heads/used_of, by ours.json:3:5"
 };
 
 // The sections that have entries, in the order in which they are listed.

@@ -130,7 +130,7 @@ std::vector<Pair> ReadPairs(const MappedText& line) {
     const auto key = static_cast<std::size_t>(
         std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), IsKey) - text.begin());
     if (key == at || key >= text.size() || text[key] != '=') return {};
-    Pair pair{std::string(text.substr(at, key - at)), {}};
+    Pair pair{std::string(text.substr(at, key - at))};
     at = key + 1;
     if (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
       std::size_t end = 0;

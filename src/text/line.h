@@ -40,9 +40,9 @@ struct Line : MappedText {
   bool goes_on = false;  // while it is cleaned: its collector cut it here, the rest is in the reporter's next raw line
 
   // What the reader finds out about it (read/session.h).
-  std::optional<bool> begins_anew = {};  // it begins as no part of another message does; absent: not looked at yet
-  bool is_suspect = false;               // it reports a failure that no rule may know
-  bool matters = false;                  // it holds a literal of a rule
+  std::optional<bool> begins_anew;  // it begins as no part of another message does; absent: not looked at yet
+  bool is_suspect = false;          // it reports a failure that no rule may know
+  bool matters = false;             // it holds a literal of a rule
 
   // The text before Markdown and the quotes round it were taken off, which tell a source line and a sentence from what
   // a process printed; empty where nothing was.

@@ -86,7 +86,7 @@ struct Affix {
     std::vector<ByteSet> needed;        // each affix has a byte of each
     std::vector<std::string> literals;  // in lower case; each affix holds one of them, in any case; none: nothing known
   };
-  std::optional<Signs> signs = {};
+  std::optional<Signs> signs;
 };
 
 // Where loggers that write JSON objects keep the text, who wrote it, and when: JSON pointers.

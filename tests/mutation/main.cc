@@ -26,7 +26,6 @@
 #include "mutation/rule_mutation.h"
 #include "program/xla_dump.h"
 #include "report/diff.h"
-#include "report/diff_document.h"
 #include "report/markdown/failure_pages.h"
 #include "report/record/json_printer.h"
 #include "report/report.h"

@@ -1,5 +1,3 @@
-#include "report/ci/junit_printer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "report/ci/junit_xml.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/printers.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"
 #include "report/unknown_errors.h"

@@ -1,5 +1,3 @@
-#include "report/ci/sarif_printer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "report/encodings.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
+#include "report/printers.h"
 #include "report/record/fields.h"
 #include "report/summary.h"
 #include "report/unknown_errors.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "facts/source_path.h"
+#include "facts/where.h"
 #include "text/utf8.h"
 
 namespace whyoom {

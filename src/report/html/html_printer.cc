@@ -1,5 +1,3 @@
-#include "report/html/html_printer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "report/html/html_charts.h"
 #include "report/html/html_writer.h"
 #include "report/layout.h"
+#include "report/printers.h"
 #include "report/report_document.h"
 #include "text/utf8.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "report/explanation_document.h"
-#include "report/markdown/markdown_printer.h"
+#include "report/printers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -55,7 +55,7 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
     return doc::Paragraph{{{"All failures and remedies", doc::Span::Kind::kPage, to_root + kIndex}}};
   };
   std::vector<Page> pages;
-  doc::Blocks index = {doc::Verdict{0, "", doc::Words("Failures and remedies"), {}, {}}};
+  doc::Blocks index = {doc::Verdict{0, "", doc::Words("Failures and remedies")}};
   for (doc::Block& block : TopicBlocks(rules, links(""))) index.push_back(std::move(block));
   pages.push_back({kIndex, PageOf(std::move(index), {doc::Sentence(kReading)})});
   for (const Failure& failure : rules.failures()) {

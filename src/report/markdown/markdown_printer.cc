@@ -1,5 +1,3 @@
-#include "report/markdown/markdown_printer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "report/layout.h"
 #include "report/markdown/markdown_text.h"
+#include "report/printers.h"
 #include "report/report_document.h"
 #include "text/utf8.h"
 

@@ -4,7 +4,6 @@
 
 #include "input/error.h"
 #include "report/finding_view.h"
-#include "report/record/describe_baseline.h"
 #include "text/utf8.h"
 
 namespace whyoom {

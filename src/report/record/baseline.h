@@ -5,8 +5,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "diagnose/diagnosis.h"
+#include "report/record/fields.h"
 
 namespace whyoom {
 
@@ -28,5 +30,34 @@ std::string PrintBaseline(const Baseline& baseline);
 
 // What PrintBaseline printed. Throws Error, which begins with `name`, where it is something else.
 Baseline ParseBaseline(std::string_view text, const std::string& name);
+
+inline constexpr const char* kBaselineSchema = "whyoom.baseline/1";
+
+struct KnownRecord {
+  std::string id;
+  KnownFailure known;
+};
+
+void Describe(auto& v, RecordOf<KnownRecord> auto& record) {
+  v.Record("known_failure");
+  v.Need("id", record.id,
+         {.about = "As in a report: the same failure has the same id, whatever the line, host or time. This alone is "
+                   "compared.",
+          .form = &kId});
+  v.Need("code", record.known.code);
+  v.Maybe("scenario", record.known.scenario);
+  v.Need("title", record.known.title);
+  v.Maybe("program", record.known.program);
+}
+
+struct BaselineRecord {
+  std::vector<KnownRecord> failures;
+};
+
+void Describe(auto& v, RecordOf<BaselineRecord> auto& baseline) {
+  v.Record("baseline");
+  v.Constant("schema", kBaselineSchema);
+  v.Need("failures", baseline.failures, {.about = "By id."});
+}
 
 }  // namespace whyoom

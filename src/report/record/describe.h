@@ -18,7 +18,6 @@
 #include "facts/compiled_program.h"
 #include "facts/prospects.h"
 #include "report/finding_view.h"
-#include "report/record/describe_problem.h"
 #include "report/record/fields.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -458,7 +457,7 @@ struct SummaryMerge {
   std::uint64_t programs = 0;
   std::uint64_t programs_left_out = 0;
   PassedOver passed_over = {};
-  std::vector<std::string> shards = {};
+  std::vector<std::string> shards;
 };
 
 void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {

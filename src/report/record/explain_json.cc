@@ -92,7 +92,7 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
   }
   const std::vector<ShownSnippet> snippets = SnippetsIn(rules, remedy, frameworks);
   for (const ShownSnippet& one : snippets) {
-    ExplainedSnippet snippet{one.framework->id, one.framework->name, one.snippet->language, {}, {}};
+    ExplainedSnippet snippet{one.framework->id, one.framework->name, one.snippet->language};
     const CodeChange change = ChangeIn(*one.snippet);
     for (const doc::CodeLine& line : change.before) snippet.before.push_back(line.text);
     for (const doc::CodeLine& line : change.after) snippet.after.push_back(line.text);
@@ -123,7 +123,7 @@ std::string PrintExplanationJson(const RuleSet& rules, const Explanation* explan
     for (const RemedyEntry& entry : explanation->remedies) remedies.push_back(ToRecord(rules, entry, frameworks));
   } else {
     for (const auto& [id, remedy] : rules.remedies())
-      remedies.push_back(ToRecord(rules, RemedyEntry{&remedy, "", {}}, frameworks));
+      remedies.push_back(ToRecord(rules, RemedyEntry{&remedy}, frameworks));
   }
   RecordWriter record;
   if (explanation == nullptr) {

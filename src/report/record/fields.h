@@ -41,6 +41,8 @@
 #include <vector>
 
 #include "facts/evidence.h"
+#include "input/artifact.h"
+#include "report/unknown_errors.h"
 #include "rules/rule_set.h"
 #include "text/timestamp.h"
 #include "text/utf8.h"
@@ -69,8 +71,8 @@ extern const TextForm kRuleName;  // of a fact, a framework
 // What is said of a field beside its name; what is read is asked for its form only.
 struct FieldSpec {
   const char* about = "";
-  std::optional<std::int64_t> least = {};  // of a number
-  std::optional<std::int64_t> most = {};
+  std::optional<std::int64_t> least;  // of a number
+  std::optional<std::int64_t> most;
   const char* one_of = "";  // the texts that there are, parted by blanks; of an enumeration in the order of its values
   const TextForm* form = nullptr;
 };
@@ -289,5 +291,30 @@ std::optional<T> FromRecord(const nlohmann::json& json, const RuleSet* rules = n
 
 // One line of ASCII.
 std::string LineOf(const Json& json);
+
+void Describe(auto& v, RecordOf<Problem> auto& problem) {
+  v.Record("problem");
+  v.NeedName("path", problem.path);
+  v.MaybeName("member", problem.member);
+  v.Need("what", problem.what);
+  v.Maybe("kind", problem.kind,
+          {.about = "unknown_error: a line tells of an error about memory that no rule knows; note: all was read, and "
+                    "something is to be said of it. Absent: the input could not be read whole, or a limit was met."});
+  v.Maybe("line", problem.line, {.about = "The first one of an unknown error; absent where more of them are counted."});
+  v.Maybe("text", problem.text, {.about = "What it says, cut where it is long."});
+  v.Maybe("occurrences", problem.occurrences, {.about = "How often it was printed, figures aside."});
+  v.MayShow("rule_command", [&] { return RuleCommand(problem); },
+            {.about = "A shell command that prints a rule for it to begin with."});
+}
+
+// A line of --format ndjson.
+template <class V>
+void DescribeProblem(V& v, RecordOf<Problem> auto& problem) {
+  v.Record("problem_record");
+  v.Constant("type", "problem");
+  v.Extend(problem);
+  v.Maybe("of_report", problem.of_report,
+          {.about = "Not of an input: a limit of the report, or what follows from a diagnosis."});
+}
 
 }  // namespace whyoom

@@ -108,7 +108,7 @@ struct TableLayout {
       const bool is_word = column.kind == doc::Column::Kind::kWord;
       const bool is_number = is_word || column.kind == doc::Column::Kind::kNumber;
       has_words = has_words || is_word;
-      const std::size_t gap = is_word ? 2 : 0;
+      const std::size_t gap = is_number && !text.empty() ? 2 : 0;
       widths[i] = column.width;
       if (is_number) {
         for (const doc::Row& row : table.rows)

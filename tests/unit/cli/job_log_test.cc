@@ -1,9 +1,8 @@
 // What a job printed is kept in bounded memory, and its lines keep their numbers.
-#include "cli/job_log.h"
-
 #include <string>
 
 #include "catch.h"
+#include "cli/job.h"
 #include "read_all.h"
 
 using namespace whyoom;

@@ -1,13 +1,12 @@
 // No report is written over what is read, or over another one.
-#include "cli/output_files.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "catch.h"
-#include "cli/file_stamp.h"
+#include "cli/file_writer.h"
+#include "cli/inputs.h"
 #include "input/error.h"
 #include "process.h"
 

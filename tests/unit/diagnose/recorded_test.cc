@@ -12,8 +12,8 @@
 
 #include "catch.h"
 #include "cli/diff.h"
+#include "cli/file_writer.h"
 #include "cli/options.h"
-#include "cli/output_files.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "neutral_rules.h"

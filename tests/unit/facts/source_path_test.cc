@@ -1,7 +1,6 @@
 // Which source files are a library's.
-#include "facts/source_path.h"
-
 #include "catch.h"
+#include "facts/where.h"
 
 using namespace whyoom;
 

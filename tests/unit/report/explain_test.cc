@@ -8,7 +8,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "report/explanation_document.h"
-#include "report/markdown/markdown_printer.h"
+#include "report/printers.h"
 #include "report/record/explain_json.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"

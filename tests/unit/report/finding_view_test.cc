@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "report/html/html_printer.h"
-#include "report/markdown/markdown_printer.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "unit/report/made_report.h"
 

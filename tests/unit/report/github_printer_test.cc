@@ -1,11 +1,10 @@
 // Workflow commands: the annotations that are meant, and not one that a log means.
-#include "report/ci/github_printer.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
 #include "clean_text.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "runner_model.h"
 #include "unit/report/made_report.h"

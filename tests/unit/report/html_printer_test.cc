@@ -1,7 +1,5 @@
 // The page is well-formed, needs nothing from elsewhere, and nothing in it but ours is markup. What it looks like and
 // does is tested in a browser, tests/browser.
-#include "report/html/html_printer.h"
-
 #include <regex>
 #include <set>
 #include <string>
@@ -13,6 +11,7 @@
 #include "made_report.h"
 #include "report/html/html_charts.h"
 #include "report/html/html_writer.h"
+#include "report/printers.h"
 #include "report/report_document.h"
 
 using namespace whyoom;

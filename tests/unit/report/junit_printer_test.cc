@@ -1,11 +1,10 @@
 // JUnit XML: valid by the schema of Jenkins's plugin, and legal XML whatever a log holds.
-#include "report/ci/junit_printer.h"
-
 #include <string>
 
 #include "catch.h"
 #include "clean_text.h"
 #include "junit_schema.h"
+#include "report/printers.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;

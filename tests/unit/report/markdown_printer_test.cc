@@ -1,6 +1,4 @@
 // What is pasted into an issue is readable, of bounded size, and nothing in it but ours is markup.
-#include "report/markdown/markdown_printer.h"
-
 #include <regex>
 #include <string>
 
@@ -8,6 +6,7 @@
 #include "clean_text.h"
 #include "hostile_report.h"
 #include "report/markdown/markdown_text.h"
+#include "report/printers.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;

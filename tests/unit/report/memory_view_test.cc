@@ -5,8 +5,7 @@
 
 #include "catch.h"
 #include "made_report.h"
-#include "report/html/html_printer.h"
-#include "report/markdown/markdown_printer.h"
+#include "report/printers.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"
 #include "report/text/text_printer.h"

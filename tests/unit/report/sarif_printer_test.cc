@@ -1,6 +1,4 @@
 // SARIF for code scanning: valid by its schema, alerts where they can be shown, and within what is taken of a file.
-#include "report/ci/sarif_printer.h"
-
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +9,7 @@
 #include "json_schema.h"
 #include "process.h"
 #include "report/encodings.h"
+#include "report/printers.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;

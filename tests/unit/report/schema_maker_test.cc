@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "recorded.h"
-#include "report/record/describe_baseline.h"
+#include "report/record/baseline.h"
 #include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
 #include "report/record/describe_explanation.h"

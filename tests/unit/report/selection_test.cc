@@ -1,11 +1,10 @@
 // Failures named on a command line.
-#include "report/selection.h"
-
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "cli/report_filter.h"
 #include "input/error.h"
 
 using namespace whyoom;

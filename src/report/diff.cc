@@ -1,4 +1,4 @@
-#include "report/diff_document.h"
+#include "report/diff.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +17,7 @@ using Kind = doc::Span::Kind;
 using ColumnKind = doc::Column::Kind;
 
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON has all
-constexpr std::size_t kBar = 40;  // columns
+constexpr std::size_t kBar = 30;  // columns
 
 const char* Name(RowChangeKind kind) {
   switch (kind) {
@@ -57,7 +57,7 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
 doc::Spans OverSpans(const char* run, std::optional<std::int64_t> over, bool at_least) {
   if (!over) return Words(run);
   if (*over <= 0) return Words(fmt::format("{}, {} free", run, FormatSize(-*over)), Kind::kGood);
-  return Words(fmt::format("{}, {}{} over", run, at_least ? "at least " : "", FormatSize(*over)), Kind::kBad);
+  return Words(fmt::format("{}, {}{} over", run, at_least ? "≥ " : "", FormatSize(*over)), Kind::kBad);
 }
 
 void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
@@ -66,13 +66,14 @@ void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
   if (need == comparison.totals.end()) return;
   doc::Table table;
   table.columns = {{"needed", ColumnKind::kNumber}, {"", ColumnKind::kBar, kBar}, {"run"}};
+  table.caption = "of device memory";
   table.scale.whole = static_cast<double>(std::max(need->before.value_or(0), need->after.value_or(0)));
   const auto add = [&](std::optional<std::int64_t> bytes, doc::Spans run) {
     table.rows.push_back({{{SizeSpans(bytes)}, {{}, {{static_cast<double>(bytes.value_or(0))}}}, {std::move(run)}}});
   };
   add(need->before, OverSpans("before", comparison.over_before, comparison.at_least_before));
   add(need->after, OverSpans("after", comparison.over_after, comparison.at_least_after));
-  doc::AddSection({.label = "needs ", .title = "Needed", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
+  doc::AddSection({.label = "needs", .title = "Needed", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
 }
 
 void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
@@ -87,6 +88,7 @@ void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
                            {SizeSpans(total.after)},
                            {Words(change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change))}}});
   }
+  if (table.rows.empty()) return;
   doc::AddSection({.label = "totals", .title = "Totals", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
 }
 
@@ -109,7 +111,7 @@ std::string Sizes(const RowChange& row) {
 
 void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
   if (!comparison.rows_compared) return;
-  doc::Section section{.label = "arrays", .title = "Allocations that changed most", .blocks = {}};
+  doc::Section section{.label = "takes", .title = "Allocations that changed most"};
   if (comparison.rows.empty()) {
     section.blocks.emplace_back(doc::Paragraph{Words("none of the listed allocations changed")});
   } else {
@@ -128,6 +130,7 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
                      {is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)}},
            .drops = true});
     }
+    table.caption = "allocations that changed most";
     table.left_out = comparison.rows.size() - shown;
     table.elsewhere = " (--format json has all)";
     section.blocks.emplace_back(std::move(table));
@@ -150,8 +153,8 @@ void AddSeemingRemedies(const Comparison& comparison, const RuleSet& rules, doc:
     list.items.push_back(std::move(item));
   }
   if (list.items.empty())
-    list.items.push_back({Words("nothing: the allocations do not show which remedy was applied, if any")});
-  doc::AddSection({.label = "applied", .title = "Remedies that seem applied", .blocks = {std::move(list)}},
+    list.items.push_back({Words("The allocations do not show which remedy was applied, if any.")});
+  doc::AddSection({.label = "seems", .title = "Remedies that seem applied", .blocks = {std::move(list)}},
                   doc::Depth::kAlways, blocks);
 }
 
@@ -170,7 +173,7 @@ doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules) {
   doc::List notes;
   for (const std::string& note : comparison.notes) notes.items.push_back({doc::Sentence(note)});
   doc::AddSection({.label = "note", .title = "Notes", .blocks = {std::move(notes)}}, doc::Depth::kAlways, &blocks);
-  doc::List problems{.style = doc::List::Style::kWarnings, .items = {}};
+  doc::List problems{.style = doc::List::Style::kWarnings};
   for (const Problem& problem : diff.problems)
     problems.items.push_back({doc::Sentence(problem.path + ": " + problem.what)});
   if (!problems.items.empty()) blocks.emplace_back(std::move(problems));
