@@ -1,5 +1,5 @@
-// A baseline: the failures that are known already, by id, in a file that is kept beside the sources. An id depends
-// neither on the line, the time nor the host, so that a known failure stays known.
+// A baseline: a file that lists known failures by id and is kept in the source repository. An id does not depend on
+// line, time or host, so a known failure keeps its id.
 #pragma once
 
 #include <map>
@@ -12,23 +12,23 @@
 
 namespace whyoom {
 
-// What is said of a known failure, for who reads the file; only its id is compared.
+// For readers of the file; only the id is compared.
 struct KnownFailure {
   std::string code;
-  std::string scenario;  // empty: none, or open
+  std::string scenario;  // empty if there is none or the log does not decide
   std::string title;
-  std::string program;  // empty: not known
+  std::string program;  // empty if unknown
 };
 
-// By id.
+// The key is the id.
 using Baseline = std::map<std::string, KnownFailure>;
 
 void AddKnown(const Diagnosis& finding, Baseline* baseline);
 
-// The content of the file: JSON with a line a failure, by id, so that two of them compare and merge line by line.
+// Returns the content of the file: JSON with one line per failure, sorted by id, so that diff and merge tools work.
 std::string PrintBaseline(const Baseline& baseline);
 
-// What PrintBaseline printed. Throws Error, which begins with `name`, where it is something else.
+// Parses the output of PrintBaseline. Throws Error, with a message that starts with `name`, for any other text.
 Baseline ParseBaseline(std::string_view text, const std::string& name);
 
 inline constexpr const char* kBaselineSchema = "whyoom.baseline/1";
@@ -41,8 +41,7 @@ struct KnownRecord {
 void Describe(auto& v, RecordOf<KnownRecord> auto& record) {
   v.Record("known_failure");
   v.Need("id", record.id,
-         {.about = "As in a report: the same failure has the same id, whatever the line, host or time. This alone is "
-                   "compared.",
+         {.about = "The id of a report's diagnosis, independent of line, host and time. Only the id is compared.",
           .form = &kId});
   v.Need("code", record.known.code);
   v.Maybe("scenario", record.known.scenario);
@@ -57,7 +56,7 @@ struct BaselineRecord {
 void Describe(auto& v, RecordOf<BaselineRecord> auto& baseline) {
   v.Record("baseline");
   v.Constant("schema", kBaselineSchema);
-  v.Need("failures", baseline.failures, {.about = "By id."});
+  v.Need("failures", baseline.failures, {.about = "Sorted by id."});
 }
 
 }  // namespace whyoom

@@ -1,8 +1,8 @@
-// What the records of --format json and ndjson hold, once: from here they are written, read back, and explained in
-// docs/report.schema.json. See fields.h for how to read a description.
+// Describes the records of --format json and ndjson once: the descriptions write them, read them back and generate
+// docs/report.schema.json. fields.h explains how to read a description.
 //
-// Sizes are bytes. What is not known is absent. Further fields may be added; readers pass over those that they do not
-// know.
+// Sizes are bytes. Unknown values are absent. New fields may be added, so readers must ignore fields that they do not
+// recognise.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,12 @@ inline constexpr const char* kReportSchema = "whyoom.report/1";
 
 void Describe(auto& v, RecordOf<AxisPlace> auto& axis) {
   v.Record("axis", "A dimension of an argument.");
-  v.Need("array", axis.array, {.about = "The argument, as the program's user names it."});
-  v.Need("number", axis.number, {.about = "From 0.", .least = 0});
-  v.Need("length", axis.length, {.about = "On all devices together.", .least = 1});
-  v.Maybe("name", axis.name, {.about = "What it is, where that can be told: batch, sequence, vocabulary."});
+  v.Need("array", axis.array, {.about = "The argument's name in the user's program."});
+  v.Need("number", axis.number, {.about = "Counted from 0.", .least = 0});
+  v.Need("length", axis.length, {.about = "The length over all devices, before sharding.", .least = 1});
+  v.Maybe("name", axis.name, {.about = "The meaning of the dimension, if known: batch, sequence, vocabulary."});
 }
 
-// A user's module and what is its own.
 void Describe(auto& v, RecordOf<std::pair<std::string, std::int64_t>> auto& share) {
   v.Record("module_share");
   v.Need("module", share.first);
@@ -47,46 +46,49 @@ void Describe(auto& v, RecordOf<MemoryPart> auto& part) {
          {.one_of = "weights gathered_weights optimizer_state gradients activations logits attention_scores "
                     "temporaries padding inputs outputs constants fragmentation unknown"});
   v.Need("bytes", part.bytes);
-  v.Maybe("by", part.modules, {.about = "By the user's modules, the largest first; not all need be there."});
+  v.Maybe("by", part.modules, {.about = "By the user's modules, largest first; may be incomplete."});
 }
 
-// In four decimals: the schedule of a large program has some ten thousand places.
+// Rounds to four decimals: the schedule of a large program has about ten thousand moments.
 template <class V>
 void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
   v.Record("moment");
   double at = std::round(moment.at * 10000) / 10000;
-  v.Need("at", at, {.about = "0: the begin, 1: the end.", .least = 0, .most = 1});
+  v.Need("at", at, {.about = "Position in the schedule: 0 is the start, 1 is the end.", .least = 0, .most = 1});
   v.Need("bytes", moment.bytes);
   if constexpr (V::kReads) moment.at = at;
 }
 
 void Describe(auto& v, RecordOf<Room> auto& room) {
-  v.Record("room",
-           "What fits, where the XLA dump tells, in the sizes of the program as its user wrote it: of all devices "
-           "together. 0 does not occur: what is not known or does not fit is absent.");
+  v.Record(
+      "room",
+      "What would fit; only with an XLA dump. Sizes are those of the user's program, over all devices. A size that is "
+      "unknown or that cannot fit is absent, never 0.");
   v.Maybe("batch", room.batch);
   v.Maybe("largest_batch", room.largest_batch);
   v.Maybe("micro_batches", room.micro_batches,
-          {.about = "A number that fits: 4 or fewer where that does, else the fewest that do; those of the remedy."});
+          {.about = "A number of micro-batches that fits: at most 4 if possible, else the fewest that fit; the number "
+                    "that the remedy uses."});
   v.Maybe("sequence", room.sequence);
   v.Maybe("largest_sequence", room.largest_sequence);
   v.Maybe("batch_devices", room.batch_devices,
-          {.about = "The devices that the batch is split over, where they are several.", .least = 2});
-  v.Maybe("batch_axis", room.batch_axis, {.about = "The dimension that batch and largest_batch mean."});
-  v.Maybe("sequence_axis", room.sequence_axis, {.about = "The dimension that sequence and largest_sequence mean."});
+          {.about = "The number of devices that the batch is split over; absent if there is only one.", .least = 2});
+  v.Maybe("batch_axis", room.batch_axis, {.about = "The dimension whose size batch and largest_batch give."});
+  v.Maybe("sequence_axis", room.sequence_axis,
+          {.about = "The dimension whose size sequence and largest_sequence give."});
 }
 
-// Fields of the record that they are a part of.
+// Adds the fields to the enclosing record.
 template <class V>
 void DescribeProspects(V& v, RecordOf<std::optional<Prospects>> auto& prospects) {
   v.Group("memory", prospects, [&](auto& known) {
     v.Need("memory", known.memory,
-           {.about = "What fills the memory at the peak, by kind, the largest first; where the XLA dump tells. The "
-                     "bytes add up to the need."});
-    v.Maybe("timeline", known.timeline,
-            {.about = "What the program takes over its schedule, where the XLA dump tells: at most 64 places in order, "
-                      "each the fullest of its part. What fragmentation takes is in none of them; the most of them is "
-                      "what was live at the peak."});
+           {.about = "Memory at the peak by kind, largest first; only with an XLA dump. The bytes add up to the "
+                     "need."});
+    v.Maybe(
+        "timeline", known.timeline,
+        {.about = "Memory in use over the program's schedule; only with an XLA dump. At most 64 moments in order, "
+                  "each the maximum of its section, without fragmentation. The largest is what is live at the peak."});
     v.Maybe("room", known.room);
   });
 }
@@ -101,7 +103,7 @@ template <class V>
 void Describe(V& v, RecordOf<Where> auto& where) {
   v.Record("where");
   v.NeedName("path", where.artifact.path);
-  v.MaybeName("member", where.artifact.member, "The name inside an archive.");
+  v.MaybeName("member", where.artifact.member, "The name inside the archive.");
   v.Need("line", where.line);
   v.Need("last_line", where.last_line);
   v.Need("offset", where.offset, {.about = "Bytes from the start of the input."});
@@ -114,7 +116,7 @@ void Describe(auto& v, RecordOf<Reason> auto& reason) {
   v.Maybe("line", reason.line);
 }
 
-// A shape stands in parts, of which the array is made again; tuples stand without their layouts.
+// Writes an array's shape in parts, from which it is rebuilt when read. Tuples are written without their layouts.
 template <class V>
 void Describe(V& v, RecordOf<Allocation> auto& row) {
   v.Record("allocation");
@@ -144,7 +146,7 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
   if constexpr (V::kReads) {
     row.shape_text = shape + layout;
     if (dtype.empty()) return;
-    row.array = ParseArrayShape(row.shape_text).value_or(ArrayShape());  // a form that is not known keeps its text
+    row.array = ParseArrayShape(row.shape_text).value_or(ArrayShape());  // keep the text of an unrecognised form
     row.array->dtype = dtype;
     row.array->shape = shape;
     row.array->layout = layout;
@@ -152,25 +154,24 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
 }
 
 void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
-  v.Record("rank_reasons", "Why the remedy stands where it does: what they are sorted by, in this order.");
+  v.Record("rank_reasons", "Why the remedy has this rank: the sort keys, in this order.");
   v.Need("finds_out", reasons.finds_out,
-         {.about = "It finds out which scenario it is, where that has to be known first; true ranks higher."});
-  v.Maybe("free", reasons.free, {.about = "As free of the remedy; false ranks higher."});
+         {.about = "It determines which scenario applies, and that must be known first; true ranks higher."});
+  v.Maybe("free", reasons.free, {.about = "Same as the remedy's free; false ranks higher."});
   v.Maybe("falls_short", reasons.falls_short,
-          {.about = "It is estimated not to be enough, alone or with another; false ranks higher."});
+          {.about = "Estimated not to be enough, alone or with another remedy; false ranks higher."});
   v.Need("supported", reasons.supported,
-         {.about = "This log speaks for it: by evidence, or by an estimate that covers the excess, alone or with "
-                   "another; true ranks higher."});
-  v.Need("too_little", reasons.too_little, {.about = "It is estimated not to be enough; false ranks higher."});
-  v.Need("gamble", reasons.gamble,
-         {.about = "Nothing is known of it, where others were worked out on the program or the list; false ranks "
-                   "higher."});
+         {.about = "This log supports it: by evidence, or by an estimate that covers the excess, alone or with another "
+                   "remedy; true ranks higher."});
+  v.Need("too_little", reasons.too_little, {.about = "Estimated not to be enough; false ranks higher."});
+  v.Need("gamble", reasons.gamble, {.about = "It has no estimate, but other remedies have one; false ranks higher."});
   v.Need("cost", reasons.cost,
-         {.about = "To the user, 0 to 6, see rules/README.md; 0 where supported is false. The lower ranks higher."});
-  v.Need("estimated", reasons.estimated, {.about = "Whether it is enough is known; true ranks higher."});
-  v.Need("doubtful", reasons.doubtful, {.about = "As borderline; false ranks higher."});
+         {.about = "The effort for the user, 0 to 6, see rules/README.md; 0 if supported is false. A lower cost ranks "
+                   "higher."});
+  v.Need("estimated", reasons.estimated, {.about = "Whether enough has a value; true ranks higher."});
+  v.Need("doubtful", reasons.doubtful, {.about = "Same as the remedy's borderline; false ranks higher."});
   v.Need("prior", reasons.prior,
-         {.about = "The rule data's order for this scenario; the lower ranks higher, and then the id decides."});
+         {.about = "The rule data's order for this scenario; a lower number ranks higher. Ties are sorted by id."});
 }
 
 template <class V>
@@ -183,25 +184,26 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Need("safety", ranked.safety, {.one_of = "safe safe_slower risky changes_training"});
   v.Maybe("safety_why", ranked.safe_why);
   v.Show("gain", [&] { return ranked.remedy->gain; });
-  v.Maybe("saves_bytes", ranked.saves_bytes, {.about = "An estimate: what the whole program needs less."});
+  v.Maybe("saves_bytes", ranked.saves_bytes, {.about = "Estimated reduction of the whole program's need."});
   v.Maybe("left_bytes", ranked.left_bytes,
-          {.about = "What the program then needs, against limit_bytes; absent where its need is not wholly known."});
-  v.Maybe("spread_bytes", ranked.spread_bytes, {.about = "How far off left_bytes may be, up or down."});
-  v.Maybe("basis", ranked.basis, {.about = "What the figures were worked out on.", .one_of = "program list"});
-  v.Maybe("parts", ranked.parts, {.about = "The devices, steps or pieces that the figures are for."});
-  v.Maybe("axis", ranked.axis, {.about = "What is cut into them."});
+          {.about = "The need with the remedy, to compare with limit_bytes; absent if the whole need is unknown."});
+  v.Maybe("spread_bytes", ranked.spread_bytes, {.about = "The error of left_bytes, in either direction."});
+  v.Maybe("basis", ranked.basis, {.about = "The source of the estimate.", .one_of = "program list"});
+  v.Maybe("parts", ranked.parts, {.about = "The number of devices, steps or pieces that the estimate assumes."});
+  v.Maybe("axis", ranked.axis, {.about = "The dimension that is divided into parts."});
   v.Maybe("at_least", ranked.at_least,
-          {.about = "saves_bytes is of what is listed, which is less than half of the need; more may be saved."});
-  v.Maybe("enough", ranked.enough, {.about = "Whether the estimate covers the excess; of this remedy alone."});
+          {.about = "saves_bytes covers only the listed allocations, less than half of the need; it may be more."});
+  v.Maybe("enough", ranked.enough, {.about = "Whether this remedy alone is estimated to cover the excess."});
   v.Maybe("borderline", ranked.borderline,
-          {.about = "The excess is within spread_bytes of what is saved: enough may turn out otherwise."});
-  v.Maybe("enough_with", ranked.enough_with, {.about = "Ids of remedies together with which it is enough."});
-  v.Maybe("free", ranked.free, {.about = "It costs nothing and is not enough alone: reports list it apart."});
+          {.about = "The excess is within spread_bytes of saves_bytes, so enough may be wrong."});
+  v.Maybe("enough_with", ranked.enough_with, {.about = "Ids of remedies; together with one of them it is enough."});
+  v.Maybe("free", ranked.free,
+          {.about = "It costs nothing and is not enough alone; reports list such remedies separately."});
   v.MayShow("note", [&] { return ranked.remedy->note; });
   v.Need("why", ranked.why);
   v.Need("how", ranked.how);
   v.Show("links", [&] { return ranked.remedy->links; });
-  v.Maybe("rank_reasons", ranked.rank_reasons, {.about = "Absent in what older versions wrote."});
+  v.Maybe("rank_reasons", ranked.rank_reasons, {.about = "Absent in reports of older versions."});
   if constexpr (V::kReads) {
     for (const std::string& id : ranked.enough_with) {
       if (v.rules().FindRemedy(id) == nullptr) v.SetFaulty();
@@ -210,11 +212,11 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
 }
 
 void Describe(auto& v, RecordOf<Contradiction> auto& contradiction) {
-  v.Record("contradiction", "Figures of the log that cannot all be right; nothing is concluded from them.");
+  v.Record("contradiction", "Figures in the log that contradict each other; they are not used.");
   v.Need("id", contradiction.id, {.form = &kRuleName});
   v.Need("text", contradiction.text);
   v.Maybe("line", contradiction.line);
-  v.Facts("figures", contradiction.figures, "", "The figures as they were read; they are not among the facts.");
+  v.Facts("figures", contradiction.figures, "", "The contradictory figures; they are not among the facts.");
 }
 
 void Describe(auto& v, RecordOf<RuledOut> auto& out) {
@@ -235,14 +237,15 @@ void Describe(auto& v, RecordOf<Budget> auto& budget) {
   v.Need("excess_bytes", budget.excess_bytes);
   v.Need("steps", budget.steps);
   v.Need("covered", budget.covered);
-  v.Maybe("at_most", budget.at_most, {.about = "The excess is less than that; the log's sizes are rounded."});
+  v.Maybe("at_most", budget.at_most,
+          {.about = "The excess is below excess_bytes, because the log's sizes are rounded."});
 }
 
-// A scenario of the finding's failure.
+// One scenario of the finding's failure.
 struct ScenarioRecord {
   std::string id;
   std::string title;
-  std::string why;  // of the one that holds
+  std::string why;  // only for the scenario that applies
 };
 
 void Describe(auto& v, RecordOf<ScenarioRecord> auto& scenario) {
@@ -263,7 +266,7 @@ void DescribeScenarios(V& v, RecordOf<Diagnosis> auto& finding) {
     for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
   }
   v.Maybe("scenario", scenario);
-  v.Maybe("scenario_candidates", candidates, {.about = "Where the log cannot tell: those that it leaves open."});
+  v.Maybe("scenario_candidates", candidates, {.about = "The possible scenarios, if the log does not decide."});
   if constexpr (V::kReads) {
     const auto find = [&](const ScenarioRecord& record) -> const Scenario* {
       for (const Scenario& known : finding.failure->scenarios) {
@@ -278,16 +281,17 @@ void DescribeScenarios(V& v, RecordOf<Diagnosis> auto& finding) {
   }
 }
 
-// Always written; reports of before it was said hold none.
+// Always written; absent in reports of older versions.
 template <class V>
 void DescribeRetry(V& v, RecordOf<Retry> auto& retry) {
   std::optional<Retry::Answer> answer;
   if constexpr (!V::kReads) answer = retry.answer;
-  v.Maybe("retry", answer,
-          {.about = "Whether the same job can succeed when it is started again and nothing was changed: never, it will "
-                    "fail the same way; maybe, it can succeed.",
-           .one_of = "never maybe unknown"});
-  v.Maybe("retry_why", retry.why, {.about = "A sentence that says why."});
+  v.Maybe(
+      "retry", answer,
+      {.about = "Whether the unchanged job can succeed if it is started again: never, it fails the same way; maybe, it "
+                "can succeed.",
+       .one_of = "never maybe unknown"});
+  v.Maybe("retry_why", retry.why, {.about = "The reason, as a sentence."});
   if constexpr (V::kReads) retry.answer = answer.value_or(Retry::Answer::kUnknown);
 }
 
@@ -302,14 +306,15 @@ void DescribeTally(V& v, RecordOf<Diagnosis> auto& finding) {
     hosts = tally.hosts.names();
     estimated = !tally.hosts.complete();
   }
-  v.Maybe("also", also, {.about = "Further places, the first hundred by path, member and offset."});
+  v.Maybe("also", also, {.about = "Other places of the same failure: the first hundred by path, member and offset."});
   v.MayShow("also_left_out",
             [&] { return also.empty() ? 0 : tally.reports - std::min<std::uint64_t>(tally.reports, also.size() + 1); });
   v.Show("occurrences", [&] { return tally.occurrences(); },
-         {.about = "Distinct hosts, ranks or processes that reported it.", .least = 1});
-  v.Maybe("occurrences_estimated", estimated, {.about = "More hosts than are listed; to about 3 %."});
+         {.about = "The number of distinct hosts, ranks or processes that reported it.", .least = 1});
+  v.Maybe("occurrences_estimated", estimated,
+          {.about = "There are more hosts than listed; occurrences is accurate to about 3 %."});
   v.MayShow("artifacts", [&] { return tally.artifacts; },
-            {.about = "Inputs with a report of it, where more than one.", .least = 2});
+            {.about = "The number of inputs that report it, if more than one.", .least = 2});
   v.Maybe("first_time", tally.first_time);
   v.Maybe("last_time", tally.last_time);
   v.Need("hosts", hosts);
@@ -325,14 +330,15 @@ template <class V>
 void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Record("diagnosis");
   v.Need("id", finding.id,
-         {.about = "The same failure has the same id, whatever the host, time or prefix.", .form = &kId});
+         {.about = "Identifies the failure; independent of host, time and log prefix.", .form = &kId});
   v.Rule("code", finding.failure);
   v.MayShow("aliases", [&] { return finding.failure->aliases; });
   v.Show("title", [&] { return finding.failure->title; });
   v.Show("category", [&] { return finding.failure->category; });
   DescribeScenarios(v, finding);
   v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
-  v.Maybe("contradictions", finding.contradictions, {.about = "Where the log contradicts itself; confidence is low."});
+  v.Maybe("contradictions", finding.contradictions,
+          {.about = "Present if the log contradicts itself; confidence is then low."});
   DescribeRetry(v, finding.retry);
   v.Need("message", finding.message);
   v.Need("where", finding.where);
@@ -349,7 +355,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Show("links", [&] { return finding.failure->links; });
 }
 
-// What merging needs beside the fields for people, so that it comes to what reading the logs at once would have.
+// Further fields, with which merging gives the same result as reading all logs in one run.
 template <class V>
 void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   auto& tally = finding.tally;
@@ -359,7 +365,7 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
       if (fact.place.line > 0) lines[name] = fact.place.line;
     }
   }
-  v.Record("diagnosis_merge", "What whyoom merge needs beside the fields for people.");
+  v.Record("diagnosis_merge", "Further fields for whyoom merge.");
   v.Need("rules", rules, {.form = &kFingerprint});
   v.Need("reports", tally.reports);
   v.Need("artifacts", tally.artifacts);
@@ -382,17 +388,17 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
 
 template <class V>
 void Describe(V& v, RecordOf<CompiledProgram> auto& program) {
-  v.Record("program",
-           "A program that was compiled and is no failure: what it takes, as its XLA dump tells or a log states.");
-  v.Need("id", program.id, {.about = "Of what it takes: the same program has the same id.", .form = &kId});
-  v.Need("basis", program.basis, {.about = "Who tells: its XLA dump, or a line of a log.", .one_of = "dump log"});
+  v.Record("program", "A program that compiled, and the memory that it needs according to its XLA dump or a log.");
+  v.Need("id", program.id, {.about = "Identifies the program by its memory needs.", .form = &kId});
+  v.Need("basis", program.basis, {.about = "The source: its XLA dump, or a line of a log.", .one_of = "dump log"});
   v.MayShow("module", [&] { return program.facts.Text("module"); });
-  v.Need("where", program.where, {.about = "The dump's buffer assignment, or the line."});
-  v.Need("occurrences", program.occurrences, {.about = "Dumps, or lines that state the same.", .least = 1});
+  v.Need("where", program.where, {.about = "The dump's buffer assignment file, or the line of the log."});
+  v.Need("occurrences", program.occurrences,
+         {.about = "The number of dumps or lines that report the same.", .least = 1});
   v.Facts("facts", program.facts, "need_bytes",
-          "need_bytes; where known limit_bytes, chip, arguments_bytes, output_bytes, shared_output_bytes, "
+          "need_bytes; if known, limit_bytes, chip, arguments_bytes, output_bytes, shared_output_bytes, "
           "hlo_temp_bytes, …");
-  v.Need("allocations", program.allocations, {.about = "The largest that are live at the peak."});
+  v.Need("allocations", program.allocations, {.about = "The largest allocations that are live at the peak."});
   DescribeProspects(v, program.prospects);
   if constexpr (V::kReads) {
     if (program.basis != "dump" && program.basis != "log") v.SetFaulty();
@@ -405,7 +411,7 @@ void Describe(auto& v, RecordOf<Share> auto& share) {
   v.Need("occurrences", share.occurrences);
 }
 
-// A failure of more than one process or input.
+// A failure that occurs in more than one process or input.
 struct RecurringRecord {
   const Diagnosis* finding = nullptr;
 };
@@ -433,23 +439,23 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Record("summary");
   v.Need("artifacts", summary.artifacts);
   v.Need("bytes", summary.bytes);
-  v.Need("diagnoses", summary.diagnoses, {.about = "Different failures."});
+  v.Need("diagnoses", summary.diagnoses, {.about = "The number of different failures."});
   v.Need("occurrences", summary.occurrences);
-  v.Need("by_code", by_code, {.about = "Different failures by code."});
+  v.Need("by_code", by_code, {.about = "The number of different failures by code."});
   v.Need("by_scenario", summary.by_scenario);
   v.Need("by_program", summary.by_program);
   v.Maybe("programs_left_out", summary.programs_left_out);
-  v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is a cure."});
-  v.Maybe("by_inquiry", summary.by_inquiry,
-          {.about = "By what finds out more, of the failures whose first remedy is that: to be done before any cure."});
-  v.Need("recurring", recurring,
-         {.about = "The failures of more than one process or input that were reported most often."});
+  v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
+  v.Maybe(
+      "by_inquiry", summary.by_inquiry,
+      {.about = "By the first remedy, if it is diagnostic: it only gathers information, and comes before the others."});
+  v.Need("recurring", recurring, {.about = "The most frequent failures that occur in more than one process or input."});
   v.Maybe("first_time", summary.first_time);
   v.Maybe("last_time", summary.last_time);
   v.Need("problem_count", summary.problems);
 }
 
-// What merging needs of a summary.
+// The fields of a summary that merging needs.
 struct SummaryMerge {
   std::string rules;
   std::uint64_t problems_left_out = 0;
@@ -465,28 +471,27 @@ void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   v.Need("rules", merge.rules, {.form = &kFingerprint});
   v.Need("problems_left_out", merge.problems_left_out);
   v.Need("reports_left_out", merge.reports_left_out);
-  v.Need("programs", merge.programs, {.about = "How many records of them there are."});
+  v.Need("programs", merge.programs, {.about = "The number of program records."});
   v.Need("programs_left_out", merge.programs_left_out);
   std::vector<std::string> known(merge.passed_over.known.begin(), merge.passed_over.known.end());
   std::vector<std::string> ignored(merge.passed_over.ignored.begin(), merge.passed_over.ignored.end());
-  v.Maybe("known", known, {.about = "Ids of the failures that a baseline knows."});
-  v.Maybe("ignored", ignored, {.about = "Ids of those that --select and --ignore leave out."});
+  v.Maybe("known", known, {.about = "Ids of failures listed in the baseline."});
+  v.Maybe("ignored", ignored, {.about = "Ids of failures that --select and --ignore exclude."});
   v.Maybe("shards", merge.shards,
-          {.about = "The parts of a batch that it is of (--shard), such as 2/8; absent where it is the whole."});
+          {.about = "The parts of the batch that the report covers (--shard), such as 2/8; absent if it covers all."});
   if constexpr (std::remove_reference_t<decltype(v)>::kReads)
     merge.passed_over = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
 }
 
-// How many failures are found and not told of.
+// Counts failures that were found but are not shown.
 void DescribePassedOver(auto& v, const PassedOver& passed_over) {
   v.MayShow("known", [&] { return passed_over.known.size(); },
-            {.about = "Failures that are not among the diagnoses, since the baseline knows them; at most 5000 are "
-                      "counted."});
+            {.about = "The number of failures that are hidden because the baseline lists them, at most 5000."});
   v.MayShow("ignored", [&] { return passed_over.ignored.size(); },
-            {.about = "The same of those that --select and --ignore leave out."});
+            {.about = "The number of failures that are hidden by --select and --ignore, at most 5000."});
 }
 
-// Who made a report.
+// The program and the rules that made the report.
 struct ToolRecord {
   std::string version;
   std::string rules;
@@ -498,7 +503,7 @@ void Describe(auto& v, RecordOf<ToolRecord> auto& tool) {
   v.Need("version", tool.version);
   v.Need("rules", tool.rules, {.form = &kFingerprint});
   v.Maybe("rule_files", tool.rule_files,
-          {.about = "The rule files in use beside the built-in data; absent where that is all."});
+          {.about = "The rule files in use in addition to the built-in rules; absent if there are none."});
 }
 
 // What `whyoom run` records of its job.
@@ -507,8 +512,8 @@ struct JobRecord {
 };
 
 void Describe(auto& v, RecordOf<JobRecord> auto& job) {
-  v.Record("job", "The job of a report that whyoom run wrote.");
-  v.Need("exit_status", job.exit_status, {.about = "128 and the signal's number where a signal ended it.", .least = 0});
+  v.Record("job", "The job that whyoom run started.");
+  v.Need("exit_status", job.exit_status, {.about = "128 plus the signal number if a signal ended it.", .least = 0});
 }
 
 inline std::optional<JobRecord> JobOf(const Report& report) {
@@ -523,7 +528,7 @@ void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Maybe("run", JobOf(report), {.about = "Absent unless whyoom run wrote the report."});
   v.Need("diagnoses", report.findings);
   v.Maybe("programs", report.programs,
-          {.about = "Those that need most, a hundred at most; absent where there are none."});
+          {.about = "The programs that need most, at most a hundred; absent if there are none."});
   v.Maybe("programs_left_out", report.programs_left_out);
   v.Part("summary", [&](auto& part) {
     part.Extend(BoundedSummary(report));

@@ -1,6 +1,6 @@
-// What --brief --format json prints: the fields of a report that a reader with little room needs, such as a language
-// model, which pays for each word. A format of its own, since a report promises fields that are left out here; those
-// that are here have the names, the places and the meaning that they have in a report (describe.h). It is written only.
+// Describes the output of --brief --format json: a short report for readers that pay for each word, such as language
+// models. It is a format of its own, because a report promises fields that are omitted here. The fields that remain
+// have the same names, places and meaning as in a report (describe.h). Write-only.
 #pragma once
 
 #include <algorithm>
@@ -29,21 +29,21 @@ struct BriefRemedy {
 void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
   const auto ranked = [&]() -> const RankedRemedy& { return *brief.ranked; };
   v.Record("brief_remedy");
-  v.Show("id", [&] { return ranked().remedy->id; }, {.about = "whyoom explain ID tells all of it."});
+  v.Show("id", [&] { return ranked().remedy->id; }, {.about = "whyoom explain ID describes the remedy in full."});
   v.Show("title", [&] { return ranked().remedy->title; });
   v.Show("safety", [&] { return ranked().safety; }, {.one_of = "safe safe_slower risky changes_training"});
   v.MayShow("saves_bytes", [&] { return ranked().saves_bytes; });
-  v.MayShow("enough", [&] { return ranked().enough; }, {.about = "Of this remedy alone."});
+  v.MayShow("enough", [&] { return ranked().enough; }, {.about = "Whether this remedy alone is enough."});
   v.MayShow("enough_with", [&] { return ranked().enough_with; });
   v.MayShow("how", [&] { return FirstOf(ranked().how, brief.with_step ? 1 : 0); },
-            {.about = "The first step, of the first remedy alone."});
+            {.about = "The first step; only for the first remedy."});
 }
 
 struct BriefDiagnosis {
   const Diagnosis* finding = nullptr;
 };
 
-// The facts that the verdict is made of.
+// The facts that the verdict uses.
 inline Evidence BriefFacts(const Diagnosis& finding) {
   Evidence facts;
   for (const char* name : {"need_bytes", "have_bytes", "excess_bytes", "limit_bytes", "chip", "module", "program"}) {
@@ -67,7 +67,7 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   v.Need("id", finding.id, {.form = &kId});
   v.Show("code", [&] { return finding.failure->code; });
   v.Show("title", [&] { return finding.failure->title; });
-  v.Maybe("scenario", scenario, {.about = "Without why."});
+  v.Maybe("scenario", scenario, {.about = "Without the why of a full report."});
   v.Maybe("scenario_candidates", candidates);
   v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
   v.Maybe("contradictions", finding.contradictions);
@@ -76,15 +76,14 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   v.Show("occurrences", [&] { return finding.tally.occurrences(); }, {.least = 1});
   v.Maybe("framework", finding.framework, {.form = &kRuleName});
   v.Facts("facts", BriefFacts(finding), "",
-          "need_bytes, have_bytes, excess_bytes, limit_bytes, chip, module and program, as far as they are known.");
+          "need_bytes, have_bytes, excess_bytes, limit_bytes, chip, module and program, if known.");
   v.MayShow("why", [&] { return FirstOf(finding.why, 1); }, {.about = "The first reason."});
   v.Need("remedies", remedies, {.about = "The first three."});
 }
 
-// What --brief --format json prints, a line a diagnosis.
 struct BriefReport {
   std::vector<BriefDiagnosis> diagnoses;
-  std::uint64_t count = 0;  // of them
+  std::uint64_t count = 0;  // of diagnoses
   std::uint64_t artifacts = 0;
   std::uint64_t programs = 0;
   std::uint64_t problems = 0;
@@ -99,7 +98,8 @@ void Describe(auto& v, RecordOf<BriefReport> auto& report) {
     part.Record("brief_summary");
     part.Need("artifacts", report.artifacts);
     part.Need("diagnoses", report.count);
-    part.Maybe("programs", report.programs, {.about = "Programs that fit, which a whole report tells of."});
+    part.Maybe("programs", report.programs,
+               {.about = "The number of programs that fit; a full report describes them."});
     part.Need("problem_count", report.problems);
     DescribePassedOver(part, report.passed_over);
   });

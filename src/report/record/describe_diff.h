@@ -1,4 +1,4 @@
-// What the JSON of a comparison holds, as describe.h is for reports. It is written only.
+// Describes the JSON of `whyoom diff`; write-only. See describe.h.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace whyoom {
 inline constexpr const char* kDiffSchema = "whyoom.diff/1";
 
 void Describe(auto& v, RecordOf<SuccessSign> auto& sign) {
-  v.Record("success_sign", "What shows that a run's program compiled or ran.");
+  v.Record("success_sign", "Evidence that a run's program compiled or ran.");
   v.Need(
       "kind", sign.kind,
-      {.about = "dump: an XLA dump of a compile that fitted; statement: a line that states what the compiled program "
+      {.about = "dump: an XLA dump of a program that fits; statement: a line with the memory that the compiled program "
                 "needs; progress: a line that is printed only once the program compiled; exit_status: whyoom run "
                 "recorded 0.",
        .one_of = "dump statement progress exit_status"});
   v.Need("path", sign.path);
-  v.Maybe("line", sign.line, {.about = "Absent where it is the file as a whole."});
+  v.Maybe("line", sign.line, {.about = "Absent if the whole file is the evidence."});
   v.Maybe("text", sign.text, {.about = "The line, shortened."});
 }
 
-// A run as far as it is told beside what it is compared in.
+// The fields of a run that are not part of the comparison.
 struct RunRecord {
   std::string path;
   bool failed = false;
@@ -41,18 +41,18 @@ void Describe(auto& v, RecordOf<RunRecord> auto& run) {
   v.Record("run");
   v.Need("path", run.path);
   v.Need("failed", run.failed);
-  v.Maybe("code", run.code, {.about = "Absent where only a dump tells of the failure."});
+  v.Maybe("code", run.code, {.about = "Absent if only a dump shows the failure."});
   v.Maybe("module", run.module);
-  v.Maybe("over_bytes", run.over_bytes, {.about = "Negative where that much is free."});
-  v.Maybe("at_least", run.at_least, {.about = "over_bytes is of a part of the need only."});
+  v.Maybe("over_bytes", run.over_bytes, {.about = "Need minus limit; negative if memory is free."});
+  v.Maybe("at_least", run.at_least, {.about = "over_bytes covers only a part of the need."});
   v.Maybe("success", run.success,
-          {.about = "What shows that its program compiled or ran; absent where nothing does, or where it failed."});
+          {.about = "Evidence that its program compiled or ran; absent if there is none or the run failed."});
 }
 
 void Describe(auto& v, RecordOf<TotalChange> auto& total) {
   v.Record("total");
   v.Need("id", total.id,
-         {.about = "need_bytes, limit_bytes (where it differs), arguments_bytes, output_bytes, shared_output_bytes, "
+         {.about = "need_bytes, limit_bytes (if it differs), arguments_bytes, output_bytes, shared_output_bytes, "
                    "hlo_temp_bytes, padding_bytes, host_bytes, free_bytes, largest_free_block_bytes."});
   v.Maybe("before", total.before);
   v.Maybe("after", total.after);
@@ -64,21 +64,21 @@ void Describe(auto& v, RecordOf<RowChange> auto& row) {
   const bool before = row.kind != RowChangeKind::kNew;
   const bool after = row.kind != RowChangeKind::kGone;
   const auto where = [](bool is, const auto& value) { return is ? std::optional(value) : std::nullopt; };
-  v.Record("row", "Allocations that changed alike.");
+  v.Record("row", "Allocations that changed in the same way.");
   v.Need("change", row.kind, {.one_of = "smaller larger gone new"});
   v.Need("count", row.count);
   v.Need("name", row.name);
   v.Maybe("op_name", row.op_name);
   v.Maybe("source", row.source, {.about = "\"train.py:17\"."});
-  v.Maybe("shape_before", where(before, row.shape_before), {.about = "Absent of what is new."});
-  v.Maybe("size_before", where(before, row.size_before), {.about = "Of each."});
-  v.Maybe("shape_after", where(after, row.shape_after), {.about = "Absent of what is gone."});
-  v.Maybe("size_after", where(after, row.size_after), {.about = "Of each."});
+  v.Maybe("shape_before", where(before, row.shape_before), {.about = "Absent if the allocation is new."});
+  v.Maybe("size_before", where(before, row.size_before), {.about = "Bytes of each allocation."});
+  v.Maybe("shape_after", where(after, row.shape_after), {.about = "Absent if the allocation is gone."});
+  v.Maybe("size_after", where(after, row.size_after), {.about = "Bytes of each allocation."});
 }
 
 void Describe(auto& v, RecordOf<SeemingRemedy> auto& seeming) {
   v.Record("seeming_remedy");
-  v.Need("ids", seeming.ids, {.about = "Several: it was one of them, the likeliest first."});
+  v.Need("ids", seeming.ids, {.about = "If there are several, one of them was applied; likeliest first."});
   v.Need("why", seeming.why);
 }
 
@@ -91,10 +91,9 @@ struct RowsRecord {
 void Describe(auto& v, RecordOf<RowsRecord> auto& rows) {
   v.Record("rows");
   v.Need("unchanged", rows.unchanged);
-  v.Need("changed", rows.changed, {.about = "What changed most comes first."});
+  v.Need("changed", rows.changed, {.about = "Sorted by the size of the change, largest first."});
 }
 
-// A problem as it is told here.
 struct DiffProblem {
   std::string path;
   std::string what;
@@ -133,10 +132,11 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
           .one_of = "fits_now neither_fails no_evidence fails_now other_failure less unchanged worse cannot_tell"});
   v.Need("before", run(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before));
   v.Need("after", run(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after));
-  v.Need("same_job", comparison.same_job, {.about = "False where the modules differ."});
+  v.Need("same_job", comparison.same_job, {.about = "False if the modules differ."});
   v.Need("totals", comparison.totals);
-  v.Maybe("allocations", rows, {.about = "Absent where not both list theirs."});
-  v.Need("seems", comparison.seems, {.about = "What seems to have been done, from what is listed."});
+  v.Maybe("allocations", rows, {.about = "Absent unless both runs list their allocations."});
+  v.Need("seems", comparison.seems,
+         {.about = "The remedies that seem to have been applied, judging by the allocations."});
   v.Need("notes", comparison.notes);
   v.Need("problems", problems);
 }

@@ -1,4 +1,4 @@
-// What the JSON of `whyoom explain` holds, as describe.h is for reports. It is written only.
+// Describes the JSON of `whyoom explain`; write-only. See describe.h.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace whyoom {
 
 inline constexpr const char* kExplainFormat = "whyoom.explain/1";
 
-// A sentence of the rule data, which a diagnosis says where its condition holds.
+// A sentence of the rule data, which a diagnosis contains if the sentence's condition is true.
 struct ExplainedSentence {
   std::string text;
   std::string as_written;
@@ -22,14 +22,16 @@ struct ExplainedSentence {
 };
 
 void Describe(auto& v, RecordOf<ExplainedSentence> auto& sentence) {
-  v.Record("explained_sentence", "What a diagnosis says where the conditions hold and each hole is known.");
-  v.Maybe(
-      "text", sentence.text,
-      {.about = "For readers: in place of each hole words in ‹ ›. Absent where something is passed over in silence."});
-  v.Maybe("as_written", sentence.as_written, {.about = "With its {expression|format} holes, where it has some."});
-  v.Maybe("when", sentence.when, {.about = "The condition, as written."});
-  v.Maybe("row", sentence.row, {.about = "The condition that a row of the report meets, as written."});
-  v.Maybe("at", sentence.at, {.about = "The fact whose place in the log proves it."});
+  v.Record("explained_sentence",
+           "A sentence that a diagnosis contains if its conditions are true and all its values are known.");
+  v.Maybe("text", sentence.text,
+          {.about = "The sentence for readers: words in ‹ › stand for values. Absent if the entry has no sentence."});
+  v.Maybe("as_written", sentence.as_written,
+          {.about = "The template with its {expression|format} placeholders; absent if there are none."});
+  v.Maybe("when", sentence.when, {.about = "The condition, as written in the rule data."});
+  v.Maybe("row", sentence.row,
+          {.about = "The condition that a row of the report must meet, as written in the rule data."});
+  v.Maybe("at", sentence.at, {.about = "The fact whose line in the log proves the sentence."});
 }
 
 struct ExplainedUse {
@@ -41,8 +43,8 @@ struct ExplainedUse {
 void Describe(auto& v, RecordOf<ExplainedUse> auto& use) {
   v.Record("explained_use", "A remedy that can help, by its id.");
   v.Need("id", use.id);
-  v.Maybe("section", use.section, {.about = "Its place in the pages that the failure's links name."});
-  v.Need("prior", use.prior, {.about = "Its place where nothing in the log orders the remedies, smaller first."});
+  v.Maybe("section", use.section, {.about = "The section of the linked official pages."});
+  v.Need("prior", use.prior, {.about = "The default order of the remedies, smallest first; the log may change it."});
 }
 
 struct ExplainedScenario {
@@ -60,12 +62,14 @@ void Describe(auto& v, RecordOf<ExplainedScenario> auto& scenario) {
   v.Record("explained_scenario");
   v.Need("id", scenario.id);
   v.Need("title", scenario.title);
-  v.Need("when", scenario.when, {.about = "The condition under which a diagnosis names it, as written."});
-  v.Need("priority", scenario.priority, {.about = "Of several that hold the one with the highest is named."});
+  v.Need("when", scenario.when,
+         {.about = "The condition under which a diagnosis names the scenario, as written in the rule data."});
+  v.Need("priority", scenario.priority,
+         {.about = "If several conditions are true, the scenario with the highest priority is named."});
   v.Maybe("about", scenario.about);
   v.Group("retry", scenario.retry, [&](auto& retry) { DescribeRetry(v, retry); });
   v.Need("why", scenario.why);
-  v.Need("remedies", scenario.remedies, {.about = "None: those of without_scenario."});
+  v.Need("remedies", scenario.remedies, {.about = "If empty, the remedies of without_scenario apply."});
 }
 
 struct ExplainedSteps {
@@ -76,12 +80,11 @@ struct ExplainedSteps {
 };
 
 void Describe(auto& v, RecordOf<ExplainedSteps> auto& steps) {
-  v.Record("explained_steps", "How it is done in one framework.");
-  v.Need("framework", steps.framework, {.about = "Its id."});
-  v.Need("name", steps.name, {.about = "As people write it."});
-  v.Need("steps", steps.steps, {.about = "Those that hold without a log."});
-  v.Maybe("of_log", steps.of_log,
-          {.about = "Those that a log fills, for readers: in place of each hole words in ‹ ›."});
+  v.Record("explained_steps", "How to apply the remedy in one framework.");
+  v.Need("framework", steps.framework, {.about = "The framework's id."});
+  v.Need("name", steps.name, {.about = "The framework's name for readers."});
+  v.Need("steps", steps.steps, {.about = "Steps that need no values from a log."});
+  v.Maybe("of_log", steps.of_log, {.about = "Steps with values from a log; words in ‹ › stand for the values."});
 }
 
 struct ExplainedSnippet {
@@ -93,12 +96,12 @@ struct ExplainedSnippet {
 };
 
 void Describe(auto& v, RecordOf<ExplainedSnippet> auto& snippet) {
-  v.Record("explained_snippet", "What it changes in a program of one framework.");
-  v.Need("framework", snippet.framework, {.about = "Its id."});
-  v.Need("name", snippet.name, {.about = "As people write it."});
+  v.Record("explained_snippet", "How the remedy changes a program in one framework.");
+  v.Need("framework", snippet.framework, {.about = "The framework's id."});
+  v.Need("name", snippet.name, {.about = "The framework's name for readers."});
   v.Need("language", snippet.language, {.one_of = "python shell yaml"});
-  v.Need("before", snippet.before, {.about = "The lines before it."});
-  v.Need("after", snippet.after, {.about = "The lines after it."});
+  v.Need("before", snippet.before, {.about = "The lines without the remedy."});
+  v.Need("after", snippet.after, {.about = "The lines with the remedy."});
 }
 
 struct ExplainedVersions {
@@ -109,11 +112,13 @@ struct ExplainedVersions {
 };
 
 void Describe(auto& v, RecordOf<ExplainedVersions> auto& versions) {
-  v.Record("explained_versions", "A name in the steps that not each release of its package has.");
+  v.Record("explained_versions", "A name in the steps that only some releases of its package have.");
   v.Need("name", versions.name);
   v.Need("package", versions.package);
-  v.Maybe("since", versions.since, {.about = "The first release that has it; absent: none is known that has not."});
-  v.Maybe("until", versions.until, {.about = "The last one; absent: none is known that has it no more."});
+  v.Maybe("since", versions.since,
+          {.about = "The first release that has it; absent if no release is known to lack it."});
+  v.Maybe("until", versions.until,
+          {.about = "The last release that has it; absent if no release is known to have removed it."});
 }
 
 struct ExplainedSafety {
@@ -125,8 +130,8 @@ struct ExplainedSafety {
 inline constexpr const char* kSafeties = "safe safe_slower risky changes_training";
 
 void Describe(auto& v, RecordOf<ExplainedSafety> auto& other) {
-  v.Record("explained_safety", "What a remedy does to the results where the log shows another use.");
-  v.Need("when", other.when, {.about = "The condition, as written."});
+  v.Record("explained_safety", "How a remedy affects the results under a condition.");
+  v.Need("when", other.when, {.about = "The condition, as written in the rule data."});
   v.Need("safety", other.safety, {.one_of = kSafeties});
   v.Need("safe_why", other.safe_why);
 }
@@ -162,30 +167,33 @@ void Describe(auto& v, RecordOf<ExplainedRemedy> auto& remedy) {
   v.Need("id", remedy.id);
   v.Need("title", remedy.title);
   v.Maybe("section", remedy.section,
-          {.about = "Its place in the pages that the failure's links name; only where a failure is told."});
+          {.about = "The section of the linked official pages; only if the topic is a failure."});
   v.Maybe("scenarios", remedy.scenarios,
-          {.about = "Ids of the scenarios that name it; absent where it is named whatever the scenario, and where no "
-                    "failure is told."});
-  v.Need("safety", remedy.safety, {.about = "What it does to the results.", .one_of = kSafeties});
+          {.about = "Ids of the scenarios that list it; absent if the failure lists it for every scenario, "
+                    "or the topic is not a failure."});
+  v.Need("safety", remedy.safety, {.about = "How the remedy affects the results.", .one_of = kSafeties});
   v.Need("safe_why", remedy.safe_why);
-  v.Maybe("safety_when", remedy.safety_when, {.about = "The first that holds counts."});
+  v.Maybe("safety_when", remedy.safety_when,
+          {.about = "The first entry whose condition is true replaces safety and safe_why."});
   v.Need("cost", remedy.cost, {.about = "From 0, nothing changes, to 6, another model.", .least = 0, .most = 6});
-  v.Need("cost_about", remedy.cost_about, {.about = "The same in words."});
-  v.Maybe("inquiry", remedy.inquiry, {.about = "It finds out more and saves nothing itself."});
+  v.Need("cost_about", remedy.cost_about, {.about = "The cost in words."});
+  v.Maybe("inquiry", remedy.inquiry, {.about = "The remedy only gathers information and saves no memory itself."});
   v.Maybe("gain", remedy.gain);
-  v.Maybe("telltale", remedy.telltale, {.about = "What speaks for it in general."});
+  v.Maybe("telltale", remedy.telltale, {.about = "A sign that the remedy may help, in general."});
   v.Maybe("note", remedy.note);
   v.Need("how", remedy.how,
-         {.about = "The framework that is asked for, or all that have steps, the default one first."});
-  v.Maybe("snippets", remedy.snippets, {.about = "Code before and after it, for the same frameworks."});
-  v.Maybe("versions", remedy.versions, {.about = "Which releases have what the steps name, where not each has."});
-  v.Maybe("when", remedy.when, {.about = "It is offered only where this is true; as written."});
-  v.Need("evidence", remedy.evidence, {.about = "What in a log speaks for it."});
-  v.Need("ruled_out", remedy.ruled_out, {.about = "Where one of these holds it is not offered."});
+         {.about = "For the requested framework, or for all frameworks with steps, the default one first."});
+  v.Maybe("snippets", remedy.snippets, {.about = "Code without and with the remedy, for the same frameworks."});
+  v.Maybe("versions", remedy.versions, {.about = "The releases that have the names in the steps, if not all do."});
+  v.Maybe("when", remedy.when,
+          {.about = "The remedy is offered only if this condition is true; as written in the rule data."});
+  v.Need("evidence", remedy.evidence, {.about = "Evidence for the remedy in a log."});
+  v.Need("ruled_out", remedy.ruled_out, {.about = "If one of these conditions is true, the remedy is not offered."});
   v.Maybe("saves", remedy.saves,
-          {.about = "The bytes that it saves, as far as a list of allocations tells; as written."});
-  v.Maybe("with", remedy.with, {.about = "Ids of remedies that go well with it."});
-  v.Need("helps", remedy.helps, {.about = "Topics that name it: codes, with the scenario where it is of one."});
+          {.about = "The estimate of the saved bytes from a list of allocations, as written in the rule data."});
+  v.Maybe("with", remedy.with, {.about = "Ids of remedies that combine well with it."});
+  v.Need("helps", remedy.helps,
+         {.about = "Topics that list the remedy: codes, with the scenario if it belongs to one."});
   v.Need("links", remedy.links);
 }
 
@@ -214,36 +222,38 @@ void Describe(auto& v, RecordOf<ExplainedFailure> auto& failure) {
   v.Need("about", failure.about, {.about = "Paragraphs."});
   v.Group("retry", failure.retry, [&](auto& retry) { DescribeRetry(v, retry); });
   v.Need("links", failure.links);
-  v.Need("literals", failure.literals, {.about = "A log that tells of it holds one of these, in upper or lower case."});
+  v.Need("literals", failure.literals,
+         {.about = "Every log with this failure contains one of these, in upper or lower case."});
   v.Need("scenarios", failure.scenarios);
-  v.Need("why", failure.why, {.about = "What is said whatever the scenario."});
+  v.Need("why", failure.why, {.about = "Sentences for every scenario."});
   v.Need("without_scenario", failure.without_scenario,
-         {.about = "What can help where the scenario is not known or names no remedies."});
+         {.about = "Remedies that can help if the scenario is unknown or lists none."});
 }
 
-// What stands at the top of each, whatever the topic.
+// The first fields, for every topic.
 struct ExplainHeader {
   ToolRecord tool;
   std::string topic;
-  std::string framework;  // id; empty: all
+  std::string framework;  // id; empty: all frameworks
 };
 
 void DescribeExplainHeader(auto& v, const ExplainHeader& header) {
   v.Constant("schema", kExplainFormat);
-  v.Constant("format", kExplainFormat);  // the same, under its first name
+  v.Constant("format", kExplainFormat);  // the same value under the older key
   v.Need("tool", header.tool);
-  v.Maybe("topic", header.topic, {.about = "What was asked for, as the rule data writes it; absent: everything."});
+  v.Maybe("topic", header.topic,
+          {.about = "The requested topic, as spelled in the rule data; absent if everything was requested."});
   v.Maybe("framework", header.framework,
-          {.about = "Id of the framework whose steps are given; absent: all.", .form = &kRuleName});
+          {.about = "Id of the framework that the steps are for; absent if they are for all.", .form = &kRuleName});
 }
 
-// Of a code, a scenario or a place in the official pages.
+// For a code, a scenario or a section of the official pages.
 void DescribeExplainedTopic(auto& v, const ExplainHeader& header, const ExplainedFailure& failure,
                             const std::vector<ExplainedRemedy>& remedies) {
-  v.Record("explain_failure", "A failure, or those of its scenarios and remedies that the topic means.");
+  v.Record("explain_failure", "A failure, with the scenarios and remedies that the topic selects.");
   DescribeExplainHeader(v, header);
   v.Extend(failure);
-  v.Need("remedies", remedies, {.about = "Each once, the usual order first."});
+  v.Need("remedies", remedies, {.about = "Each remedy once, in the default order."});
 }
 
 void DescribeExplainedTopic(auto& v, const ExplainHeader& header, const ExplainedRemedy& remedy) {
@@ -254,7 +264,7 @@ void DescribeExplainedTopic(auto& v, const ExplainHeader& header, const Explaine
 
 void DescribeExplainedTopic(auto& v, const ExplainHeader& header, const std::vector<ExplainedFailure>& failures,
                             const std::vector<ExplainedRemedy>& remedies) {
-  v.Record("explain_all", "Without a topic: all that is known.");
+  v.Record("explain_all", "All failures and remedies, if no topic is given.");
   DescribeExplainHeader(v, header);
   v.Need("failures", failures);
   v.Need("remedies", remedies);

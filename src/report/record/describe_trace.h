@@ -1,4 +1,4 @@
-// What the JSON of a trace holds, as describe.h is for reports. It is written only.
+// Describes the JSON of `whyoom rules trace`; write-only. See describe.h.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@ namespace whyoom {
 inline constexpr const char* kTraceFormat = "whyoom.trace/1";
 
 void Describe(auto& v, RecordOf<RecordEntry> auto& entry) {
-  v.Record("record_entry", "A step, a condition, or a part of one; what it consists of follows, one level deeper.");
-  v.Need("depth", entry.depth, {.about = "0: a part of the diagnosis, such as Scenarios."});
+  v.Record("record_entry", "A step, a condition or a part of one. Its own parts follow, one level deeper.");
+  v.Need("depth", entry.depth, {.about = "0 for a part of the diagnosis, such as Scenarios."});
   v.Need("what", entry.what);
-  v.Maybe("result", entry.result, {.about = "offered, true, 12884901888; absent of a heading."});
-  v.Maybe("detail", entry.detail, {.about = "The values that it used, or the sentence that was said."});
-  v.Maybe("line", entry.line, {.about = "Of the log, if one proves it."});
+  v.Maybe("result", entry.result, {.about = "For example offered, true or 12884901888; absent for a heading."});
+  v.Maybe("detail", entry.detail, {.about = "The values that it used, or the sentence that it produced."});
+  v.Maybe("line", entry.line, {.about = "The line of the log that proves it."});
 }
 
 void Describe(auto& v, RecordOf<TextPlace> auto& place) {
   v.Record("text_place");
   v.Need("line", place.line);
-  v.Need("column", place.column, {.about = "Bytes in the line without its prefixes, from 1."});
+  v.Need("column", place.column, {.about = "Counted in bytes from 1, in the line without its prefixes."});
 }
 
 void Describe(auto& v, RecordOf<PatternReach> auto& reach) {
-  v.Record("reach", "How far a pattern gets that does not match.");
-  v.Need("matched", reach.matched, {.about = "The part of the pattern that is there."});
-  v.Need("wanted", reach.wanted, {.about = "What the pattern goes on with."});
-  v.Maybe("anywhere", reach.anywhere, {.about = "That may stand anywhere behind."});
-  v.Maybe("again", reach.again, {.about = "The end of the pattern that is there again."});
+  v.Record("reach", "How far a pattern matches that does not match as a whole.");
+  v.Need("matched", reach.matched, {.about = "The part of the pattern that matches."});
+  v.Need("wanted", reach.wanted, {.about = "The part of the pattern that should match next."});
+  v.Maybe("anywhere", reach.anywhere, {.about = "The wanted part may match anywhere after this place."});
+  v.Maybe("again", reach.again, {.about = "The end of the pattern that matches again later."});
 }
 
 template <class V>
@@ -50,17 +50,17 @@ void Describe(V& v, RecordOf<HeadTrace> auto& head) {
   v.Show("head", [&] { return head.head->id; });
   v.Show("pattern", [&] { return head.head->pattern.source(); });
   v.Need("outcome", head.outcome,
-         {.about = "found; quoted; not_at_line_start; in_later_line; no_match: its literal is near, its pattern not; "
-                   "no_literal.",
+         {.about = "no_match: the pattern's literal is near, but the pattern does not match; no_literal: no "
+                   "literal is near.",
           .one_of = "found quoted not_at_line_start in_later_line no_match no_literal"});
-  v.Maybe("literal", head.literal, {.about = "The one that is near, in lower case."});
-  v.Maybe("literals", head.literals, {.about = "One of these is in each match."});
+  v.Maybe("literal", head.literal, {.about = "The literal that is near, in lower case."});
+  v.Maybe("literals", head.literals, {.about = "Every match contains one of these."});
   v.MayShow("quotation", [&] { return head.quotation == nullptr ? std::string() : head.quotation->id; });
-  v.Maybe("place", place, {.about = "Where it begins, or what of it is there."});
+  v.Maybe("place", place, {.about = "The start of the match or of the partial match."});
   v.Maybe("reach", head.reach);
-  v.Maybe("stop", stop, {.about = "Where the reach ends."});
-  v.Maybe("met", head.met, {.about = "The text up to there."});
-  v.Maybe("goes_on", head.goes_on, {.about = "The text behind it."});
+  v.Maybe("stop", stop, {.about = "The end of the partial match."});
+  v.Maybe("met", head.met, {.about = "The text of the partial match."});
+  v.Maybe("goes_on", head.goes_on, {.about = "The text after it."});
   v.Maybe("again", again);
 }
 
@@ -69,8 +69,8 @@ void Describe(V& v, RecordOf<TracedHead> auto& head) {
   v.Record("traced_head");
   v.Extend(head.trace);
   v.Need("fate", head.fate,
-         {.about = "What reading made of it: none; opened: a failure began; same_failure, absorbed: by another head's "
-                   "failure; of_report: a line of a report; other.",
+         {.about = "What reading did with it: none; opened: it started a failure; same_failure, absorbed: "
+                   "another header pattern's failure includes it; of_report: it is a line of a report; other.",
           .one_of = "none opened same_failure absorbed of_report other"});
   v.MayShow("by", [&] { return head.by == nullptr ? std::string() : head.by->code; });
   v.Maybe("by_line", head.by_line);
@@ -78,12 +78,15 @@ void Describe(V& v, RecordOf<TracedHead> auto& head) {
 
 void Describe(auto& v, RecordOf<SuspectFinder::Look> auto& look) {
   const auto id = [](const auto* entry) { return entry == nullptr ? std::string() : entry->id; };
-  v.Record("suspect_look", "Why the line is told as an error that no rule knows, or is not.");
-  v.MayShow("words", [&] { return id(look.words); }, {.about = "Id of the suspect whose words are in it."});
+  v.Record("suspect_look", "Why the line is reported as an unknown memory error, or why not.");
+  v.MayShow("words", [&] { return id(look.words); },
+            {.about = "Id of the entry of suspects whose words the line contains."});
   v.MayShow("unless", [&] { return look.unless == nullptr ? std::string() : look.unless->source(); },
-            {.about = "What makes another matter of them."});
-  v.MayShow("looks", [&] { return id(look.looks); }, {.about = "Id of the error line that it looks like."});
-  v.MayShow("healthy", [&] { return id(look.healthy); }, {.about = "Or of the one that says that nothing failed."});
+            {.about = "The pattern that excludes the line."});
+  v.MayShow("looks", [&] { return id(look.looks); },
+            {.about = "Id of the entry of error_lines that the line matches."});
+  v.MayShow("healthy", [&] { return id(look.healthy); },
+            {.about = "Id of the entry of error_lines whose level means that nothing failed."});
 }
 
 template <class V>
@@ -96,16 +99,17 @@ void Describe(V& v, RecordOf<LineTrace> auto& line) {
   v.NeedName("path", line.artifact.path);
   v.MaybeName("member", line.artifact.member);
   v.Need("line", line.line);
-  v.Need("text", line.text, {.about = "Without its prefixes, cut where it is long."});
+  v.Need("text", line.text, {.about = "Without its prefixes; shortened if it is long."});
   v.Maybe("reporter", line.reporter);
-  v.Maybe("healthy", line.healthy, {.about = "Its logger's level says that nothing failed."});
+  v.Maybe("healthy", line.healthy, {.about = "The logger's level means that nothing failed."});
   v.Maybe("binary", line.binary);
-  v.Maybe("alike", line.alike, {.about = "Further lines that differ in figures only."});
+  v.Maybe("alike", line.alike, {.about = "The number of further lines that differ only in numbers."});
   v.Need("heads", line.heads);
-  v.Maybe("nearest", line.nearest, {.about = "Where no head is near: those that get furthest."});
+  v.Maybe("nearest", line.nearest,
+          {.about = "If no header pattern is near: the patterns that match most of the line."});
   v.Maybe("suspect", line.suspect);
-  v.Maybe("unknown_error", line.unknown_error, {.about = "It is told as an error that no rule knows."});
-  v.Maybe("part_of", part_of, {.about = "Ids of findings whose messages and reports reach over it."});
+  v.Maybe("unknown_error", line.unknown_error, {.about = "The line is reported as an unknown memory error."});
+  v.Maybe("part_of", part_of, {.about = "Ids of the findings whose messages and reports include the line."});
 }
 
 void Describe(auto& v, RecordOf<FactTrace> auto& fact) {
@@ -113,7 +117,8 @@ void Describe(auto& v, RecordOf<FactTrace> auto& fact) {
   v.Need("name", fact.name);
   v.Need("value", fact.value);
   v.Maybe("line", fact.line);
-  v.Maybe("from", fact.from, {.about = "The pattern, context or report; of several that may have given it all."});
+  v.Maybe("from", fact.from,
+          {.about = "The pattern, context or report that set the fact; all of them if several may have set it."});
 }
 
 template <class V>
@@ -128,9 +133,9 @@ void Describe(V& v, RecordOf<FindingTrace> auto& trace) {
   v.Show("message", [&] { return trace.diagnosis->message; });
   v.Show("where", [&] { return trace.diagnosis->where; });
   v.Need("facts", trace.facts);
-  v.Maybe("silent", trace.silent, {.about = "Patterns and contexts of the failure that gave no fact here."});
-  v.Need("recorded", trace.recorded, {.about = "What was concluded, step by step."});
-  v.Maybe("follows_from", causes, {.about = "Ids of findings that it is known to follow from."});
+  v.Maybe("silent", trace.silent, {.about = "Patterns and contexts of the failure that set no fact."});
+  v.Need("recorded", trace.recorded, {.about = "How the diagnosis was made, step by step."});
+  v.Maybe("follows_from", causes, {.about = "Ids of the findings that caused it."});
 }
 
 template <class V>
@@ -141,12 +146,14 @@ void DescribeTrace(V& v, RecordOf<LogTrace> auto& trace, const ToolRecord& tool)
   v.MayShow("asked_line", [&] { return trace.request.line; });
   v.Need("artifacts", trace.artifacts);
   v.Need("bytes", trace.bytes);
-  v.Need("lines", trace.lines, {.about = "The line that was asked for, or those in which a head's literal is."});
+  v.Need("lines", trace.lines,
+         {.about = "The requested line, or all lines that contain a literal of a header pattern."});
   v.Maybe("lines_left_out", trace.lines_left_out);
-  v.Maybe("literals", trace.literals, {.about = "Where none is near: what was looked for."});
-  v.Maybe("not_all_kept", trace.not_all_kept, {.about = "The last lines of a large input were not looked at again."});
+  v.Maybe("literals", trace.literals, {.about = "If no literal is near: the literals that were searched for."});
+  v.Maybe("not_all_kept", trace.not_all_kept, {.about = "The last lines of a large input were not traced."});
   v.Need("findings", trace.findings);
-  v.Maybe("findings_left_out", trace.findings_left_out, {.about = "Further diagnoses, which are not traced."});
+  v.Maybe("findings_left_out", trace.findings_left_out,
+          {.about = "The number of further diagnoses, which are not traced."});
   v.Need("problems", trace.problems);
 }
 

@@ -1,4 +1,4 @@
-// What a code, a scenario or a remedy means, as JSON: one object, which docs/explain.schema.json describes.
+// The JSON of `whyoom explain`: one object, described by docs/explain.schema.json.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace whyoom {
 
-// Without an explanation (null): all failures and remedies.
+// If `explanation` is null, prints all failures and remedies.
 std::string PrintExplanationJson(const RuleSet& rules, const Explanation* explanation, const Frameworks& frameworks,
                                  const std::string& version);
 

@@ -1,6 +1,6 @@
-// What the JSON records hold is described once, field by field (describe.h). A description is called with a visitor: a
-// RecordWriter makes the JSON of a value, a RecordReader takes a value from JSON that anybody may have written, and the
-// test of docs/report.schema.json makes the schema (tests/unit/report/schema_maker.h).
+// Describes each JSON record once, field by field (describe.h). A description is called with a visitor: RecordWriter
+// writes a value as JSON, RecordReader reads a value from untrusted JSON, and tests/unit/report/schema_maker.h
+// generates docs/report.schema.json.
 //
 //   void Describe(auto& v, RecordOf<BudgetStep> auto& step) {
 //     v.Record("budget_step");
@@ -8,23 +8,23 @@
 //     v.Need("saves_bytes", step.saves_bytes);
 //   }
 //
-// A visitor has, for fields in the order of the record:
+// A visitor has these members; fields come in the order of the record:
 //
-//   Record(name, about)     what it is called in the schema; first
-//   Need(key, value)        a field that is always there
-//   Maybe(key, value)       one that is there where it says something: not of an empty text or list, of what is not
-//                           known or not true, nor of a number below its least one, 1
-//   Show, MayShow(key, f)   the same for people: f() gives the value, and who reads passes over it
-//   NeedName, MaybeName     a name of a file; one that cannot be shown as it is comes a second time, in base64
+//   Record(name, about)     the name of the record in the schema; called first
+//   Need(key, value)        a field that is always present
+//   Maybe(key, value)       a field that is absent if the value is empty, unknown, false, or a number below its
+//                           least value (default 1)
+//   Show, MayShow(key, f)   the same for derived values: f() returns the value; readers ignore the field
+//   NeedName, MaybeName     a file name; one that is not printable as it is has a second field in base64
 //   Rule(key, pointer)      an object of the rule data, by its code or id
 //   Facts(key, evidence)    facts by name
-//   Constant(key, text)     always the same text
-//   Part(key, f)            an object inside that f describes with a visitor of its own
-//   Group(key, value, f)    fields that are there all or none; which, tells whether the list `key` is
+//   Constant(key, text)     a constant text
+//   Part(key, f)            an object inside, which f describes with its own visitor
+//   Group(key, value, f)    fields that are all present or all absent; the list `key` decides
 //   Extend(value)           all fields of another record
 //
-// Values are texts, numbers, truths, Timestamps, enumerations, Values of the rule data (written only, null where not
-// known), structures with a description, and optionals, vectors and maps of these.
+// Values are texts, numbers, booleans, Timestamps, enumerations, Values of the rule data (write-only, null if unknown),
+// described structures, and optionals, vectors and maps of these.
 #pragma once
 
 #include <algorithm>
@@ -51,16 +51,16 @@ namespace whyoom {
 
 using Json = nlohmann::ordered_json;
 
-// A record as its description takes it: constant where it is written, not where it is read.
+// A record as a parameter of its description: const when written, mutable when read.
 template <class R, class Record>
 concept RecordOf = std::same_as<std::remove_const_t<R>, Record>;
 
-// A form that texts may have, by its name in the schema.
+// A format of texts, by its name in the schema.
 struct TextForm {
   const char* name;
   const char* pattern;
   const char* about;
-  bool (*holds)(std::string_view);  // null: not asked when read
+  bool (*holds)(std::string_view);  // null: not checked when read
 };
 extern const TextForm kId;           // of a failure or a program
 extern const TextForm kFingerprint;  // of the rule data
@@ -68,12 +68,12 @@ extern const TextForm kTime;         // what ToString(Timestamp) prints
 extern const TextForm kBase64;
 extern const TextForm kRuleName;  // of a fact, a framework
 
-// What is said of a field beside its name; what is read is asked for its form only.
+// Properties of a field besides its name. Readers check only the form.
 struct FieldSpec {
   const char* about = "";
   std::optional<std::int64_t> least;  // of a number
   std::optional<std::int64_t> most;
-  const char* one_of = "";  // the texts that there are, parted by blanks; of an enumeration in the order of its values
+  const char* one_of = "";  // the possible texts, separated by blanks; for an enumeration in the order of its values
   const TextForm* form = nullptr;
 };
 
@@ -86,13 +86,13 @@ concept IsVector = std::same_as<T, std::vector<typename T::value_type>>;
 template <class T>
 concept IsMap = std::same_as<T, std::map<std::string, typename T::mapped_type>>;
 
-// The words of FieldSpec::one_of.
+// Splits FieldSpec::one_of.
 std::vector<std::string> WordsOf(std::string_view text);
 
 template <class T>
 Json ToRecord(const T& value);
 
-// A number, a truth or a text; null where it is not known.
+// Returns a number, boolean or text; null if unknown.
 Json ValueToJson(const Value& value);
 
 class RecordWriter {
@@ -167,7 +167,7 @@ class RecordWriter {
     } else if constexpr (std::is_same_v<T, Timestamp>) {
       return ToString(value);
     } else if constexpr (std::is_convertible_v<T, std::string_view>) {
-      return Printable(value);  // log text is cleaned where it is read; names come from the file system
+      return Printable(value);  // log text is cleaned when it is read; names come from the file system
     } else {
       return ToRecord(value);
     }
@@ -176,12 +176,12 @@ class RecordWriter {
   Json json_ = Json::object();
 };
 
-// Nothing is believed of a record in which anything does not have the form that is described: then it is faulty.
+// Rejects a record as a whole (it becomes faulty) if any field does not have the described form.
 class RecordReader {
  public:
   static constexpr bool kReads = true;
 
-  // Borrows both. What is no object is faulty. Rules are needed where the record names any.
+  // Borrows both. A record that is no JSON object is faulty. Rules are needed if the record refers to any.
   explicit RecordReader(const nlohmann::json& record, const RuleSet* rules = nullptr)
       : record_(record), rules_(rules), faulty_(!record.is_object()) {}
 
@@ -222,7 +222,7 @@ class RecordReader {
 
  private:
   const nlohmann::json* Find(const char* key) const;
-  const nlohmann::json& Object(const char* key) const;  // null where there is none
+  const nlohmann::json& Object(const char* key) const;  // a JSON null if there is none
 
   template <class T>
   bool Read(const nlohmann::json& field, const FieldSpec& spec, T* value) {
@@ -242,7 +242,7 @@ class RecordReader {
       if (word != words.end()) *value = static_cast<T>(word - words.begin());
       return word != words.end();
     } else if constexpr (IsInteger<T>) {
-      // Of the parser's two kinds of integers the signed one holds none but negative numbers.
+      // The parser stores an integer as signed only if it is negative.
       const bool fits = field.is_number_unsigned()
                             ? field.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
                             : field.is_number_integer() && std::is_same_v<T, std::int64_t>;
@@ -272,7 +272,6 @@ class RecordReader {
   bool faulty_;
 };
 
-// A value as its record.
 template <class T>
 Json ToRecord(const T& value) {
   RecordWriter record;
@@ -280,7 +279,7 @@ Json ToRecord(const T& value) {
   return record.Take();
 }
 
-// The value of a record that ToRecord made; nullopt for any other.
+// Returns the value that ToRecord wrote; nullopt for any other JSON.
 template <class T>
 std::optional<T> FromRecord(const nlohmann::json& json, const RuleSet* rules = nullptr) {
   RecordReader record(json, rules);
@@ -289,7 +288,7 @@ std::optional<T> FromRecord(const nlohmann::json& json, const RuleSet* rules = n
   return record.faulty() ? std::nullopt : std::optional(std::move(value));
 }
 
-// One line of ASCII.
+// Returns one line of ASCII.
 std::string LineOf(const Json& json);
 
 void Describe(auto& v, RecordOf<Problem> auto& problem) {
@@ -298,13 +297,14 @@ void Describe(auto& v, RecordOf<Problem> auto& problem) {
   v.MaybeName("member", problem.member);
   v.Need("what", problem.what);
   v.Maybe("kind", problem.kind,
-          {.about = "unknown_error: a line tells of an error about memory that no rule knows; note: all was read, and "
-                    "something is to be said of it. Absent: the input could not be read whole, or a limit was met."});
-  v.Maybe("line", problem.line, {.about = "The first one of an unknown error; absent where more of them are counted."});
-  v.Maybe("text", problem.text, {.about = "What it says, cut where it is long."});
-  v.Maybe("occurrences", problem.occurrences, {.about = "How often it was printed, figures aside."});
+          {.about = "unknown_error: a line reports a memory error that matches no rule; note: all was read, "
+                    "with a remark. Absent: the input was not read completely, or a limit was reached."});
+  v.Maybe("line", problem.line,
+          {.about = "The first line of an unknown error; absent if the entry only counts further errors."});
+  v.Maybe("text", problem.text, {.about = "The text of the line; shortened if it is long."});
+  v.Maybe("occurrences", problem.occurrences, {.about = "How often the line was printed, ignoring its numbers."});
   v.MayShow("rule_command", [&] { return RuleCommand(problem); },
-            {.about = "A shell command that prints a rule for it to begin with."});
+            {.about = "A shell command that prints a first version of a rule for it."});
 }
 
 // A line of --format ndjson.
@@ -314,7 +314,7 @@ void DescribeProblem(V& v, RecordOf<Problem> auto& problem) {
   v.Constant("type", "problem");
   v.Extend(problem);
   v.Maybe("of_report", problem.of_report,
-          {.about = "Not of an input: a limit of the report, or what follows from a diagnosis."});
+          {.about = "Not about an input: a limit of the report, or a consequence of a diagnosis."});
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// The report for programs: as one JSON object, or record by record. docs/report.schema.json describes both.
+// Reports for programs: one JSON object, or one record per line. docs/report.schema.json describes both.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ namespace whyoom {
 
 std::string PrintJson(const Report& report);
 
-// --brief: the same in short, docs/brief.schema.json; a line a diagnosis.
+// --brief: a short report, one line per diagnosis; see docs/brief.schema.json.
 std::string PrintBriefJson(const Report& report);
 
-// No record is longer.
+// Maximum length of a record.
 inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
 
-// The report for batches: one JSON object a line, so that many reports can be put one behind the other, split by lines
-// and merged (report_reader.h): "type" is header, diagnosis, program, problem or summary.
+// The report for batches: one JSON object per line, so reports can be concatenated, split by lines and merged
+// (report_reader.h). "type" is header, diagnosis, program, problem or summary.
 //
-//   - ASCII only; a name that is no text comes as "path_bytes" (base64) beside "path".
-//   - A record is bounded, well below half a megabyte: long texts are cut, and of a list of allocations the first ones
-//     are printed; "allocations_left_out" counts the others.
-//   - The same report gives the same bytes, and so does the merged report of any parts of what was read.
+//   - ASCII only. A name that is not valid text has "path_bytes" (base64) in addition to "path".
+//   - Records are bounded, well below half a megabyte: long texts are cut, and only the first allocations are
+//     printed; "allocations_left_out" counts the others.
+//   - The same report gives the same bytes, and so does merging the reports of any parts of the input.
 std::string PrintNdjson(const Report& report);
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);

@@ -1,5 +1,5 @@
-// Reads what --format ndjson printed, of one report or of many one behind the other, so that it can be merged: the
-// failures, what was read and what could not be. Line by line; memory grows with the different failures only.
+// Reads the output of --format ndjson, one report or several concatenated ones, to merge them. Reads line by line;
+// memory grows only with the number of different failures.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ class ReportReader {
   // Borrows the rules.
   explicit ReportReader(const RuleSet& rules) : rules_(rules), table_(readings_.table.emplace(rules)) {}
 
-  // Reads one source to its end; `path` is what problems call it. The order of the records does not matter. What is no
-  // record, or was made with other rule data, is passed over, and so is a report that was cut; each is a problem.
+  // Reads one source to its end; problems name it `path`. Records may have any order. Reports as problems and skips
+  // lines that are not records, records made with other rule data, and truncated reports.
   void Read(const std::string& path, ByteSource& source);
 
-  // Adds a note on a source that could not be read.
+  // Adds a problem with a source that could not be read.
   void Tell(const Problem& problem);
 
-  // What all of them came to; shards (--shard) of which some are there and others not, or more often than others, are a
-  // problem. Call once, at the end.
+  // Returns the merged readings. If shards (--shard) are missing, or some occur more often than others, adds a problem.
+  // Call once, at the end.
   Readings Take();
 
  private:
-  // Lines with the same fault are told once.
+  // Lines with the same fault are reported once.
   struct Complaint {
     std::uint64_t first_line = 0;
     std::uint64_t count = 0;
@@ -44,7 +44,7 @@ class ReportReader {
     std::uint64_t diagnoses = 0;
     std::uint64_t programs = 0;
     std::uint64_t problems = 0;
-    std::uint64_t said_diagnoses = 0;  // by the summaries
+    std::uint64_t said_diagnoses = 0;  // from the summaries
     std::uint64_t said_programs = 0;
     std::uint64_t said_problems = 0;
     std::map<std::string, Complaint> complaints;
@@ -60,12 +60,13 @@ class ReportReader {
 
   const RuleSet& rules_;
   Readings readings_;
-  FindingTable& table_;                                                     // of readings_
-  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> shards_;  // by their number: how often which is there
+  FindingTable& table_;  // of readings_
+  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>>
+      shards_;  // by number of shards: how often each index occurs
 };
 
-// The exit status of the job in a report that `whyoom run` wrote as JSON or ndjson; nullopt for anything else, also for
-// a report with diagnoses.
+// Returns the job's exit status from a JSON or ndjson report of `whyoom run`. Returns nullopt for any other text and
+// for a report with diagnoses.
 std::optional<int> RecordedExitStatus(std::string_view report);
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
-// A table of findings as JSON, for a batch that a later run resumes. Unlike in a report, nothing is cut and nothing is
-// concluded, so that a table that is read back joins other tables as the original would.
+// A table of findings as JSON, for a batch that a later run resumes. Unlike a report it is neither shortened nor
+// concluded, so a table that is read back joins with other tables exactly as the original would.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace whyoom {
 
 Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint);
 
-// nullopt unless ToRecord made the JSON with the same rule data. The table borrows the rules.
+// Returns nullopt unless ToRecord made the JSON with the same rule data. The table borrows the rules.
 std::optional<FindingTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules);
 
 }  // namespace whyoom
