@@ -1,4 +1,4 @@
-// What a comparison of two runs is printed from.
+// The comparison of two runs, for printing.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Diff {
   std::vector<Problem> problems;
 };
 
-// `rules` gives the titles of remedies.
+// `rules` provides the titles of remedies.
 doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules);
 
 }  // namespace whyoom

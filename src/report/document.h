@@ -1,5 +1,5 @@
-// A report as a document: what is shown, in which order and words. The builders (report_document.h) decide that; the
-// renderers for text, Markdown and HTML only lay it out.
+// A report as a document. The builders (report_document.h) decide content, order and wording; the renderers for text,
+// Markdown and HTML only lay it out.
 #pragma once
 
 #include <cstddef>
@@ -18,40 +18,40 @@
 
 namespace whyoom::doc {
 
-// Which readers see an element.
+// The amount of detail at which an element is shown.
 enum class Depth {
   kAlways,
   kMore,   // text with --all; folded in Markdown and HTML
-  kBrief,  // stands in for what is kMore, if that is left out or folded
+  kBrief,  // replaces kMore elements where those are left out or folded
 };
 
 struct Span {
   enum class Kind { kText, kCode, kStrong, kFaint, kGood, kCareful, kBad, kLink, kPage };
-  std::string text;  // printable; not escaped for any markup. kText cannot be markup, see phrases.h
+  std::string text;  // printable, not escaped for any markup; kText never contains markup, see phrases.h
   Kind kind = Kind::kText;
-  std::string url;  // of kLink: text shows it behind the words. Of kPage, a place in our own pages: it does not
+  std::string url;  // kLink: text output appends it; kPage: a place in our own pages, not shown in text
 };
 using Spans = std::vector<Span>;
 
 inline constexpr std::size_t kLongestName = 240;  // columns
 
 Spans Words(std::string text, Span::Kind kind = Span::Kind::kText);  // our own words and figures
-// Of the rule data or the log: names in it are code, the words are of `kind`.
+// For texts of the rule data or the log: names become code, words get `kind`.
 Spans Sentence(std::string_view text, Span::Kind kind = Span::Kind::kText);
-Spans Name(std::string_view text, std::size_t columns = kLongestName);  // out of the log; nothing for an empty one
-Spans Joined(const std::vector<Spans>& pieces, std::string_view between = "");  // without empty pieces
+Spans Name(std::string_view text, std::size_t columns = kLongestName);          // from the log; empty if `text` is
+Spans Joined(const std::vector<Spans>& pieces, std::string_view between = "");  // skips empty pieces
 std::string PlainText(const Spans& spans);
 
 struct Block;
 using Blocks = std::vector<Block>;
 
-// What a page begins with.
+// The first lines of a page.
 struct Verdict {
-  int level = 1;     // 2: below a heading; 0: of a page that stands by itself
+  int level = 1;     // 2: below a heading; 0: a page of its own
   std::string code;  // "E1000"; may be empty
   Spans title;
-  std::vector<Spans> notes;  // a sentence each
-  std::vector<Spans> facts;  // in one line
+  std::vector<Spans> notes;  // one sentence each
+  std::vector<Spans> facts;  // shown in one line
 };
 
 struct Heading {
@@ -59,19 +59,18 @@ struct Heading {
 };
 
 struct Section {
-  std::string label;  // for text, beside the first line: "why"
+  std::string label;  // text only, next to the first line: "why"; at most 5 columns, except for tables
   std::string title;  // for Markdown and HTML
   Blocks blocks;
-  bool follows = false;  // text: no empty line before it
-  bool open = false;     // HTML does not fold it, whatever its depth; Markdown neither, among the notes
-  std::string anchor;    // HTML: of its heading
+  bool follows = false;  // text: without an empty line before it
+  bool open = false;     // never folded in HTML; in Markdown, not folded among the notes
+  std::string anchor;    // HTML: anchor of the heading
 };
 
 struct Paragraph {
   Spans text;
 };
 
-// Short facts in one line.
 struct Facts {
   std::vector<Spans> facts;
 };
@@ -80,51 +79,51 @@ struct Item;
 struct List {
   enum class Style { kBullets, kJoined, kSteps, kNumbered, kWarnings, kFields };  // kJoined: one paragraph in text
   Style style = Style::kBullets;
-  std::string lead;  // text, of kJoined: "worth trying here: "
+  std::string lead;  // text, kJoined only: "would not help here: "
   std::vector<Item> items;
   std::uint64_t left_out = 0;
-  std::string elsewhere;  // where those are: " (--format json has them)"
+  std::string elsewhere;  // where to find them: " (--format json has them)"
 };
 
-// Piece of a bar.
+// A segment of a bar.
 struct BarPart {
   double bytes = 0;
-  std::string style;  // class of the style sheet
+  std::string style;  // CSS class
   std::string label;  // empty: not shown
   bool hatched = false;
 };
 
 struct BarScale {
-  double whole = 1;             // bytes of the full width
+  double whole = 1;             // bytes at full width
   std::optional<double> limit;  // marked
 };
 
 struct Column {
-  // kSwatch: a text and the colour of its part; in text a bar. kWord: short texts, behind those of kText.
+  // kSwatch: text with a colour sample (in plain text, a bar). kWord: a short text, after the kText columns.
   enum class Kind { kText, kNumber, kBar, kSwatch, kWord };
   std::string title;
   Kind kind = Kind::kText;
-  std::size_t width = 0;         // text: the least number of columns
-  Depth depth = Depth::kAlways;  // text leaves out kMore; Markdown and HTML have room for all
+  std::size_t width = 0;         // text: minimum width in columns
+  Depth depth = Depth::kAlways;  // text omits kMore; Markdown and HTML show all
 };
 
 struct Cell {
   Spans text;
-  std::vector<BarPart> bar;     // drawn below or in place of the text
-  std::optional<double> value;  // to sort by, if the text does not sort by itself
+  std::vector<BarPart> bar;     // drawn below or instead of the text
+  std::optional<double> value;  // sort key, if the text does not sort correctly
 };
 
 struct Row {
   std::vector<Cell> cells;
-  std::vector<std::string> brief;  // text: in place of the text cells; what does not fit is cut from the end
-  std::vector<std::string> below;  // text: lines below it
-  std::string anchor;              // the page's details of it
-  bool drops = false;              // text: pieces of it are dropped, not cut
+  std::vector<std::string> brief;  // text: replaces the text cells; cut from the end to fit
+  std::vector<std::string> below;  // text: lines below the row
+  std::string anchor;              // link to the details on the page
+  bool drops = false;              // text: drop pieces that do not fit, instead of cutting them
   Depth depth = Depth::kAlways;
 };
 
 struct Table {
-  std::string style;    // class of the style sheet
+  std::string style;    // CSS class
   std::string caption;  // of the bars
   std::vector<Column> columns;
   std::vector<Row> rows;
@@ -133,20 +132,20 @@ struct Table {
   BarScale scale;
 };
 
-// What is needed, and what there is.
+// The memory that is needed and available.
 struct NeedBar {
   Need need;
-  std::vector<BarPart> parts;  // of the need
-  std::vector<BarPart> free;   // of what is free, if that lies in pieces
+  std::vector<BarPart> parts;  // of the needed memory
+  std::vector<BarPart> free;   // of the free memory, if it is fragmented
   std::vector<BarPart> rows;   // the largest allocations
 };
 
-// One bar. A drawing: what it shows is in the text beside it.
+// One bar. The text next to it contains the same information.
 struct MemoryBar {
   std::vector<BarPart> parts;
   BarScale scale;
   bool thin = false;
-  std::string alternative;  // read out in its place
+  std::string alternative;  // text for screen readers
 };
 
 struct Timeline {
@@ -154,35 +153,35 @@ struct Timeline {
   std::optional<double> limit;
 };
 
-// How many failures were first reported when.
+// When the failures were first reported.
 struct TimesChart {
   std::vector<Timestamp> times;
 };
 
-// To be copied: never wrapped.
+// A command to copy, so never wrapped.
 struct Command {
   std::string command;
-  Spans behind;     // what it does
+  Spans behind;     // what the command does
   std::string url;  // may be empty
 };
 
 struct CodeLine {
   std::string text;
-  bool changed = false;  // the other side has no such line at this place
+  bool changed = false;  // differs from the other version of the code
 };
 
 // Code before or after a change.
 struct Code {
   std::string caption;
-  std::string language;  // for what colours it: "python"
+  std::string language;  // for syntax highlighting: "python"
   std::vector<CodeLine> lines;
   bool after = false;
 };
 
-// Text of the log.
+// Preformatted text from the log.
 struct Pre {
   std::string text;
-  std::size_t brief = 0;  // columns in text; 0: all of it
+  std::size_t brief = 0;  // columns in short text output; 0: all of it
 };
 
 struct Block {
@@ -197,26 +196,26 @@ struct Block {
 struct Item {
   Spans text;
   Depth depth = Depth::kAlways;
-  int number = 0;       // of kNumbered
-  std::string id;       // of kNumbered, faint behind the text
+  int number = 0;       // kNumbered only
+  std::string id;       // kNumbered only, faint after the text
   Blocks blocks;        // below it
-  std::string details;  // anchor of what the page says of it elsewhere
-  Spans label;          // of kFields
+  std::string details;  // anchor of further details on the page
+  Spans label;          // kFields only
 };
 
-// What is left of blocks for one kind of reader.
+// Selects the blocks for one kind of output.
 enum class Pass {
-  kBrief,  // without what is kMore
-  kAll,    // without what stands in for it
-  kRest,   // only what kBrief leaves out, under its headings
+  kBrief,  // without kMore
+  kAll,    // without kBrief
+  kRest,   // only what kBrief leaves out, with its headings
 };
 
-// A failure or a program, made when it is rendered: a batch has thousands.
+// A failure or a program. Its blocks are made on demand, because a batch has thousands.
 struct Part {
-  Spans summary;  // what it is called if it is folded
+  Spans summary;  // shown while the part is folded
   std::string anchor;
   Depth depth = Depth::kAlways;
-  std::function<Blocks(Pass)> make;  // may leave out what Select would
+  std::function<Blocks(Pass)> make;  // may omit what Select would remove
 };
 
 struct Document {
@@ -224,19 +223,19 @@ struct Document {
   bool batch = false;  // the parts are folded
   Blocks head;
   std::vector<Part> findings;
-  Blocks failures;             // of a batch: a table of them all
-  Blocks remedies;             // of a batch: what holds of each remedy whatever the log
-  std::vector<Part> programs;  // that are no failures
-  Blocks notes;                // what could not be read, errors that no rule knows
+  Blocks failures;             // batch only: a table of all failures
+  Blocks remedies;             // batch only: notes on remedies that apply to every log
+  std::vector<Part> programs;  // programs that fit
+  Blocks notes;                // unread inputs and errors that match no rule
   std::vector<Spans> footer;
 };
 
 inline Depth DepthAt(std::size_t at, std::size_t most) { return at < most ? Depth::kAlways : Depth::kMore; }
 
-// Without empty paragraphs and lists; nothing if there is nothing else in it.
+// Removes empty paragraphs and lists; adds nothing if the section is then empty.
 void AddSection(Section section, Depth depth, Blocks* blocks);
 
-// Drawings show what is in the text beside them.
+// The text next to a drawing contains the same information.
 enum class Drawings { kKept, kDropped };
 Blocks Select(Blocks blocks, Pass pass, Drawings drawings);
 

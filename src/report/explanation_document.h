@@ -1,5 +1,5 @@
-// The document of a topic of `whyoom explain`: a failure, a part of it, a remedy, or the list of topics. Text leaves
-// out what is Depth::kMore: conditions, and sentences that only a log completes (Template::Outline).
+// The document of a topic of `whyoom explain`: a failure, a part of one, a remedy, or the list of topics. Depth::kMore
+// holds conditions, and sentences that need values from a log (Template::Outline); text omits them.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,25 @@
 
 namespace whyoom {
 
-// Addresses of other topics. Without them there are no links.
+// URLs of other topics; if unset, topics are not links.
 struct PageLinks {
   std::function<std::string(const Remedy&)> remedy;
   std::function<std::string(const Failure&)> failure;
 };
 
-// The topic with each of its remedies.
+// The topic with all its remedies in full.
 doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks);
 
-// A failure without the steps of its remedies, and a remedy: pages that link to each other.
+// Pages that link to each other: a failure without the steps of its remedies, and a remedy.
 doc::Blocks FailureBlocks(const Explanation& explanation, const PageLinks& links);
 doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
                          const PageLinks& links);
 
-// All failures with their scenarios, and all remedies.
+// Lists all failures with their scenarios, and all remedies.
 doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links);
 
-// An anchor, or the name of a file: letters, digits, ".", "_" and "-" as they are, other bytes in hexadecimal.
+// Makes an anchor or file name from `id`: keeps letters, digits, ".", "_" and "-", and writes other bytes in
+// hexadecimal.
 std::string PlainName(std::string_view id);
 
 }  // namespace whyoom

@@ -1,6 +1,5 @@
-// What every format for people shows of a finding, chosen once, so that no two of them call one thing by two names. A
-// format only lays it out: it cuts, escapes, wraps and draws. All text is printable, and not yet escaped for any
-// markup.
+// The texts that all formats for people show for a finding, so that they use the same words. Formats only cut, escape,
+// wrap and draw. All text is printable, and not escaped for any markup.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace whyoom {
 
-// FormatSize of any number, also one that no 64 bits hold.
+// FormatSize for any number, even one that exceeds 64 bits.
 std::string SizeText(double bytes);
 
 // "logs.tar › train.log".
@@ -22,105 +21,103 @@ std::string ArtifactText(const Artifact& artifact);
 // "logs.tar › train.log:41".
 std::string PlaceText(const Where& where);
 
-// A line of an input: "train.log:41"; of a job's output "output line 41 of: python train.py".
+// The line of an input, "train.log:41", or of a job's output, "output line 41 of: python train.py".
 std::string LineText(std::string artifact, std::uint64_t line);
 
-// What was needed and what there was, in bytes.
+// The memory that was needed and available, in bytes.
 struct Need {
   double need = 0;
   double have = 0;
-  double excess = 0;      // as printed or from a dump, where it is: the others are rounded
-  bool at_most = false;   // it is less than that; sizes are rounded
+  double excess = 0;      // exact if the log or dump states it; `need` and `have` are rounded
+  bool at_most = false;   // an upper bound, because sizes are rounded
   const char* need_word;  // "needed", "asked for"
   const char* have_word;  // "usable", "free", "free in one piece"
 };
 
-// nullopt where one of them is not known or no memory has that much.
+// Returns nullopt if one of them is unknown or too large for any memory.
 std::optional<Need> NeedOf(const Diagnosis& finding);
 
-// "5.02 GiB too much"; empty where it is not.
+// "5.02 GiB too much"; empty if there is no excess.
 std::string ExcessText(const Need& need);
 
-// "results stay the same"; of what is no cure "finds out more".
+// "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
 std::string SafetyText(const RankedRemedy& ranked);
 
-// "saves about 5.02 GiB"; empty where that is not known or nothing.
+// "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked);
-// "should be enough", "not enough alone"; "may be" where the spread leaves it open. Empty where it is not known.
+// "should be enough", "not enough alone"; "may be …" if the spread leaves it open. Empty if unknown.
 std::string EnoughText(const RankedRemedy& ranked);
 
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
-// The same in a report, piece by piece; another remedy goes by its number there: "enough together with remedy 5".
-// If the program was searched for a place for the remedy and shows none, the text says so.
+// The same for a report, in pieces; refers to another remedy by its number: "enough together with remedy 5". If the
+// program was searched for the remedy's savings and does not show them, the text says that they are unknown.
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);
 
-// Whether the same job can succeed when it is started again, and why: "Starting the same job again will fail the same
-// way. …". Empty where nothing is known.
+// Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if unknown.
 std::string RetryText(const Retry& retry);
 
-// The first sentence of it.
+// The first sentence of RetryText.
 std::string RetryAnswer(const Retry& retry);
 
-// "train.py:41"; empty where the row names no source.
+// "train.py:41"; empty if the row has no source.
 std::string SourceText(const Allocation& row);
 
-// What was diagnosed: "E1000.2"; "E1000" where the log cannot tell which scenario, or there are none. A topic of
-// `whyoom explain`.
+// The diagnosis as a topic of `whyoom explain`: "E1000.2", or "E1000" if there are no scenarios or the log does not
+// decide.
 std::string RuleId(const Diagnosis& finding);
 
-// Behind a code: of a scenario that the log leaves open.
+// Suffix of a code if the log does not decide the scenario.
 inline constexpr const char* kOpenScenario = ".?";
 
-// The same for an overview: "E1000.?" where the log cannot tell.
+// The same for overviews: "E1000.?" if the log does not decide.
 std::string ScenarioName(const Diagnosis& finding);
 
-// The scenario in a few words, or the failure where it has none or the log leaves it open.
+// The title of the scenario; of the failure if it has no scenarios or the log does not decide.
 std::string ScenarioTitle(const Diagnosis& finding);
 
 // "HBM out of memory at compile time – one allocation far too large".
 std::string Verdict(const Diagnosis& finding);
 
-// The program that failed, as its log names it; empty where it does not.
+// The name of the failed program; empty if the log does not name it.
 std::string ProgramOf(const Diagnosis& finding);
 
-// What to change first: the first remedy that is a cure, else the first. Null where there is none.
+// The first remedy that is not an inquiry, else the first. Null if there are none.
 const Remedy* FirstRemedy(const Diagnosis& finding);
 
-// "whyoom explain E1000.2 --framework pytorch_xla": says what was diagnosed when it is typed where the report was made,
-// with the rule files that were given there, and for the framework of the log where that is not the default one.
+// "whyoom explain E1000.2 --framework pytorch_xla": explains the diagnosis, if run in the folder where the report was
+// made. Includes the rule files that were given, and the log's framework if it is not the default.
 std::string ExplainCommand(const Diagnosis& finding);
 
-// Why little can be said for sure: the contradictions, or that only a fragment is there. Empty if neither is so.
+// Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
 std::string CautionText(const Diagnosis& finding);
 
-// What stands above all else that is said of a finding, and in which circumstances it was found.
+// The headline of a finding and the circumstances in which it was found.
 struct FindingView {
   std::string code;
   std::string title;
-  std::string scenario;  // "scenario 2: one allocation far too large", or a sentence on what the log leaves open;
-                         // empty where the failure has no scenarios
-  std::string caution;   // see CautionText
-  std::string place;     // see PlaceText
-  std::vector<std::string> names;  // of the module, the program, the device, as far as they are known
+  std::string scenario;            // "scenario 2: …", or the possible scenarios; empty if there are none
+  std::string caution;             // see CautionText
+  std::string place;               // see PlaceText
+  std::vector<std::string> names;  // the module, program and device that are known
   std::string chip;
   std::string framework;
-  std::string reporters;  // "reported by about 12 processes"; empty where it was one
+  std::string reporters;  // "reported by about 12 processes"; empty for one
 };
 FindingView ViewOf(const Diagnosis& finding);
 
-// "reported by 12 processes", "reported by about 12000 processes"; empty of one.
+// "reported by 12 processes", "reported by about 12000 processes"; empty for one.
 std::string ReportersText(const Diagnosis& finding);
 
-// What a list of many failures says of each.
+// A failure's row in a list of many.
 struct FailureRow {
   std::string name;       // see ScenarioName
   std::string title;      // see ScenarioTitle
-  std::string program;    // empty where it is not known
-  std::string excess;     // "5.02 GiB", "< 5.02 GiB"; empty where it is not over
-  double excess_bytes;    // 0 where it is not over
-  std::string remedy;     // what to do first; empty where there is nothing
+  std::string program;    // empty if unknown
+  std::string excess;     // "5.02 GiB", "< 5.02 GiB"; empty if there is none
+  double excess_bytes;    // 0 if there is none
+  std::string remedy;     // the first remedy; empty if there is none
   std::string processes;  // "12", "~1200"
   std::string place;
 };

@@ -1,7 +1,7 @@
-// Tells the words of a sentence from the names in it (shapes, files, calls, options), which formats with markup set as
-// code. The rule data marks code with backquotes where a reader could not tell it by its look ("`free -h` shows"); the
-// rest is told by its look. What is taken for words cannot be markup, a mention, a reference or a link in any markup
-// language that we write: letters and digits with harmless punctuation; everything else is a name.
+// Splits a sentence into words and names (shapes, files, calls, options), which markup formats set as code. The rule
+// data puts backquotes around code that does not look like code ("`free -h` shows"); the rest is recognised by its
+// form. Words consist of letters, digits and harmless punctuation only, so they cannot be markup, a mention, a
+// reference or a link in any format that we write. Everything else is a name.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct Phrase {
   bool is_name = false;
 };
 
-// Phrases that joined are WithoutMarks(Printable(sentence)); never an empty one. A call with blanks inside its brackets
-// is one name.
+// The joined phrases equal WithoutMarks(Printable(sentence)); none is empty. A call with blanks inside its brackets is
+// one name.
 std::vector<Phrase> PhrasesOf(std::string_view sentence);
 
-// The sentence for formats without markup: what is marked stands there as it is, without its backquotes.
+// Removes the backquotes around code, for formats without markup.
 std::string WithoutMarks(std::string_view sentence);
 
 }  // namespace whyoom

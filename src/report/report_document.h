@@ -1,4 +1,4 @@
-// The document of a report. Headings, labels, order, limits, units and empty cases are decided here, for every format.
+// Builds the document of a report. Decides headings, labels, order, limits, units and empty cases for every format.
 #pragma once
 
 #include <optional>
@@ -13,39 +13,39 @@ namespace whyoom {
 // Borrows the report.
 doc::Document MakeDocument(const Report& report);
 
-// One failure. `notes_elsewhere`: what holds of a remedy whatever the log is left to Document::remedies.
+// One failure. With `notes_elsewhere`, notes that do not depend on the log are left to Document::remedies.
 doc::Blocks FindingBlocks(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass);
 
-// The parts that the files of the builder share.
+// Shared by the files of the builder.
 
 doc::Spans LinkSpans(const Link& link);
 doc::Spans ReasonSpans(const Reason& reason);
 
-// What holds of a remedy whatever the log.
+// Notes on a remedy that do not depend on the log.
 doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why);
 
-// Adds what to do, and what is not worth trying.
+// Adds the remedies, and those that would not help.
 void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
 
-// Adds what fills the memory by kind and by module, over the program's order, and what would fit.
+// Adds the memory by kind, by module and over the program's schedule, and the sizes that would fit.
 void AddMemory(const Prospects& prospects, const std::optional<double>& limit, doc::Blocks* blocks);
 
-// The parts of the need that the report itemises, and what is free, if it lies in pieces.
+// The listed parts of the needed memory, and the pieces of the free memory if it is fragmented.
 std::vector<doc::BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need);
 std::vector<doc::BarPart> PartsOfFree(const Diagnosis& finding, const Need& need);
 
-// What a remedy leaves, and what it saves.
+// A bar of the need with the remedy and its savings.
 doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked);
 
 std::vector<doc::Part> ProgramParts(const Report& report);
 
-// Adds the overview, the failures and the table of them.
+// Adds the overview, the failures, and the table of all failures.
 void AddBatch(const Report& report, doc::Document* document);
 std::string BatchTitle(const Report& report);  // "3 different failures in 40 inputs"
 
-// The folder that all failures were found below, "logs/run1/"; empty if there is none, or hardly a name.
+// The common parent folder of all failures' inputs, "logs/run1/"; empty if there is none or it is very short.
 std::string CommonFolder(const Report& report);
-// "a.log:7": a place (PlaceText) without that folder.
+// Removes `folder` from a place (PlaceText): "a.log:7".
 std::string BelowFolder(const std::string& place, const std::string& folder);
 
 }  // namespace whyoom

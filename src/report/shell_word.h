@@ -1,4 +1,4 @@
-// Words of commands that a report tells its reader to type.
+// Quoting for commands that a report suggests to the user.
 #pragma once
 
 #include <string>
@@ -6,9 +6,8 @@
 
 namespace whyoom {
 
-// A word that a POSIX shell takes as `word`: as it is where no character of it means anything to a shell, else in
-// single quotes. What cannot be shown (control characters, bytes that are no UTF-8) stands as an escape in $'…', which
-// bash and zsh read.
+// Quotes `word` for a POSIX shell: unchanged if no character is special, else in single quotes. Unprintable bytes
+// (control characters, invalid UTF-8) become escapes in $'…', which bash and zsh support.
 std::string ShellWord(std::string_view word);
 
 }  // namespace whyoom

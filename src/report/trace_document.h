@@ -1,5 +1,5 @@
-// The document of `whyoom rules trace`: what became of each line with a rule's literal, and how each failure was
-// concluded.
+// The document of `whyoom rules trace`: the outcome of each line that contains a rule's literal, and how each failure
+// was diagnosed.
 #pragma once
 
 #include "diagnose/trace.h"

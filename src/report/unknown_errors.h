@@ -1,5 +1,5 @@
-// Errors about memory that no rule knows, as every format tells them: apart from the inputs that could not be read, and
-// with how to make a rule of one.
+// Memory errors that match no rule. All formats list them separately from unread inputs, with a command that makes a
+// rule.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,38 @@
 
 namespace whyoom {
 
-// What is said of them all.
-inline constexpr const char* kUnknownErrors = "Errors about memory that no rule knows";
+inline constexpr const char* kUnknownErrors = "Memory errors that match no rule";
 inline constexpr const char* kMakeARule =
-    "Nothing is concluded from them. A rule of your own makes a failure of such a line; this prints one to begin with:";
+    "whyoom draws no conclusions from them. A rule of your own can turn such a line into a failure. To print a draft:";
 
-// The problems of a report of one kind or the other, in their order. Borrows the report.
+// The problems of one kind, in report order. Borrows the report.
 std::vector<const Problem*> UnknownErrors(const Report& report);
 std::vector<const Problem*> UnreadInputs(const Report& report);
 
-// "logs.tar › train.log:41"; without a line where several are only counted.
+// "logs.tar › train.log:41"; without a line number if the entry only counts errors.
 std::string UnknownErrorPlace(const Problem& unknown);
 
-// What the line says and how often, or how many more there are.
+// The text of the line and how often it occurs, or the number of further errors.
 std::string UnknownErrorText(const Problem& unknown);
 
-// "whyoom rules new CODE 'the line'", for a shell; empty where there is no line.
+// "whyoom rules new CODE 'the line'", quoted for a shell; empty if there is no line.
 std::string RuleCommand(const Problem& unknown);
 
-// How many problems of one kind are left out of the report. They are taken from its end, where the unknown errors
-// stand.
+// The number of omitted problems of one kind. Problems are omitted from the end of the report, and unknown errors come
+// last.
 std::uint64_t UnknownErrorsLeftOut(const Report& report);
 std::uint64_t UnreadInputsLeftOut(const Report& report);
 
-// What is said first where no failure was found: whether anything was read, and whether an error is unknown.
+// The headline if no failure was found: whether anything was read, and whether there are unknown errors.
 std::string NothingFoundText(const Report& report);
 
-// Whether every input was read whole, and no limit was met.
+// True if every input was read completely and no limit was reached.
 bool AllRead(const Report& report);
 
-// Whether of all inputs nothing could be read, so that nothing is known of them.
+// True if no input could be read at all.
 bool NothingRead(const Report& report);
 
-// "Found, but not shown: 2 failures of the baseline."; empty where all that was found is shown.
+// "Hidden: 2 failures listed in the baseline."; empty if nothing is hidden.
 std::string PassedOverText(const Report& report);
 
 }  // namespace whyoom

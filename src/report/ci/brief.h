@@ -1,5 +1,5 @@
-// A diagnosis in a few sentences of plain text, for places that have no room for a page: an annotation beside a line of
-// code, an alert, the headline of a failed test. All of it is printable, and not yet escaped for any format.
+// A diagnosis in a few sentences of plain text: for an annotation next to a line of code, an alert, or the headline of
+// a failed test. Text is printable, and not escaped for any format.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace whyoom {
 
-// "logs.tar › train.log:41"; a name beyond 500 bytes is cut.
+// "logs.tar › train.log:41"; names are cut at 500 bytes.
 std::string BriefPlace(const Where& where);
 
-// "logs.tar › train.log: the archive is cut short"; without a place where the problem is none of an input.
+// "logs.tar › train.log: the archive is truncated"; without a place if the problem is not about an input.
 std::string ProblemText(const Problem& problem);
 
-// The verdict, the numbers, why, the first remedies, where it was reported and whether to try again; a paragraph each,
-// parted by an empty line. At most 4000 bytes, whatever the log holds.
+// The verdict, the figures, why, the first remedies, the place, and whether to retry, in paragraphs separated by empty
+// lines. At most 4000 bytes.
 std::string BriefText(const Diagnosis& finding);
 
-// "train.log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much ·
-// align_dims: Give tiny dimensions a better place (should be enough)", and a line for each program that fits. Lines are
-// not broken. Then the notes, a line each.
+// One line per failure, "train.log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02
+// GiB too much · align_dims: Give tiny dimensions a better place (should be enough)", then one per program that fits,
+// then the notes. Lines are not wrapped.
 std::string PrintBriefLines(const Report& report, const TextOptions& options);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Where in the user's sources a failure comes from, for formats that point there (annotations, code scanning).
+// The place in the user's sources that a failure comes from, for annotations and code scanning.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace whyoom {
 
 struct SourcePlace {
-  std::string path;       // as the log has it, printable
+  std::string path;       // as in the log, printable
   std::int64_t line = 1;  // 1-based
 };
 
-// The line that makes the largest allocation, as the report says; where it names none, or one in a library, the
-// innermost call outside of libraries in the traceback above the failure. nullopt where neither is known.
+// Returns the line that makes the largest allocation; if the log does not name it, or it is in a library, the innermost
+// call outside of libraries in the traceback above the failure. Returns nullopt if neither is known.
 std::optional<SourcePlace> UserSource(const Diagnosis& finding);
 
-// `path` relative to the folder `root` where it lies below it; else a path that is relative already, without "./".
-// nullopt for what lies elsewhere, or climbs out of its folder, or is no file ("Cell In[3]").
+// Returns `path` relative to `root` if it is below it, or a relative path without "./". Returns nullopt for other
+// paths, for paths that leave their folder, and for names that are not files ("Cell In[3]").
 std::optional<std::string> RelativeTo(const std::string& root, const std::string& path);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Bars of memory and columns as inline SVG. Colours and hatching are the style sheet's.
+// Memory bars and column charts as inline SVG. The style sheet sets colours and hatching.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,30 @@
 
 namespace whyoom {
 
-inline constexpr double kMargin = 1.02;  // of a scale: a limit at the right edge would not be seen
+inline constexpr double kMargin = 1.02;  // of the scale, so that a limit at the right edge is visible
 
-// A bar with its parts side by side; `alternative` is read out in its place. Empty: the numbers stand beside it.
+// Draws the parts side by side. `alternative` is the text for screen readers; empty if the figures are next to the bar.
 void DrawBar(const std::vector<doc::BarPart>& parts, const doc::BarScale& scale, const std::string& style,
              const std::string& alternative, HtmlWriter* html);
 
-// The head of a table's row: a small square in the part's colour, and its label.
+// Adds the heading cell of a table row: a small square in the part's colour, and its label.
 void AddSwatchHead(const doc::BarPart& part, HtmlWriter* html);
 
-// The parts of the need, the allocations below, the limit through both.
+// Draws the parts of the need with the allocations below, and the limit through both.
 void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html);
 
-// Columns side by side.
 struct ColumnChart {
   std::vector<double> heights;
-  std::vector<std::string> titles;  // of the columns; may be empty
-  double whole = 1;                 // of the full height
-  std::optional<double> limit;      // marked
-  std::string alternative;          // read out in its place
-  std::string begin, middle, end;   // stand below it
+  std::vector<std::string> titles;  // one per column; may be empty
+  double whole = 1;                 // value at full height
+  std::optional<double> limit;      // drawn as a line
+  std::string alternative;          // text for screen readers
+  std::string begin, middle, end;   // captions below
 };
 void DrawColumns(const ColumnChart& chart, HtmlWriter* html);
 
-// How many of `times` fall into which span of the calendar, as columns; nothing if there are less than two different
-// ones. `what` they are of is read out in its place.
+// Draws how many of `times` fall into each calendar interval; draws nothing if there are fewer than two different
+// times. `what` is the chart's label for screen readers.
 void DrawTimes(const std::vector<Timestamp>& times, const std::string& what, HtmlWriter* html);
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
-// The documentation of the rule data as linked Markdown pages: an index, a page for each failure, and one for each
-// remedy. docs/failures/ holds those of what is built in.
+// The documentation of the rule data as linked Markdown pages: an index, a page per failure and a page per remedy.
+// docs/failures/ contains the pages of the built-in rules.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace whyoom {
 
-// What every page begins with. A file that begins otherwise is no page of ours.
+// The first line of every page. A file without it was not created by `explain --pages`.
 inline constexpr std::string_view kPageMark =
     "<!-- Made by whyoom explain --pages from the rule data; do not edit. -->";
 
 struct Page {
-  std::string path;  // below the folder of the pages: "README.md", "E1000.md", "remedies/bf16.md"; plain ASCII
+  std::string path;  // below the output folder: "README.md", "E1000.md", "remedies/bf16.md"; plain ASCII
   std::string text;
 };
 
-// The index first. No two pages have one path, whatever ids there are and whether or not case matters. Steps are those
-// of `frameworks`, see StepsIn.
+// Returns the index first. All paths differ, even where file names ignore case. Shows the steps of `frameworks`, see
+// StepsIn.
 std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frameworks = {});
 
 }  // namespace whyoom

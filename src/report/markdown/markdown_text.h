@@ -1,4 +1,4 @@
-// GitHub-flavoured Markdown: text of a log in it, and a page that is never larger than it may be.
+// GitHub-flavoured Markdown: escaping of log text, and pages of limited size.
 #pragma once
 
 #include <cstddef>
@@ -8,39 +8,39 @@
 
 namespace whyoom {
 
-// Text of a log is neither markup nor HTML, mentions nobody (@name), refers to no issue or commit (#12, GH-12, a hash)
-// and becomes no link. All results are on one line unless said otherwise.
+// Escaped log text contains no markup or HTML, mentions nobody (@name), refers to no issue or commit (#12, GH-12, a
+// hash) and becomes no link. All results are one line unless stated otherwise.
 
-// A sentence: its words as they are, names in it as code.
+// A sentence: words unchanged, names as code.
 std::string MarkdownSentence(std::string_view sentence);
 
-// A name as code; empty for an empty one. In a table, too: with a "|" it is an HTML element, since parsers differ in
-// what a backslash before one means.
+// A name as code; empty if `name` is. Safe in tables: a name with "|" becomes an HTML element, because parsers disagree
+// about a backslash before it.
 std::string MarkdownCode(std::string_view name);
 
-// The same as an HTML element, for places where Markdown is not read (in <summary>).
+// The same as an HTML element, where Markdown is not parsed (in <summary>).
 std::string HtmlCode(std::string_view name);
 
-// A sentence for such places.
+// A sentence where Markdown is not parsed.
 std::string HtmlSentence(std::string_view sentence);
 
-// An address of the rule data as a link; as code where it is none or holds what could end one.
+// A URL of the rule data as a link, or as code if it is invalid or contains characters that could end the link.
 std::string MarkdownUrl(const std::string& url);
 
-// A fenced block of its own lines.
+// A fenced block.
 std::string MarkdownBlock(std::string_view text);
 
-// What stands or falls as one: it and, as far as there is room, the folded sections that belong to it.
+// A part that is included or left out as a whole; its folded sections are included if they fit.
 struct MarkdownPart {
   std::string text;
   std::vector<std::string> folded;
-  std::string end;  // behind the folded sections
+  std::string end;  // after the folded sections
 };
 
-// The parts in order, an empty line between them, and `footer`; at most `most_bytes`. The parts come first: as many as
-// fit, from the first one. What room is left the folded sections get, from the first one. Where something is left out,
-// a sentence says what. Where not even the first part and the footer fit, only that it is too large is said; nothing
-// where that does not fit either.
+// Joins the parts with empty lines between them, then adds `footer`; at most `most_bytes`. Includes as many parts as
+// fit, from the first, then as many folded sections as fit. If anything is left out, a sentence reports it. If not even
+// the first part and the footer fit, returns a note that the report is too large, or an empty string if the note does
+// not fit either.
 std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string& footer, std::size_t most_bytes);
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
-// A page of plain text, laid out as it is written: paragraphs beside labels, lists, figures. No line is wider than the
-// page, long names aside. For every printer of text, so that their pages look alike.
+// A page of plain text: paragraphs next to labels, lists, figures. No line is wider than the page, except for long
+// names.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace whyoom {
 
-// How much is told of each failure: what a page has room for, one line, or all there is.
+// How much to print for each failure: what fits a page, one line, or everything.
 enum class Detail { kUsual, kBrief, kAll };
 
 struct TextOptions {
-  std::size_t width = 80;  // columns; what comes out is never wider, long names aside
-  bool colour = false;     // ANSI colours; the only control characters ever printed
+  std::size_t width = 80;  // columns
+  bool colour = false;     // ANSI colours, the only control characters in the output
   Detail detail = Detail::kUsual;
-  bool notes = true;  // what is told beside the failures: that there are none, what could not be read, …
+  bool notes = true;  // remarks besides the failures: that there are none, unread inputs, …
 };
 
-// The few styles of text output. Without colour each is the text itself.
+// The styles of text output. Without colour, they return the text unchanged.
 class Style {
  public:
   explicit Style(bool colour) : colour_(colour) {}
@@ -40,7 +40,7 @@ class Style {
 
 class TextPage {
  public:
-  static constexpr std::size_t kIndent = 6;  // columns of a label and the blanks behind it: "why   "
+  static constexpr std::size_t kIndent = 6;  // columns of a label and the blanks after it: "why   "
 
   explicit TextPage(const TextOptions& options);
 
@@ -48,30 +48,30 @@ class TextPage {
   bool empty() const { return out_.empty(); }
   const Style& style() const { return style_; }
 
-  // One line as it is: styled already, and no wider than the page.
+  // Prints a styled line, which must not be wider than the page.
   void Line(std::string_view styled);
-  // The same behind the column of labels.
+  // The same, indented by the width of the label column.
   void IndentedLine(std::string_view styled);
   void Blank() { out_ += '\n'; }
-  // Parts what stands on the page from what comes; nothing at its begin.
+  // Prints a horizontal line, unless the page is empty.
   void Rule();
 
   // "E1000  HBM out of memory at compile time".
   void Title(std::string_view name, std::string_view title);
-  // An empty line, and a heading of its own line.
+  // Prints an empty line and a heading.
   void Heading(std::string_view text);
 
-  // A paragraph of which every line stands behind `column` blanks, in one style.
+  // Prints a paragraph in one style, indented by `column` blanks.
   using Look = std::string (Style::*)(std::string_view) const;
   void Paragraph(std::string_view text, std::size_t column = 0, Look look = nullptr);
-  // A paragraph beside `label`, which stands in front of its first line only.
+  // Prints a paragraph with `label` to the left of its first line.
   void Beside(std::string_view label, std::string_view text);
-  // The same with `label` in bold, and the paragraph behind `column` or the label, whichever is wider.
+  // The same with `label` in bold; the paragraph starts at `column`, or after the label if that is longer.
   void Item(std::string_view label, std::size_t column, std::string_view text);
   void Step(std::size_t column, std::string_view text);  // "→ text"
   void Warning(std::string_view text);
 
-  // The page; call once, at the end.
+  // Returns the page; call once, at the end.
   std::string Take() { return std::move(out_); }
 
  private:

@@ -1,4 +1,4 @@
-// The report as a person reads it: the verdict first, then why, then what to do.
+// The report as plain text: the verdict first, then the reasons, then what to do.
 #pragma once
 
 #include <string>
@@ -11,10 +11,9 @@ namespace whyoom {
 
 std::string PrintText(const Report& report, const TextOptions& options);
 
-// One diagnosis of a report, as usual and without colour.
+// One diagnosis of a report, with default options.
 std::string PrintFinding(const Diagnosis& finding);
 
-// Part of a document.
 std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options);
 
 }  // namespace whyoom
