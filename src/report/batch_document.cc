@@ -1,5 +1,5 @@
-// Many failures: which ones there are, what helps most often, what recurs; and a table in which everybody finds his
-// own.
+// Builds the document of a batch: an overview of the failures, the remedies that help most often, recurring failures,
+// and a table of all failures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ namespace {
 using doc::Column;
 using doc::Words;
 
-constexpr std::size_t kLargeBatch = 20;  // beyond, most people want a few whole and the rest by name
+constexpr std::size_t kLargeBatch = 20;  // failures; beyond, only a few are shown in full
 constexpr std::size_t kWholeOfLarge = 3;
 constexpr std::size_t kShares = 12;
 constexpr std::size_t kRecurring = 8;
@@ -32,14 +32,14 @@ constexpr std::size_t kLongProgram = 80;   // columns
 constexpr std::size_t kLongestName = 24;   // columns; of a scenario
 constexpr std::size_t kWorthCutting = 4;   // bytes
 
-// Behind the longest scenario of any.
+// The width of the longest scenario name, plus a gap.
 std::size_t ScenarioColumn(const Report& report) {
   std::size_t column = 0;
   for (const Diagnosis& finding : report.findings) column = std::max(column, ScenarioName(finding).size());
   return std::min(column, kLongestName) + 2;
 }
 
-// "jit_step", " · 5.02 GiB too much", behind the scenario's column.
+// "jit_step", " · 5.02 GiB too much", after the scenario's column.
 std::vector<std::string> BriefOf(const FailureRow& row, std::size_t column) {
   std::vector<std::string> brief = {Fit(row.name, column)};
   const auto add = [&](const std::string& text) { brief.push_back((brief.size() > 1 ? " · " : "") + text); };
@@ -48,7 +48,7 @@ std::vector<std::string> BriefOf(const FailureRow& row, std::size_t column) {
   return brief;
 }
 
-// The most frequent of `shares`: by title, else by name. With a `column`, by both.
+// Adds the most frequent of `shares`, labelled by title, else by name; by both if `column` is set.
 void AddShares(const char* label, const std::map<std::string, Share>& shares, std::size_t column, doc::Blocks* blocks) {
   if (shares.empty()) return;
   const auto sorted = MostFrequent(shares);
@@ -108,14 +108,14 @@ void AddRecurring(const Summary& summary, std::size_t column, doc::Blocks* block
                                     {std::move(table)}});
 }
 
-// "2 problems and 14 errors that no rule knows, see the end"; empty if there is neither.
+// "2 problems and 14 unknown errors, listed at the end"; empty if there is neither.
 std::string ProblemsText(const Report& report) {
   const std::uint64_t unread = AddBounded<std::uint64_t>(UnreadInputs(report).size(), UnreadInputsLeftOut(report));
   const std::uint64_t unknown = AddBounded<std::uint64_t>(UnknownErrors(report).size(), UnknownErrorsLeftOut(report));
   std::vector<std::string> parts;
   if (unread > 0) parts.push_back(Counted(unread, "problem", "problems"));
-  if (unknown > 0) parts.push_back(Counted(unknown, "error that no rule knows", "errors that no rule knows"));
-  return parts.empty() ? "" : fmt::format("{}, see the end.", fmt::join(parts, " and "));
+  if (unknown > 0) parts.push_back(Counted(unknown, "unknown error", "unknown errors"));
+  return parts.empty() ? "" : fmt::format("{}, listed at the end.", fmt::join(parts, " and "));
 }
 
 void AddOverview(const Report& report, const std::string& folder, doc::Blocks* head) {
@@ -126,19 +126,20 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
                    Words(PeriodText(summary.first_time, summary.last_time))};
   if (const std::string text = ProblemsText(report); !text.empty()) verdict.notes.push_back(Words(text));
   if (!folder.empty())
-    verdict.notes.push_back(doc::Joined({Words("Paths in lists are below "), doc::Name(folder), Words(".")}));
+    verdict.notes.push_back(doc::Joined({Words("Paths in tables are relative to "), doc::Name(folder), Words(".")}));
   head->emplace_back(std::move(verdict));
   const std::size_t column = ScenarioColumn(report);
-  AddShares("what", summary.by_scenario, column, head);
-  AddShares("first find out more", summary.by_inquiry, 0, head);
-  AddShares("first cure", summary.by_remedy, 0, head);
-  if (summary.by_program.size() > 1) AddShares("programs", summary.by_program, 0, head);
+  AddShares("by scenario", summary.by_scenario, column, head);
+  AddShares("by first diagnostic step", summary.by_inquiry, 0, head);
+  AddShares("by first remedy", summary.by_remedy, 0, head);
+  if (summary.by_program.size() > 1) AddShares("by program", summary.by_program, 0, head);
   AddRecurring(summary, column, head);
   doc::TimesChart chart;
   for (const Diagnosis& finding : report.findings) {
     if (finding.tally.first_time) chart.times.push_back(*finding.tally.first_time);
   }
-  if (chart.times.size() > 1) head->emplace_back(doc::Section{"", "When they were first reported", {std::move(chart)}});
+  if (chart.times.size() > 1)
+    head->emplace_back(doc::Section{"", "When the failures were first reported", {std::move(chart)}});
 }
 
 doc::Row FailureTableRow(const Diagnosis& finding, const std::string& folder, std::size_t column) {
@@ -159,7 +160,7 @@ doc::Row FailureTableRow(const Diagnosis& finding, const std::string& folder, st
           std::move(brief)};
 }
 
-// In the page's address, so nothing but letters and digits; an id that was read back may be anything.
+// Part of the page's URL, so only letters and digits; an id read from a file may contain anything.
 std::string AnchorOf(const Diagnosis& finding) {
   const bool plain = !finding.id.empty() && finding.id.size() <= 64 &&
                      finding.id.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -181,7 +182,7 @@ void AddFindings(const std::vector<const Diagnosis*>& findings, const std::strin
   for (const Diagnosis* finding : findings) {
     doc::Part& part = document->findings.emplace_back();
     part.anchor = AnchorOf(*finding);
-    while (!taken.insert(part.anchor).second) part.anchor += 'x';  // what was read back may have one id twice
+    while (!taken.insert(part.anchor).second) part.anchor += 'x';  // ids read from files may repeat
     part.summary = SummaryOf(*finding, folder);
     const bool is_whole = findings.size() <= kLargeBatch || document->findings.size() <= kWholeOfLarge;
     part.depth = is_whole ? doc::Depth::kAlways : doc::Depth::kMore;
@@ -189,7 +190,7 @@ void AddFindings(const std::vector<const Diagnosis*>& findings, const std::strin
   }
 }
 
-// What holds of the remedies whatever the log, in order of their titles.
+// Notes on the remedies that do not depend on the log, sorted by title.
 doc::Blocks RemedyBlocks(const Report& report) {
   std::set<const Remedy*> remedies;
   for (const Diagnosis& finding : report.findings) {
@@ -207,7 +208,7 @@ doc::Blocks RemedyBlocks(const Report& report) {
     list.items.push_back(std::move(item));
   }
   if (list.items.empty()) return {};
-  return {{doc::Section{"", "The remedies in general", {std::move(list)}, false, true}, doc::Depth::kMore}};
+  return {{doc::Section{"", "Notes on the remedies", {std::move(list)}, false, true}, doc::Depth::kMore}};
 }
 
 }  // namespace
@@ -215,7 +216,7 @@ doc::Blocks RemedyBlocks(const Report& report) {
 std::string CommonFolder(const Report& report) {
   if (report.findings.size() < 2) return {};
   std::string folder = report.findings.front().where.artifact.path;
-  folder.erase(folder.rfind('/') + 1);  // all of it if there is none
+  folder.erase(folder.rfind('/') + 1);  // the whole path if there is no slash
   for (const Diagnosis& finding : report.findings) {
     while (!folder.empty() && !finding.where.artifact.path.starts_with(folder))
       folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
@@ -244,7 +245,7 @@ void AddBatch(const Report& report, doc::Document* document) {
   table.columns = {{"failure"},
                    {"program"},
                    {"too much", Column::Kind::kNumber, 0, doc::Depth::kMore},
-                   {"first cure"},
+                   {"first remedy"},
                    {"processes", Column::Kind::kNumber, 0, doc::Depth::kMore},
                    {"first seen"},
                    {"where"}};
@@ -253,8 +254,8 @@ void AddBatch(const Report& report, doc::Document* document) {
     table.rows.back().anchor = document->findings[i].anchor;
   }
   table.left_out = findings.size() - table.rows.size();
-  table.elsewhere = " (--format json has all)";
-  table.caption = "for one of them whole: whyoom and the name of its input";
+  table.elsewhere = " (--format json lists all)";
+  table.caption = "run whyoom on one input for its full report; --brief lists whole names";
   document->failures = {
       doc::Section{"all failures", "All failures", {std::move(table)}, true, false, "failures-title"}};
   document->remedies = RemedyBlocks(report);

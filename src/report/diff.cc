@@ -16,7 +16,7 @@ using doc::Words;
 using Kind = doc::Span::Kind;
 using ColumnKind = doc::Column::Kind;
 
-constexpr std::size_t kRows = 8;  // allocations shown; the JSON has all
+constexpr std::size_t kRows = 8;  // allocations shown; the JSON lists all
 constexpr std::size_t kBar = 30;  // columns
 
 const char* Name(RowChangeKind kind) {
@@ -73,7 +73,8 @@ void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
   };
   add(need->before, OverSpans("before", comparison.over_before, comparison.at_least_before));
   add(need->after, OverSpans("after", comparison.over_after, comparison.at_least_after));
-  doc::AddSection({.label = "needs", .title = "Needed", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
+  doc::AddSection({.label = "needs", .title = "Memory needed", .blocks = {std::move(table)}}, doc::Depth::kAlways,
+                  blocks);
 }
 
 void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
@@ -111,7 +112,7 @@ std::string Sizes(const RowChange& row) {
 
 void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
   if (!comparison.rows_compared) return;
-  doc::Section section{.label = "takes", .title = "Allocations that changed most"};
+  doc::Section section{.label = "list", .title = "Allocations that changed most"};
   if (comparison.rows.empty()) {
     section.blocks.emplace_back(doc::Paragraph{Words("none of the listed allocations changed")});
   } else {
@@ -132,7 +133,7 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
     }
     table.caption = "allocations that changed most";
     table.left_out = comparison.rows.size() - shown;
-    table.elsewhere = " (--format json has all)";
+    table.elsewhere = " (--format json lists all)";
     section.blocks.emplace_back(std::move(table));
   }
   if (comparison.unchanged_rows > 0)
@@ -154,7 +155,7 @@ void AddSeemingRemedies(const Comparison& comparison, const RuleSet& rules, doc:
   }
   if (list.items.empty())
     list.items.push_back({Words("The allocations do not show which remedy was applied, if any.")});
-  doc::AddSection({.label = "seems", .title = "Remedies that seem applied", .blocks = {std::move(list)}},
+  doc::AddSection({.label = "seems", .title = "Remedies that seem to have been applied", .blocks = {std::move(list)}},
                   doc::Depth::kAlways, blocks);
 }
 
@@ -163,7 +164,7 @@ void AddSeemingRemedies(const Comparison& comparison, const RuleSet& rules, doc:
 doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules) {
   const Comparison& comparison = diff.comparison;
   doc::Blocks blocks = {DiffVerdictBlock(diff)};
-  // The figures of failures of different kinds cannot be compared.
+  // Figures of different kinds of failures are not comparable.
   if (comparison.change != RunChange::kOtherFailure) {
     AddNeeds(comparison, &blocks);
     AddTotals(comparison, &blocks);

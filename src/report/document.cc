@@ -22,7 +22,7 @@ bool IsEmpty(const Block& block) {
   return false;
 }
 
-// Of the rest, what is kMore is kept whole.
+// An element of kMore is kept with all that is in it.
 Pass Below(Depth depth, Pass pass) { return pass == Pass::kRest && depth == Depth::kMore ? Pass::kAll : pass; }
 
 void SelectItems(List* list, Pass pass, Drawings drawings) {
@@ -35,7 +35,7 @@ void SelectItems(List* list, Pass pass, Drawings drawings) {
   list->items = std::move(kept);
 }
 
-// Whether the block is kept.
+// Returns false if the block is to be removed.
 bool SelectIn(Block* block, Pass pass, Drawings drawings) {
   const Pass below = Below(block->depth, pass);
   if (auto* section = std::get_if<Section>(&block->content)) {
@@ -51,7 +51,7 @@ bool SelectIn(Block* block, Pass pass, Drawings drawings) {
   const bool is_drawing =
       std::holds_alternative<MemoryBar>(block->content) || std::holds_alternative<TimesChart>(block->content);
   if (is_drawing && drawings == Drawings::kDropped) return false;
-  bool keeps_more = false;  // a table of which kBrief leaves rows out is whole in the rest
+  bool keeps_more = false;  // kRest keeps the whole of a table that kBrief shortens
   if (auto* table = std::get_if<Table>(&block->content)) {
     const auto is_more = [](const Row& row) { return row.depth == Depth::kMore; };
     keeps_more = pass == Pass::kRest && std::any_of(table->rows.begin(), table->rows.end(), is_more);

@@ -53,7 +53,7 @@ std::optional<std::string> FromBase64(std::string_view text) {
     group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFFU;
     if (++digits % 4 != 1) bytes += static_cast<char>(group >> (6 - 2 * ((digits - 1) % 4)) & 0xFFU);
   }
-  if (ToBase64(bytes) != text) return std::nullopt;  // padding, and bits that stand for nothing
+  if (ToBase64(bytes) != text) return std::nullopt;  // checks the padding and unused bits
   return bytes;
 }
 
@@ -83,7 +83,7 @@ std::string SarifText(std::string_view text) {
 }
 
 std::string SarifMarkdown(std::string_view text) {
-  const bool has_code = std::count(text.begin(), text.end(), '`') % 2 == 0;  // else one is a backtick by itself
+  const bool has_code = std::count(text.begin(), text.end(), '`') % 2 == 0;  // else one is a plain backquote
   std::string markdown;
   for (bool in_code = false; !text.empty(); in_code = !in_code) {
     const std::size_t end = has_code ? std::min(text.find('`'), text.size()) : text.size();

@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostLinesCompared = 1'000'000;  // lines before it by lines after it
+constexpr std::size_t kMostLinesCompared = 1'000'000;  // lines before times lines after
 
 struct Nothing : Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
@@ -26,7 +26,7 @@ bool IsInside(const std::string& section, std::string_view wanted) {
   return wanted.empty() || section == wanted || section.starts_with(std::string(wanted) + ".");
 }
 
-// Each remedy once, in the order of the lists. `section` empty: all.
+// Lists each remedy once, in the order of the lists. An empty `section` selects all.
 std::vector<RemedyEntry> Entries(const RuleSet& rules, const Lists& lists, std::string_view section) {
   std::vector<RemedyEntry> entries;
   std::map<std::string, std::size_t> seen;
@@ -55,7 +55,7 @@ Explanation OfFailure(const RuleSet& rules, const Failure& failure) {
   return explanation;
 }
 
-// "3" of E1000 is a scenario, "3.C" a place in the page, "1" a family of scenarios.
+// "3" of E1000 is a scenario, "3.C" a section of the page, "1" a family of scenarios.
 std::optional<Explanation> OfPart(const RuleSet& rules, const Failure& failure, const std::string& part) {
   if (part.empty()) return std::nullopt;
   Explanation explanation{Explanation::Kind::kPart, failure.code + "." + part, &failure};
@@ -80,7 +80,7 @@ std::string UpperCase(std::string_view text) {
   return upper;
 }
 
-// How the rule data keys the steps of a framework.
+// The key of a framework's steps in the rule data.
 std::string KeyOf(const RuleSet& rules, const Framework& framework) {
   return &framework == rules.default_framework() ? "" : framework.id;
 }
@@ -103,7 +103,7 @@ std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_vie
   if (const Failure* failure = rules.FindFailure(topic)) return OfFailure(rules, *failure);
   if (const Remedy* remedy = rules.FindRemedy(topic))
     return Explanation{Explanation::Kind::kRemedy, remedy->id, nullptr, {}, {{remedy}}};
-  // Codes such as tpu.vmem hold dots themselves, so the longest code that is a beginning wins.
+  // Codes such as tpu.vmem contain dots themselves, so the longest known code that is a prefix wins.
   for (std::size_t dot = topic.rfind('.'); dot != std::string_view::npos && dot > 0; dot = topic.rfind('.', dot - 1)) {
     const Failure* failure = rules.FindFailure(topic.substr(0, dot));
     if (failure == nullptr) continue;
@@ -194,7 +194,7 @@ CodeChange ChangeIn(const Snippet& snippet) {
       begin = end + 1;
     }
   }
-  // The longest common subsequence: best[i][j] of the lines from i and from j on.
+  // The longest common subsequence: best[i][j] is its length for the lines from i and j on.
   const std::size_t rows = change.before.size();
   const std::size_t columns = change.after.size();
   if (rows * columns > kMostLinesCompared) return change;
@@ -221,7 +221,7 @@ CodeChange ChangeIn(const Snippet& snippet) {
 std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
                                             const std::vector<ShownSnippet>& snippets) {
   std::vector<const NameVersions*> found;
-  const auto holds = [](const std::vector<std::string>& texts, const std::string& name) {
+  const auto contain = [](const std::vector<std::string>& texts, const std::string& name) {
     return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return HoldsName(text, name); });
   };
   for (const NameVersions& versions : rules.name_versions()) {
@@ -229,7 +229,7 @@ std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vec
       return HoldsName(one.snippet->after, versions.id);
     });
     const bool is_in = in_code || std::any_of(steps.begin(), steps.end(), [&](const Steps& one) {
-                         return holds(one.plain, versions.id) || holds(one.of_log, versions.id);
+                         return contain(one.plain, versions.id) || contain(one.of_log, versions.id);
                        });
     if (is_in) found.push_back(&versions);
   }
@@ -248,9 +248,9 @@ std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>&
   if (frameworks.empty() || remedies.empty()) return {};
   const Framework& shown = *frameworks.front();
   const Framework* usual = rules.default_framework();
-  std::string text = fmt::format("Steps are for {}", shown.name);
+  std::string text = fmt::format("The steps are for {}", shown.name);
   if (&shown != usual && usual != nullptr)
-    text += fmt::format(", or where it has none of its own, for {}", usual->name);
+    text += fmt::format(", or for {} if {} has none of its own", usual->name, shown.name);
   std::set<std::string> with_steps;
   for (const RemedyEntry& entry : remedies) {
     for (const auto& [key, steps] : entry.remedy->how) with_steps.insert(key);
@@ -261,7 +261,7 @@ std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>&
     if (!is_shown && with_steps.contains(KeyOf(rules, framework))) others.push_back(framework.name);
   }
   if (others.empty()) return text + ".";
-  text += ". --framework NAME, or all, shows those for ";
+  text += ". Use --framework NAME (or all) for ";
   for (std::size_t i = 0; i < others.size(); ++i)
     text += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + others[i];
   return text + ".";
@@ -269,7 +269,7 @@ std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>&
 
 std::string ResultsWord(const Remedy& remedy) {
   const std::string& safety = remedy.safety;
-  if (remedy.inquiry) return "finds out more";
+  if (remedy.inquiry) return "diagnostic only";
   if (safety == "safe" || safety == "safe_slower") return "stay the same";
   if (safety == "risky") return "may change";
   return "change";
@@ -310,7 +310,7 @@ std::string ListLiterals(const RuleSet& rules) {
       if (at - begin > longest.size()) longest = literal.substr(begin, at - begin);
       begin = at + 1;
     }
-    // An empty line would find every line.
+    // An empty line would match every line.
     if (!longest.empty()) lines.insert(longest);
   }
   std::string text;

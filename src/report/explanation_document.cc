@@ -16,10 +16,9 @@ using doc::Depth;
 using doc::Words;
 using Kind = doc::Span::Kind;
 
-// Up to the end of the first sentence.
 std::string FirstSentence(const std::string& text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    // "i.e. so" is no end.
+    // "i.e. so" does not end the sentence.
     const bool stop = text[i] == '.' && text[i + 1] == ' ';
     if (stop && i + 2 < text.size() && std::islower(static_cast<unsigned char>(text[i + 2])) == 0)
       return text.substr(0, i + 1);
@@ -27,7 +26,7 @@ std::string FirstSentence(const std::string& text) {
   return text;
 }
 
-// "Yes, but slower. Values are computed twice.": whether a remedy leaves the results as they are, and why.
+// Whether a remedy leaves the results unchanged, and why: "Yes, but slower. Values are computed twice."
 std::string SafeText(const std::string& safety, const std::string& safe_why) {
   const std::string word = safety == "safe"          ? "Yes."
                            : safety == "safe_slower" ? "Yes, but slower."
@@ -38,7 +37,6 @@ std::string SafeText(const std::string& safety, const std::string& safe_why) {
 
 doc::Spans Code(const std::string& text) { return Words(Printable(text), Kind::kCode); }
 
-// Of the topic that `link` gives an address for.
 template <typename Topic>
 doc::Spans TopicSpans(const std::string& title, const Topic& topic,
                       const std::function<std::string(const Topic&)>& link) {
@@ -78,7 +76,7 @@ void AddLinks(const std::string& title, const std::vector<Link>& links, doc::Blo
   doc::AddSection({.title = title, .blocks = {std::move(list)}}, Depth::kAlways, blocks);
 }
 
-// The beginning of the first text that the rule data gives as an example.
+// The first lines of the first example text in the rule data.
 doc::Code ExampleOf(const Failure& failure) {
   constexpr std::size_t kLines = 4;
   constexpr std::size_t kBytes = 600;
@@ -94,18 +92,17 @@ doc::Code ExampleOf(const Failure& failure) {
 
 std::string ScenarioAnchor(const Scenario& scenario) { return "scenario-" + PlainName(scenario.id); }
 
-// Nothing for a single one.
+// Adds nothing for a single scenario, unless the topic is a whole failure.
 void AddScenarioList(const Explanation& explanation, doc::Blocks* blocks) {
   doc::List list{.style = doc::List::Style::kFields};
   for (const Scenario* scenario : explanation.scenarios) {
-    const std::string tells = FirstSentence(scenario->about);
-    doc::Item item{doc::Sentence(scenario->title + (tells.empty() ? "" : ". " + tells))};
+    const std::string about = FirstSentence(scenario->about);
+    doc::Item item{doc::Sentence(scenario->title + (about.empty() ? "" : ". " + about))};
     item.label = {{Printable(scenario->id), Kind::kPage, "#" + ScenarioAnchor(*scenario)}};
     list.items.push_back(std::move(item));
   }
   if (list.items.size() > 1 || explanation.kind == Explanation::Kind::kFailure)
-    doc::AddSection({.title = "Scenarios, and what tells them apart", .blocks = {std::move(list)}}, Depth::kAlways,
-                    blocks);
+    doc::AddSection({.title = "Scenarios, and how they differ", .blocks = {std::move(list)}}, Depth::kAlways, blocks);
 }
 
 void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc::Blocks* blocks) {
@@ -120,20 +117,19 @@ void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc:
                            {Words(CostWord(*entry.remedy))},
                            {doc::Sentence(entry.section)}}});
   }
-  blocks->emplace_back(doc::Section{.title = "What helps, and what it costs", .blocks = {std::move(table)}});
+  blocks->emplace_back(doc::Section{.title = "Remedies and their cost", .blocks = {std::move(table)}});
 }
 
-// In text a scenario of which the list of scenarios says all is left out.
+// Text omits a scenario if the list of scenarios already contains all of it.
 void AddScenario(const Explanation& explanation, const Scenario& scenario, const PageLinks& links,
                  doc::Blocks* blocks) {
   doc::Blocks about;
   AddParagraph(scenario.about, &about);
   if (scenario.retry) AddParagraph(RetryText(*scenario.retry), &about);
   about.emplace_back(
-      doc::Paragraph{doc::Joined({Words("A diagnosis names it where "), Code(scenario.when.source()), Words(".")})},
+      doc::Paragraph{doc::Joined({Words("A diagnosis names it if "), Code(scenario.when.source()), Words(".")})},
       Depth::kMore);
-  AddListSection("What a diagnosis says of the log, as far as it is known", Outlines(scenario.why), Depth::kMore,
-                 &about);
+  AddListSection("Sentences of a diagnosis, if their values are known", Outlines(scenario.why), Depth::kMore, &about);
   std::vector<doc::Spans> remedies;
   for (const RemedyUse& use : InOrder(scenario.remedies)) {
     for (const RemedyEntry& entry : explanation.remedies) {
@@ -141,17 +137,16 @@ void AddScenario(const Explanation& explanation, const Scenario& scenario, const
     }
   }
   if (!remedies.empty()) {
-    about.emplace_back(
-        doc::Paragraph{doc::Joined({Words("Remedies, in the order that holds where the log says nothing: "),
-                                    doc::Joined(remedies, ", "), Words(".")})},
-        Depth::kMore);
+    about.emplace_back(doc::Paragraph{doc::Joined(
+                           {Words("Remedies, in the default order: "), doc::Joined(remedies, ", "), Words(".")})},
+                       Depth::kMore);
   }
-  const bool is_told = explanation.kind == Explanation::Kind::kFailure && !scenario.retry &&
-                       FirstSentence(scenario.about) == scenario.about;
+  const bool is_listed = explanation.kind == Explanation::Kind::kFailure && !scenario.retry &&
+                         FirstSentence(scenario.about) == scenario.about;
   blocks->emplace_back(doc::Section{.title = "Scenario " + scenario.id + ": " + scenario.title,
                                     .blocks = std::move(about),
                                     .anchor = ScenarioAnchor(scenario)},
-                       is_told ? Depth::kMore : Depth::kAlways);
+                       is_listed ? Depth::kMore : Depth::kAlways);
 }
 
 void AddField(const std::string& label, const doc::Spans& text, doc::List* fields) {
@@ -166,7 +161,7 @@ doc::List FieldsOf(const Remedy& remedy) {
   AddField("Safe?", doc::Sentence(SafeText(remedy.safety, remedy.safe_why)), &fields);
   for (const OtherSafety& other : remedy.safety_when) {
     AddField("Safe?",
-             doc::Joined({Words("Where "), Code(other.when.source()), Words(": "),
+             doc::Joined({Words("If "), Code(other.when.source()), Words(": "),
                           doc::Sentence(SafeText(other.safety, other.safe_why))}),
              &fields);
   }
@@ -181,9 +176,9 @@ void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
   for (const Steps& steps : all) {
     std::string title = "How";
     if (steps.framework != nullptr) title += " in " + steps.framework->name;
-    if (steps.stand_in) title += " (there are no other steps)";
+    if (steps.stand_in) title += " (the default steps)";
     doc::Blocks content = {ListOf(steps.plain, doc::List::Style::kSteps)};
-    AddListSection("With what the log tells", steps.of_log, Depth::kMore, &content);
+    AddListSection("With values from the log", steps.of_log, Depth::kMore, &content);
     doc::AddSection({.title = title, .blocks = std::move(content), .follows = true}, Depth::kAlways, blocks);
   }
 }
@@ -199,7 +194,7 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
   doc::AddSection({.title = "Before and after", .blocks = std::move(code), .follows = true}, Depth::kAlways, blocks);
 }
 
-// What `whyoom diff` says of two runs between which the remedy was applied.
+// What `whyoom diff` prints for two runs, if the remedy was applied in between.
 std::vector<std::string> TracesOf(const RuleSet& rules, const Remedy& remedy) {
   std::vector<std::string> texts;
   for (const Trace& trace : rules.traces()) {
@@ -227,7 +222,7 @@ doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks&
   return list;
 }
 
-// All of a remedy but its name. `brief`: only the steps are for text.
+// The content of a remedy, without its name. With `brief`, text shows only the steps.
 doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
                           const PageLinks& links, bool brief = false) {
   doc::Blocks blocks;
@@ -239,19 +234,19 @@ doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Fram
   AddSnippets(snippets, &blocks);
   std::vector<std::string> releases;
   for (const NameVersions* versions : VersionsIn(rules, steps, snippets)) releases.push_back(VersionsText(*versions));
-  doc::AddSection({.title = "Which releases have it", .blocks = {ListOf(releases)}, .follows = true}, depth, &blocks);
-  AddListSection("What in a log speaks for it", Outlines(remedy.evidence), Depth::kMore, &blocks);
+  doc::AddSection({.title = "Required releases", .blocks = {ListOf(releases)}, .follows = true}, depth, &blocks);
+  AddListSection("Evidence for it in a log", Outlines(remedy.evidence), Depth::kMore, &blocks);
   AddListSection("What rules it out", Outlines(remedy.ruled_out), Depth::kMore, &blocks);
-  AddListSection("What a comparison of two runs shows after it", TracesOf(rules, remedy), Depth::kMore, &blocks);
+  AddListSection("What a comparison of two runs shows afterwards", TracesOf(rules, remedy), Depth::kMore, &blocks);
   doc::List with;
   for (const std::string& id : remedy.with) {
     if (const Remedy* other = rules.FindRemedy(id)) with.items.push_back({RemedySpans(*other, links)});
   }
-  doc::AddSection({.title = "Goes well with", .blocks = {std::move(with)}}, Depth::kMore, &blocks);
+  doc::AddSection({.title = "Combines well with", .blocks = {std::move(with)}}, Depth::kMore, &blocks);
   return blocks;
 }
 
-// What is told of a remedy when nothing else is.
+// Further sections for a remedy that is a topic of its own.
 void AddUses(const RuleSet& rules, const Remedy& remedy, const PageLinks& links, doc::Blocks* blocks) {
   doc::AddSection({.title = "Helps with", .blocks = {HelpsWith(rules, remedy, links)}}, Depth::kAlways, blocks);
   AddLinks("Read more", remedy.links, blocks);
@@ -261,7 +256,7 @@ void AddRemedies(const RuleSet& rules, const Explanation& explanation, const Fra
                  const PageLinks& links, doc::Blocks* blocks) {
   doc::Blocks remedies;
   AddParagraph(FrameworksText(rules, explanation.remedies, frameworks), &remedies);
-  AddParagraph("`whyoom explain` with the id of a remedy says more of it.", &remedies);
+  AddParagraph("`whyoom explain REMEDY_ID` describes one remedy in full.", &remedies);
   const bool brief = explanation.kind == Explanation::Kind::kPart && !explanation.scenarios.empty();
   for (const RemedyEntry& entry : explanation.remedies) {
     const Remedy& remedy = *entry.remedy;
@@ -290,13 +285,12 @@ void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blo
       std::all_of(scenarios.begin(), scenarios.end(), [](const Scenario* one) { return one->retry.has_value(); });
   if (failure.retry && !all_answer) AddParagraph(RetryText(*failure.retry), blocks);
   if (doc::Code example = ExampleOf(failure); !example.lines.empty()) {
-    blocks->emplace_back(doc::Section{.title = "Such a log reads, for example", .blocks = {std::move(example)}},
-                         Depth::kMore);
+    blocks->emplace_back(doc::Section{.title = "Example of such a log", .blocks = {std::move(example)}}, Depth::kMore);
   }
   AddScenarioList(explanation, blocks);
   AddRemedyTable(explanation, links, blocks);
   for (const Scenario* scenario : explanation.scenarios) AddScenario(explanation, *scenario, links, blocks);
-  AddListSection("What a diagnosis says whatever the scenario", Outlines(failure.why), Depth::kMore, blocks);
+  AddListSection("Sentences for every scenario", Outlines(failure.why), Depth::kMore, blocks);
 }
 
 }  // namespace

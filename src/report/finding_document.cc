@@ -1,4 +1,4 @@
-// A failure: the verdict, why, what takes the memory, what to do.
+// Builds the document of a failure: the verdict, why, the largest allocations, what to do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,17 +43,17 @@ std::vector<doc::BarPart> BarOf(const Allocation& row, double times = 1, const s
   return parts;
 }
 
-constexpr std::size_t kMaxGroups = 256;  // a list of different rows beyond that is no compiler's
+constexpr std::size_t kMaxGroups = 256;  // no compiler lists more different rows
 
-// Rows of one size and shape, which are one line for people: a deep model has dozens.
+// Rows of the same size and shape share one line, because a deep model has dozens.
 struct AllocationGroup {
   const Allocation* first;  // borrowed from the finding
-  std::string shape;        // without layout, as the log has it
+  std::string shape;        // without layout, as in the log
   std::size_t count;
-  bool of_more = false;  // not all of them are from the source line of the first
+  bool of_more = false;  // some rows have another source line than the first
 };
 
-// The largest first. Rows below a mebibyte are left out.
+// Sorted by size, largest first. Omits rows below 1 MiB.
 std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
   std::vector<AllocationGroup> groups;
   for (const Allocation& row : finding.allocations) {
@@ -76,7 +76,7 @@ std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
   return groups;
 }
 
-// Where the same failure was reported beside the first place: "line 90" in the same artifact, else "b.log:7".
+// Further places of the failure: "line 90" in the same artifact, else "b.log:7".
 std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
   std::vector<std::string> places;
   for (const Where& where : finding.Also()) {
@@ -103,7 +103,7 @@ class FindingBuilder {
     AddLargest();
     if (finding_.prospects) AddMemory(*finding_.prospects, finding_.facts.Number("limit_bytes"), &blocks_);
     AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
-    AddSection("again", "Starting it again", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
+    AddSection("retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
     AddMore();
     if (pass_ == doc::Pass::kBrief) return std::move(blocks_);
     AddAllocations();
@@ -151,7 +151,7 @@ void FindingBuilder::AddVerdict() {
   blocks_.emplace_back(std::move(verdict));
 }
 
-// So that need, limit and every allocation have room.
+// Large enough for the need, the limit and every allocation.
 doc::BarScale FindingBuilder::Scale() const {
   doc::BarScale scale{0, finding_.facts.Number("limit_bytes")};
   for (const Allocation& row : finding_.allocations)
@@ -174,12 +174,12 @@ void FindingBuilder::AddNeed() {
       bar.rows.push_back(std::move(part));
     }
   }
-  // A report lists the allocations of the program, which lie beside the arguments; a dump lists all.
+  // A report lists the program's allocations without the arguments; a dump lists all of them.
   const double arguments = finding_.facts.Number("arguments_bytes").value_or(0);
   if (!bar.rows.empty() && finding_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
     bar.rows.insert(bar.rows.begin(), {arguments, "nothing", "", false});
-  doc::Table table{"parts", "what is needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0};
-  table.columns.push_back({"of the need", doc::Column::Kind::kNumber, 5});
+  doc::Table table{"parts", "memory needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0};
+  table.columns.push_back({"share", doc::Column::Kind::kNumber, 5});
   table.columns.push_back({"part", doc::Column::Kind::kSwatch, 12});
   table.scale.whole = std::max(need_->need, need_->have);
   const auto add = [&](const doc::BarPart& part, const std::string& share) {
@@ -191,15 +191,16 @@ void FindingBuilder::AddNeed() {
   Blocks parts = {std::move(table)};
   if (const auto reserved = finding_.facts.Number("system_reserved_bytes"); reserved && *reserved > 0) {
     parts.emplace_back(doc::Paragraph{
-        Words("The system reserves " + SizeText(*reserved) + " more, which the limit mostly leaves out already.")});
+        Words("The runtime reserves another " + SizeText(*reserved) + ", usually already excluded from the limit.")});
   }
-  doc::AddSection({"parts", "The parts of the need", std::move(parts), false, true}, Depth::kMore, &blocks_);
+  doc::AddSection({"parts", "Memory needed, by part", std::move(parts), false, true}, Depth::kMore, &blocks_);
 }
 
 void FindingBuilder::AddWhy() {
   if (finding_.why.empty()) {
     if (!finding_.message.empty())
-      AddSection("says", "The log says", {doc::Pre{CutBytes(Printable(finding_.message), kMessage), kBriefMessage}});
+      AddSection("log", "Message in the log",
+                 {doc::Pre{CutBytes(Printable(finding_.message), kMessage), kBriefMessage}});
     return;
   }
   doc::List list;
@@ -212,7 +213,7 @@ void FindingBuilder::AddLargest() {
   doc::Table table;
   table.style = "allocations";
   table.scale = Scale();
-  table.caption = table.scale.limit ? "the largest allocations, each beside the limit" : "the largest allocations";
+  table.caption = table.scale.limit ? "largest allocations (bar: share of the limit)" : "largest allocations";
   table.columns = {{"size", doc::Column::Kind::kNumber, 10},
                    {"", doc::Column::Kind::kBar, 12},
                    {"padding", doc::Column::Kind::kNumber, 0, Depth::kMore},
@@ -225,7 +226,7 @@ void FindingBuilder::AddLargest() {
     std::string from = SourceText(row) + (group.of_more && !row.source_file.empty() ? " and others" : "");
     if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
     std::string shape = Printable(group.shape);
-    if (shape.empty()) shape = from.empty() ? "the log does not say of what shape" : std::exchange(from, "");
+    if (shape.empty()) shape = from.empty() ? "shape not in the log" : std::exchange(from, "");
     const std::string count = group.count > 1 ? fmt::format("{} × ", group.count) : "";
     table.rows.push_back({{{Words(SizeText(static_cast<double>(*row.size_bytes)))},
                            {{}, BarOf(row)},
@@ -241,13 +242,13 @@ void FindingBuilder::AddLargest() {
   if (smaller > 0)
     blocks.emplace_back(doc::Paragraph{Words(fmt::format("and {} smaller (--all shows them)", smaller))},
                         Depth::kBrief);
-  AddSection("takes", "Largest allocations", std::move(blocks));
+  AddSection("top", "Largest allocations", std::move(blocks));
 }
 
 void FindingBuilder::AddMore() {
   const std::vector<Link>& links = finding_.failure->links;
-  Blocks blocks = {doc::Command{ExplainCommand(finding_), Words(" says what it means, offline"),
-                                links.empty() ? "" : links.front().url}};
+  Blocks blocks = {
+      doc::Command{ExplainCommand(finding_), Words(" explains it, offline"), links.empty() ? "" : links.front().url}};
   doc::List list;
   for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
   if (!list.items.empty()) blocks.emplace_back(std::move(list), Depth::kMore);
@@ -264,7 +265,7 @@ void FindingBuilder::AddAllocations() {
   if (finding_.allocations.empty()) return;
   doc::Table table;
   table.style = "allocations";
-  table.caption = "each allocation, with its padding";
+  table.caption = "all listed allocations, with padding";
   table.columns = {{"size", doc::Column::Kind::kNumber, 10},
                    {"padding", doc::Column::Kind::kNumber},
                    {"log", doc::Column::Kind::kNumber},
@@ -297,7 +298,7 @@ void FindingBuilder::AddOrigin() {
   Blocks blocks = {std::move(list)};
   if (!finding_.message.empty() && !finding_.why.empty())
     blocks.insert(blocks.begin(), doc::Pre{CutBytes(Printable(finding_.message), kMessage)});
-  AddSection("from", "The message and where it stands", std::move(blocks), Depth::kMore);
+  AddSection("where", "The error message and where it appears", std::move(blocks), Depth::kMore);
 }
 
 }  // namespace

@@ -17,19 +17,19 @@ namespace {
 
 constexpr std::size_t kLongestProgram = 200;
 
-// One of these says that the log leaves open what happened: in a sentence, in a headline.
+// Names the possible scenarios if the log does not decide: in a sentence, in a headline.
 std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
   std::string list;
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
   if (list.empty()) return {};
-  return candidates.size() == 1 ? "The log cannot tell for sure: " + list + "?"
-                                : "The log cannot tell which: " + list + ".";
+  return candidates.size() == 1 ? "Possibly " + list + "; the log does not show it for certain."
+                                : "The log does not show which: " + list + ".";
 }
 
 std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
   std::string list;
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " or ") + candidate->title;
-  return list.empty() ? "" : " – the log cannot tell for sure: " + list;
+  return list.empty() ? "" : " – possibly " + list;
 }
 
 std::string ScenarioText(const Diagnosis& finding) {
@@ -60,7 +60,7 @@ std::optional<Need> NeedOf(const Diagnosis& finding) {
   if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
   const auto is = [&](double bytes, const char* fact) { return finding.facts.Number(fact) == bytes; };
   const bool compile = finding.failure->phase == "compile";
-  // What is in use may be part of the need; then it is held against all that there is.
+  // Memory in use may be part of the need. Then the need is compared with all memory, not with the free part.
   const bool one_request = !compile && is(*need, "request_bytes");
   const bool all_there_is = compile || is(*have, "limit_bytes");
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
@@ -83,11 +83,11 @@ std::string ExcessText(const Need& need) {
 }
 
 std::string SafetyText(const RankedRemedy& ranked) {
-  if (ranked.remedy->inquiry) return "finds out more";
+  if (ranked.remedy->inquiry) return "diagnostic only";
   if (ranked.safety == "safe") return "results stay the same";
   if (ranked.safety == "safe_slower") return "same results, slower";
   if (ranked.safety == "risky") return "may change results";
-  return "changes the training";
+  return "changes training";
 }
 
 std::string SavesText(const RankedRemedy& ranked) {
@@ -108,7 +108,7 @@ std::string EnoughText(const RankedRemedy& ranked) {
 
 namespace {
 
-// " ± 0.4 GiB", how far off what is then needed may be; empty if it is not worth a figure.
+// " ± 0.4 GiB", the error of the remaining need; empty if it is small.
 std::string SpreadText(const RankedRemedy& ranked) {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
@@ -135,7 +135,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
   const bool is_searched = finding.prospects && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
-    return {"what it saves is unknown, the program does not show it", SafetyText(ranked)};
+    return {"savings unknown: the program does not show them", SafetyText(ranked)};
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
@@ -146,11 +146,11 @@ std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis
 std::string RetryAnswer(const Retry& retry) {
   switch (retry.answer) {
     case Retry::Answer::kNever:
-      return "Starting the same job again will fail the same way.";
+      return "A retry will fail the same way.";
     case Retry::Answer::kMaybe:
-      return "Starting the same job again may succeed.";
+      return "A retry may succeed.";
     default:
-      return retry.why.empty() ? "" : "Whether the same job succeeds when it is started again is not known.";
+      return retry.why.empty() ? "" : "The log does not show whether a retry would succeed.";
   }
 }
 
@@ -203,7 +203,7 @@ std::string ExplainCommand(const Diagnosis& finding) {
   const bool is_other = !finding.framework.empty() && (usual == nullptr || finding.framework != usual->id);
   if (is_other) command += " --framework " + ShellWord(finding.framework);
   for (const std::string& path : finding.rules->given()) {
-    // What begins with a hyphen would be taken for another option.
+    // A path that starts with a hyphen would be parsed as an option.
     command += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
   }
   return command;
@@ -211,11 +211,10 @@ std::string ExplainCommand(const Diagnosis& finding) {
 
 std::string CautionText(const Diagnosis& finding) {
   if (finding.confidence != Confidence::kLow) return {};
-  if (finding.contradictions.empty())
-    return "Only a fragment of the message is in the log, so little can be said for sure.";
+  if (finding.contradictions.empty()) return "The log contains only a fragment of the message, so little is certain.";
   std::string text;
   for (const Contradiction& contradiction : finding.contradictions) text += Printable(contradiction.text) + " ";
-  return text + "Nothing is concluded from such figures.";
+  return text + "These figures are not used.";
 }
 
 FindingView ViewOf(const Diagnosis& finding) {

@@ -18,7 +18,7 @@ std::size_t NextCharacter(std::string_view text, std::size_t at) {
   return at;
 }
 
-// The longest beginning of `text` that takes at most `columns`; at least one character.
+// The longest prefix of `text` that fits `columns`; at least one character.
 std::size_t FittingBytes(std::string_view text, std::size_t columns) {
   std::size_t fits = 0;
   std::size_t taken = 0;
@@ -31,7 +31,7 @@ std::size_t FittingBytes(std::string_view text, std::size_t columns) {
   return fits;
 }
 
-// A character takes four bytes at most, so what has more bytes than that is too wide without counting.
+// A character has at most four bytes, so longer texts are too wide without counting.
 bool WiderThan(std::string_view text, std::size_t columns) {
   return text.size() > 4 * columns || DisplayWidth(text) > columns;
 }
@@ -46,7 +46,7 @@ bool IsUnit(std::string_view word) {
   return std::find(std::begin(kUnits), std::end(kUnits), word) != std::end(kUnits);
 }
 
-// Whether a reader would stumble if a line ended between two words: "5.75 | GiB", "(line | 12)", "· 4 | Use", "x | ·".
+// True if a line break between two words would be awkward: "5.75 | GiB", "(line | 12)", "· 4 | Use", "x | ·".
 bool BelongTogether(std::string_view before, std::string_view word, std::string_view next) {
   return (IsFigure(word) && IsUnit(next)) || word == "(line" || (before == "·" && IsFigure(word)) || next == "·";
 }
@@ -56,7 +56,7 @@ std::string_view NextWord(std::string_view text, std::size_t at) {
   return text.substr(begin, text.find(' ', begin) - begin);
 }
 
-// The next word from `at` on, with those that belong to it.
+// The next word from `at` on, with the words that must stay on its line.
 std::string_view NextChunk(std::string_view text, std::size_t at, std::string_view before) {
   constexpr std::size_t kMostWords = 6;
   std::string_view word = NextWord(text, at);
@@ -86,7 +86,7 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width) {
       lines.push_back(std::move(line));
       line.clear();
     }
-    // URLs and flags are to be copied, so they stay whole; what is longer than any of those is broken.
+    // URLs and flags must stay whole to be copied. Only words longer than any of those are broken.
     while (line.empty() && WiderThan(word, kLongestWord)) {
       const std::size_t fits = FittingBytes(word, kLongestWord);
       lines.emplace_back(word.substr(0, fits));
@@ -113,7 +113,7 @@ std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_v
 
 std::string Bar(double part, double whole, std::size_t columns) {
   if (!(whole > 0) || !(part > 0)) return std::string(columns, ' ');
-  // Eighths of a cell, so that small differences show.
+  // Draws eighths of a cell, so that small differences are visible.
   static const char* const kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double cells = std::min(1.0, part / whole) * static_cast<double>(columns);
   const auto eighths = std::max<long>(1, std::lround(cells * 8));
@@ -152,7 +152,7 @@ std::string Shorten(std::string_view text, std::size_t columns) {
 
 namespace {
 
-// White space that GitHub's runner trims in front of a command: what .NET's Char.IsWhiteSpace says is some.
+// White space that GitHub's runner trims before a command, as defined by .NET's Char.IsWhiteSpace.
 bool IsWhiteSpace(char32_t code) {
   return code == ' ' || (code >= 0x9 && code <= 0xD) || code == 0x85 || code == 0xA0 || code == 0x1680 ||
          (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
@@ -168,7 +168,7 @@ std::size_t AfterBlanks(std::string_view page, std::size_t at) {
   return at;
 }
 
-// Behind white space, and at the very begin of a line.
+// Commands after white space, and commands at the very start of a line.
 constexpr std::string_view kLineCommands[] = {"::", "section_start:", "section_end:", "travis_fold:", "travis_time:"};
 constexpr std::string_view kGroups[] = {"--- ", "+++ ", "~~~ ", "^^^ "};
 

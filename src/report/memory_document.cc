@@ -1,4 +1,4 @@
-// How a program fills the memory: its parts, kinds, modules, order; and programs that are no failures.
+// Builds the document of a program's memory (parts, kinds, modules, schedule), and of programs that fit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,13 +16,13 @@ using doc::BarPart;
 using doc::Depth;
 using doc::Words;
 
-constexpr std::size_t kKinds = 4;  // with all others as one more
+constexpr std::size_t kKinds = 4;  // shown; the rest are summed up
 constexpr std::size_t kModules = 20;
 constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 50;
 constexpr std::size_t kModuleName = 80;  // columns
-constexpr double kNothing = 0.005;       // of the need: what is below is rounding
-constexpr double kFlat = 0.95;           // of the peak: a timeline that never goes below shows nothing
+constexpr double kNothing = 0.005;       // of the need; less is a rounding error
+constexpr double kFlat = 0.95;           // of the peak; a timeline that never falls below shows nothing
 constexpr std::size_t kFewestMoments = 4;
 
 BarPart PartOf(const std::string& kind, double bytes, const std::string& label = "") {
@@ -55,7 +55,7 @@ doc::Row KindRow(const MemoryShare& share, Depth depth) {
   return row;
 }
 
-// Those behind the first few as one.
+// Sums up the kinds after the first kKinds.
 MemoryShare OthersOf(const std::vector<MemoryShare>& shares) {
   MemoryShare others;
   others.name = "others";
@@ -70,11 +70,11 @@ MemoryShare OthersOf(const std::vector<MemoryShare>& shares) {
 doc::Table KindsTable(const std::vector<MemoryShare>& shares) {
   doc::Table table;
   table.style = "parts kinds";
-  table.caption = "the memory at its fullest, by kind";
+  table.caption = "memory by kind";
   table.columns = {{"size", doc::Column::Kind::kNumber, 10},
-                   {"of the need", doc::Column::Kind::kNumber, 5},
-                   {"what", doc::Column::Kind::kSwatch, 10},
-                   {"most of it in"}};
+                   {"share", doc::Column::Kind::kNumber, 5},
+                   {"kind", doc::Column::Kind::kSwatch, 10},
+                   {"largest modules"}};
   const bool has_others = shares.size() > kKinds + 1;
   table.scale.whole = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -85,7 +85,7 @@ doc::Table KindsTable(const std::vector<MemoryShare>& shares) {
   return table;
 }
 
-// What each of the user's modules takes, by kind.
+// The memory of the user's modules, by kind.
 doc::Table ModulesTable(const Prospects& prospects) {
   std::map<std::string, std::pair<double, std::vector<BarPart>>> modules;
   for (const MemoryPart& part : prospects.memory) {
@@ -101,7 +101,7 @@ doc::Table ModulesTable(const Prospects& prospects) {
                    [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
   doc::Table table;
   table.style = "modules";
-  table.caption = "the largest of each kind";
+  table.caption = "memory by module (only the largest of each kind)";
   table.columns = {{"size", doc::Column::Kind::kNumber, 10}, {"", doc::Column::Kind::kBar, 10}, {"module"}};
   for (std::size_t i = 0; i < std::min(sorted.size(), kModules); ++i) {
     const auto& [name, module] = sorted[i];
@@ -112,7 +112,7 @@ doc::Table ModulesTable(const Prospects& prospects) {
   return table;
 }
 
-// In order of size as programs, those behind the first ones by name.
+// Lists the programs after the first ones, by name. Report::programs is sorted by size.
 doc::Table OtherPrograms(const Report& report) {
   doc::Table table;
   table.style = "programs";
@@ -140,10 +140,10 @@ doc::Blocks ProgramBlocks(const CompiledProgram& program) {
     bar.parts.push_back({bytes, styles[bar.parts.size() % 3], name, false});
     parts.items.push_back({Words(name + " " + SizeText(bytes))});
   }
-  doc::Blocks takes;
-  if (!program.prospects) takes.emplace_back(std::move(bar));
-  takes.emplace_back(std::move(parts));
-  if (!view.parts.empty()) blocks.emplace_back(doc::Section{"takes", "What it takes", std::move(takes)});
+  doc::Blocks needs;
+  if (!program.prospects) needs.emplace_back(std::move(bar));
+  needs.emplace_back(std::move(parts));
+  if (!view.parts.empty()) blocks.emplace_back(doc::Section{"needs", "Memory needed", std::move(needs)});
   if (program.prospects) AddMemory(*program.prospects, limit, &blocks);
   if (!view.note.empty())
     blocks.emplace_back(doc::Section{"note", "Note", {doc::Paragraph{doc::Sentence(view.note)}}, true});
@@ -163,21 +163,21 @@ void AddMemory(const Prospects& prospects, const std::optional<double>& limit, d
       bar.alternative += (bar.alternative.empty() ? "" : ", ") + share.name + " " + AmountText(share);
     }
     bar.scale.whole = std::max(bar.scale.whole, limit.value_or(0));
-    doc::Blocks fills = {std::move(bar), KindsTable(shares)};
+    doc::Blocks peak = {std::move(bar), KindsTable(shares)};
     TimelineView timeline = TimelineViewOf(prospects);
     const auto least = std::min_element(timeline.bytes.begin(), timeline.bytes.end());
     const bool is_flat = timeline.bytes.size() < kFewestMoments || *least > kFlat * timeline.most;
-    if (!is_flat) fills.emplace_back(doc::Timeline{std::move(timeline), limit});
-    blocks->emplace_back(doc::Section{"fills", "What fills the memory", std::move(fills)});
+    if (!is_flat) peak.emplace_back(doc::Timeline{std::move(timeline), limit});
+    blocks->emplace_back(doc::Section{"peak", "Memory at the peak", std::move(peak)});
     doc::Table modules = ModulesTable(prospects);
     if (modules.rows.size() > 1)
-      blocks->emplace_back(doc::Section{"in", "By module of your model", {std::move(modules)}, false, true},
+      blocks->emplace_back(doc::Section{"model", "Memory by module of your model", {std::move(modules)}, false, true},
                            Depth::kMore);
   }
   doc::List room{.style = doc::List::Style::kJoined};
   for (const std::string& sentence : RoomTexts(prospects.room)) room.items.push_back({doc::Sentence(sentence)});
   if (!room.items.empty())
-    blocks->emplace_back(doc::Section{"room", "What would fit", {std::move(room)}, !shares.empty()});
+    blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, !shares.empty()});
 }
 
 std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
@@ -204,7 +204,7 @@ std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
   add(padding, "temp", "padding of temporaries", true);
   add(fragments, "frag", "fragmentation");
   add(fact("program_bytes") - temporaries, "other", "rest of the program");
-  add(left, "rest", parts.empty() ? need.need_word : "not itemised");
+  add(left, "rest", parts.empty() ? need.need_word : "not broken down");
   return parts;
 }
 
@@ -221,7 +221,7 @@ doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked) {
   return {{{after, after <= need.have ? "fits" : "over", "", false}, {need.need - after, "saved", "", false}},
           {std::max(need.need, need.have), need.have},
           true,
-          fmt::format("Needed after it: about {} of {} {}", SizeText(after), SizeText(need.have), need.have_word)};
+          fmt::format("Needed with it: about {} of {} {}", SizeText(after), SizeText(need.have), need.have_word)};
 }
 
 std::vector<doc::Part> ProgramParts(const Report& report) {

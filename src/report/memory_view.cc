@@ -14,11 +14,11 @@
 namespace whyoom {
 namespace {
 
-constexpr double kWorthTelling = 0.005;  // of the whole
+constexpr double kLeastShare = 0.005;  // of the whole
 constexpr std::size_t kMostModules = 3;
 constexpr std::size_t kLongestModule = 60;  // columns
 
-// In the words of people who train and serve models.
+// The usual terms of people who train and serve models.
 std::string NameOf(const std::string& kind) {
   static const std::map<std::string, std::string> names = {{"weights", "weights"},
                                                            {"gathered_weights", "weights gathered from other devices"},
@@ -33,12 +33,12 @@ std::string NameOf(const std::string& kind) {
                                                            {"outputs", "outputs"},
                                                            {"constants", "constants"},
                                                            {"fragmentation", "gaps between arrays"},
-                                                           {"unknown", "not told apart"}};
+                                                           {"unknown", "unclassified"}};
   const auto name = names.find(kind);
   return name == names.end() ? Printable(kind) : name->second;
 }
 
-// Where nothing tells that it is a batch, the dimension is called by its place.
+// If the dimension is not known to be a batch or sequence, names it by its position.
 std::string LongestText(const std::string& what, const std::optional<AxisPlace>& axis) {
   if (!axis || !axis->name.empty()) return what + " that fits: ";
   return fmt::format("longest axis {} of {} that fits: ", axis->number,
@@ -46,8 +46,8 @@ std::string LongestText(const std::string& what, const std::optional<AxisPlace>&
 }
 
 std::string SizesText(std::int64_t fits, std::int64_t now) {
-  if (fits == now) return fmt::format("{}, the present one", fits);
-  // More digits than an estimate has are no help, above all far from what was compiled.
+  if (fits == now) return fmt::format("{}, the current size", fits);
+  // An estimate is not exact, least of all far from the compiled size, so it is rounded down.
   const std::int64_t exact = fits / 4 > now ? 100 : 10000;
   std::int64_t digit = 1;
   while (fits / digit >= exact) digit *= 10;
@@ -55,18 +55,18 @@ std::string SizesText(std::int64_t fits, std::int64_t now) {
 }
 
 std::string PercentText(double part) {
-  return part > 0 && part < kWorthTelling ? "under 1 %" : fmt::format("{:.0f} %", 100 * part);
+  return part > 0 && part < kLeastShare ? "under 1 %" : fmt::format("{:.0f} %", 100 * part);
 }
 
 double Number(const Evidence& facts, const char* name) { return facts.Number(name).value_or(0); }
 
 std::string VerdictOf(const ProgramView& view, const std::string& basis) {
-  const std::string says = basis == "log" ? "By the log it takes " : "It takes ";
-  if (view.limit <= 0) return says + SizeText(view.need) + "; how much the device has is not known";
+  const std::string needs = basis == "log" ? "According to the log, it needs " : "It needs ";
+  if (view.limit <= 0) return needs + SizeText(view.need) + "; the device's memory size is unknown";
   const std::string of = " of " + SizeText(view.limit);
   if (view.need > view.limit)
-    return says + SizeText(view.need) + of + ", " + SizeText(view.need - view.limit) + " too much";
-  return says + SizeText(view.need) + of + " (" + PercentText(view.need / view.limit) + "), " +
+    return needs + SizeText(view.need) + of + ", " + SizeText(view.need - view.limit) + " too much";
+  return needs + SizeText(view.need) + of + " (" + PercentText(view.need / view.limit) + "); " +
          SizeText(view.limit - view.need) + " are free";
 }
 
@@ -78,10 +78,10 @@ std::vector<MemoryShare> SharesOf(const Prospects& prospects) {
   std::vector<MemoryShare> shares;
   for (const MemoryPart& part : prospects.memory) {
     const auto bytes = static_cast<double>(part.bytes);
-    if (bytes <= 0 || bytes < kWorthTelling * whole) continue;
+    if (bytes <= 0 || bytes < kLeastShare * whole) continue;
     MemoryShare share{part.kind, NameOf(part.kind), bytes, bytes / whole};
     for (const auto& [module, size] : part.modules) {
-      if (share.modules.size() == kMostModules || static_cast<double>(size) < kWorthTelling * whole) break;
+      if (share.modules.size() == kMostModules || static_cast<double>(size) < kLeastShare * whole) break;
       share.modules.push_back(Shorten(Printable(module), kLongestModule) + " " + SizeText(static_cast<double>(size)));
     }
     shares.push_back(std::move(share));
@@ -119,7 +119,7 @@ TimelineView TimelineViewOf(const Prospects& prospects) {
 
 std::string FullestText(const TimelineView& timeline) {
   if (timeline.bytes.empty()) return {};
-  return fmt::format("fullest after {:.0f} % of the program: {}", 100 * timeline.most_at, SizeText(timeline.most));
+  return fmt::format("peak {:.0f} % of the way through: {}", 100 * timeline.most_at, SizeText(timeline.most));
 }
 
 ProgramView ViewOf(const CompiledProgram& program) {
@@ -133,11 +133,11 @@ ProgramView ViewOf(const CompiledProgram& program) {
   view.verdict = VerdictOf(view, program.basis);
   const double shared = Number(program.facts, "shared_output_bytes");
   for (const auto& [name, bytes] : {std::pair("arguments", Number(program.facts, "arguments_bytes")),
-                                    std::pair("outputs of their own", Number(program.facts, "output_bytes") - shared),
+                                    std::pair("outputs (not aliased)", Number(program.facts, "output_bytes") - shared),
                                     std::pair("temporaries", Number(program.facts, "hlo_temp_bytes"))}) {
     if (bytes > 0) view.parts.emplace_back(name, bytes);
   }
-  if (view.limit <= 0) view.note = "--hbm 15.75G, or --hbm v5e, tells what the device has";
+  if (view.limit <= 0) view.note = "set the device's memory size with --hbm 15.75G or --hbm v5e";
   return view;
 }
 

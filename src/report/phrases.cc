@@ -9,14 +9,14 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kWordsOfCall = 16;  // a bracket that is open for longer is none
-constexpr std::size_t kShortestHash = 7;  // GitHub links hexadecimal digits from here on to commits
+constexpr std::size_t kWordsOfCall = 16;  // a bracket that stays open longer does not start a call
+constexpr std::size_t kShortestHash = 7;  // GitHub links hexadecimal words of this length to commits
 
 bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-// A run of letters and digits that could be the hash of a commit.
-bool HoldsHash(std::string_view word) {
+// True if a run of letters and digits could be the hash of a commit.
+bool ContainsHash(std::string_view word) {
   std::size_t digits = 0;
   bool hex = true;
   for (std::size_t i = 0; i <= word.size(); ++i) {
@@ -32,7 +32,7 @@ bool HoldsHash(std::string_view word) {
   return false;
 }
 
-// "GH-123", "TICKET-7": what a tracker makes links of.
+// "GH-123", "TICKET-7": issue trackers turn these into links.
 bool IsTicket(std::string_view word) {
   const std::size_t dash = word.rfind('-');
   return dash != std::string_view::npos && dash > 0 && dash + 1 < word.size() && IsAlnum(word[dash - 1]) &&
@@ -45,7 +45,7 @@ bool IsWebHost(std::string_view word) {
          std::tolower(static_cast<unsigned char>(word[2])) == 'w' && word[3] == '.';
 }
 
-// "jax.jit", "train.py": a point with letters around it, on one side more than one ("e.g." is none).
+// "jax.jit", "train.py": a dot between letters, more than one of them on one side (unlike in "e.g.").
 bool IsDotted(std::string_view word) {
   for (std::size_t dot = word.find('.', 1); dot != std::string_view::npos; dot = word.find('.', dot + 1)) {
     if (dot + 1 == word.size() || std::isalpha(static_cast<unsigned char>(word[dot - 1])) == 0 ||
@@ -64,7 +64,7 @@ bool IsWord(std::string_view core) {
     any = any || !IsAscii(c) || IsAlnum(c);
     if (IsAscii(c) && !IsAlnum(c) && kHarmless.find(c) == std::string_view::npos) return false;
   }
-  return any && core.front() != '-' && !HoldsHash(core) && !IsTicket(core) && !IsWebHost(core) && !IsDotted(core);
+  return any && core.front() != '-' && !ContainsHash(core) && !IsTicket(core) && !IsWebHost(core) && !IsDotted(core);
 }
 
 int BracketDepth(std::string_view text) {
@@ -78,10 +78,11 @@ int BracketDepth(std::string_view text) {
 
 bool IsQuoteOpen(std::string_view text) { return std::count(text.begin(), text.end(), '"') % 2 != 0; }
 
-// Where the punctuation behind what begins at `begin` begins; a bracket or quote that closes one inside is none.
+// The start of the punctuation after the text at `begin`. A bracket or quote that is opened inside the text belongs to
+// it.
 std::size_t CoreEnd(std::string_view word, std::size_t begin) {
   std::size_t end = word.size();
-  if (word.size() - begin > 2 && word.ends_with("'s")) end -= 2;  // not of the name
+  if (word.size() - begin > 2 && word.ends_with("'s")) end -= 2;  // not part of the name
   while (end > begin && std::string_view(".,;:!?)\"'").find(word[end - 1]) != std::string_view::npos) {
     const char last = word[end - 1];
     if (last == ')' && BracketDepth(word.substr(begin, end - begin)) >= 0) break;
@@ -91,13 +92,13 @@ std::size_t CoreEnd(std::string_view word, std::size_t begin) {
   return end;
 }
 
-// A stretch of code that the sentence marks: where its opening backquote is, and its closing one.
+// Code marked in the sentence: the positions of its opening and closing backquotes.
 struct Mark {
   std::size_t open = std::string_view::npos;
   std::size_t close = std::string_view::npos;
 };
 
-// The first one from `at` on: it begins a word and holds more than blanks; npos where there is none.
+// The first mark from `at` on that starts a word and is not blank; npos if there is none.
 Mark NextMark(std::string_view text, std::size_t at) {
   for (std::size_t open = text.find('`', at); open != std::string_view::npos; open = text.find('`', open + 1)) {
     const bool begins_word = open == 0 || std::string_view(" (\"'").find(text[open - 1]) != std::string_view::npos;
@@ -121,11 +122,11 @@ class Splitter {
         at = mark.close + 1;
         mark = NextMark(text_, at);
       } else {
-        // Where a mark begins, what is guessed ends.
+        // Names are recognised only up to the next mark.
         limit_ = std::min(mark.open, text_.size());
         const std::size_t begin = std::min(text_.find_first_not_of(' ', at), limit_);
         Add(at, begin, false);
-        at = begin < limit_ ? TakeWord(begin) : begin;
+        at = begin < limit_ ? AddWord(begin) : begin;
       }
     }
     return std::move(phrases_);
@@ -134,7 +135,7 @@ class Splitter {
  private:
   std::size_t WordEnd(std::size_t begin) const { return std::min(text_.find(' ', begin), limit_); }
 
-  // "x" of "x = f(y)": what stands behind the sign is no plain word.
+  // True for "x" of "x = f(y)", if the value after the sign is not a plain word.
   bool IsAssigned(std::string_view name, std::size_t end) const {
     constexpr std::string_view kSign = " = ";
     if (text_.compare(end, kSign.size(), kSign) != 0 || end + kSign.size() >= limit_) return false;
@@ -145,8 +146,8 @@ class Splitter {
            !IsWord(word.substr(value, CoreEnd(word, value) - value));
   }
 
-  // Adds the word at `begin`, and says where it ends.
-  std::size_t TakeWord(std::size_t begin) {
+  // Adds the word at `begin` and returns its end.
+  std::size_t AddWord(std::size_t begin) {
     std::size_t end = WordEnd(begin);
     std::size_t core = begin;
     while (core < end && (text_[core] == '(' || text_[core] == '"' || text_[core] == '\'')) ++core;
@@ -155,14 +156,14 @@ class Splitter {
     std::size_t core_end = CoreEnd(word(), core);
     const bool first = text_.find_first_not_of(' ') == begin;
     if (word().substr(core, core_end - core).find_first_not_of("./%-") == std::string_view::npos) {
-      Add(begin, end, first);  // nothing but punctuation; in front it could be a list's
+      Add(begin, end, first);  // only punctuation; at the start it could begin a list
       return end;
     }
     if (IsWord(word().substr(core, core_end - core)) && !(first && IsListMark(word().substr(begin)))) {
       Add(begin, end, false);
       return end;
     }
-    // A call goes on behind blanks until its brackets and quotes are closed.
+    // A call may contain blanks, until its brackets and quotes are closed.
     const auto is_open = [&](std::size_t until) {
       const std::string_view so_far = std::string_view(text_).substr(core, until - core);
       return BracketDepth(so_far) > 0 || IsQuoteOpen(so_far);
@@ -180,7 +181,7 @@ class Splitter {
     return end;
   }
 
-  // "1." and "1)" in front are a list in Markdown.
+  // "1." and "1)" at the start would begin a list in Markdown.
   static bool IsListMark(std::string_view word) {
     return (word.back() == '.' || word.back() == ')') && std::all_of(word.begin(), word.end() - 1, [](char c) {
              return std::isdigit(static_cast<unsigned char>(c)) != 0;

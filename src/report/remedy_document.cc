@@ -1,4 +1,4 @@
-// What to do: the remedies in their order, and what is not worth trying.
+// Builds the list of remedies in order, and of those that would not help.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,20 +14,21 @@ namespace {
 using doc::Depth;
 using doc::Words;
 
-constexpr const char* kFreeHeading = "Free, but not enough alone";
-constexpr std::size_t kWholeRemedies = 3;  // the others are named
-constexpr std::size_t kStepsOfFirst = 3;   // the other whole ones show one
+constexpr const char* kFreeTitle = "Free, but not enough alone";
+constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others by name
+constexpr std::size_t kStepsOfFirst = 3;   // the other full remedies show one
 constexpr std::size_t kNamedRemedies = 6;
 constexpr std::size_t kNamedRuledOut = 3;
 
-// How many remedies the numbered list has; the others cost nothing, are not enough alone, and are listed apart.
+// The length of the numbered list. Remedies that cost nothing and are not enough alone follow it, in a list of their
+// own.
 std::size_t RankedCount(const Diagnosis& finding) {
   const auto free = std::find_if(finding.remedies.begin(), finding.remedies.end(),
                                  [](const RankedRemedy& ranked) { return ranked.free; });
   return static_cast<std::size_t>(free - finding.remedies.begin());
 }
 
-// What is not worth trying, each reason once: "Cast, donate (it saves nothing)".
+// The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
 std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
   std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
   for (const RuledOut& ruled_out : finding.ruled_out) {
@@ -44,7 +45,7 @@ std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
   return texts;
 }
 
-// Whether one remedy covers the excess alone, so that the remedy itself says as much as the sum.
+// True if one remedy covers the excess alone. Its own text then makes the total redundant.
 bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
 
 // "5.02 GiB over: …", with the remedies that are estimated to cover it.
@@ -58,14 +59,14 @@ std::string BudgetText(const Budget& budget) {
     saved += static_cast<double>(budget.steps[i].saves_bytes);
   }
   const bool one = budget.steps.size() == 1;
-  if (budget.steps.empty()) return text + "this log does not show how much each remedy would save.";
-  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to cover it.";
-  return text + "nothing estimated here covers it; " + list + (one ? " leaves " : " together leave ") +
-         SizeText(static_cast<double>(budget.excess_bytes) - saved) + ".";
+  if (budget.steps.empty()) return text + "the log does not show how much each remedy would save.";
+  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to be enough.";
+  return text + "no estimate is enough; " + list + (one ? " alone leaves it " : " together leave it ") +
+         SizeText(static_cast<double>(budget.excess_bytes) - saved) + " over.";
 }
 
-// The same if it says more than the remedies do: not of one remedy that is enough, nor that nothing is estimated if
-// no remedy is of the kind that could be.
+// BudgetText, but empty if it adds nothing: a single remedy is enough, or no remedy is of a kind that could be
+// estimated.
 std::string SumText(const Diagnosis& finding) {
   if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return {};
   const bool is_estimable =
@@ -74,16 +75,16 @@ std::string SumText(const Diagnosis& finding) {
   return finding.budget->steps.empty() && !is_estimable ? "" : BudgetText(*finding.budget);
 }
 
-// For which framework the steps are, if the log shows none and others have steps of their own.
+// Which framework the steps assume, if the log shows none and other frameworks have their own steps.
 std::string StepsForText(const Diagnosis& finding) {
   const Framework* usual = finding.rules == nullptr ? nullptr : finding.rules->default_framework();
   const bool differ = std::any_of(finding.remedies.begin(), finding.remedies.end(),
                                   [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
   if (!finding.framework.empty() || usual == nullptr || !differ) return {};
-  return "The log shows no framework: steps are for " + usual->name + ", --framework NAME gives others.";
+  return "No framework recognised; the steps assume " + usual->name + " (--framework NAME for another).";
 }
 
-// One remedy whole.
+// A remedy in full.
 doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth depth) {
   const Remedy& remedy = *ranked.remedy;
   doc::Item item{doc::Sentence(remedy.title), depth, ranked.rank, remedy.id, {}, ""};
@@ -164,7 +165,7 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
   }
   doc::List free_names = OthersList(finding, ranked, all);
   free_names.lead = "but not enough alone: ";
-  doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "worth trying here: "};
+  doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "would not help here: "};
   for (const std::string& text : RuledOutTexts(finding))
     ruled_out.items.push_back({doc::Sentence(text), doc::DepthAt(ruled_out.items.size(), kNamedRuledOut)});
   doc::Blocks steps_for = {doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, std::move(list)};
@@ -174,11 +175,11 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
     const bool open = depth == Depth::kMore;
     doc::AddSection({label, title, {std::move(block)}, blocks->size() > before, open}, depth, blocks);
   };
-  add("then", "Then", OthersList(finding, whole, ranked), Depth::kBrief);
-  add("free", kFreeHeading, std::move(free_names), Depth::kBrief);
-  add("free", kFreeHeading, std::move(free), Depth::kMore);
-  add("not", "Not worth trying here", std::move(ruled_out), Depth::kAlways);
-  add("sum", "In sum", doc::Paragraph{doc::Sentence(SumText(finding))}, Depth::kAlways);
+  add("then", "Other remedies", OthersList(finding, whole, ranked), Depth::kBrief);
+  add("free", kFreeTitle, std::move(free_names), Depth::kBrief);
+  add("free", kFreeTitle, std::move(free), Depth::kMore);
+  add("skip", "Would not help here", std::move(ruled_out), Depth::kAlways);
+  add("total", "In total", doc::Paragraph{doc::Sentence(SumText(finding))}, Depth::kAlways);
 }
 
 }  // namespace whyoom

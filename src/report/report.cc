@@ -35,10 +35,10 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings) {
 
 std::vector<std::string> RuleFilesTold(const std::vector<std::string>& files) {
   constexpr std::size_t kMost = 100;
-  std::vector<std::string> told(files.begin(),
-                                files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), kMost)));
-  if (files.size() > kMost) told.push_back(fmt::format("and {} more", files.size() - kMost));
-  return told;
+  std::vector<std::string> shown(files.begin(),
+                                 files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), kMost)));
+  if (files.size() > kMost) shown.push_back(fmt::format("and {} more", files.size() - kMost));
+  return shown;
 }
 
 std::string RuleFilesPhrase(const std::vector<std::string>& files) {

@@ -20,7 +20,7 @@ using doc::Words;
 
 constexpr std::size_t kProblems = 30;
 constexpr std::size_t kUnknown = 10;
-constexpr std::size_t kFingerprint = 12;  // enough to tell any two
+constexpr std::size_t kFingerprint = 12;  // enough to distinguish rule sets
 
 doc::Verdict NothingFound(const Report& report) {
   const std::string where = fmt::format(" in {} ({})", Counted(report.artifacts, "input", "inputs"),
@@ -29,11 +29,11 @@ doc::Verdict NothingFound(const Report& report) {
 }
 
 std::string ElsewhereText(const Report& report) {
-  return fmt::format(" (--format json has {})",
+  return fmt::format(" (--format json lists {})",
                      report.problems_left_out == 0 ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
-// The same error of several inputs (read/suspects.h) is one, whose place is "a.log:41 and 12 more inputs".
+// The same error in several inputs (read/suspects.h), with the place "a.log:41 and 12 more inputs".
 struct UnknownLine {
   std::string place;
   std::string text;
@@ -45,7 +45,7 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
     std::uint64_t inputs;
   };
   std::vector<Joined> all;
-  std::unordered_map<std::string, std::size_t> known;  // by what the line says; what is only counted stays apart
+  std::unordered_map<std::string, std::size_t> known;  // by the text of the line; entries without text stay separate
   for (const Problem* problem : UnknownErrors(report)) {
     const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), all.size());
     if (is_new || problem->text.empty()) {
@@ -64,7 +64,7 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
   return lines;
 }
 
-// The command for the first one that has a line; empty if none has.
+// The command for the first error with a line; empty if there is none.
 std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
   const auto first = std::find_if(unknown.begin(), unknown.end(), [](const Problem* p) { return !p->text.empty(); });
   return first == unknown.end() ? std::string() : RuleCommand(**first);
@@ -111,7 +111,7 @@ std::vector<doc::Spans> FooterOf(const Report& report) {
   std::vector<doc::Spans> footer = {Words("whyoom " + report.version)};
   if (!report.rules_fingerprint.empty())
     footer.push_back(doc::Joined({Words("rules "), doc::Name(report.rules_fingerprint.substr(0, kFingerprint))}));
-  footer.push_back(Words("figures of remedies are estimates"));
+  footer.push_back(Words("remedy figures are estimates"));
   footer.push_back(Words("1 GiB is 2^30 bytes"));
   return footer;
 }
@@ -141,8 +141,8 @@ doc::Document MakeDocument(const Report& report) {
   AddUnknownErrors(report, &document.notes);
   AddProblems(report, &document.notes);
   if (!report.rule_files.empty()) {
-    document.notes.emplace_back(doc::Paragraph{
-        doc::Joined({Words("rules: the built-in ones with "), doc::Name(RuleFilesPhrase(report.rule_files))})});
+    document.notes.emplace_back(
+        doc::Paragraph{doc::Joined({Words("rules: built-in and "), doc::Name(RuleFilesPhrase(report.rule_files))})});
   }
   document.footer = FooterOf(report);
   return document;

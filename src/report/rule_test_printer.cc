@@ -26,21 +26,21 @@ std::string PrintRuleTestText(const RuleTestResult& result) {
   std::string text;
   for (const std::string& failure : result.Failures()) text += Printable(failure) + "\n";
   for (const Tried& tried : result.changed)
-    text += Printable(fmt::format("{} {}: {} (changed by what is disabled)", tried.one.Entry(), tried.one.number,
+    text += Printable(fmt::format("{} {}: {} (changed by disabled entries)", tried.one.Entry(), tried.one.number,
                                   tried.complaint)) +
             "\n";
   for (const RuleTestResult::Healthy& log : result.healthy) {
-    if (!log.codes.empty()) text += Printable(fmt::format("{}: noisy: gives {}", log.input, Codes(log))) + "\n";
+    if (!log.codes.empty()) text += Printable(fmt::format("{}: noisy: reports {}", log.input, Codes(log))) + "\n";
   }
   for (const std::string& one : result.untried) text += Printable(one) + "\n";
   const int examples = result.reported + result.validated + result.noisy + result.missing;
   if (result.noisy + result.missing == 0) {
-    text += fmt::format("{} examples, all right ({} that must match, {} that must not)\n", examples, result.reported,
+    text += fmt::format("{} examples passed ({} that must match, {} that must not)\n", examples, result.reported,
                         result.validated);
   } else {
     text += fmt::format(
-        "{} examples: {} reported, {} validated, {} noisy (match and must not), {} missing (do not match as they "
-        "say)\n",
+        "{} examples: {} reported, {} validated, {} noisy (match but must not), {} missing (do not match as "
+        "expected)\n",
         examples, result.reported, result.validated, result.noisy, result.missing);
   }
   if (!result.healthy.empty()) {
@@ -49,7 +49,7 @@ std::string PrintRuleTestText(const RuleTestResult& result) {
     text += fmt::format("{} healthy {}, {} noisy\n", result.healthy.size(), result.healthy.size() == 1 ? "log" : "logs",
                         noisy);
   }
-  if (!result.untried.empty()) text += fmt::format("{} things that no example shows\n", result.untried.size());
+  if (!result.untried.empty()) text += fmt::format("{} rule parts without an example\n", result.untried.size());
   return WithoutCommands(text);
 }
 
@@ -109,7 +109,7 @@ std::string PrintRuleTestJunit(const RuleTestResult& result, const std::string& 
     if (!log.codes.empty()) {
       test.outcome = "failure";
       test.type = "noisy";
-      test.message = Printable("gives " + Codes(log));
+      test.message = Printable("reports " + Codes(log));
     }
     tests.push_back(std::move(test));
   }

@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-// Beside letters and digits. A tilde or a hyphen in front would mean something.
+// In addition to letters and digits. Excludes a tilde and a leading hyphen, which have a meaning.
 constexpr std::string_view kHarmless = "_-./:@%+,=";
 
 bool IsHarmless(std::string_view word) {

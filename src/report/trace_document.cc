@@ -19,14 +19,14 @@ using Kind = doc::Span::Kind;
 constexpr std::size_t kLineBytes = 160;    // shown of a line of the log
 constexpr std::size_t kPatternBytes = 70;  // shown of a pattern or a text on each side of the place where it stops
 constexpr std::size_t kSentenceBytes = 200;
-constexpr std::size_t kLiterals = 12;  // shown; the JSON has all
+constexpr std::size_t kLiterals = 12;  // shown; the JSON lists all
 constexpr std::size_t kElsewhere = 6;  // failures at other lines that are named
-constexpr int kDepth = 4;              // of the parts of a condition; the JSON has all
+constexpr int kDepth = 4;              // of the parts of a condition; the JSON lists all
 
 std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(Printable(text), bytes); }
 std::string Quoted(std::string_view text) { return "\"" + Cut(text, kPatternBytes) + "\""; }
 
-// The end of a long text.
+// The end of a long text, quoted.
 std::string QuotedEnd(const std::string& text) {
   const std::string printable = Printable(text);
   if (printable.size() <= kPatternBytes) return "\"" + printable + "\"";
@@ -40,7 +40,7 @@ std::string PlaceOf(const TextPlace& place, std::uint64_t of_line) {
                                : fmt::format("line {}, column {}", place.line, place.column);
 }
 
-// What became of a header pattern that matches.
+// The effect of a header pattern that matches.
 std::string FateText(const TracedHead& head) {
   const std::string by = head.by == nullptr ? "" : fmt::format("{} at line {}", head.by->code, head.by_line);
   switch (head.fate) {
@@ -87,7 +87,7 @@ doc::List Fields() { return {.style = doc::List::Style::kFields}; }
 
 doc::Paragraph Text(const std::string& text) { return doc::Paragraph{Words(text)}; }
 
-// Where the pattern stops, and what would have to follow; empty unless it matches in part.
+// The position where the pattern stops matching, and what it expects there; empty without a partial match.
 doc::Blocks ReachBlocks(const HeadTrace& head, std::uint64_t of_line) {
   if (!head.reach) return {};
   const PatternReach& reach = *head.reach;
@@ -137,7 +137,7 @@ std::vector<doc::Spans> FactsOf(const LineTrace& line) {
   if (line.healthy) facts.push_back(Words("its level means that nothing failed"));
   if (line.binary) facts.push_back(Words("binary data"));
   if (line.alike > 0)
-    facts.push_back(Words(Counted(line.alike, "more line", "more lines") + " that differ in figures only"));
+    facts.push_back(Words(Counted(line.alike, "more line", "more lines") + " that differ only in numbers"));
   for (const Diagnosis* finding : line.part_of) {
     facts.push_back(Words(fmt::format("part of {}, lines {} to {}", finding->failure->code, finding->where.line,
                                       finding->where.last_line)));
@@ -145,7 +145,7 @@ std::vector<doc::Spans> FactsOf(const LineTrace& line) {
   return facts;
 }
 
-// Without `all`, patterns that do not match are counted if another one matches.
+// Unless `all` is set, counts patterns that do not match if another pattern matches.
 doc::Section LineSection(const LineTrace& line, bool all) {
   doc::Section section{.title = fmt::format("{}:{}", ArtifactText(line.artifact), line.line)};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
@@ -181,12 +181,12 @@ doc::Section LineSection(const LineTrace& line, bool all) {
   return section;
 }
 
-// "the log supports it · enough · cost 0 · prior 20": what remedies are sorted by, in this order.
+// "supported by the log · enough · cost 0 · prior 20": the sort keys of remedies, in order.
 std::string OrderText(const RankReasons& reasons) {
   std::vector<std::string> parts;
   if (reasons.finds_out) parts.emplace_back("an inquiry: first");
   if (reasons.free) parts.emplace_back("free, not enough alone: listed apart");
-  if (reasons.falls_short) parts.emplace_back("cannot close the gap");
+  if (reasons.falls_short) parts.emplace_back("not enough, even with another");
   parts.emplace_back(reasons.supported ? "supported by the log" : "not supported by the log");
   parts.emplace_back(!reasons.estimated ? "no estimate" : reasons.too_little ? "not enough" : "enough");
   if (reasons.gamble) parts.emplace_back("no estimate, though others have one");
@@ -245,7 +245,7 @@ void AddOrder(const Diagnosis& diagnosis, doc::Blocks* blocks) {
   for (const RankedRemedy& ranked : diagnosis.remedies) {
     doc::List why = Fields();
     why.items.push_back(
-        Field("effect", EffectText(ranked) + (ranked.basis.empty() ? "" : " · by the " + ranked.basis)));
+        Field("effect", EffectText(ranked) + (ranked.basis.empty() ? "" : " · estimated from the " + ranked.basis)));
     if (ranked.rank_reasons) why.items.push_back(Field("order", OrderText(*ranked.rank_reasons)));
     order.items.push_back(
         Field(fmt::format("{}  {}", ranked.rank, Printable(ranked.remedy->id)), "", {std::move(why)}));
@@ -307,7 +307,7 @@ void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   for (std::size_t i = 0; i < std::min(trace.literals.size(), kLiterals); ++i)
     literals.items.push_back({Words(Printable(trace.literals[i]), Kind::kCode)});
   literals.left_out = trace.literals.size() - literals.items.size();
-  literals.elsewhere = " (--format json has them)";
+  literals.elsewhere = " (--format json lists them)";
   section.blocks.emplace_back(std::move(literals));
   if (!is_asked) section.blocks.emplace_back(Text("LOG:LINE shows which patterns match most of a line."));
   blocks->emplace_back(std::move(section));

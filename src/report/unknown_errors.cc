@@ -52,7 +52,7 @@ std::string UnknownErrorText(const Problem& unknown) {
 
 std::string RuleCommand(const Problem& unknown) {
   std::string text = Printable(unknown.text);
-  constexpr std::string_view kCut = "…";  // the line is longer; what is there is enough for a pattern
+  constexpr std::string_view kCut = "…";  // the line is longer; the rest is enough for a pattern
   if (text.ends_with(kCut)) text.resize(text.size() - kCut.size());
   if (text.empty()) return {};
   return "whyoom rules new CODE " + ShellWord(text);
@@ -70,18 +70,18 @@ bool NothingRead(const Report& report) {
 std::string NothingFoundText(const Report& report) {
   if (NothingRead(report)) return "Nothing could be read";
   const bool all_known = UnknownErrors(report).empty();
-  const std::string none = report.passed_over.empty() ? "No out-of-memory error" : "No other out-of-memory error";
-  return none + (all_known ? " found" : " found that a rule knows");
+  const std::string none = report.passed_over.empty() ? "No" : "No other";
+  return none + (all_known ? "" : " known") + " out-of-memory error found";
 }
 
 std::string PassedOverText(const Report& report) {
   const auto& [ignored, known] = report.passed_over;
   std::string text;
-  if (!known.empty()) text += Counted(known.size(), "failure", "failures") + " of the baseline";
+  if (!known.empty()) text += Counted(known.size(), "failure", "failures") + " listed in the baseline";
   if (!ignored.empty())
     text += (text.empty() ? "" : ", and ") + Counted(ignored.size(), "failure", "failures") +
-            " that --select or --ignore leaves out";
-  return text.empty() ? text : "Found, but not shown: " + text + ".";
+            " excluded by --select or --ignore";
+  return text.empty() ? text : "Hidden: " + text + ".";
 }
 
 }  // namespace whyoom

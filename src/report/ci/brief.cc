@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::size_t kReasons = 2;
 constexpr std::size_t kRemedies = 3;
-// In bytes. The first bounds the whole; the others see to it that no paragraph takes the room of the next.
+// In bytes. The first limits the whole text; the others keep one paragraph from displacing the next.
 constexpr std::size_t kLongestBrief = 4000;
 constexpr std::size_t kLongestVerdict = 600;
 constexpr std::size_t kLongestReason = 500;
 constexpr std::size_t kLongestRemedy = 550;
 constexpr std::size_t kLongestPlace = 500;
 
-// "20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much"; empty where one of them is not known.
+// "20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much"; empty if one of them is unknown.
 std::string Numbers(const Diagnosis& finding) {
   const std::optional<Need> need = NeedOf(finding);
   if (!need) return {};
@@ -38,7 +38,6 @@ std::string Numbers(const Diagnosis& finding) {
   return text;
 }
 
-// As a sentence of its own.
 std::string Sentence(std::string text) {
   if (!text.empty() && text.find_last_of(".!?") != text.size() - 1) text += '.';
   return text;
@@ -119,7 +118,7 @@ std::string Notes(const Report& report) {
   if (const std::string passed_over = PassedOverText(report); !passed_over.empty()) text += passed_over + "\n";
   for (const Problem& problem : report.problems) {
     text += problem.is_unknown_error()
-                ? fmt::format("{}: no rule knows: {}\n", UnknownErrorPlace(problem), UnknownErrorText(problem))
+                ? fmt::format("{}: matches no rule: {}\n", UnknownErrorPlace(problem), UnknownErrorText(problem))
                 : fmt::format("{}: {}\n", ArtifactText({problem.path, problem.member}), Printable(problem.what));
   }
   if (report.problems_left_out > 0)

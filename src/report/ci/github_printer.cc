@@ -21,7 +21,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostAnnotations = 10;  // of each level, that GitHub takes of one step
+constexpr std::size_t kMostAnnotations = 10;  // per step and level, as GitHub shows
 constexpr std::size_t kLongestTitle = 255;
 constexpr std::size_t kLongestMessage = 4000;  // the runner cuts at 4096 characters
 
@@ -45,7 +45,7 @@ struct Annotation {
   const char* level;
   std::string title;
   std::string message;
-  std::optional<SourcePlace> source = std::nullopt;  // relative to the sources
+  std::optional<SourcePlace> source = std::nullopt;  // relative to the source root
 };
 
 std::string Command(const Annotation& annotation) {
@@ -66,8 +66,8 @@ std::optional<SourcePlace> SourceBelow(const std::string& root, const Diagnosis&
   return source;
 }
 
-// How many of `count` annotations are printed whole: all, or one less than there is room for, so that the last can say
-// how many more there are.
+// The number of annotations to print in full: all, or one fewer than the limit, so that the last one can report how
+// many more there are.
 std::size_t ShownOf(std::size_t count, bool more) {
   return count > kMostAnnotations || (more && count == kMostAnnotations) ? kMostAnnotations - 1 : count;
 }
@@ -92,13 +92,13 @@ std::string ProblemCommands(const Report& report) {
   const std::uint64_t left_out = UnreadInputsLeftOut(report);
   const std::size_t shown = ShownOf(problems.size(), left_out > 0);
   for (std::size_t i = 0; i < shown; ++i)
-    text += Command({"warning", "whyoom could not read all", ProblemText(*problems[i])});
+    text += Command({"warning", "whyoom could not read everything", ProblemText(*problems[i])});
   if (const std::uint64_t more = problems.size() - shown + left_out; more > 0)
-    text += Command({"warning", "whyoom could not read all", fmt::format("{} more problems", more)});
+    text += Command({"warning", "whyoom could not read everything", fmt::format("{} more problems", more)});
   return text;
 }
 
-// What is read of them first is told whole; the group in the job's log has the rest.
+// The first errors have an annotation each; the group in the step's log has the rest.
 std::string UnknownErrorCommands(const Report& report) {
   constexpr std::size_t kMostUnknown = 3;
   const std::vector<const Problem*> unknown = UnknownErrors(report);
@@ -123,8 +123,8 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// What ends a text in which the runner obeys no commands. It must not be in the text, in whatever case: a digest of all
-// of it can hardly be, and another is made if it is.
+// The token after which the runner obeys commands again. It must not occur in the text in any case, so it is a digest
+// of the text, replaced until it does not.
 std::string EndToken(const std::string& text) {
   const std::string lower = LowerCase(text);
   std::string token = Sha256Hex(text);
@@ -132,8 +132,8 @@ std::string EndToken(const std::string& text) {
   return token;
 }
 
-// The runner takes "::x::" at the begin of a line and "##[x]" anywhere in one for commands, so escaping lines is not
-// enough: it has to be told not to look.
+// The runner treats "::x::" at the start of a line and "##[x]" anywhere in it as commands. Escaping lines is not
+// enough, so commands are disabled for this text.
 std::string Inert(const std::string& text) {
   const std::string token = EndToken(text);
   return "::stop-commands::" + token + "\n" + text + "::" + token + "::\n";

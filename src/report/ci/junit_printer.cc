@@ -19,7 +19,7 @@
 namespace whyoom {
 namespace {
 
-// The text reports of a thousand failures are some five megabytes; GitLab and Jenkins read a few tens.
+// A thousand text reports are about five megabytes; GitLab and Jenkins accept a few tens.
 constexpr std::size_t kMostTexts = 1000;
 constexpr std::size_t kLongestCaseName = 500;
 
@@ -38,7 +38,7 @@ Test FailedTest(const Diagnosis& finding, bool with_text) {
   return test;
 }
 
-// Of one input there may be several problems; tests of a report are told apart by name.
+// One input may have several problems, but tests need different names.
 Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
   const std::string wanted =
       CutBytes(problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member}), kLongestCaseName);
@@ -54,7 +54,7 @@ Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
   return test;
 }
 
-// Skipped, since nothing is known that failed; but a failure for who asked for that.
+// Skipped, because it is not known to be a failure; failed with --strict.
 Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>* names) {
   const std::string wanted = CutBytes(UnknownErrorPlace(problem), kLongestCaseName);
   Test test;

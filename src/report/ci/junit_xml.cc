@@ -10,13 +10,13 @@
 namespace whyoom {
 namespace {
 
-// Characters that XML 1.0 has no way to write.
+// Characters that XML 1.0 cannot represent.
 bool IsIllegal(char32_t code) {
   return (code < 0x20 && code != '\n' && code != '\t') || code == 0xFFFE || code == 0xFFFF;
 }
 
-// For attributes and text alike. A line break, which the parser would make a blank of in an attribute, is written as a
-// reference there.
+// Escapes attributes and text. In attributes, writes line breaks and tabs as references, because parsers would turn
+// them into blanks.
 std::string Escape(std::string_view text, bool attribute) {
   std::string escaped;
   for (std::size_t at = 0; at < text.size();) {

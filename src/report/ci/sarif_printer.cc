@@ -28,8 +28,9 @@ constexpr const char* kSourceRoot = "%SRCROOT%";
 constexpr const char* kLogRoot = "LOGROOT";
 constexpr const char* kMachine = "JOBMACHINE";
 
-// GitHub's code scanning shows 5000 results of a run and 100 locations of a result, and takes files of up to 10 MB when
-// packed by gzip. Text that cannot be packed stays below that as it is; indentation packs to next to nothing.
+// GitHub's code scanning shows 5000 results per run and 100 locations per result, and accepts files of up to 10 MB
+// after gzip compression. kMostResultBytes stays below that even for incompressible text; indentation compresses to
+// almost nothing.
 constexpr std::size_t kMostResults = 5000;
 constexpr std::size_t kMostRelated = 99;
 constexpr std::size_t kMostRelatedOfAll = 20000;
@@ -38,19 +39,18 @@ constexpr std::size_t kMostNotifications = 100;
 
 Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
 
-// Names files as code scanning wants them: relative to a base, never by an absolute path of its own. What lies below
-// the sources is relative to them; logs that lie elsewhere are to their common folder, other sources to the root of the
-// machine that the job ran on.
+// Names files as code scanning requires: relative to a base, never by an absolute path. Files below the sources are
+// relative to them, other logs to their common folder, other sources to the root of the job's machine.
 class Places {
  public:
   Places(const Report& report, const std::string& source_root);
 
   Json Log(const std::string& path);
-  // A source that the log names relative to something is taken to be relative to the sources.
+  // A relative path of a source is assumed to be relative to the sources.
   Json Source(const std::string& path);
 
-  // "originalUriBaseIds": of the bases in use, and of the sources. Where those lie differs from machine to machine, so
-  // that is left to who reads the file.
+  // "originalUriBaseIds": the bases in use and the sources. The location of the sources differs between machines, so
+  // the reader of the file must provide it.
   Json Bases() const;
 
  private:
@@ -59,8 +59,8 @@ class Places {
   }
 
   const std::string& source_root_;
-  std::string log_root_;        // of the logs outside of the sources, with a slash at its end
-  bool uses_log_root_ = false;  // ... or something that climbs out of where it was named
+  std::string log_root_;        // of the logs outside of the sources, ending in a slash
+  bool uses_log_root_ = false;  // also for paths that start with "../"
   bool climbs_ = false;
   bool uses_machine_ = false;
 };
@@ -119,13 +119,13 @@ Json Places::Bases() const {
 }
 
 Json Region(std::uint64_t line, std::uint64_t last_line) {
-  constexpr std::uint64_t kMostLines = std::numeric_limits<std::int32_t>::max();  // that consumers count
+  constexpr std::uint64_t kMostLines = std::numeric_limits<std::int32_t>::max();  // the most that consumers count
   Json region = {{"startLine", std::clamp<std::uint64_t>(line, 1, kMostLines)}};
   if (last_line > line) region["endLine"] = std::min(last_line, kMostLines);
   return region;
 }
 
-// Lines of a member of an archive, or of anything packed, are those of the unpacked text.
+// Line numbers in archive members and compressed files refer to the uncompressed text.
 Json LogLocation(const Where& where, Places* places) {
   Json location = {
       {"physicalLocation",
@@ -149,10 +149,10 @@ Json Related(Json location, const std::string& text) {
   return location;
 }
 
-constexpr std::size_t kLongestUri = 255;  // GitHub's code scanning cuts these
+constexpr std::size_t kLongestUri = 255;  // GitHub's code scanning cuts longer names
 constexpr std::size_t kLongestDescription = 1000;
 
-// A text for help, plain or as Markdown.
+// A help text, plain or as Markdown.
 class HelpText {
  public:
   explicit HelpText(bool markdown) : markdown_(markdown) {}
@@ -185,13 +185,13 @@ const std::vector<RemedyUse>& UsesOf(const Diagnosis& finding) {
   return own ? finding.scenario->remedies : finding.failure->remedies;
 }
 
-// The rules of a run: what each code and scenario that occurs in the report means, from the rule data.
+// The rules of a run: the codes and scenarios that occur in the report, described from the rule data.
 class SarifRules {
  public:
-  // Borrows the report, which knows the remedies of what it holds.
+  // Borrows the report, whose findings contain the remedies.
   explicit SarifRules(const Report& report);
 
-  // The index of the rule that `finding` falls under, which is added where it is new.
+  // Returns the index of the finding's rule, which is added if it is new.
   std::size_t IndexOf(const Diagnosis& finding);
 
   Json Take() { return std::move(rules_); }
@@ -238,7 +238,7 @@ std::string SarifRules::Help(const Diagnosis& finding, bool markdown) const {
   return help.Take();
 }
 
-// Of two findings under one rule either gives the same: nothing here depends on their logs.
+// Depends only on the rule data, so findings of the same rule give the same description.
 Json SarifRules::Describe(const Diagnosis& finding) const {
   const Failure& failure = *finding.failure;
   const bool has_scenario = finding.scenario != nullptr;
@@ -283,8 +283,8 @@ class SarifRun {
   std::uint64_t places_left_out_ = 0;
 };
 
-// Code scanning wants the one location where an alert stands to be in the sources, so a log is first only where nothing
-// better is known.
+// Code scanning requires the primary location of an alert to be in the sources, so the log is primary only if no source
+// is known.
 void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result) {
   const Json log = LogLocation(finding.where, &places_);
   const std::optional<SourcePlace> source = UserSource(finding);
@@ -295,7 +295,7 @@ void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, 
     related.push_back(Related(log, "Reported at " + BriefPlace(finding.where)));
   } else {
     (*result)["locations"] = Json::array({log});
-    if (source) related.push_back(Related(SourceLocation(*source, &places_), "The line of the source"));
+    if (source) related.push_back(Related(SourceLocation(*source, &places_), "The source line"));
   }
   for (const Where& where : finding.Also()) {
     if (related.size() < most_related) {
@@ -351,10 +351,10 @@ void SarifRun::AddProblems() {
     Notify(problem.of_report ? "warning" : "error", ProblemText(problem), std::move(locations));
   }
   if (const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report_); more > 0)
-    Notify("error", fmt::format("{} more problems; --format json has them", more));
+    Notify("error", fmt::format("{} more problems; --format json lists them", more));
 }
 
-// No results: nothing is known of them but their lines.
+// Reported as notifications, not results, because only their lines are known.
 void SarifRun::AddUnknownErrors() {
   const std::vector<const Problem*> unknown = UnknownErrors(report_);
   const char* level = report_.strict ? "error" : "warning";
@@ -371,15 +371,15 @@ void SarifRun::AddUnknownErrors() {
     notifications_.back()["descriptor"] = {{"id", Problem::kUnknownError}};
   }
   if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report_); more > 0)
-    Notify(level, fmt::format("{}: {} more; --format json has them", kUnknownErrors, more));
+    Notify(level, fmt::format("{}: {} more; --format json lists them", kUnknownErrors, more));
 }
 
 void SarifRun::AddLeftOut() {
   if (const std::string passed_over = PassedOverText(report_); !passed_over.empty()) Notify("note", passed_over);
   if (const std::size_t more = report_.findings.size() - results_.size(); more > 0)
-    Notify(
-        "warning",
-        fmt::format("{} more failures are left out, since code scanning takes no more; --format json has them", more));
+    Notify("warning",
+           fmt::format("{} more failures are left out, because code scanning accepts no more; --format json lists them",
+                       more));
   if (places_left_out_ > 0)
     Notify("note", fmt::format("{} more places where these failures were reported are left out", places_left_out_));
 }

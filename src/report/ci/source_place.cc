@@ -20,7 +20,7 @@ std::optional<SourcePlace> UserSource(const Diagnosis& finding) {
   const std::string call = Printable(finding.facts.Text("user_source"));  // "train.py:41"
   SourcePlace place{Printable(finding.facts.Text("user_source_path")), 0};
   if (call.empty() || place.path.empty()) return std::nullopt;
-  const std::string_view line = std::string_view(call).substr(call.rfind(':') + 1);  // all of it without a colon
+  const std::string_view line = std::string_view(call).substr(call.rfind(':') + 1);  // all of it if there is no colon
   std::from_chars(line.data(), line.data() + line.size(), place.line);
   return place.line < 1 ? std::nullopt : std::optional(place);
 }

@@ -12,11 +12,11 @@
 namespace whyoom {
 namespace {
 
-constexpr double kLabelled = 14;  // per cent of the width; a label in less would be cut off
+constexpr double kLabelled = 14;  // per cent of the width; a label in a narrower part would be cut off
 
-constexpr double kLeastHeight = 0.02;  // of a column; what is there is seen
+constexpr double kLeastHeight = 0.02;  // of a column; keeps small values visible
 
-// In hundredths, without zeros at the end: a page has thousands of these.
+// Uses at most two decimals and no trailing zeros, because a page has thousands of these.
 std::string Percent(double part) {
   std::string text = fmt::format("{:.2f}", std::clamp(part, 0.0, 1.0) * 100);
   text.erase(text.find_last_not_of('0') + 1);
@@ -38,7 +38,7 @@ void DrawPart(const doc::BarPart& part, double from, const doc::BarScale& scale,
     if (part.hatched) html->Empty("rect", {{"fill", "url(#hatch)"}, {"x", x}, {"width", width}, {"height", "100%"}});
     return;
   }
-  // An image of its own cuts its label off.
+  // A nested image clips its label.
   const auto in = html->In("svg", {{"class", part.style}, {"x", x}, {"width", width}, {"height", "100%"}});
   html->Element("title", part.label + ", " + SizeText(part.bytes));
   html->Empty("rect", {{"width", "100%"}, {"height", "100%"}});
@@ -47,7 +47,7 @@ void DrawPart(const doc::BarPart& part, double from, const doc::BarScale& scale,
     html->Element("text", part.label, {{"x", "8"}, {"y", "50%"}, {"dominant-baseline", "central"}});
 }
 
-// The name of the limit above its mark, on the side where there is room.
+// Draws the limit's label above its mark, on the side with more space.
 void DrawLimitLabel(const Need& need, const doc::BarScale& scale, HtmlWriter* html) {
   const double at = need.have / scale.whole;
   const bool left = at > 0.5;
@@ -142,8 +142,8 @@ void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html) {
   DrawBar(bar.parts, scale, "thick", SizeText(need.need) + " " + need.need_word + ": " + AsSentence(bar.parts), html);
   if (!bar.free.empty()) DrawBar(bar.free, scale, "thick", AsSentence(bar.free), html);
   if (bar.rows.empty()) return;
-  DrawBar(bar.rows, scale, "middle", "The largest allocations, listed in the table of allocations", html);
-  html->Element("p", "Above: all that is needed. Below: the listed allocations, the largest first; hatched is padding.",
+  DrawBar(bar.rows, scale, "middle", "The largest allocations; see the table of allocations", html);
+  html->Element("p", "Above: the memory needed. Below: the listed allocations, largest first. Hatched: padding.",
                 {{"class", "faint"}});
 }
 
@@ -204,10 +204,10 @@ void DrawTimes(const std::vector<Timestamp>& times, const std::string& what, Htm
   }
   chart.whole = static_cast<double>(*most);
   chart.begin = BeginText(first, span, zone_known);
-  chart.middle = fmt::format("a column is {}; the highest: {} from {}", span.name, *most,
+  chart.middle = fmt::format("one column covers {}; the tallest has {}, from {}", span.name, *most,
                              BeginText(first + (most - counts.begin()), span, zone_known));
   chart.end = BeginText(number(moments.back(), span), span, zone_known);
-  chart.alternative = what + " by the time, " + chart.middle;
+  chart.alternative = what + " over time; " + chart.middle;
   DrawColumns(chart, html);
 }
 

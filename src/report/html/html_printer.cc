@@ -16,9 +16,9 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostDetails = 4 << 20;  // bytes of the failures of a batch
-constexpr std::size_t kLargeBatch = 50;        // failures; beyond, each gets less room
-constexpr std::size_t kWideTable = 5;          // columns; a narrow screen shows rows as cards
+constexpr std::size_t kMostDetails = 4 << 20;  // total size of a batch's details
+constexpr std::size_t kLargeBatch = 50;        // failures; beyond, details are shorter
+constexpr std::size_t kWideTable = 5;          // columns; narrow screens show rows as cards
 
 bool IsMore(const doc::Block& block) { return block.depth == doc::Depth::kMore; }
 
@@ -35,11 +35,11 @@ doc::BarScale WithMargin(doc::BarScale scale) {
 
 class HtmlRenderer {
  public:
-  // `level` of the first heading; `linked` are the places of the page that a table can lead to.
+  // `level` is that of the first heading; `linked` contains the anchors that table rows may link to.
   HtmlRenderer(int level, const std::set<std::string>* linked, HtmlWriter* html)
       : level_(level), heading_(level), linked_(linked), html_(*html) {}
 
-  // What is kMore is folded behind the rest; sections stay in their place.
+  // Adds the kMore blocks as one folded block at the end; sections stay in place.
   void Add(const doc::Blocks& blocks);
   void AddHead(const doc::Blocks& blocks);
 
@@ -123,7 +123,7 @@ void HtmlRenderer::Add(const doc::Blocks& blocks) {
   for (const doc::Block* block : more) std::visit(*this, block->content);
 }
 
-// The tables of an overview stand side by side.
+// Places the narrow tables of an overview side by side.
 void HtmlRenderer::AddHead(const doc::Blocks& blocks) {
   const auto is_narrow = [](const doc::Block& block) {
     const auto* section = std::get_if<doc::Section>(&block.content);
@@ -184,7 +184,7 @@ void HtmlRenderer::operator()(const doc::Facts& facts) {
   }
 }
 
-// The notes on a remedy that stand once on the page.
+// Notes on a remedy, which the page contains once.
 void HtmlRenderer::AddNote(const doc::Item& item) {
   const auto details = html_.Block("details", {{"class", "note"}});
   {
@@ -334,15 +334,15 @@ void HtmlRenderer::operator()(const doc::MemoryBar& bar) {
 
 void HtmlRenderer::operator()(const doc::Timeline& timeline) {
   const TimelineView& view = timeline.view;
-  // A limit far above would leave nothing to see.
+  // A limit far above the peak would flatten the chart.
   const bool shows_limit = timeline.limit && *timeline.limit > 0 && *timeline.limit < 3 * view.most;
   ColumnChart chart;
   chart.heights = view.bytes;
   chart.whole = std::max(view.most, shows_limit ? *timeline.limit : 0) * kMargin;
   if (shows_limit) chart.limit = timeline.limit;
   chart.middle = FullestText(view);
-  chart.alternative = "Memory in the order of the program: " + chart.middle;
-  chart.begin = "begin of the program";
+  chart.alternative = "Memory over the program: " + chart.middle;
+  chart.begin = "start of the program";
   chart.end = "end";
   DrawColumns(chart, &html_);
 }
@@ -395,7 +395,7 @@ class HtmlPage {
   const doc::Document& document_;
   HtmlWriter html_;
   std::string details_;
-  std::set<std::string> anchors_;  // of the failures that have details
+  std::set<std::string> anchors_;  // of the failures with details
 };
 
 void HtmlPage::AddDetails() {
@@ -428,7 +428,8 @@ void HtmlPage::AddBatch() {
   renderer.Add(document_.notes);
   html_.Heading(2, "Each failure", {{"id", "details"}});
   if (anchors_.size() < document_.findings.size())
-    html_.Element("p", fmt::format("The {} most frequent ones.", anchors_.size()), {{"class", "faint"}});
+    html_.Element("p", fmt::format("Only the {} most frequent failures have details.", anchors_.size()),
+                  {{"class", "faint"}});
   html_.Verbatim(details_);
   renderer.Add(document_.remedies);
   AddPrograms();

@@ -38,7 +38,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// Characters that Unicode has but XML does not.
+// Replaces characters that are valid in Unicode but not in XML.
 std::string WithoutNoncharacters(std::string text) {
   for (const std::string_view bad : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {  // U+FFFE, U+FFFF
     for (std::size_t at = text.find(bad); at != std::string::npos; at = text.find(bad, at))
@@ -47,7 +47,7 @@ std::string WithoutNoncharacters(std::string text) {
   return text;
 }
 
-// A number and its unit stay on one line: the blank between them becomes one that no line is broken at.
+// Replaces the blank between a number and its unit with a no-break space.
 std::string WithUnits(std::string_view text) {
   static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "%", "×"};
   const auto joins = [&](std::size_t blank) {
@@ -65,7 +65,7 @@ std::string WithUnits(std::string_view text) {
   return made.append(text.substr(kept));
 }
 
-// Of a content security policy: "'sha256-…'".
+// A source of a content security policy: "'sha256-…'".
 std::string SourceHash(std::string_view text) {
   const std::string hex = Sha256Hex(text);
   std::string bytes;
@@ -74,7 +74,7 @@ std::string SourceHash(std::string_view text) {
   return "'sha256-" + ToBase64(bytes) + "'";
 }
 
-// A drop with a bar in it: without one, a browser asks the server of the page.
+// A small icon. Without one, a browser requests it from the page's server.
 constexpr const char* kIcon =
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
     "rx='3' fill='%232f6db3'/%3E%3Cpath d='M3 5h10v2H3zM3 9h6v2H3z' fill='%23fff'/%3E%3C/svg%3E";
@@ -148,7 +148,7 @@ void HtmlWriter::Verbatim(std::string_view html) { html_ += html; }
 
 std::string HtmlWriter::Take() { return std::move(html_); }
 
-// `script` and `style` as parsers of HTML and of XML both read them: what is hashed is what the browser sees.
+// Parsers of HTML and XML read `script` and `style` alike, so the hashes match what the browser sees.
 void AddHead(const std::string& title, bool with_script, HtmlWriter* html) {
   const std::string style(PageStyle());
   const std::string script(PageScript());

@@ -15,11 +15,11 @@ constexpr const char* kIndex = "README.md";
 constexpr const char* kRemedies = "remedies/";
 
 constexpr const char* kReading =
-    "Everything here is in the rule data, which diagnoses are made of. ‹words› stand for what only a log tells: in a "
-    "diagnosis there is a figure or a name in their place, and a sentence with one that is not known is left out. "
-    "\"Results\" is what a remedy does to what the job computes; \"cost\" what else it takes.";
+    "These pages are generated from the rule data. ‹words› stand for values that only a log contains: a diagnosis "
+    "shows the value, and omits a sentence if its value is unknown. \"Results\" is how a remedy affects what the job "
+    "computes; \"cost\" is its other cost.";
 
-// Paths of pages, no two alike where upper and lower case are the same.
+// Makes page paths that differ even if case is ignored.
 class Paths {
  public:
   std::string Add(const std::string& folder, const std::string& id) {
@@ -46,7 +46,7 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
   for (const Failure& failure : rules.failures()) failures[&failure] = paths.Add("", failure.code);
   for (const auto& [id, remedy] : rules.remedies()) remedies[&remedy] = paths.Add(kRemedies, id);
 
-  // Links are relative to the page they stand on.
+  // Links are relative to their page.
   const auto links = [&](const std::string& to_root) {
     return PageLinks{[&, to_root](const Remedy& remedy) { return to_root + remedies.at(&remedy); },
                      [&, to_root](const Failure& failure) { return to_root + failures.at(&failure); }};

@@ -14,9 +14,9 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kTableRows = 200;
-constexpr std::size_t kShortName = 64;  // columns of a name in a table, where it must not push others out of sight
+constexpr std::size_t kShortName = 64;  // columns of a name in a table; longer names would hide other columns
 
-// In a line of HTML (<summary>, <sub>), Markdown is not read.
+// kHtml: a line of HTML (<summary>, <sub>), in which Markdown is not parsed.
 enum class Where { kPage, kTable, kHtml };
 
 std::string SpansText(const doc::Spans& spans, Where where = Where::kPage) {
@@ -52,7 +52,7 @@ std::string Folded(const std::string& summary, const std::string& content) {
   return "<details>\n<summary>" + summary + "</summary>\n\n" + content + "\n</details>\n";
 }
 
-// With a fence that is longer than any in it.
+// Uses a fence that is longer than any in the code.
 std::string Fenced(const doc::Code& code) {
   std::string fence = "```";
   std::string lines;
@@ -61,7 +61,7 @@ std::string Fenced(const doc::Code& code) {
   return fence + code.language + "\n" + lines + fence + "\n";
 }
 
-// Blocks as Markdown, an empty line between them.
+// Renders blocks as Markdown, separated by empty lines.
 class MarkdownRenderer {
  public:
   explicit MarkdownRenderer(std::size_t most_of_table = std::string::npos) : most_of_table_(most_of_table) {}
@@ -101,7 +101,9 @@ class MarkdownRenderer {
                     over ? fmt::format(" **{}{}** |", need.at_most ? "less than " : "", SizeText(need.excess)) : ""));
   }
   void operator()(const doc::MemoryBar& /*bar*/) {}
-  void operator()(const doc::Timeline& timeline) { Add("Over the run it is " + FullestText(timeline.view) + ".\n"); }
+  void operator()(const doc::Timeline& timeline) {
+    Add("Memory over the program: " + FullestText(timeline.view) + ".\n");
+  }
   void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command) {
     if (command.behind.empty()) return Add(MarkdownBlock(command.command));
@@ -123,8 +125,8 @@ class MarkdownRenderer {
 
   const std::size_t most_of_table_;  // bytes
   std::string text_;
-  std::size_t page_level_ = 0;  // of the heading at hand; 0: of a report, where sections have bold titles
-  std::string indent_;          // of what is below an item
+  std::size_t page_level_ = 0;  // of the current heading; 0: a report, whose sections have bold titles
+  std::string indent_;          // of content below an item
   bool in_list_ = false;
 };
 
@@ -136,7 +138,7 @@ void MarkdownRenderer::operator()(const doc::Section& section) {
   if (page_level_ > 0) --page_level_;
 }
 
-// "**Cost** none"; a link is not bold.
+// "**Cost** none"; a link is not set in bold.
 std::string LabelText(const doc::Spans& label) {
   if (label.empty()) return "";
   const std::string text = SpansText(label);
@@ -188,7 +190,7 @@ std::string Render(doc::Blocks blocks, doc::Pass pass) {
   return WithoutCommands(MarkdownRenderer().Render(doc::Select(std::move(blocks), pass, doc::Drawings::kDropped)));
 }
 
-// What is kMore, by section.
+// The kMore content, one folded block per section.
 std::vector<std::string> FoldedSections(const doc::Blocks& blocks) {
   std::vector<std::string> folded;
   for (const doc::Block& block : doc::Select(blocks, doc::Pass::kRest, doc::Drawings::kDropped)) {
@@ -209,7 +211,7 @@ MarkdownPart PartOf(const doc::Part& part, bool folded) {
   return made;
 }
 
-// Sections of the whole report, each folded.
+// Adds sections that belong to the whole report, each folded.
 void AddFolded(doc::Blocks blocks, MarkdownPart* part) {
   for (doc::Block& block : doc::Select(std::move(blocks), doc::Pass::kAll, doc::Drawings::kDropped)) {
     if (auto* section = std::get_if<doc::Section>(&block.content); section != nullptr && !section->open) {

@@ -23,13 +23,13 @@ std::size_t LongestRun(std::string_view text, char wanted) {
   return longest;
 }
 
-// Whatever is no letter, digit or blank as a character reference, which is never markup; "www." would be a link.
+// Writes everything but letters, digits, blanks and commas as character references, which are never markup or links.
 std::string Referenced(std::string_view printable) {
   std::string text;
   for (const char c : printable) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '@') {
-      text += "<!-- -->&#64;";  // else GitHub's parser makes links of mail addresses, references or not
+      text += "<!-- -->&#64;";  // GitHub's parser turns mail addresses into links, even with a reference alone
     } else if (byte < 0x80 && std::isalnum(byte) == 0 && c != ' ' && c != ',') {
       text += fmt::format("&#{};", static_cast<unsigned>(byte));
     } else {
@@ -52,13 +52,14 @@ std::string LeftOut(std::size_t parts, std::size_t sections) {
   if (sections > 0)
     what += fmt::format("{}{} {}", what.empty() ? "" : " and ", sections,
                         sections == 1 ? "folded section" : "folded sections");
-  return "\n_Left out for lack of room: " + what + ". The same command with `--format html` shows all._\n";
+  return "\n_Left out because of the size limit: " + what +
+         ". The same command with `--format html` shows everything._\n";
 }
 
 }  // namespace
 
 std::string MarkdownSentence(std::string_view sentence) {
-  sentence.remove_prefix(std::min(sentence.find_first_not_of(' '), sentence.size()));  // in front they make code
+  sentence.remove_prefix(std::min(sentence.find_first_not_of(' '), sentence.size()));  // leading blanks would make code
   return SetSentence(sentence, MarkdownCode);
 }
 
@@ -68,7 +69,7 @@ std::string MarkdownCode(std::string_view name) {
   if (text.find('|') != std::string::npos) return HtmlCode(text);
   if (text.find_first_not_of(' ') == std::string::npos) return HtmlCode(text);
   const std::string fence(LongestRun(text, '`') + 1, '`');
-  // A blank on both sides is taken away again by the parser.
+  // The parser removes one blank on both sides.
   const bool edge = text.front() == '`' || text.back() == '`' || (text.front() == ' ' && text.back() == ' ');
   const std::string blank = edge ? " " : "";
   return fence + blank + text + blank + fence;
@@ -107,7 +108,7 @@ std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string
     ++shown;
   }
   if (shown == 0) {
-    const std::string all = "This report is too large for here; the same command with `--format html` shows it.\n";
+    const std::string all = "This report exceeds the size limit; the same command with `--format html` shows it.\n";
     return all.size() <= most_bytes ? all : "";
   }
   std::string page;
@@ -126,7 +127,7 @@ std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string
     page += parts[i].end;
   }
   if (shown < parts.size() || sections < all_sections) {
-    std::size_t missing = 0;  // of the failures that are shown; the others are missing as a whole
+    std::size_t missing = 0;  // from the failures that are shown; the others are missing as a whole
     for (std::size_t i = 0; i < shown; ++i) missing += parts[i].folded.size();
     page += LeftOut(parts.size() - shown, missing - sections);
   }

@@ -24,18 +24,18 @@ std::string PrintBaseline(const Baseline& baseline) {
 
 Baseline ParseBaseline(std::string_view text, const std::string& name) {
   const auto fail = [&](const char* what) {
-    return Error(fmt::format("{}: {}; --write-baseline makes one", Printable(name), what));
+    return Error(fmt::format("{}: {} (create one with --write-baseline)", Printable(name), what));
   };
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.value("schema", nlohmann::json()) != kBaselineSchema || !json.contains("failures") ||
       !json["failures"].is_array())
-    throw fail("this is no baseline of whyoom");
+    throw fail("not a whyoom baseline");
   Baseline baseline;
   for (const nlohmann::json& entry : json["failures"]) {
     RecordReader reader(entry);
     KnownRecord record;
     Describe(reader, record);
-    if (reader.faulty()) throw fail("an entry of this baseline has no id, code or title");
+    if (reader.faulty()) throw fail("an entry has no id, code or title");
     baseline[record.id] = std::move(record.known);
   }
   return baseline;

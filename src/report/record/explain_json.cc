@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kLeastLiteral = 4;  // a shorter one is in every log
+constexpr std::size_t kLeastLiteral = 4;  // a shorter one occurs in every log
 
 std::string SourceOf(const std::optional<Expression>& expression) { return expression ? expression->source() : ""; }
 

@@ -13,7 +13,7 @@ bool IsId(std::string_view id) {
   return id.size() == 16 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Anything else did not come from here.
+// Rejects names that whyoom does not write.
 bool IsRuleName(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -35,9 +35,10 @@ std::string BytesKey(const char* key) { return std::string(key) + "_bytes"; }
 const TextForm kId = {"id", "^[0-9a-f]{16}$", "", IsId};
 const TextForm kFingerprint = {"fingerprint", "^[0-9a-f]{64}$", "SHA-256 of the rule data.", nullptr};
 const TextForm kTime = {"time", "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{6})?Z?$",
-                        "ISO 8601; with Z where the zone is known to be UTC, else by the writer's own clock.", nullptr};
-const TextForm kBase64 = {"base64", "^[A-Za-z0-9+/]*={0,2}$",
-                          "The name's own bytes, where it is no text that can be shown.", nullptr};
+                        "ISO 8601; with Z if the zone is known to be UTC, else in the local time of the log's writer.",
+                        nullptr};
+const TextForm kBase64 = {"base64", "^[A-Za-z0-9+/]*={0,2}$", "The bytes of the name, if it is not printable text.",
+                          nullptr};
 const TextForm kRuleName = {"name", "^[A-Za-z0-9_.-]{1,64}$", "", IsRuleName};
 
 std::vector<std::string> WordsOf(std::string_view text) {
@@ -130,8 +131,8 @@ bool RecordReader::ReadText(const nlohmann::json& field, const FieldSpec& spec, 
   return spec.form == nullptr || spec.form->holds == nullptr || spec.form->holds(*text);
 }
 
-// What ToString(Timestamp) prints, and nothing else; ParseTimestamp knows no time before 1970, which a clock that was
-// not set shows in the east of Greenwich.
+// Accepts only the output of ToString(Timestamp). ParseTimestamp would reject times before 1970, which occur if an
+// unset clock is shown in a zone east of Greenwich.
 bool RecordReader::ReadTime(const nlohmann::json& field, Timestamp* time) {
   namespace chrono = std::chrono;
   std::string text;

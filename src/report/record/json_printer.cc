@@ -21,7 +21,7 @@ bool IsName(const std::string& key) {
   return key == "path" || key == "member" || key == "path_bytes" || key == "member_bytes";
 }
 
-// Paths stay whole: they say where it is.
+// Paths are not cut, because they identify the place.
 void CutTexts(Json& json) {
   if (auto* text = json.get_ptr<std::string*>()) {
     if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
@@ -44,11 +44,11 @@ void CutRows(Json& diagnosis) {
   const std::uint64_t left_out =
       diagnosis.value("allocations_left_out", std::uint64_t{0}) + static_cast<std::uint64_t>(rows.size() - kept);
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end());
-  diagnosis.erase("allocations_left_out");  // fields have their order: it stands last, whether there was one or not
+  diagnosis.erase("allocations_left_out");  // keeps it the last field
   if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
 }
 
-// One record, cut but for what merging needs.
+// Cuts all fields of a record, except those for merging.
 std::string RecordLine(Json json) {
   const Json merge = json.value("merge", Json());
   json.erase("merge");
@@ -65,7 +65,7 @@ std::string PrintJson(const Report& report) {
 }
 
 std::string PrintBriefJson(const Report& report) {
-  // The diagnoses are printed apart, a line each.
+  // The diagnoses are printed separately, one per line.
   const BriefReport brief = {{},
                              report.findings.size(),
                              report.artifacts,

@@ -17,25 +17,25 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kNoRecord = "no record of whyoom --format ndjson (only that format can be merged)";
-// Problems are sorted and bounded from time to time, not for each.
+constexpr const char* kNoRecord = "not written by whyoom --format ndjson (only that format can be merged)";
+// Problems are sorted and bounded in batches of this size.
 constexpr std::size_t kProblemsAtOnce = 20000;
 constexpr std::size_t kShownFingerprint = 12;
 constexpr std::uint64_t kShardsShown = 8;
 
-// Empty where there is no such text.
+// Returns an empty string if there is no such text.
 std::string TextOf(const json& record, const char* key) {
   const auto found = record.find(key);
   return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// The shard I of N in "I/N"; nullopt of anything else.
+// Parses "I/N", shard I of N; nullopt for any other text.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> ShardOf(std::string_view text) {
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = TwoWholeNumbers(text);
   return shard && shard->first < shard->second ? shard : std::nullopt;
 }
 
-// "1/8, 5/8 and 2 more": of `count` shards those that `there` does not hold.
+// "1/8, 5/8 and 2 more": the shards of `count` that are not in `there`.
 std::string MissingShards(std::uint64_t count, const std::map<std::uint64_t, std::uint64_t>& there) {
   std::uint64_t missing = count - there.size();
   std::string text;
@@ -65,17 +65,17 @@ void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts*
   const json record = json::parse(line, nullptr, false);
   const std::string complaint = record.is_object() ? TakeRecord(record, counts) : kNoRecord;
   if (complaint.empty()) return;
-  Complaint& told = counts->complaints[complaint];
-  if (told.count++ == 0) told.first_line = number;
+  Complaint& same = counts->complaints[complaint];
+  if (same.count++ == 0) same.first_line = number;
 }
 
-// What is wrong with the record; empty where nothing is. Ids and advice follow from the rule data, so what was made
-// with other rule data does not compare.
+// Returns what is wrong with the record, or an empty string. Ids and advice depend on the rule data, so records made
+// with other rule data are rejected.
 std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
   const std::string type = TextOf(record, "type");
   if (type == "header") {
     ++counts->headers;
-    return TextOf(record, "schema") == kReportSchema ? "" : "the header of a format that is not known";
+    return TextOf(record, "schema") == kReportSchema ? "" : "the header of an unknown format";
   }
   if (type == "problem") return TakeProblem(record, counts) ? "" : kNoRecord;
   const auto merge = record.find("merge");
@@ -83,7 +83,7 @@ std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
   if (rules.empty()) return kNoRecord;
   if (rules != rules_.fingerprint()) {
     if (type == "summary") ++counts->summaries;
-    return fmt::format("made with other rule data ({}, here {}; give merge the same --rules)",
+    return fmt::format("made with different rule data ({}, here {}; pass the same --rules to merge)",
                        rules.substr(0, kShownFingerprint), rules_.fingerprint().substr(0, kShownFingerprint));
   }
   const bool taken = (type == "diagnosis" && TakeDiagnosis(record, counts)) ||
@@ -119,7 +119,7 @@ bool ReportReader::TakeProblem(const json& record, Counts* counts) {
   DescribeProblem(reader, problem);
   if (reader.faulty()) return false;
   ++counts->problems;
-  // Limits and what follows from a finding are told anew of the whole.
+  // Limits of a report and consequences of findings are determined again for the merged report.
   if (!problem.of_report) readings_.problems.push_back(std::move(problem));
   return true;
 }
@@ -154,27 +154,27 @@ bool ReportReader::TakeSummary(const json& record, Counts* counts) {
 }
 
 void ReportReader::Tell(const std::string& path, const Counts& counts) {
-  const auto tell = [&](std::string what) { readings_.problems.push_back({path, "", std::move(what)}); };
+  const auto add = [&](std::string what) { readings_.problems.push_back({path, "", std::move(what)}); };
   for (const auto& [what, complaint] : counts.complaints) {
-    tell(complaint.count == 1
-             ? fmt::format("line {} is {}", complaint.first_line, what)
-             : fmt::format("{} lines are {}, the first is line {}", complaint.count, what, complaint.first_line));
+    add(complaint.count == 1
+            ? fmt::format("line {} is {}", complaint.first_line, what)
+            : fmt::format("{} lines are {}, the first is line {}", complaint.count, what, complaint.first_line));
   }
   const bool any = counts.diagnoses + counts.programs + counts.problems > 0;
   if (counts.summaries < std::max<std::uint64_t>(counts.headers, any ? 1 : 0)) {
-    tell("a report is cut: its summary is missing");
+    add("a report is truncated: its summary is missing");
   } else if (counts.diagnoses < counts.said_diagnoses || counts.programs < counts.said_programs ||
              counts.problems < counts.said_problems) {
-    tell("a report is cut: it holds fewer records than its summary says");
+    add("a report is truncated: it contains fewer records than its summary counts");
   } else if (any && (counts.diagnoses > counts.said_diagnoses || counts.programs > counts.said_programs ||
                      counts.problems > counts.said_problems)) {
-    tell("a report holds more records than its summary says: something is in it twice");
+    add("a report contains more records than its summary counts: some occur twice");
   }
 }
 
-// All of a batch, or of several, is the whole: each shard is there as often as the others.
+// Parts that cover a whole batch, or several times a whole batch, contain each shard equally often.
 void ReportReader::TellShards() {
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const auto& [count, there] : shards_) {
     const auto [least, most] = std::minmax_element(
         there.begin(), there.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
@@ -182,13 +182,14 @@ void ReportReader::TellShards() {
     if (all && least->second == most->second) continue;
     for (const auto& [index, times] : there)
       readings_.shards.insert(readings_.shards.end(), times, fmt::format("{}/{}", index, count));
-    if (told++ >= kShardsShown) continue;
+    if (reported++ >= kShardsShown) continue;
     Problem problem = {"merge", "", "", true};
-    problem.what = all ? fmt::format(
-                             "shard {}/{} is there more often than {}/{}: a part is given twice, and counts "
-                             "twice, or one of another is missing",
-                             most->first, count, least->first, count)
-                       : fmt::format("not all {} shards are there: {}", count, MissingShards(count, there));
+    problem.what =
+        all ? fmt::format(
+                  "shard {}/{} occurs more often than {}/{}: one part was given twice (and counts twice), or "
+                  "another one is missing",
+                  most->first, count, least->first, count)
+            : fmt::format("of {} shards, these are missing: {}", count, MissingShards(count, there));
     readings_.problems.push_back(std::move(problem));
   }
 }

@@ -11,9 +11,9 @@
 namespace whyoom {
 namespace {
 
-// What is read back is not concluded from, and may be asked for the layouts of tuples, which a report does not show.
+// Entries that are not concluded yet may need the layouts of tuples when read back, which a report does not contain.
 template <class V>
-void DescribeKept(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, const std::string& rules) {
+void DescribeEntry(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, const std::string& rules) {
   std::vector<std::string> shapes;
   if constexpr (!V::kReads) {
     for (const Allocation& row : finding.allocations) shapes.push_back(row.shape_text);
@@ -33,7 +33,7 @@ void DescribeKept(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, cons
   }
 }
 
-// What of the table is not a finding or a program.
+// The fields of a table other than its findings and programs.
 struct TableRecord {
   std::string rules;
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
@@ -56,7 +56,7 @@ Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint) {
     bool concluded = diagnosis != nullptr;
     const Diagnosis finding = concluded ? *diagnosis : Diagnosis(FindingOf(*entry));
     RecordWriter kept;
-    DescribeKept(kept, finding, concluded, rules_fingerprint);
+    DescribeEntry(kept, finding, concluded, rules_fingerprint);
     json["findings"].push_back(kept.Take());
   }
   json["programs"] = Json::array();
@@ -75,7 +75,7 @@ std::optional<FindingTable> TableFromRecord(const nlohmann::json& json, const Ru
     RecordReader kept(element, &rules);
     Diagnosis finding;
     bool concluded = false;
-    DescribeKept(kept, finding, concluded, "");
+    DescribeEntry(kept, finding, concluded, "");
     if (kept.faulty()) return std::nullopt;
     if (concluded) {
       table.Add(std::move(finding));

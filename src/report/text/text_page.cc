@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kNarrowest = 40;  // columns; a page of less could not be read
+constexpr std::size_t kNarrowest = 40;  // columns; a narrower page would be unreadable
 
 }  // namespace
 

@@ -15,8 +15,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kItem = TextPage::kIndent + 3;  // column of what is below a numbered title
-constexpr std::size_t kLeast = 8;                     // columns; of less nothing could be read
+constexpr std::size_t kItem = TextPage::kIndent + 3;  // column of content below a numbered title
+constexpr std::size_t kLeast = 8;                     // columns; less would be unreadable
 constexpr std::size_t kTableIndent = 2;
 constexpr std::size_t kTableRows = 200;
 constexpr std::size_t kSparkline = 40;  // columns
@@ -30,7 +30,7 @@ std::string Repeat(std::string_view text, std::size_t times) {
 
 std::string InOneLine(const std::vector<doc::Spans>& facts) { return doc::PlainText(doc::Joined(facts, " · ")); }
 
-// The style of a text, which is that of its first words; nullptr: plain.
+// The style of a text: the style of its first words; nullptr if plain.
 TextPage::Look LookOf(const doc::Spans& spans) {
   switch (spans.empty() ? doc::Span::Kind::kText : spans.front().kind) {
     case doc::Span::Kind::kStrong:
@@ -48,7 +48,7 @@ TextPage::Look LookOf(const doc::Spans& spans) {
   }
 }
 
-// Up to the end of the last sentence that fits, or of the first one if that is not much longer, else of a word.
+// Cuts after the last sentence that fits, or after the first one if that is not much longer, else after a word.
 std::string WholeSentences(const std::string& text, std::size_t columns) {
   if (DisplayWidth(text) <= columns) return text;
   std::size_t end = text.rfind(". ", columns);
@@ -58,7 +58,7 @@ std::string WholeSentences(const std::string& text, std::size_t columns) {
   return word == std::string::npos ? Shorten(text, columns) : text.substr(0, word) + " …";
 }
 
-// As many of the pieces as there is room for; the last one cut if that leaves enough of it.
+// Joins as many pieces as fit. Cuts the last one if enough of it remains visible.
 std::string Fitted(const doc::Row& row, const std::vector<std::string>& pieces, bool is_cut_in_middle,
                    std::size_t columns) {
   std::string text;
@@ -72,7 +72,7 @@ std::string Fitted(const doc::Row& row, const std::vector<std::string>& pieces, 
   return text;
 }
 
-// One column a part of the program, as high as what is taken there.
+// One column per section of the program, as high as the memory in use.
 std::string Sparkline(const TimelineView& timeline) {
   static constexpr const char* kHeights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const std::size_t columns = std::min(timeline.bytes.size(), kSparkline);
@@ -86,19 +86,19 @@ std::string Sparkline(const TimelineView& timeline) {
   return line;
 }
 
-// Numbers to the right, words to the left.
+// Aligns numbers right and words left.
 std::string InColumn(const doc::Column& column, const std::string& text, std::size_t width) {
   if (column.kind == doc::Column::Kind::kNumber) return fmt::format("{:>{}}", text, width);
   return "  " + fmt::format("{:<{}}", text, width - 2);
 }
 
-// How the columns of a table lie on the page.
+// The columns of a table on the page.
 struct TableLayout {
-  std::vector<std::size_t> lead;  // columns before the text: numbers and bars
-  std::vector<std::size_t> tail;  // words and numbers behind it
+  std::vector<std::size_t> lead;  // before the text: numbers and bars
+  std::vector<std::size_t> tail;  // after the text: words and numbers
   std::vector<std::size_t> text;
   std::vector<std::size_t> widths;  // of each column
-  bool has_words = false;           // whole texts stand beside them
+  bool has_words = false;           // a column of words next to uncut texts
 
   TableLayout(const doc::Table& table, bool all) : widths(table.columns.size()) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -158,7 +158,7 @@ class TextRenderer {
   void Visit(const doc::Blocks& blocks) {
     for (const doc::Block& block : blocks) std::visit(*this, block.content);
   }
-  // A paragraph, beside the label if one is waiting.
+  // Prints a paragraph, next to the label if one is pending.
   void Emit(const std::string& text, TextPage::Look look = nullptr);
   void AddNumbered(const doc::List& list);
   void AddFields(const doc::List& list);
@@ -172,7 +172,7 @@ class TextRenderer {
   std::string label_;
   bool after_items_ = false;
   bool in_section_ = false;
-  bool is_page_ = false;  // by itself: Verdict::level is 0
+  bool is_page_ = false;  // a page of its own: Verdict::level is 0
 };
 
 void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
@@ -202,7 +202,7 @@ void TextRenderer::operator()(const doc::Heading& heading) {
   if (!is_page_) page_.Blank();
 }
 
-// A section of a section, indented.
+// Prints a section inside a section, indented.
 void TextRenderer::AddBelow(const doc::Section& section) {
   if (!section.follows) page_.Blank();
   page_.Paragraph(section.title, column_, &Style::Strong);
@@ -237,7 +237,7 @@ void TextRenderer::AddNumbered(const doc::List& list) {
     const std::string number = fmt::format("{:<3}", item.number);
     const std::string title = doc::PlainText(item.text);
     const bool fits = kItem + DisplayWidth(title) + 2 + DisplayWidth(item.id) <= page_.width();
-    const std::string id = page_.style().Faint(item.id);  // `whyoom explain` accepts it
+    const std::string id = page_.style().Faint(item.id);  // valid as a topic of `whyoom explain`
     page_.IndentedLine(page_.style().Strong(number) + page_.style().Strong(title) + (fits ? "  " + id : ""));
     if (!fits) page_.Line(std::string(kItem, ' ') + id);
     Visit(item.blocks);
@@ -377,10 +377,10 @@ void TextRenderer::operator()(const doc::Timeline& timeline) {
   const std::size_t room = page_.width() - TextPage::kIndent - DisplayWidth(line) - 2;
   page_.IndentedLine(
       page_.style().Good(line) + "  " +
-      Shorten(fmt::format("fullest at {:.0f} %: {}", 100 * timeline.view.most_at, SizeText(timeline.view.most)), room));
+      Shorten(fmt::format("peak at {:.0f} %: {}", 100 * timeline.view.most_at, SizeText(timeline.view.most)), room));
 }
 
-// A command that is broken into lines cannot be copied: what is too long for a line is left to the terminal.
+// Never wrapped, because a broken command cannot be copied; the terminal wraps it if necessary.
 void TextRenderer::operator()(const doc::Command& command) {
   if (label_.empty()) return page_.Line("→ " + command.command);
   const std::string both = command.command + (command.url.empty() ? "" : " · " + command.url);
@@ -390,7 +390,7 @@ void TextRenderer::operator()(const doc::Command& command) {
   if (!fit && !command.url.empty()) page_.IndentedLine(command.url);
 }
 
-// As it is, so that it can be copied; what differs is coloured.
+// Never wrapped, so that it can be copied; changed lines are coloured.
 void TextRenderer::operator()(const doc::Code& code) {
   if (!code.caption.empty()) page_.Paragraph(code.caption, column_);
   const std::string blanks(column_ + kTableIndent, ' ');
