@@ -64,8 +64,8 @@ TEST_CASE("JSON of a topic, and of all that is known, is valid by the published 
 
 TEST_CASE("explain is an overview first, and what is asked of a scenario is shorter", "[cli]") {
   const std::string whole = RunWhyoom({"explain", "E1000"}).out;
-  const std::size_t scenarios = whole.find("Scenarios, and what tells them apart");
-  const std::size_t table = whole.find("What helps, and what it costs");
+  const std::size_t scenarios = whole.find("Scenarios, and how they differ");
+  const std::size_t table = whole.find("Remedies and their cost");
   const std::size_t each = whole.find("Each remedy");
   REQUIRE(each != std::string::npos);
   CHECK(scenarios < table);

@@ -114,7 +114,7 @@ TEST_CASE("a followed pipe is filtered, and advised on, as a file is", "[cli]") 
   CHECK(selected.exit_status == 1);
   CHECK(Count(selected.out, ": E1000") == 0);
   CHECK(Count(selected.out, ": cpu.oom") == 1);
-  CHECK(Count(selected.err, "1 failure that --select or --ignore leaves out") == 1);
+  CHECK(Count(selected.err, "1 failure excluded by --select or --ignore") == 1);
   const ProcessResult ignored = followed({"--brief", "--ignore", "E1000,cpu.oom"});
   CHECK(ignored.exit_status == 0);
   CHECK(Count(ignored.out, ": E1000") + Count(ignored.out, ": cpu.oom") == 0);

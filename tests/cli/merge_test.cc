@@ -164,9 +164,9 @@ TEST_CASE("a shard that is missing or given twice is told, whoever merged before
   };
   const std::string whole = Run(scratch, {"a.log", "b.log"}, "ndjson");
   CHECK(merged({"0.nd", "1.nd", "2.nd"}) == whole);
-  CHECK(merged({"0.nd", "2.nd"}).find("not all 3 shards are there: 1/3") != std::string::npos);
+  CHECK(merged({"0.nd", "2.nd"}).find("of 3 shards, these are missing: 1/3") != std::string::npos);
   CHECK(
-      merged({"2.nd", "0.nd", "1.nd", "0.nd"}).find("shard 0/3 is there more often than 1/3: a part is given twice") !=
+      merged({"2.nd", "0.nd", "1.nd", "0.nd"}).find("shard 0/3 occurs more often than 1/3: one part was given twice") !=
       std::string::npos);
   CHECK(RunWhyoom({"merge", "0.nd"}, "", scratch.path()).exit_status == 3);
   scratch.Write("two.nd", merged({"2.nd", "0.nd"}));

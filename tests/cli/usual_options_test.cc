@@ -216,7 +216,7 @@ TEST_CASE("failures are selected and ignored in every format", "[cli]") {
   const json summary = json::parse(run({"--ignore", "E1000", "--format", "json"}).out)["summary"];
   CHECK(summary["ignored"] == 1);
   CHECK(summary["diagnoses"] == 3);
-  const std::string note = "Found, but not shown: 4 failures that";
+  const std::string note = "Hidden: 4 failures excluded by";
   for (const char* format : {"text", "markdown", "html", "github", "sarif"}) {
     INFO(format);
     const ProcessResult none = run({"--ignore", "*", "--format", format});
@@ -260,7 +260,7 @@ TEST_CASE("a baseline knows a failure again, whatever line, time and host it is 
     INFO(name);
     const ProcessResult again = RunWhyoom({"--baseline", "known.json", name}, "", scratch.path());
     CHECK(again.exit_status == 0);
-    CHECK(Holds(again.out, "Found, but not shown: 1 failure of the baseline."));
+    CHECK(Holds(again.out, "Hidden: 1 failure listed in the baseline."));
   }
   // Another failure is new, and is added.
   const std::string other = CaseLog("compile-padded-points");
@@ -318,7 +318,7 @@ TEST_CASE("a job that wrote no XLA dump is told so, and one that a baseline know
   RunWhyoom({"--write-baseline", "known.json", log}, "", scratch.path());
   const ProcessResult known =
       RunWhyoom({"run", "--baseline", "known.json", "--", "sh", "-c", line}, "", scratch.path());
-  CHECK(Holds(known.err, "Found, but not shown: 1 failure of the baseline."));
+  CHECK(Holds(known.err, "Hidden: 1 failure listed in the baseline."));
   CHECK(!Holds(known.err, "the job wrote none"));
 }
 

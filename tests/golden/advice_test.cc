@@ -1,6 +1,6 @@
-// Programs whose compile ran out of memory, and what then really made them fit. Each case is a folder of
-// testdata/advice: `log` (and `dump/`), as the compiler wrote them, and `fitted.json`, what became of the program with
-// one remedy at a time, compiled anew (testdata/README.md tells the keys).
+// Programs whose compile ran out of memory, and the remedies that really made them fit. Each case is a folder of
+// testdata/advice: `log` (and `dump/`) as the compiler wrote them, and `fitted.json`, the results of compiling the
+// program with one remedy at a time (testdata/README.md describes the keys).
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ json DiagnosisOf(const fs::path& folder) {
   return report["diagnoses"][0];
 }
 
-// The remedies in their order, without those that were not tried on this program.
+// The remedies in order, without those that were not tried on this program.
 std::vector<json> Tried(const json& diagnosis, const json& fitted) {
   std::vector<json> tried;
   for (const json& remedy : diagnosis["remedies"]) {
@@ -34,7 +34,7 @@ std::vector<json> Tried(const json& diagnosis, const json& fitted) {
   return tried;
 }
 
-// What is known to be said wrongly of this program stands in its file, and has to leave it when it is mended.
+// Known wrong statements are listed in the case's file. They must be removed from it when they are fixed.
 bool IsWrongToday(const json& fitted, const std::string& what, const std::string& id) {
   return Holds(fitted.value("wrong_today", json::object()).value(what, json::array()), id);
 }
@@ -47,16 +47,16 @@ std::vector<fs::path> Cases() {
   return cases;
 }
 
-TEST_CASE("what is advised first makes the program fit", "[golden]") {
+TEST_CASE("the first remedy makes the program fit", "[golden]") {
   for (const fs::path& folder : Cases()) {
     INFO(folder.filename());
     const json fitted = json::parse(ReadText((folder / "fitted.json").string()));
-    std::vector<json> tried = Tried(DiagnosisOf(folder), fitted);  // no constants: asked for keys that they may lack
+    std::vector<json> tried = Tried(DiagnosisOf(folder), fitted);  // not const: operator[] adds missing keys
     REQUIRE_FALSE(tried.empty());
     const std::string first = tried[0]["id"];
     INFO(first);
     if (!fitted["fits"].empty()) CHECK(Holds(fitted["fits"], first));
-    // Where one alone is not enough, one of the first three names the other.
+    // If no remedy alone is enough, one of the first three names the other.
     for (const json& pair : fitted.value("fit_together", json::array())) {
       bool is_offered = false;
       for (std::size_t i = 0; i < std::min<std::size_t>(3, tried.size()); ++i) {
@@ -71,12 +71,12 @@ TEST_CASE("what is advised first makes the program fit", "[golden]") {
   }
 }
 
-TEST_CASE("what is said to be enough was enough, and what is said to save was saved", "[golden]") {
+TEST_CASE("statements about savings and about being enough are true", "[golden]") {
   for (const fs::path& folder : Cases()) {
     const json fitted = json::parse(ReadText((folder / "fitted.json").string()));
     const json diagnosis = DiagnosisOf(folder);
     const double limit = diagnosis["facts"]["limit_bytes"];
-    for (json remedy : diagnosis["remedies"]) {  // a copy, which may be asked for keys that it does not have
+    for (json remedy : diagnosis["remedies"]) {  // a copy, because operator[] adds missing keys
       const std::string id = remedy["id"];
       INFO(folder.filename() << " " << id);
       const bool was_tried = Holds(fitted["fits"], id) || Holds(fitted["does_not_fit"], id);

@@ -1,11 +1,10 @@
-// Pairs of runs in, the whole comparison out. Each case is a folder of testdata/diffs:
-//   before, after   what the program reads: logs, or folders of an XLA dump
-//   source.md       where they come from, and the right answer, written by hand: lines "- verdict: still_over",
-//                   "- change: less",
-//                   "- seems: bf16" (all ids that are named, in order; "none")
-//   expected.txt, expected.json   what the program prints by rule data without words (neutral_rules.h); WHYOOM_BLESS=1
-//                  writes them anew
-// The right answer is checked against the output on its own, so that blessing a wrong one fails.
+// Compares pairs of runs and checks the whole output. Each case is a folder of testdata/diffs:
+//   before, after   the input: logs, or folders of an XLA dump
+//   source.md       the origin, and the right answer, written by hand: lines "- verdict: still_over",
+//                   "- change: less", "- seems: bf16" (all ids in order; "none")
+//   expected.txt, expected.json   the output with rule data without words (neutral_rules.h); WHYOOM_BLESS=1
+//                   writes them again
+// The right answer is checked against the output separately, so blessing a wrong output fails.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -41,7 +40,7 @@ std::string Seems(const json& diff) {
   return list.empty() ? "none" : list;
 }
 
-TEST_CASE("two runs are compared rightly", "[golden]") {
+TEST_CASE("comparisons of two runs give the right answers", "[golden]") {
   std::vector<fs::path> cases;
   for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "diffs"))
     cases.push_back(entry.path());
@@ -66,7 +65,7 @@ TEST_CASE("two runs are compared rightly", "[golden]") {
     CHECK(Seems(diff) == Stated(source, "seems"));
     CheckAgainst(folder / "expected.txt", text.out);
     CheckAgainst(folder / "expected.json", WithoutFingerprint(data.out));
-    // Long names aside, text fits 80 columns.
+    // Text fits 80 columns, except for long names.
     std::size_t begin = 0;
     while (begin < text.out.size()) {
       const std::size_t end = text.out.find('\n', begin);

@@ -1,6 +1,5 @@
-// What one format for people shows, the others show, too: figures, names, addresses, remedies. Allowed to differ:
-//   the footer, which text leaves out; names that Markdown cuts in tables; the sum of what Markdown folds; what only
-//   drawings of the page say.
+// The formats for people show the same figures, names, addresses and remedies. Exceptions: the footer, which text
+// omits; names that Markdown cuts in tables; the totals of what Markdown folds; text inside drawings of the HTML page.
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -23,7 +22,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// With a blank in place of what stands between `begin` and `end`, and of those; from the innermost out.
+// Replaces each part from `begin` to `end`, inclusive, by a blank; the innermost first.
 std::string Without(std::string text, const std::string& begin, const std::string& end) {
   for (std::size_t at = text.rfind(begin); at != std::string::npos; at = text.rfind(begin)) {
     const std::size_t last = text.find(end, at);
@@ -43,7 +42,7 @@ std::string Unescaped(std::string text) {
   return text;
 }
 
-// Lines are broken at blanks.
+// Lines are broken at blanks, so comparisons ignore them.
 std::string WithoutBlanks(std::string text) {
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
   return text;
@@ -57,7 +56,7 @@ std::set<std::string> FiguresIn(const std::string& text) {
   return figures;
 }
 
-// The names and addresses that a page marks as such.
+// The names and addresses that are marked as such in a page.
 std::set<std::string> NamesIn(const std::string& html) {
   static const std::regex code("<code[^>]*>([^<]*)</code>|<a href=\"(http[^\"]*)\"");
   std::set<std::string> names;
@@ -66,7 +65,7 @@ std::set<std::string> NamesIn(const std::string& html) {
   return names;
 }
 
-// How many figures there are.
+// Returns the number of figures.
 std::size_t CheckSame(const fs::path& folder, std::vector<std::string> arguments) {
   INFO(folder);
   const auto print = [&](const std::vector<std::string>& format) {

@@ -1,15 +1,14 @@
-// Real logs in, the whole output out. Each case is a folder of testdata/cases:
-//   log            what the program reads
-//   dump/          where there is one, the XLA dump of the same compile, given as --xla-dump
-//   source.md      where the log comes from, and the right answer, written by hand: lines "- code: E1000", "- scenario:
-//   2"
-//                  ("none", "cannot tell"), "- first: shard_tensor"; of what fits "- programs: 1", "- batch: 64" of the
-//                  first
-// testdata/programs holds the same without a log: dump/ is read by itself.
-//   expected.txt, expected.json   what the program prints by rule data without words (neutral_rules.h), so that they
-//                  change only where it decides otherwise; WHYOOM_BLESS=1 writes them anew
-// The right answer is checked against the output on its own, so that blessing a wrong one fails. How whole pages read
-// in the words of the rule data is in testdata/pages.txt, and nowhere else.
+// Reads real logs and checks the whole output. Each case is a folder of testdata/cases:
+//   log            the input
+//   dump/          optional: the XLA dump of the same compile, passed as --xla-dump
+//   source.md      the origin, and the right answer, written by hand: lines "- code: E1000", "- scenario: 2"
+//                  ("none", "cannot tell"), "- first: shard_tensor"; for programs that fit "- programs: 1", "- batch:
+//                  64" of the first one
+// testdata/programs contains the same without a log: dump/ is read alone.
+//   expected.txt, expected.json   the output with rule data without words (neutral_rules.h), so that only decisions
+//                  change it; WHYOOM_BLESS=1 writes them again
+// The right answer is checked against the output separately, so blessing a wrong output fails. testdata/pages.txt has
+// whole pages with the words of the rule data.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -35,14 +34,14 @@ std::vector<fs::path> FoldersOf(const std::string& kind) {
   return cases;
 }
 
-// "- name: value" of source.md; empty where it is not there.
+// Returns the value of "- name: value" in source.md; empty if there is none.
 std::string Stated(const std::string& source, const std::string& name) {
   std::smatch match;
   const std::regex line("(?:^|\\n)- " + name + ": ([^\\n]+)");
   return std::regex_search(source, match, line) ? match[1].str() : "";
 }
 
-// The neutral rules lie in a folder that has another name each time, and what is told to type names it.
+// Removes the path of the neutral rules, which differs in each run, from suggested commands.
 std::string WithoutRules(const std::string& text) {
   static const std::regex more("(more  whyoom explain [^\\n]*) --rules [^ \\n]+(?: · |\\n      (?=https))?");
   return std::regex_replace(text, more, "$1 --rules … ");
@@ -119,14 +118,14 @@ TEST_CASE("real logs give the right answers", "[golden]") {
   }
 }
 
-TEST_CASE("real dumps say by themselves what their programs take", "[golden]") {
+TEST_CASE("real dumps alone show the memory of their programs", "[golden]") {
   const std::vector<fs::path> programs = FoldersOf("programs");
   REQUIRE(programs.size() >= 2);
   for (const fs::path& folder : programs) CheckFolder(folder, {"dump"});
 }
 
-// Of each kind one: what a person reads. The rest of the cases is about what is decided, not how it is put.
-TEST_CASE("whole pages read as they did", "[golden]") {
+// One page of each kind, with its words. The other cases check decisions, not words.
+TEST_CASE("whole pages are as recorded", "[golden]") {
   std::string pages;
   for (const char* name : {"compile-adam-state", "compile-padded-points", "compile-sparsecore", "buffer-fragmented",
                            "program-too-large", "dump-unrolled-layers", "neighbour-vmem"}) {

@@ -130,7 +130,7 @@ class Check:
         except (RuntimeError, subprocess.TimeoutExpired) as fault:
             self.tell(turn, "program", str(fault))
             return {}
-        self.cut = {name for name, data in made.items() if b"eft out for lack of room" in data}  # by length, so not what the other has
+        self.cut = {name for name, data in made.items() if b"eft out because of the size limit" in data}  # by length, so not what the other has
         self.tried["program"] += 1
         readings = self.read(made)
         for name, (_, faults) in readings.items():

@@ -1,4 +1,4 @@
-// The file of failures that are known: what is written is read back, and nothing else is believed.
+// Baseline files are read back as written; anything else is rejected.
 #include "report/record/baseline.h"
 
 #include <algorithm>
@@ -35,14 +35,14 @@ TEST_CASE("a baseline is read back as it was written", "[report]") {
   CHECK(again.at("0123456789abcdef").code == "T1");
   CHECK(again.at("0123456789abcdef").program == "jit_step");
   for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c <= '~')));
-  // A line a failure, and neither place nor time: what merges and compares line by line.
+  // One line per failure, without place or time, so that merge and diff tools work.
   CHECK(std::count(text.begin(), text.end(), '\n') == 4);
   CHECK(text.find("train.log") == std::string::npos);
 }
 
-TEST_CASE("an empty baseline is one", "[report]") { CHECK(ParseBaseline(PrintBaseline({}), "").empty()); }
+TEST_CASE("an empty baseline is valid", "[report]") { CHECK(ParseBaseline(PrintBaseline({}), "").empty()); }
 
-TEST_CASE("what is no baseline is not taken for one", "[report]") {
+TEST_CASE("other files are rejected", "[report]") {
   for (const char* wrong :
        {"", "{}", "[]", "null", "{\"schema\": \"whyoom.report/1\", \"failures\": []}", "{\"schema\": 1}",
         "{\"schema\": \"whyoom.baseline/1\", \"failures\": {}}", "{\"schema\": \"whyoom.baseline/1\"}",

@@ -1,4 +1,4 @@
-// Diagnoses in a few sentences.
+// Short texts for a diagnosis.
 #include "report/ci/brief.h"
 
 #include <string>
@@ -23,12 +23,12 @@ std::vector<std::string> Paragraphs(const std::string& text) {
   return paragraphs;
 }
 
-TEST_CASE("a place in brief is the artifact and the line", "[report]") {
+TEST_CASE("a brief place is the artifact and the line", "[report]") {
   CHECK(BriefPlace({{"train.log", ""}, 41, 50, 7}) == "train.log:41");
   CHECK(BriefPlace({{"logs.tar", "train.log"}, 1, 1, 0}) == "logs.tar › train.log:1");
 }
 
-TEST_CASE("a name of 500 bytes is told whole, a longer one cut, and its line always", "[report]") {
+TEST_CASE("names of up to 500 bytes are printed in full, longer ones are cut before the line", "[report]") {
   const std::string longest(500, 'x');
   CHECK(BriefPlace({{longest, ""}, 41, 41, 0}) == longest + ":41");
   const std::string cut = BriefPlace({{longest + "y", ""}, 41, 41, 0});
@@ -38,7 +38,7 @@ TEST_CASE("a name of 500 bytes is told whole, a longer one cut, and its line alw
   CHECK(cut.find('y') == std::string::npos);
 }
 
-TEST_CASE("a problem is told with its place, where it has one", "[report]") {
+TEST_CASE("a problem is printed with its place, if it has one", "[report]") {
   CHECK(ProblemText({"logs.tar", "train.log", "the archive is cut short"}) ==
         "logs.tar › train.log: the archive is cut short");
   CHECK(ProblemText({"train.log", "", "it ends too early"}) == "train.log: it ends too early");
@@ -47,7 +47,7 @@ TEST_CASE("a problem is told with its place, where it has one", "[report]") {
   CHECK(Printable(hostile) == hostile);
 }
 
-TEST_CASE("verdict, numbers, why, remedies and place are a paragraph each", "[report]") {
+TEST_CASE("verdict, figures, reasons, remedies and place are separate paragraphs", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.why = {{"The first reason.", 3}};
@@ -73,7 +73,7 @@ TEST_CASE("verdict, numbers, why, remedies and place are a paragraph each", "[re
   CHECK(paragraphs[3].find("whyoom explain T1.2") != std::string::npos);
 }
 
-TEST_CASE("what is not known has no paragraph and no sentence", "[report]") {
+TEST_CASE("unknown values have no paragraph and no sentence", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.facts = Evidence();
@@ -84,7 +84,7 @@ TEST_CASE("what is not known has no paragraph and no sentence", "[report]") {
   CHECK(paragraphs[1].starts_with("Reported at logs/train.log:7"));
 }
 
-TEST_CASE("that only a fragment is there is told", "[report]") {
+TEST_CASE("a brief mentions that the log has only a fragment", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   CHECK(BriefText(finding).find("fragment") == std::string::npos);
@@ -92,7 +92,7 @@ TEST_CASE("that only a fragment is there is told", "[report]") {
   CHECK(BriefText(finding).find("fragment") != std::string::npos);
 }
 
-TEST_CASE("a brief is printable and at most 4000 bytes, whatever the log holds", "[report]") {
+TEST_CASE("a brief is printable and at most 4000 bytes for every log", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = HostileFinding(failure);
   const auto holds = [](const std::string& text) {
@@ -119,7 +119,7 @@ TEST_CASE("a brief is printable and at most 4000 bytes, whatever the log holds",
   finding.why.clear();
   const std::string text = BriefText(finding);
   holds(text);
-  CHECK(text.find("Reported at ") != std::string::npos);  // no paragraph takes the room of the place
+  CHECK(text.find("Reported at ") != std::string::npos);  // no paragraph displaces the place
 }
 
 }  // namespace TEST_FILE

@@ -1,4 +1,4 @@
-// What is told of a topic, and how it reads: an overview first, each remedy once, the steps for whom they are asked.
+// The content and order of explain: an overview first, each remedy once, the steps of the requested framework.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -58,21 +58,21 @@ bool InOrder(const std::string& text, const std::vector<std::string>& parts) {
   return true;
 }
 
-TEST_CASE("a failure is an overview, its scenarios, and each remedy once", "[report]") {
+TEST_CASE("a failure has an overview, its scenarios, and each remedy once", "[report]") {
   const RuleSet rules = Ours();
   const std::string text = Text(rules, "ourfailure");
   CHECK(InOrder(text, {"T1  the pool is full",
                        "also written OurFailure",
                        "It is full. It stays so.",
                        "More of it (pool size).",
-                       "what tells them apart",
+                       "how they differ",
                        "a.1  too large. One is large.",
                        "a.2  too many. All are small.",
-                       "what it costs",
+                       "Remedies and their cost",
                        "results",
                        "cost",
                        "Watch it",
-                       "finds out more",
+                       "diagnostic only",
                        "none",
                        "Use bf16",
                        "precision",
@@ -89,7 +89,7 @@ TEST_CASE("a failure is an overview, its scenarios, and each remedy once", "[rep
     CHECK(CountOf(text, once) == 1);
 }
 
-TEST_CASE("a scenario says what the failure is, and how; a family all of its own", "[report]") {
+TEST_CASE("a scenario has the text of its failure, and a family of scenarios has all of them", "[report]") {
   const RuleSet rules = Ours();
   const std::string one = Text(rules, "T1.a.1");
   CHECK(InOrder(one, {"T1.a.1  the pool is full", "It is full. It stays so.", "too large", "bf16: ", "shard: "}));
@@ -102,22 +102,22 @@ TEST_CASE("a scenario says what the failure is, and how; a family all of its own
   CHECK(Text(rules, "T1.") == "nothing");
 }
 
-TEST_CASE("steps are the framework's, else the default one's, and that is said", "[report]") {
+TEST_CASE("steps are the framework's own, else the default ones, and the text explains which", "[report]") {
   const RuleSet rules = Ours();
   const Frameworks jax = {rules.FindFramework("jax")};
   const Frameworks keras = {rules.FindFramework("Keras")};
   const std::string usual = Text(rules, "T1", jax);
-  CHECK(InOrder(usual, {"Steps are for jax.", "--framework NAME", "keras", "then run"}));
+  CHECK(InOrder(usual, {"The steps are for jax.", "--framework NAME", "keras", "then run"}));
   CHECK(usual.find("Use it.") == std::string::npos);
   const std::string other = Text(rules, "T1", keras);
-  CHECK(InOrder(other, {"Steps are for keras, or where it has none of its own, for jax.",
-                        "How in jax (there are no other steps)\n      → astype", "How in keras\n      → Use it."}));
+  CHECK(InOrder(other, {"The steps are for keras, or for jax if keras has none of its own.",
+                        "How in jax (the default steps)\n      → astype", "How in keras\n      → Use it."}));
   CHECK(other.find("then run") == std::string::npos);
   const std::string all = Text(rules, "shard");
   CHECK(InOrder(all, {"jax", "then run", "keras", "Use it."}));
 }
 
-TEST_CASE("code before and after is the framework's, and the default one's where its steps stand in", "[report]") {
+TEST_CASE("snippets are the framework's own, or the default ones if its steps are the default ones", "[report]") {
   const RuleSet rules = Ours();
   const Remedy& watch = *rules.FindRemedy("watch");
   const Framework* jax = rules.FindFramework("jax");
@@ -130,7 +130,7 @@ TEST_CASE("code before and after is the framework's, and the default one's where
   }
   Remedy with_steps = watch;
   with_steps.how["keras"] = {};
-  CHECK(SnippetsIn(rules, with_steps, {keras}).empty());  // other steps do not explain JAX's code
+  CHECK(SnippetsIn(rules, with_steps, {keras}).empty());  // the framework's own steps do not explain JAX's code
   CHECK(SnippetsIn(rules, with_steps, {keras, jax}).size() == 1);
   CHECK(SnippetsIn(rules, with_steps, {}).size() == 1);
   CHECK(InOrder(Text(rules, "watch"), {"before:\n    a = 1\n    b = f(a)\n", "After:\n    a = 2\n    b"}));
@@ -145,7 +145,7 @@ TEST_CASE("code before and after is the framework's, and the default one's where
   CHECK(marks == "a b! c a x! c y! ");
 }
 
-TEST_CASE("a snippet is of a framework that there is, and changes something", "[report]") {
+TEST_CASE("a snippet needs a known framework and a change", "[report]") {
   const auto faults = [](const std::string& snippets) {
     RuleSet rules;
     return Load(
@@ -163,14 +163,14 @@ TEST_CASE("a snippet is of a framework that there is, and changes something", "[
   CHECK_FALSE(faults(R"({"keras": {"language": "lisp", "before": ["a"], "after": ["b"]}})").empty());
 }
 
-TEST_CASE("every topic reads well in 80 columns", "[report]") {
+TEST_CASE("every topic fits 80 columns", "[report]") {
   const RuleSet& rules = BuiltInRules();
   const Frameworks usual = {rules.default_framework()};
   for (const Topic& topic : Topics(rules)) {
     INFO(topic.name);
     std::istringstream lines(Text(rules, topic.name, usual));
     for (std::string line; std::getline(lines, line);) {
-      // A flag or an address is not broken.
+      // Flags and URLs are not broken.
       const std::size_t last = line.rfind(' ') == std::string::npos ? 0 : line.rfind(' ') + 1;
       if (DisplayWidth(line) > 80 && line.size() - last < 40) FAIL_CHECK(line);
       CHECK(line.find('\t') == std::string::npos);
@@ -178,7 +178,7 @@ TEST_CASE("every topic reads well in 80 columns", "[report]") {
   }
 }
 
-TEST_CASE("JSON holds all of a remedy, and of a failure each remedy once", "[report]") {
+TEST_CASE("JSON contains a whole remedy, and each remedy of a failure once", "[report]") {
   const RuleSet rules = Ours();
   const auto record = [&](const char* topic, const Frameworks& frameworks) {
     const auto found = FindExplanation(rules, topic);
@@ -206,7 +206,7 @@ TEST_CASE("JSON holds all of a remedy, and of a failure each remedy once", "[rep
   CHECK(record("", {})["failures"].size() == 3);
 }
 
-TEST_CASE("in Markdown a topic stands by itself: its links lead to what is on the page", "[report]") {
+TEST_CASE("the links of a Markdown topic lead to anchors on its page", "[report]") {
   const RuleSet rules = Ours();
   const auto found = FindExplanation(rules, "T1");
   const std::string page = PrintMarkdownPage(ExplanationBlocks(rules, *found, {rules.FindFramework("jax")}));
@@ -219,8 +219,8 @@ TEST_CASE("in Markdown a topic stands by itself: its links lead to what is on th
   CHECK(InOrder(page, {"the pool is full", "](#scenario-a.1)", "](#bf16)", "](#shard)"}));
 }
 
-// Rule files are given by whoever calls, and may come from anywhere.
-TEST_CASE("no text of a rule file reaches a terminal or becomes markup", "[report]") {
+// Rule files come from the user, and may be hostile.
+TEST_CASE("text of a rule file cannot control a terminal or become markup", "[report]") {
   RuleSet rules;
   CHECK(Load({BaseRules()}, {{"evil.json", R"json({"format": "whyoom.rules/1", "failures": [{
     "code": "<b>X|", "title": "<script>alert(1)</script> | ](x)", "category": "c", "phase": "run",

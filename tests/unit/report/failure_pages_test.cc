@@ -1,4 +1,4 @@
-// docs/failures/ is the rule data for readers: the same, and all of it. WHYOOM_BLESS=1 writes the pages.
+// docs/failures/ documents all of the rule data. WHYOOM_BLESS=1 writes the pages.
 #include "report/markdown/failure_pages.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void Bless(const std::vector<Page>& pages) {
   for (const Page& page : pages) std::ofstream(Folder() / page.path, std::ios::binary) << page.text;
 }
 
-// The links of a page that lead to others, or into it.
+// The links of a page to other pages, or within it.
 std::vector<std::string> LinksOf(const std::string& text) {
   std::vector<std::string> links;
   for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1))
@@ -47,7 +47,7 @@ std::vector<std::string> LinksOf(const std::string& text) {
   return links;
 }
 
-// As it is read: without what only sets words as code.
+// The text as a reader sees it, without the markup for code.
 std::string Read(std::string text) {
   for (const char* mark : {"`", "<code>", "</code>", "<!-- -->"}) {
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at))
@@ -57,11 +57,12 @@ std::string Read(std::string text) {
     const std::size_t end = text.find(';', at);
     text.replace(at, end + 1 - at, 1, static_cast<char>(std::stoi(text.substr(at + 2, end - at - 2))));
   }
-  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());  // a blank beside a mark is one of Markdown's
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());  // markup adds blanks
   return text;
 }
 
-// All that advises somebody, by where it stands. The parts of a sentence between its holes, and the texts in these.
+// All sentences of advice in the rule data, by place. Templates are split into the parts between placeholders and the
+// texts inside them.
 class Sentences {
  public:
   explicit Sentences(const RuleSet& rules) {
@@ -94,8 +95,8 @@ class Sentences {
       } else if (depth == 0) {
         part += c;
       } else if (c == '\'') {
-        // Only texts that are said: those behind a comparison or in matches() are asked for.
-        if (in_text && IsSaid(source, i - part.size() - 1)) flush();
+        // Only texts that are printed. Skips operands of comparisons and of matches().
+        if (in_text && IsPrinted(source, i - part.size() - 1)) flush();
         part.clear();
         in_text = !in_text;
       } else if (in_text) {
@@ -105,8 +106,8 @@ class Sentences {
     flush();
   }
 
-  // Of a text that begins at the quote `at`.
-  static bool IsSaid(const std::string& source, std::size_t at) {
+  // True for the text that starts with the quote at `at`.
+  static bool IsPrinted(const std::string& source, std::size_t at) {
     std::size_t before = source.find_last_not_of(' ', at - 1);
     if (source[before] != ',') return false;
     const std::size_t call = source.rfind('(', before);
@@ -152,7 +153,7 @@ class Sentences {
   std::map<std::string, std::vector<std::string>> all_;
 };
 
-TEST_CASE("docs/failures holds what the rule data says", "[report]") {
+TEST_CASE("docs/failures matches the rule data", "[report]") {
   const std::vector<Page> pages = MakeFailurePages(BuiltInRules());
   if (std::getenv("WHYOOM_BLESS") != nullptr) Bless(pages);
   std::set<std::string> paths;
@@ -166,7 +167,7 @@ TEST_CASE("docs/failures holds what the rule data says", "[report]") {
   CHECK(paths.contains("README.md"));
 }
 
-TEST_CASE("every sentence of advice stands in the pages", "[report]") {
+TEST_CASE("every sentence of advice is in the pages", "[report]") {
   std::string pages;
   for (const std::string& path : FilesBelow(Folder())) pages += ReadText((Folder() / path).string()) + "\n";
   pages = Read(pages);
@@ -182,7 +183,7 @@ TEST_CASE("every sentence of advice stands in the pages", "[report]") {
   CHECK(count > 1500);
 }
 
-TEST_CASE("the pages' links lead to each other", "[report]") {
+TEST_CASE("all links of the pages lead to pages, and every page is linked", "[report]") {
   const std::vector<Page> pages = MakeFailurePages(BuiltInRules());
   std::map<std::string, const std::string*> texts;
   for (const Page& page : pages) texts[page.path] = &page.text;
@@ -202,7 +203,7 @@ TEST_CASE("the pages' links lead to each other", "[report]") {
   CHECK(reached.size() == pages.size());
 }
 
-TEST_CASE("no id leads out of the folder, and no two to one page", "[report]") {
+TEST_CASE("no id leads out of the folder, and no two ids share a page", "[report]") {
   const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "failures": [
     {"code": "../../evil", "title": "t", "category": "c", "phase": "run", "heads": ["our first test failed"],
      "examples": {"match": [{"text": "our first test failed"}]}},

@@ -1,4 +1,4 @@
-// Fields of a record: written where they say something, and believed where they have the form that is described.
+// Fields of a record are omitted if empty, and rejected unless they have the described form.
 #include "report/record/fields.h"
 
 #include <string>
@@ -48,13 +48,13 @@ void Describe(auto& v, RecordOf<Sample> auto& sample) {
 
 nlohmann::json Written(const Sample& sample) { return nlohmann::json::parse(LineOf(ToRecord(sample))); }
 
-TEST_CASE("a field that says nothing is absent", "[report]") {
+TEST_CASE("an empty field is absent", "[report]") {
   Sample sample;
   sample.rank = 1;
   CHECK(Written(sample) == nlohmann::json::parse(R"({"path": "", "count": 0, "way": "here", "shown": 0})"));
 }
 
-TEST_CASE("what is written is read back", "[report]") {
+TEST_CASE("a record is read back as it was written", "[report]") {
   Sample sample{"a\xff", 7, 2, -3, 1.5, true, Way::kThere, {"b"}, {{"c", 4}}, Timestamp{5, true}, {6}};
   const nlohmann::json json = Written(sample);
   CHECK(json["path_bytes"] == "Yf8=");
@@ -65,7 +65,7 @@ TEST_CASE("what is written is read back", "[report]") {
   CHECK(Written(*read) == json);
 }
 
-TEST_CASE("what has another form than is described is not believed", "[report]") {
+TEST_CASE("a value of another form is rejected", "[report]") {
   const nlohmann::json good = nlohmann::json::parse(R"({"path": "a", "count": 1, "way": "here"})");
   CHECK(FromRecord<Sample>(good));
   CHECK_FALSE(FromRecord<Sample>(nlohmann::json::array()));
@@ -110,7 +110,7 @@ TEST_CASE("what has another form than is described is not believed", "[report]")
   CHECK_FALSE(FromRecord<Sample>(large));
 }
 
-TEST_CASE("times come back, also those before 1970", "[report]") {
+TEST_CASE("times are read back, even those before 1970", "[report]") {
   for (const char* time : {"2026-11-20T12:00:00.123456Z", "2026-11-20T12:00:00", "1969-12-31T15:00:05Z"}) {
     const nlohmann::json json = {{"path", ""}, {"count", 1U}, {"way", "there"}, {"time", time}};
     const std::optional<Sample> read = FromRecord<Sample>(json);

@@ -1,4 +1,4 @@
-// What is shown of a finding, whatever the format.
+// Texts of a finding that all formats share.
 #include "report/finding_view.h"
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-TEST_CASE("a finding is called the same wherever it is shown", "[report]") {
+TEST_CASE("a finding has the same names in every format", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   CHECK(RuleId(finding) == "T1.2");
@@ -30,13 +30,13 @@ TEST_CASE("a finding is called the same wherever it is shown", "[report]") {
   CHECK(Verdict(finding) == "a test");
   CHECK(ViewOf(finding).scenario.empty());
   finding.candidates = {&failure.scenarios[0]};
-  CHECK(ViewOf(finding).scenario == "The log cannot tell for sure: too large?");
+  CHECK(ViewOf(finding).scenario == "Possibly too large; the log does not show it for certain.");
   finding.candidates.push_back(&failure.scenarios[0]);
-  CHECK(ViewOf(finding).scenario == "The log cannot tell which: too large — or — too large.");
-  CHECK(Verdict(finding) == "a test – the log cannot tell for sure: too large or too large");
+  CHECK(ViewOf(finding).scenario == "The log does not show which: too large — or — too large.");
+  CHECK(Verdict(finding) == "a test – possibly too large or too large");
 }
 
-TEST_CASE("the circumstances of a finding are those that are known", "[report]") {
+TEST_CASE("the view of a finding contains its known circumstances", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.facts.Set("device", std::string("TPU_0"), {});
@@ -52,16 +52,16 @@ TEST_CASE("the circumstances of a finding are those that are known", "[report]")
   finding.confidence = Confidence::kLow;
   view = ViewOf(finding);
   CHECK(view.reporters == "reported by 2 processes");
-  CHECK(view.caution == "Only a fragment of the message is in the log, so little can be said for sure.");
+  CHECK(view.caution == "The log contains only a fragment of the message, so little is certain.");
   finding.tally.hosts.SetIncomplete();
   CHECK(ViewOf(finding).reporters == "reported by about 2 processes");
 }
 
-TEST_CASE("what is needed and what there is are called what they are", "[report]") {
+TEST_CASE("the needed and the available memory have the right names", "[report]") {
   const auto words = [](const char* phase, const std::vector<std::pair<const char*, double>>& facts) {
     Failure failure = MadeFailure();
     failure.phase = phase;
-    Diagnosis finding = MadeFinding(failure);  // 3 GiB, and 1 GiB
+    Diagnosis finding = MadeFinding(failure);  // needs 3 GiB, has 1 GiB
     for (const auto& [name, value] : facts) finding.facts.Set(name, value, {});
     const Need need = NeedOf(finding).value();
     return std::string(need.need_word) + ", " + need.have_word;
@@ -73,11 +73,11 @@ TEST_CASE("what is needed and what there is are called what they are", "[report]
   CHECK(words("run", {{"request_bytes", 3 * kGiB}, {"contiguous_shortfall_bytes", kGiB}}) ==
         "asked for, free in one piece");
   CHECK(words("run", {{"request_bytes", 3 * kGiB}, {"limit_bytes", kGiB}}) == "asked for, usable");
-  // What is in use is part of the need, as PyTorch's message is read.
+  // Memory in use is part of the need, as in PyTorch's message.
   CHECK(words("run", {{"request_bytes", kGiB}, {"limit_bytes", kGiB}}) == "needed, usable");
 }
 
-TEST_CASE("in a report another remedy goes by its number", "[report]") {
+TEST_CASE("a report refers to another remedy by its number", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   Remedy one;
@@ -95,7 +95,7 @@ TEST_CASE("in a report another remedy goes by its number", "[report]") {
   CHECK(EffectText(finding.remedies[0]) == "enough together with other · results stay the same");
 }
 
-TEST_CASE("what is free but not enough is listed apart in every format", "[report]") {
+TEST_CASE("remedies that are free but not enough are a separate list in every format", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   Remedy one;
@@ -122,7 +122,7 @@ TEST_CASE("what is free but not enough is listed apart in every format", "[repor
   }
 }
 
-TEST_CASE("that nothing is estimated is said where something could have been", "[report]") {
+TEST_CASE("a missing estimate is mentioned only if one was possible", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   Remedy remedy;
@@ -130,16 +130,16 @@ TEST_CASE("that nothing is estimated is said where something could have been", "
   finding.remedies[0].remedy = &remedy;
   finding.budget = Budget{1 << 20, false, {}, false};
   const auto shown = [&] { return PrintText(MadeReport({finding}), TextOptions()); };
-  CHECK(shown().find("sum ") == std::string::npos);
+  CHECK(shown().find("total ") == std::string::npos);
   remedy.change = "donate";
-  CHECK(shown().find("\nsum   1.00 MiB over: this log does not show how much each remedy would save.") !=
+  CHECK(shown().find("\ntotal 1.00 MiB over: the log does not show how much each remedy would save.") !=
         std::string::npos);
   finding.budget->steps = {{&remedy, 2 << 20}};
   finding.budget->covered = true;
-  CHECK(shown().find("sum ") == std::string::npos);  // the remedy itself says it
+  CHECK(shown().find("total ") == std::string::npos);  // the remedy's own text is enough
 }
 
-TEST_CASE("a row of a list says what is over as far as the log tells", "[report]") {
+TEST_CASE("a row shows the excess as exactly as the log does", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   CHECK(RowOf(finding).excess == "2.00 GiB");
@@ -152,7 +152,7 @@ TEST_CASE("a row of a list says what is over as far as the log tells", "[report]
   finding.facts = Evidence();
   CHECK(RowOf(finding).excess.empty());
   CHECK(RowOf(finding).excess_bytes == 0);
-  finding.facts.Set("excess_bytes", 524288.0, {});  // though need and limit are not known
+  finding.facts.Set("excess_bytes", 524288.0, {});  // although need and limit are unknown
   CHECK(RowOf(finding).excess == "512.0 KiB");
   finding.facts.Set("excess_bytes", -524288.0, {}, true);
   CHECK(RowOf(finding).excess.empty());

@@ -1,4 +1,4 @@
-// Workflow commands: the annotations that are meant, and not one that a log means.
+// The output contains the intended workflow commands, and none from a log.
 #include <string>
 #include <vector>
 
@@ -34,7 +34,7 @@ std::size_t CountOf(const std::vector<RunnerCommand>& commands, const std::strin
   return count;
 }
 
-TEST_CASE("the model of the runner obeys what a log must not print", "[report]") {
+TEST_CASE("the model of the runner obeys hostile text", "[report]") {
   CHECK(NamesOf(RunnerModel().Read("a ::error::x\n  ::error::x\nb ##[Set-Env name=A]c\n::nothing::\n")) ==
         std::vector<std::string>{"error", "set-env"});
   CHECK(NamesOf(RunnerModel().Read("::stop-commands::T\n::error::x\nx ##[t]\n::group::g\n")) ==
@@ -42,7 +42,7 @@ TEST_CASE("the model of the runner obeys what a log must not print", "[report]")
   CHECK(NamesOf(RunnerModel().Read(kHostileText)) == std::vector<std::string>{"error", "set-env"});
 }
 
-TEST_CASE("a diagnosis annotates the user's line, and the report is in the log of the step", "[report]") {
+TEST_CASE("a diagnosis annotates the user's line, and the step's log has the report", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.message = "50 % more,\nor so: it fails";
@@ -59,7 +59,7 @@ TEST_CASE("a diagnosis annotates the user's line, and the report is in the log o
   CHECK(PrintGithub(report, "").find("\n" + PrintText(report, TextOptions())) != std::string::npos);
 }
 
-TEST_CASE("what is no file below the sources is not annotated", "[report]") {
+TEST_CASE("only files below the sources are annotated", "[report]") {
   const Failure failure = MadeFailure();
   const auto properties = [&](const std::string& source, std::int64_t line, const std::string& root) {
     Diagnosis finding = MadeFinding(failure);
@@ -75,7 +75,7 @@ TEST_CASE("what is no file below the sources is not annotated", "[report]") {
   CHECK(CommandsOf(MadeReport({MadeFinding(failure)})).at(0).properties.count("line") == 0);
 }
 
-TEST_CASE("no log's text becomes a command", "[report]") {
+TEST_CASE("log text cannot become a command", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({HostileFinding(failure), MadeFinding(failure)});
   report.problems = {{kHostileText, kHostileText, kHostileText}};
@@ -87,7 +87,7 @@ TEST_CASE("no log's text becomes a command", "[report]") {
   }
 }
 
-TEST_CASE("the token that ends the report is not in it and follows from it", "[report]") {
+TEST_CASE("the end token is derived from the report and not contained in it", "[report]") {
   const Failure failure = MadeFailure();
   const auto token = [](const std::string& printed) {
     const std::string stop = "::stop-commands::";
@@ -99,14 +99,14 @@ TEST_CASE("the token that ends the report is not in it and follows from it", "[r
   CHECK(token(one).size() == 64);
   CHECK(one.find(token(one), one.find(token(one)) + 1) == one.find("::" + token(one) + "::\n") + 2);
 
-  // A log that holds the token of the report before cannot end this one with it.
+  // A log that contains the token of the previous report cannot end this one.
   Diagnosis knowing = MadeFinding(failure);
   knowing.message = "##[" + token(one) + "] ::error::x";
   CHECK(token(PrintGithub(MadeReport({knowing}), "")) != token(one));
   CHECK(NamesOf(CommandsOf(MadeReport({knowing}))) == std::vector<std::string>{"error", "group", "endgroup"});
 }
 
-TEST_CASE("annotations stay within what is shown of a step", "[report]") {
+TEST_CASE("annotations stay within the limits of a step", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport(std::vector<Diagnosis>(10, MadeFinding(failure)));
   CHECK(CountOf(CommandsOf(report), "error") == 10);
@@ -132,7 +132,7 @@ TEST_CASE("annotations stay within what is shown of a step", "[report]") {
   CHECK(command.properties.at("title").size() <= 255);
 }
 
-TEST_CASE("nothing found is a notice; nothing read is told beside it", "[report]") {
+TEST_CASE("if nothing is found there is a notice, and unread inputs are warnings", "[report]") {
   Report report = MadeReport({});
   std::vector<RunnerCommand> commands = CommandsOf(report);
   REQUIRE(commands.size() == 1);

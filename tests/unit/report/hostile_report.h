@@ -1,4 +1,4 @@
-// A report in which everything that a log's author can write is an attack on whoever shows it.
+// A report in which every text that a log's author controls attacks the viewer.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline const std::string& Hostile() {
   return text;
 }
 
-// One that rules of a user's own could bring, too.
+// Hostile rule files are possible, too.
 inline whyoom::Failure HostileFailure() {
   whyoom::Failure failure;
   failure.code = "T1";
@@ -84,7 +84,7 @@ inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure, const wh
   return finding;
 }
 
-// `count` failures, each as hostile as the other; borrows the rules.
+// `count` hostile failures; borrows the rules.
 inline whyoom::Report HostileReport(const whyoom::Failure& failure, const whyoom::Remedy& remedy, std::size_t count) {
   whyoom::Report report;
   report.version = "1.2.3";

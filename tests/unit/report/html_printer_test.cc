@@ -1,5 +1,5 @@
-// The page is well-formed, needs nothing from elsewhere, and nothing in it but ours is markup. What it looks like and
-// does is tested in a browser, tests/browser.
+// The page is well-formed, loads nothing, and contains no markup from a log. tests/browser checks its look and
+// behaviour.
 #include <regex>
 #include <set>
 #include <string>
@@ -26,7 +26,7 @@ const std::set<std::string> kElements = {
     "section", "span",    "strong", "style",  "script",     "sup",    "summary", "svg",  "table",
     "tbody",   "td",      "text",   "th",     "thead",      "title",  "tr",      "ul"};
 
-// What is wrong with a page as XML, or with what stands in it; empty: nothing.
+// Returns the first fault of a page as XML or in its content; empty if there is none.
 std::string FaultOf(std::string page) {
   for (const std::string_view ours : {PageStyle(), PageScript()}) {
     const std::size_t at = page.find(ours);
@@ -68,7 +68,7 @@ std::string FaultOf(std::string page) {
   return open.empty() ? "" : "not closed: " + open.back();
 }
 
-TEST_CASE("a page is well-formed whatever its log holds", "[report][slow]") {
+TEST_CASE("a page is well-formed for every log", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {0U, 1U, 2U, 4U, 60U}) {
@@ -77,11 +77,11 @@ TEST_CASE("a page is well-formed whatever its log holds", "[report][slow]") {
     CHECK(FaultOf(page) == "");
     CHECK(IsClean(page, "\n"));
     CHECK(page.find("\xef\xbf\xbf") == std::string::npos);  // XML has no U+FFFF
-    CHECK(page.find("alert(1)") != std::string::npos);      // it is there, as text
+    CHECK(page.find("alert(1)") != std::string::npos);      // the attack is in the page, as text
   }
 }
 
-TEST_CASE("the test of a page can fail", "[report]") {
+TEST_CASE("the check of a page finds faults", "[report]") {
   CHECK_FALSE(FaultOf("\n<p><b></p>").empty());
   CHECK_FALSE(FaultOf("\n<p>").empty());
   CHECK_FALSE(FaultOf("\n<p onclick=\"x\"></p>").empty());
@@ -89,7 +89,7 @@ TEST_CASE("the test of a page can fail", "[report]") {
   CHECK_FALSE(FaultOf("\n<p>&x</p>").empty());
 }
 
-TEST_CASE("the policy of a page lets it fetch nothing, and only those that need a script have one", "[report]") {
+TEST_CASE("the policy forbids fetching, and only pages that need a script have one", "[report]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {0U, 1U, 3U, 4U}) {
@@ -103,7 +103,7 @@ TEST_CASE("the policy of a page lets it fetch nothing, and only those that need 
   CHECK(PageScript().find("innerHTML") == std::string_view::npos);
 }
 
-TEST_CASE("each row of a batch leads to its details, also where ids are equal or strange", "[report][slow]") {
+TEST_CASE("each row of a batch links to its details, even with equal or invalid ids", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   Report report = HostileReport(failure, remedy, 10);
@@ -117,16 +117,16 @@ TEST_CASE("each row of a batch leads to its details, also where ids are equal or
   CHECK(links == 10);
 }
 
-TEST_CASE("a page of very many failures stays below five megabytes", "[report][slow]") {
+TEST_CASE("the page of very many failures is bounded", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   Report report = HostileReport(failure, remedy, 3000);
   const std::string page = PrintHtml(report);
-  CHECK(page.size() < 8'000'000);  // hostile names take several times the room of others
-  CHECK(page.find("more (--format json has all)") != std::string::npos);
+  CHECK(page.size() < 8'000'000);  // hostile names are several times longer than usual ones
+  CHECK(page.find("more (--format json lists all)") != std::string::npos);
 }
 
-TEST_CASE("the parts of a need are what the log itemises, and nothing is drawn of what is unknown", "[report]") {
+TEST_CASE("the parts of the need are those in the log, and unknown values are not drawn", "[report]") {
   Failure failure;
   failure.code = "T1";
   failure.phase = "compile";
@@ -145,8 +145,8 @@ TEST_CASE("the parts of a need are what the log itemises, and nothing is drawn o
   finding.facts.Set("hlo_temp_padding_bytes", 1 * kGiB, {});
   CHECK(drawn().find(
             "8.00 GiB needed: arguments 2.00 GiB, temporaries 3.00 GiB, padding of temporaries 1.00 GiB, rest of "
-            "the program 1.00 GiB, not itemised 1.00 GiB") != std::string::npos);
-  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // no more than there is
+            "the program 1.00 GiB, not broken down 1.00 GiB") != std::string::npos);
+  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // cut to the need
   CHECK(drawn().find("8.00 GiB needed: arguments 8.00 GiB\"") != std::string::npos);
 }
 
@@ -160,11 +160,11 @@ TEST_CASE("a histogram counts every time once", "[report]") {
   CHECK(drawn({{5, true}, {5, true}}).empty());
   const std::string page = drawn({{-1, true}, {0, true}, {3'600'000'000, true}, {3'600'000'001, true}});
   CHECK(page.find(": 1</title>") != std::string::npos);
-  CHECK(page.find("a column is 5 minutes; the highest: 2 from 1970-01-01T01:00:00Z") != std::string::npos);
+  CHECK(page.find("one column covers 5 minutes; the tallest has 2, from 1970-01-01T01:00:00Z") != std::string::npos);
   CHECK(drawn({{-62135596800'000'000, false}, {253402300799'000'000, false}}).find("<rect") != std::string::npos);
 }
 
-TEST_CASE("a column is a span of time, which is said in words", "[report]") {
+TEST_CASE("a histogram states the time span of a column in words", "[report]") {
   const auto drawn = [](const std::vector<const char*>& texts) {
     std::vector<Timestamp> times;
     for (const char* text : texts) times.push_back(*ParseTimestamp(text));
@@ -173,13 +173,13 @@ TEST_CASE("a column is a span of time, which is said in words", "[report]") {
     return html.Take();
   };
   const std::string days = drawn({"2026-11-01T10:00:00Z", "2026-11-28T11:00:00Z", "2026-11-28T00:00:00Z"});
-  CHECK(days.find("a column is a day; the highest: 2 from 2026-11-28") != std::string::npos);
+  CHECK(days.find("one column covers a day; the tallest has 2, from 2026-11-28") != std::string::npos);
   CHECK(days.find("<span>2026-11-01</span>") != std::string::npos);
   const std::string years = drawn({"1999-12-31T23:59:59Z", "2026-11-01T00:00:00Z", "2026-11-01T00:00:01Z"});
-  CHECK(years.find("a column is 365 days; the highest: 2 ") != std::string::npos);
+  CHECK(years.find("one column covers 365 days; the tallest has 2, ") != std::string::npos);
 }
 
-TEST_CASE("the folder that all paths have in common is said once", "[report]") {
+TEST_CASE("the common folder of all paths is printed once", "[report]") {
   const Failure failure = MadeFailure();
   const auto of = [&](const std::vector<std::string>& paths) {
     Report report = MadeReport({});
@@ -192,7 +192,7 @@ TEST_CASE("the folder that all paths have in common is said once", "[report]") {
   CHECK(of({"logs/run1/a.log", "logs/run2/b.log"}) == "logs/");
   CHECK(of({"logs/run1/a.log", "logs/run10/b.log"}) == "logs/");
   CHECK(of({"/srv/logs/a.log", "/srv/logs/b.log"}) == "/srv/logs/");
-  CHECK(of({"/srv/logs/a.log", "/opt/b.log"}).empty());  // "/" is no help
+  CHECK(of({"/srv/logs/a.log", "/opt/b.log"}).empty());  // "/" does not shorten paths much
   CHECK(of({"logs/a.log", "-"}).empty());
   CHECK(of({"a.log", "b.log"}).empty());
   CHECK(of({"logs/a.log"}).empty());

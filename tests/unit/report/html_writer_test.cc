@@ -1,4 +1,4 @@
-// HTML that is well-formed whatever is put into it.
+// HTML is well-formed for every content.
 #include "report/html/html_writer.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("elements nest, and are closed where their scope ends", "[report]") {
+TEST_CASE("elements nest and are closed by their scopes", "[report]") {
   HtmlWriter html;
   {
     const HtmlWriter::Scope outer = html.In("ul");
@@ -21,14 +21,14 @@ TEST_CASE("elements nest, and are closed where their scope ends", "[report]") {
   CHECK(html.Take() == "<ul><li class=\"x\" id=\"y\">one</li><li>two</li></ul>");
 }
 
-TEST_CASE("a block ends its line", "[report]") {
+TEST_CASE("a block ends with a line break", "[report]") {
   HtmlWriter html;
   { const HtmlWriter::Scope block = html.Block("p"); }
   html.Line();
   CHECK(html.Take() == "<p></p>\n\n");
 }
 
-TEST_CASE("a scope that is handed on closes its element once", "[report]") {
+TEST_CASE("a moved scope closes its element once", "[report]") {
   HtmlWriter html;
   {
     HtmlWriter::Scope first = html.In("b");
@@ -38,12 +38,12 @@ TEST_CASE("a scope that is handed on closes its element once", "[report]") {
   CHECK(html.Take() == "<b>x</b>");
 }
 
-TEST_CASE("nothing written is nothing", "[report]") {
+TEST_CASE("an unused writer returns an empty text", "[report]") {
   HtmlWriter html;
   CHECK(html.Take().empty());
 }
 
-TEST_CASE("an element without content is closed, as XML wants it", "[report]") {
+TEST_CASE("an element without content is closed as in XML", "[report]") {
   HtmlWriter html;
   html.Empty("br");
   html.Empty("meta", {{"name", "a"}, {"content", ""}});
@@ -51,7 +51,7 @@ TEST_CASE("an element without content is closed, as XML wants it", "[report]") {
   CHECK(html.Take() == "<br/><meta name=\"a\" content=\"\"/><td></td>");
 }
 
-TEST_CASE("text and attributes are no markup", "[report]") {
+TEST_CASE("text and attributes cannot become markup", "[report]") {
   HtmlWriter html;
   html.Element("p", "</p><script>&amp;", {{"title", "\"><i a='b'>&"}});
   const std::string written = html.Take();
@@ -61,7 +61,7 @@ TEST_CASE("text and attributes are no markup", "[report]") {
   CHECK(written.ends_with(">&lt;/p&gt;&lt;script&gt;&amp;amp;</p>"));
 }
 
-TEST_CASE("what is not printable, or what XML has not, does not come out", "[report]") {
+TEST_CASE("unprintable characters and those that XML excludes are replaced", "[report]") {
   HtmlWriter html;
   const std::string hostile = "a\x1b[2J\x07\xff\xef\xbf\xbe\xef\xbf\xbf z";
   html.Element("p", hostile, {{"title", hostile}});
@@ -73,7 +73,7 @@ TEST_CASE("what is not printable, or what XML has not, does not come out", "[rep
   CHECK(written.ends_with(" z</p>"));
 }
 
-TEST_CASE("a number and its unit stay on one line, in a text with many of them", "[report]") {
+TEST_CASE("a number and its unit stay on one line, even in a long text", "[report]") {
   std::string sentence;
   std::string html_text;
   for (int i = 0; i < 50; ++i) {
@@ -85,13 +85,13 @@ TEST_CASE("a number and its unit stay on one line, in a text with many of them",
   CHECK(html.Take() == html_text);
 }
 
-TEST_CASE("what is ours goes in as it is", "[report]") {
+TEST_CASE("our own markup is written unchanged", "[report]") {
   HtmlWriter html;
   html.Verbatim("<b>x</b>&amp;");
   CHECK(html.Take() == "<b>x</b>&amp;");
 }
 
-TEST_CASE("headings are of the six levels that there are", "[report]") {
+TEST_CASE("heading levels are limited to h1 to h6", "[report]") {
   CHECK(HtmlWriter::HeadingElement(1) == "h1");
   CHECK(HtmlWriter::HeadingElement(6) == "h6");
   CHECK(HtmlWriter::HeadingElement(0) == "h1");
@@ -101,7 +101,7 @@ TEST_CASE("headings are of the six levels that there are", "[report]") {
   CHECK(html.Take() == "<h2 id=\"x\">a &amp; b</h2>");
 }
 
-TEST_CASE("a table's head says which columns are numbers, and an empty title heads nothing", "[report]") {
+TEST_CASE("a table's header marks number columns, and an empty title is a plain cell", "[report]") {
   HtmlWriter html;
   html.TableHead({{"name"}, {"size", true}, {""}});
   CHECK(

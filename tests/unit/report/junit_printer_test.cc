@@ -1,4 +1,4 @@
-// JUnit XML: valid by the schema of Jenkins's plugin, and legal XML whatever a log holds.
+// JUnit XML is valid by the schema of Jenkins's plugin, and legal XML for every log.
 #include <string>
 
 #include "catch.h"
@@ -39,7 +39,7 @@ TEST_CASE("a report without findings and problems is one test that passed", "[re
   CHECK(Has(printed, "<testcase classname=\"whyoom\" name=\"no out-of-memory error\"/>"));
 }
 
-TEST_CASE("problems are errors, each under a name of its own; nothing passed then", "[report]") {
+TEST_CASE("problems are errors with different names, and no test passes", "[report]") {
   Report report = MadeReport({});
   report.problems = {{"a.log", "", "cut short"}, {"a.log", "", "damaged"}, {"lists", "", "too many", true}};
   report.problems_left_out = 5;
@@ -54,18 +54,18 @@ TEST_CASE("problems are errors, each under a name of its own; nothing passed the
   CHECK_FALSE(Has(printed, "no out-of-memory error"));
 }
 
-TEST_CASE("hostile text stays text in XML", "[report]") {
+TEST_CASE("log text cannot become markup in XML", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({HostileFinding(failure)});
   report.problems = {{kHostileText, kHostileText, kHostileText}, {"\xef\xbf\xbe\xed\xa0\x80", "", "\x01"}};
   const std::string printed = ValidJunit(report);
-  CHECK_FALSE(Has(printed, "\xef\xbf\xbe"));  // U+FFFE and U+FFFF are no characters of XML 1.0
+  CHECK_FALSE(Has(printed, "\xef\xbf\xbe"));  // XML 1.0 excludes U+FFFE and U+FFFF
   CHECK_FALSE(Has(printed, "\xef\xbf\xbf"));
   CHECK_FALSE(Has(printed, "]]>"));
   CHECK(Has(printed, "&lt;/failure&gt;]]&gt;&lt;!--&amp;amp;"));
 }
 
-TEST_CASE("the schema refuses what is wrong", "[report]") {
+TEST_CASE("the schema rejects invalid files", "[report]") {
   std::string printed = PrintJunit(MadeReport({}));
   if (!HasXmllint()) return;
   CHECK(JunitFault(printed).empty());
@@ -74,7 +74,7 @@ TEST_CASE("the schema refuses what is wrong", "[report]") {
   CHECK_FALSE(JunitFault(printed).empty());
 }
 
-TEST_CASE("of very many failures only the first are shown whole", "[report]") {
+TEST_CASE("only the first of very many failures are shown in full", "[report]") {
   const Failure failure = MadeFailure();
   Report report;
   for (int i = 0; i < 1001; ++i) report.findings.push_back(MadeFinding(failure, "id" + std::to_string(i)));

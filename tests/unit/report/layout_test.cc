@@ -10,7 +10,7 @@ using namespace whyoom;
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("text in exactly as many columns, and in as many bytes", "[report]") {
+TEST_CASE("text is cut or padded to exact columns, and cut to bytes", "[report]") {
   CHECK(Fit("ab", 4) == "ab  ");
   CHECK(Fit("abcdef", 4) == "abc…");
   CHECK(Fit("abc", 1) == " ");
@@ -21,22 +21,22 @@ TEST_CASE("text in exactly as many columns, and in as many bytes", "[report]") {
   CHECK(CutBytes(CutBytes("aöööö", 7), 7) == "aö…");
 }
 
-TEST_CASE("text is wrapped at blanks, and only words beyond any use are broken", "[report]") {
+TEST_CASE("text is wrapped at blanks, and only very long words are broken", "[report]") {
   CHECK(Wrap("one two three", 8) == Lines{"one two", "three"});
   CHECK(Wrap("", 10) == Lines{""});
   CHECK(Wrap("  many   blanks  ", 20) == Lines{"many blanks"});
-  // A URL or a flag is to be copied, so it stays whole.
+  // URLs and flags are for copying, so they are not broken.
   CHECK(Wrap("see https://example.org/page now", 10) == Lines{"see", "https://example.org/page", "now"});
   CHECK(Wrap("漢字 漢字 漢字", 9) == Lines{"漢字 漢字", "漢字"});
-  // A hostile word of a megabyte costs no more than its length.
+  // A hostile word of a megabyte takes linear time.
   CHECK(Wrap(std::string(1 << 20, 'x'), 80).size() == (1 << 20) / 160 + 1);
 }
 
-TEST_CASE("a hanging paragraph stands under its own beginning", "[report]") {
+TEST_CASE("a hanging paragraph is indented under its first line", "[report]") {
   CHECK(Hanging("why   ", 6, "one two three four", 16) == "why   one two\n      three four\n");
 }
 
-TEST_CASE("bars are as long as their part", "[report]") {
+TEST_CASE("bars are proportional", "[report]") {
   CHECK(Bar(1, 1, 4) == "████");
   CHECK(Bar(1, 2, 4) == "██  ");
   CHECK(Bar(1, 8, 1) == "▏");
@@ -47,7 +47,7 @@ TEST_CASE("bars are as long as their part", "[report]") {
   for (double part = 0; part < 1.2; part += 0.01) CHECK(DisplayWidth(Bar(part, 1, 10)) == 10);
 }
 
-TEST_CASE("text is shortened in its middle", "[report]") {
+TEST_CASE("text is shortened in the middle", "[report]") {
   CHECK(Shorten("abcdefghij", 10) == "abcdefghij");
   CHECK(Shorten("abcdefghijk", 7) == "abc…ijk");
   CHECK(Shorten("ääääääääää", 5) == "ää…ää");
@@ -55,7 +55,7 @@ TEST_CASE("text is shortened in its middle", "[report]") {
   CHECK(DisplayWidth(Shorten(std::string(1 << 20, 'x'), 40)) == 40);
 }
 
-TEST_CASE("no line is a CI server's command", "[report]") {
+TEST_CASE("no line is a command to a CI server", "[report]") {
   CHECK(WithoutCommands("a ::error::b\n") == "a ::error::b\n");
   for (const std::string blank : {"", " ", "\t", "  \t", "\u0085", "\u00A0", "\u1680", "\u2003", "\u2028", "\u202F",
                                   "\u205F", "\u3000", " \u3000\u00A0 "})

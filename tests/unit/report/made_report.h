@@ -1,4 +1,4 @@
-// Reports for tests of printers, made by hand.
+// Handmade reports for tests of printers.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 #include "report/report.h"
 
-// What a log's author could write to get something done: by a terminal, by a CI server, by a parser. It is in a report
-// as it would be in a log; printers have to make text of it.
+// Text with which a log's author could attack a terminal, a CI server or a parser. Reports contain it as logs would;
+// printers must make it plain text.
 inline const char* const kHostileText =
     "::error::x\n::set-env name=A::b\r\n  ::stop-commands::t ##[add-mask]x %0A::warning::y "
     "\x1b[2J\x07\xc2\x9b\xe2\x80\xae\xff\xef\xbf\xbe\xef\xbf\xbf</failure>]]><!--&amp;'\" {0} [a](https://example.org)";

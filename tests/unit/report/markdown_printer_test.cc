@@ -1,4 +1,4 @@
-// What is pasted into an issue is readable, of bounded size, and nothing in it but ours is markup.
+// Markdown for an issue is readable and of bounded size, and contains no markup from a log.
 #include <regex>
 #include <string>
 
@@ -19,7 +19,7 @@ std::size_t RunAt(const std::string& text, std::size_t at) {
   return end - at;
 }
 
-// Where the code that the `run` backticks before `at` open ends; npos where they open none.
+// Returns the end of the code that the `run` backticks before `at` open; npos if they do not open code.
 std::size_t CodeEnd(const std::string& text, std::size_t at, std::size_t run) {
   while ((at = text.find('`', at)) != std::string::npos) {
     const std::size_t here = RunAt(text, at);
@@ -29,9 +29,9 @@ std::size_t CodeEnd(const std::string& text, std::size_t at, std::size_t run) {
   return at;
 }
 
-// What a reader of Markdown takes for something else than code: code spans and fenced blocks (CommonMark 6.1, 4.5) are
-// both runs of backticks that end at the next run of the same length, since we write no shorter fence; character
-// references are never markup, and in elements of code nothing is linked.
+// Returns what a Markdown parser does not treat as code. Code spans and fenced blocks (CommonMark 6.1, 4.5) both end at
+// the next run of backticks of the same length, because our fences are never shorter. Character references are never
+// markup, and code elements contain no links.
 std::string WithoutCode(const std::string& markdown) {
   std::string rest;
   for (std::size_t at = 0; at < markdown.size();) {
@@ -43,7 +43,7 @@ std::string WithoutCode(const std::string& markdown) {
       rest += markdown[at++];
     }
   }
-  const std::string comment = "<!-- -->";  // ours, in such elements
+  const std::string comment = "<!-- -->";  // ours, inside code elements
   for (std::size_t at = rest.find(comment); at != std::string::npos; at = rest.find(comment, at))
     rest.erase(at, comment.size());
   rest = std::regex_replace(rest, std::regex("<code>[^<\n]*</code>"), "");
@@ -66,7 +66,7 @@ void CheckHarmless(const std::string& markdown) {
   CHECK(rest.find("0123456789abcdef") == std::string::npos);
   CHECK(CountOf(rest, "<details>") == CountOf(rest, "</details>"));
   CHECK(rest.find("code>") == std::string::npos);
-  // No cell more than the head of its table has.
+  // No row has more cells than the header of its table.
   std::size_t cells = 0;
   std::string before;
   for (std::size_t at = 0; at < rest.size();) {
@@ -82,7 +82,7 @@ void CheckHarmless(const std::string& markdown) {
   }
 }
 
-TEST_CASE("a name as code ends where it is to end", "[report]") {
+TEST_CASE("a name in code ends at the right place", "[report]") {
   CHECK(MarkdownCode("f32[2]{0}") == "`f32[2]{0}`");
   CHECK(MarkdownCode("a`b") == "``a`b``");
   CHECK(MarkdownCode("``") == "``` `` ```");
@@ -98,13 +98,13 @@ TEST_CASE("a name as code ends where it is to end", "[report]") {
   CHECK(MarkdownSentence("see @x (line 3)") == "see `@x` (line 3)");
 }
 
-TEST_CASE("nothing that a log holds is markup, a mention, a reference or a link", "[report]") {
+TEST_CASE("log text cannot become markup, a mention, a reference or a link", "[report]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {1U, 3U, 4U, 30U}) CheckHarmless(PrintMarkdown(HostileReport(failure, remedy, count)));
 }
 
-TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") {
+TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") {
   Failure failure;
   failure.code = "T1";
   failure.title = "a test";
@@ -142,7 +142,7 @@ TEST_CASE("markdown shows verdict, numbers, remedies and versions", "[report]") 
   CHECK(text.find("Left out") == std::string::npos);
 }
 
-TEST_CASE("markdown is never larger than it may be, and says what it leaves out", "[report][slow]") {
+TEST_CASE("markdown stays within its size limit and reports what is left out", "[report][slow]") {
   const Failure failure = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {1U, 3U, 200U}) {
@@ -156,7 +156,7 @@ TEST_CASE("markdown is never larger than it may be, and says what it leaves out"
       REQUIRE(part.size() <= most);
       CheckHarmless(part);
       if (!part.empty())
-        CHECK((part.find("Left out") != std::string::npos || part.find("too large") != std::string::npos));
+        CHECK((part.find("Left out") != std::string::npos || part.find("exceeds the size limit") != std::string::npos));
     }
   }
 }
@@ -168,14 +168,15 @@ TEST_CASE("folded sections are left out before parts, from the end", "[report]")
   const auto of = [&](std::size_t most) { return JoinWithin(parts, "foot\n", most); };
   std::size_t most = whole.size() + 200;
   while (of(most) == whole) --most;
-  CHECK(of(most).starts_with("first\n\n[1]\n\n[2]\n\nsecond\nend\n\n_Left out for lack of room: 1 folded section. "));
+  CHECK(of(most).starts_with(
+      "first\n\n[1]\n\n[2]\n\nsecond\nend\n\n_Left out because of the size limit: 1 folded section. "));
   while (of(most).find("second") != std::string::npos) --most;
-  CHECK(of(most).find("Left out for lack of room: 1 failure") != std::string::npos);
+  CHECK(of(most).find("Left out because of the size limit: 1 failure") != std::string::npos);
   CHECK(of(most).starts_with("first\n"));
   CHECK(of(0).empty());
 }
 
-TEST_CASE("the largest allocations go by the program's names, without the dump's escapes", "[report]") {
+TEST_CASE("the largest allocations have the program's names, without the dump's escapes", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   SetSource("train.py", 3, &finding);
@@ -185,7 +186,7 @@ TEST_CASE("the largest allocations go by the program's names, without the dump's
   finding.allocations.back().op_name = "state[\\'w\\']";
   const std::string page = PrintMarkdown(MadeReport({finding}), 60000);
   CHECK(page.find("`state['w']`") != std::string::npos);
-  CHECK(page.find("copy-start.10") > page.find("All 2 listed allocations"));  // for who looks at all of them
+  CHECK(page.find("copy-start.10") > page.find("All 2 listed allocations"));  // only in the list of all allocations
 }
 
 TEST_CASE("a report without findings is one sentence", "[report]") {

@@ -51,20 +51,20 @@ void CheckWidth(const std::string& page, std::size_t width) {
 
 bool Holds(const std::string& page, const std::string& text) { return page.find(text) != std::string::npos; }
 
-TEST_CASE("what fills the memory has names and shares of the whole", "[report]") {
+TEST_CASE("memory shares have names and fractions of the whole", "[report]") {
   const std::vector<MemoryShare> shares = SharesOf(MadeProspects("decoder/mlp"));
-  REQUIRE(shares.size() == 3);  // a kilobyte is not worth a line
+  REQUIRE(shares.size() == 3);  // a kilobyte is too small for a line
   CHECK(shares[0].name == "activations");
   CHECK(AmountText(shares[0]) == "6.00 GiB, 60 %");
   CHECK(shares[0].modules == std::vector<std::string>{"decoder/mlp 5.00 GiB", "decoder/attention 1.00 GiB"});
   CHECK(shares[1].name == "optimizer state");
 }
 
-TEST_CASE("room is told in sentences, and what is not known is not told", "[report]") {
+TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[report]") {
   CHECK(RoomTexts({64, 24, 3, 4096, 1024}) == std::vector<std::string>{"largest batch that fits: 24 (now 64)",
                                                                        "or the whole batch in 3 micro-batches",
                                                                        "longest sequence that fits: 1024 (now 4096)"});
-  CHECK(RoomTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the present one"});
+  CHECK(RoomTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the current size"});
   CHECK(RoomTexts({64, 16, 0, 0, 0, 4, AxisPlace{"batch['x']", 0, 64, "batch"}, {}}) ==
         std::vector<std::string>{"largest batch that fits: 16 (now 64) over 4 devices"});
   CHECK(RoomTexts({400000, 341232, 0, 0, 0, 1, AxisPlace{"points", 0, 400000, ""}, {}}) ==
@@ -73,7 +73,7 @@ TEST_CASE("room is told in sentences, and what is not known is not told", "[repo
   CHECK(RoomTexts({64, 0, 0, 0, 0}).empty());
 }
 
-TEST_CASE("a diagnosis shows memory and room in every format for people", "[report]") {
+TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.prospects = MadeProspects("decoder/mlp");
@@ -83,7 +83,7 @@ TEST_CASE("a diagnosis shows memory and room in every format for people", "[repo
     CHECK(Holds(text, "6.00 GiB   60 %"));
     CHECK(Holds(text, "activations: decoder/mlp 5.00 GiB"));
     CHECK(Holds(text, "largest batch that fits: 24 (now 64)"));
-    CHECK(Holds(text, "fullest at 50 %"));
+    CHECK(Holds(text, "peak at 50 %"));
     CheckWidth(text, width);
   }
   const std::string markdown = PrintMarkdown(report);
@@ -91,17 +91,17 @@ TEST_CASE("a diagnosis shows memory and room in every format for people", "[repo
   CHECK(Holds(markdown, "- longest sequence that fits: 1024"));
   const std::string html = PrintHtml(report);
   CHECK(Holds(html, "decoder/mlp 5.00 GiB"));
-  CHECK(Holds(html, "Memory in the order of the program"));
+  CHECK(Holds(html, "Memory over the program"));
   CHECK(Holds(html, "largest batch that fits: 24 (now 64)"));
 }
 
-TEST_CASE("programs stand apart from failures", "[report]") {
+TEST_CASE("programs are separate from failures", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({MadeFinding(failure)});
   report.programs = {MadeProgram("jit_eval", "decoder")};
   const std::string text = PrintText(report, {80, false});
   CHECK(text.find("Programs that fit") > text.find("too large"));
-  CHECK(Holds(text, "It takes 10.00 GiB of 15.75 GiB (63 %), 5.75 GiB are free"));
+  CHECK(Holds(text, "It needs 10.00 GiB of 15.75 GiB (63 %); 5.75 GiB are free"));
   CHECK(Holds(PrintMarkdown(report), "### Programs that fit"));
   CHECK(Holds(PrintHtml(report), "Programs that fit"));
   report.findings.clear();
@@ -121,7 +121,7 @@ TEST_CASE("many programs are bounded in every format", "[report]") {
   CHECK(Holds(PrintHtml(report), "and 52 more"));
 }
 
-TEST_CASE("hostile names in programs are text", "[report][hostile]") {
+TEST_CASE("hostile names of programs are plain text", "[report][hostile]") {
   Report report = MadeReport({});
   report.programs = {MadeProgram(kHostileText, kHostileText)};
   const std::string text = PrintText(report, {80, false});

@@ -1,4 +1,4 @@
-// The records of --format ndjson: clean, bounded, and read back to the report that they were printed from.
+// The records of --format ndjson are clean and bounded, and are read back to the same report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ const std::string kBuffer =
     "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There "
     "are 6.43M free.; (0x0x1_HBM0)\n";
 
-// A report with `rows` allocations whose names hold `name`.
+// A report with `rows` allocations whose names contain `name`.
 std::string LongReport(int rows, const std::string& name) {
   std::string log =
       "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of "
@@ -83,7 +83,7 @@ std::string LongReport(int rows, const std::string& name) {
   return log;
 }
 
-TEST_CASE("base64 as in RFC 4648, and nothing else", "[report]") {
+TEST_CASE("base64 follows RFC 4648 strictly", "[report]") {
   const std::vector<std::pair<std::string, std::string>> known = {
       {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xff\xfe", "//4="}};
   for (const auto& [bytes, text] : known) {
@@ -107,7 +107,7 @@ TEST_CASE("a report is read back to the same report, in every format", "[report]
   }
 }
 
-TEST_CASE("the first record is the header and the last the summary, also of nothing", "[report]") {
+TEST_CASE("the header comes first and the summary last, even in an empty report", "[report]") {
   const std::vector<std::string> lines = Lines(PrintNdjson(Merge({})));
   REQUIRE(lines.size() == 2);
   CHECK(json::parse(lines[0])["type"] == "header");
@@ -118,7 +118,7 @@ TEST_CASE("the first record is the header and the last the summary, also of noth
     CHECK(summary[count] == 0);
 }
 
-TEST_CASE("records are ASCII, and a name that is no text comes whole beside", "[report]") {
+TEST_CASE("records are ASCII, and a name that is not text also has its bytes", "[report]") {
   const std::string path = "l\xc3\xb6g\xff\x1b[31m\n.log";
   const std::string member = "m\xfe";
   const Report report = Diagnose({{{path, member}, "[h\xc3\xb6st] " + kBuffer}});
@@ -133,7 +133,7 @@ TEST_CASE("records are ASCII, and a name that is no text comes whole beside", "[
   CHECK(PrintNdjson(merged) == printed);
 }
 
-TEST_CASE("records are bounded, and say what they leave out", "[report][slow]") {
+TEST_CASE("records are bounded and count what they omit", "[report][slow]") {
   std::string log = LongReport(3000, std::string(500, 'n') + "\xc3\xb6");
   for (int i = 0; i < 4000; ++i) log += fmt::format("[pod/name-{:0180}] {}", i, kBuffer);
   log +=
@@ -154,7 +154,7 @@ TEST_CASE("records are bounded, and say what they leave out", "[report][slow]") 
   CHECK(PrintNdjson(Merge({printed})) == printed);
 }
 
-TEST_CASE("lines that are no records lose nothing else, and are told once", "[report]") {
+TEST_CASE("lines that are no records are skipped and reported once", "[report]") {
   const std::string good = PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}}));
   const std::string bad = "not a record\n{\"type\":\"diagnosis\"}\n[1,2]\n{\"type\":\"other\"}\n\n\x01\x02\xff\n" +
                           std::string(600000, '[') + "\n";
@@ -162,24 +162,24 @@ TEST_CASE("lines that are no records lose nothing else, and are told once", "[re
   REQUIRE(merged.findings.size() == 1);
   CHECK(Problems(merged) ==
         std::vector<std::string>{
-            "6 lines are no record of whyoom --format ndjson (only that format can be merged), the first is line 1"});
+            "6 lines are not written by whyoom --format ndjson (only that format can be merged), the first is line 1"});
   CHECK(merged.artifacts == 1);
 }
 
-TEST_CASE("a report that was cut is told", "[report]") {
+TEST_CASE("a truncated report is detected", "[report]") {
   const std::string good = PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}, {{"b.log", ""}, CaseLog("neighbour-cpu")}}));
   std::vector<std::string> lines = Lines(good);
   REQUIRE(lines.size() == 4);
   CHECK(Problems(Merge({lines[0] + "\n" + lines[1] + "\n"})) ==
-        std::vector<std::string>{"a report is cut: its summary is missing"});
+        std::vector<std::string>{"a report is truncated: its summary is missing"});
   CHECK(Problems(Merge({lines[0] + "\n" + lines[2] + "\n" + lines[3] + "\n"})) ==
-        std::vector<std::string>{"a report is cut: it holds fewer records than its summary says"});
+        std::vector<std::string>{"a report is truncated: it contains fewer records than its summary counts"});
   CHECK(Problems(Merge({good.substr(0, good.size() - 40)})).size() == 2);
   CHECK(Problems(Merge({good + good})).empty());
   CHECK(Problems(Merge({lines[3] + "\n" + lines[1] + "\n" + lines[0] + "\n" + lines[2]})).empty());
 }
 
-TEST_CASE("what was made with other rule data is passed over and told", "[report]") {
+TEST_CASE("records made with other rule data are skipped and reported", "[report]") {
   std::string other = PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}}));
   const std::string mine = other;
   for (std::size_t at = other.find(BuiltInRules().fingerprint()); at != std::string::npos;
@@ -190,10 +190,10 @@ TEST_CASE("what was made with other rule data is passed over and told", "[report
   CHECK(merged.findings[0].tally.artifacts == 1);
   CHECK(merged.artifacts == 1);
   REQUIRE(merged.problems.size() == 1);
-  CHECK(merged.problems[0].what.find("2 lines are made with other rule data (00000000") == 0);
+  CHECK(merged.problems[0].what.find("2 lines are made with different rule data (00000000") == 0);
 }
 
-TEST_CASE("what a damaged record says is not believed, and never harms", "[report][slow]") {
+TEST_CASE("a damaged record is rejected or harmless", "[report][slow]") {
   const std::string good =
       PrintNdjson(Diagnose({{{"a.log", ""}, CaseLog("compile-padded-points")}, {{"b.log", ""}, "[r1] " + kBuffer}}));
   std::mt19937 random(5);
@@ -226,7 +226,7 @@ TEST_CASE("what a damaged record says is not believed, and never harms", "[repor
   CHECK(accepted > 0);
 }
 
-TEST_CASE("fields of the wrong kind make a record none", "[report]") {
+TEST_CASE("a record with a field of the wrong type is rejected", "[report]") {
   const std::string good = PrintNdjson(Diagnose({{{"a.log", ""}, CaseLog("compile-padded-points")}}));
   const json diagnosis = json::parse(Lines(good)[1]);
   const std::vector<std::pair<json::json_pointer, json>> changes = {
@@ -268,7 +268,7 @@ TEST_CASE("fields of the wrong kind make a record none", "[report]") {
   CHECK(again["last_time"] == timed["last_time"]);
 }
 
-TEST_CASE("of very many problems a report holds the first ones and counts the others", "[report][slow]") {
+TEST_CASE("a report contains the first problems and counts the others", "[report][slow]") {
   std::vector<std::string> parts;
   Readings whole;
   for (int part = 0; part < 3; ++part) {

@@ -9,14 +9,14 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// Names in brackets.
+// The sentence with its names in brackets.
 std::string Marked(const std::string& sentence) {
   std::string text;
   for (const Phrase& phrase : PhrasesOf(sentence)) text += phrase.is_name ? "⟦" + phrase.text + "⟧" : phrase.text;
   return text;
 }
 
-TEST_CASE("words stay words, and names in a sentence are told apart", "[report]") {
+TEST_CASE("words stay words, and names in a sentence are recognised", "[report]") {
   CHECK(Marked("takes 10.38 GiB, 66 % of the limit (line 55).") == "takes 10.38 GiB, 66 % of the limit (line 55).");
   CHECK(Marked("about 1 %; for all") == "about 1 %; for all");
   CHECK(Marked("f32[10,4,2] takes 32 × its data.") == "⟦f32[10,4,2]⟧ takes 32 × its data.");
@@ -40,18 +40,18 @@ TEST_CASE("quotes that belong to a name stay with it", "[report]") {
   CHECK(Marked("a=\"never closed") == "⟦a=\"never⟧ closed");
 }
 
-TEST_CASE("what the rule data marks is code, whatever it looks like", "[report]") {
+TEST_CASE("text that the rule data marks is code", "[report]") {
   CHECK(Marked("`free -h`, and `ps`") == "⟦free -h⟧, and ⟦ps⟧");
   CHECK(Marked("see (`del t`) or `f(x) - g(y)`.") == "see (⟦del t⟧) or ⟦f(x) - g(y)⟧.");
   CHECK(WithoutMarks("`free -h`, and (`ps`)") == "free -h, and (ps)");
-  // No marks: one that is not closed, one within a word, one round nothing.
+  // Not marks: an unclosed one, one inside a word, an empty one.
   for (const char* text : {"a ` b", "it`s one`s", "a ` ` b", "``"}) {
     INFO(text);
     CHECK(WithoutMarks(text) == text);
   }
 }
 
-TEST_CASE("nothing that a markup language could take for its own is a word", "[report]") {
+TEST_CASE("text that a markup language could interpret is not a word", "[report]") {
   for (const std::string& text : {"@octocat",
                                   "#12",
                                   "GH-12",
@@ -89,11 +89,11 @@ TEST_CASE("nothing that a markup language could take for its own is a word", "[r
     CHECK(phrases[0].is_name);
     CHECK(phrases.at(1).text.find_first_not_of(".,;:!?) and") == std::string::npos);
   }
-  CHECK(Marked("a - b") == "a - b");  // no list: it does not begin the line
+  CHECK(Marked("a - b") == "a - b");  // no list, because it is not at the start
   CHECK(Marked("  1. x").find("⟦1") != std::string::npos);
 }
 
-TEST_CASE("phrases leave nothing of a sentence out", "[report]") {
+TEST_CASE("phrases contain the whole sentence", "[report]") {
   for (const std::string& text : {std::string(" a  f(x,\ty) \xff ) ) ("), std::string("((((("), std::string(300, ')'),
                                   std::string("\"'(x)'\" ... (…)"), std::string("a\nb"), std::string("`a b` c ` d")}) {
     std::string joined;

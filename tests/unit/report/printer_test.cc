@@ -1,4 +1,4 @@
-// Printers format what they are given, and nothing that a log's author wrote gets through as anything but text.
+// Printers only format, and log text cannot become anything but text.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -58,7 +58,7 @@ bool IsClean(const std::string& text) {
          text.find('\x7f') == std::string::npos;
 }
 
-TEST_CASE("JSON holds what is known, and nothing of what is not", "[report]") {
+TEST_CASE("JSON contains known values and omits unknown ones", "[report]") {
   const Failure failure = MakeFailure();
   Report report;
   report.version = "1";
@@ -86,7 +86,7 @@ TEST_CASE("JSON holds what is known, and nothing of what is not", "[report]") {
   CHECK(parsed["summary"]["problems"].size() == 1);
 }
 
-TEST_CASE("text is plain without colour, and wraps where it is told to", "[report]") {
+TEST_CASE("text without colour is plain, and wraps at the requested width", "[report]") {
   const Failure failure = MakeFailure();
   Report report;
   report.findings.push_back(MakeFinding(failure));
@@ -102,7 +102,7 @@ TEST_CASE("text is plain without colour, and wraps where it is told to", "[repor
   CHECK(PrintText(report, {80, true}).find("\x1b[1;31mT1\x1b[0m") != std::string::npos);
 }
 
-TEST_CASE("of a long list, places are cut and not what is known", "[report]") {
+TEST_CASE("in a long list paths are cut, figures are not", "[report]") {
   const Failure failure = MakeFailure();
   Report report;
   for (int i = 0; i < 30; ++i) {
@@ -124,7 +124,7 @@ TEST_CASE("of a long list, places are cut and not what is known", "[report]") {
   CHECK(lines == 30);
 }
 
-TEST_CASE("nothing found is said, as is what could not be read", "[report]") {
+TEST_CASE("an empty report and unread inputs are reported", "[report]") {
   Report report;
   report.artifacts = 2;
   report.bytes = 2048;

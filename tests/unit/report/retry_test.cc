@@ -1,4 +1,4 @@
-// Every format says whether the job is worth starting again, where that is known.
+// Every format reports whether a retry can succeed, if that is known.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,11 +19,11 @@ namespace TEST_FILE {
 
 using nlohmann::json;
 
-constexpr const char* kNever = "Starting the same job again will fail the same way. ";
+constexpr const char* kNever = "A retry will fail the same way. ";
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// In one line, as wrapped text would stand without.
+// Joins wrapped lines.
 std::string Unwrapped(const std::string& text) {
   std::string flat;
   for (const char c : text) {
@@ -39,11 +39,11 @@ Diagnosis Made(const Failure& failure, Retry retry) {
   return finding;
 }
 
-TEST_CASE("an answer is a sentence, and its reason another", "[report]") {
+TEST_CASE("the answer is a sentence, followed by its reason", "[report]") {
   CHECK(RetryText({Retry::Answer::kNever, "It is too large."}) == std::string(kNever) + "It is too large.");
-  CHECK(RetryText({Retry::Answer::kMaybe, ""}) == "Starting the same job again may succeed.");
-  CHECK(RetryText({Retry::Answer::kUnknown, "Nothing tells."}) ==
-        "Whether the same job succeeds when it is started again is not known. Nothing tells.");
+  CHECK(RetryText({Retry::Answer::kMaybe, ""}) == "A retry may succeed.");
+  CHECK(RetryText({Retry::Answer::kUnknown, "It gives no reason."}) ==
+        "The log does not show whether a retry would succeed. It gives no reason.");
   CHECK(RetryText({}) == "");
   CHECK(RetryAnswer({Retry::Answer::kNever, "It is too large."}) + " " == kNever);
 }
@@ -52,7 +52,7 @@ TEST_CASE("a known answer is in every format", "[report]") {
   const Failure failure = MadeFailure();
   const Report report = MadeReport({Made(failure, {Retry::Answer::kNever, "It is too large."})});
   const std::string whole = std::string(kNever) + "It is too large.";
-  CHECK(Holds(Unwrapped(PrintText(report, TextOptions())), "again " + whole));
+  CHECK(Holds(Unwrapped(PrintText(report, TextOptions())), "retry " + whole));
   CHECK(Holds(PrintMarkdown(report), whole));
   CHECK(Holds(PrintHtml(report), whole));
   CHECK(Holds(PrintGithub(report, ""), kNever));
@@ -66,19 +66,19 @@ TEST_CASE("a known answer is in every format", "[report]") {
   CHECK(diagnosis["retry_why"] == "It is too large.");
 }
 
-TEST_CASE("an answer that is not known is in the formats for programs only", "[report]") {
+TEST_CASE("an unknown answer is only in the formats for programs", "[report]") {
   const Failure failure = MadeFailure();
   const Report report = MadeReport({Made(failure, {})});
   for (const std::string& text : {PrintText(report, TextOptions()), PrintMarkdown(report), PrintHtml(report),
                                   PrintGithub(report, ""), PrintJunit(report)})
-    CHECK_FALSE(Holds(text, "again"));
+    CHECK_FALSE(Holds(text, "retry"));
   CHECK(json::parse(PrintSarif(report, ""))["runs"][0]["results"][0]["properties"]["retry"] == "unknown");
   const json diagnosis = json::parse(PrintJson(report))["diagnoses"][0];
   CHECK(diagnosis["retry"] == "unknown");
   CHECK_FALSE(diagnosis.contains("retry_why"));
 }
 
-TEST_CASE("an answer outlives being written and read", "[report]") {
+TEST_CASE("an answer is read back as it was written", "[report]") {
   RuleSet rules;
   CHECK(Load({BaseRules()}, {}, &rules) == "");
   Diagnosis finding;
@@ -99,7 +99,7 @@ TEST_CASE("an answer outlives being written and read", "[report]") {
   CHECK(FromRecord<Diagnosis>(forged, &rules)->retry.answer == Retry::Answer::kUnknown);
 }
 
-TEST_CASE("explain says it of a failure, and of a scenario that has an answer of its own", "[report]") {
+TEST_CASE("explain prints the answer of a failure, and of a scenario with its own answer", "[report]") {
   RuleSet rules;
   CHECK(Load({BaseRules()}, {{"ours.json", R"({"format": "whyoom.rules/1", "failures": [{
     "code": "T1", "title": "t", "category": "c", "phase": "run", "heads": ["our own test failed"],
@@ -118,7 +118,7 @@ TEST_CASE("explain says it of a failure, and of a scenario that has an answer of
   CHECK(Holds(explained("T1.1"), whole));
   CHECK_FALSE(Holds(explained("T1.2"), whole));
   CHECK(Holds(explained("T1.2"), "may succeed. Others used it."));
-  CHECK_FALSE(Holds(explained("E1000"), "again"));
+  CHECK_FALSE(Holds(explained("E1000"), "retry"));
 }
 
 }  // namespace TEST_FILE

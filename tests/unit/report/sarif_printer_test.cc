@@ -1,4 +1,4 @@
-// SARIF for code scanning: valid by its schema, alerts where they can be shown, and within what is taken of a file.
+// SARIF for code scanning is valid by its schema, names the right places, and respects GitHub's limits.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace TEST_FILE {
 
-// The only run of a report, which is checked to be valid.
+// Returns the only run of a report, after validating it.
 json RunOf(const Report& report, const std::string& source_root = "") {
   const std::string printed = PrintSarif(report, source_root);
   CHECK(IsClean(printed, "\n"));
@@ -84,7 +84,7 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
         "Reported at logs/train.log:7 by 4 processes. More: whyoom explain T1.2");
 }
 
-TEST_CASE("what the log cannot tell has a rule of its own", "[report]") {
+TEST_CASE("an undecided scenario has a rule of its own", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis open = MadeFinding(failure);
   open.scenario = nullptr;
@@ -95,7 +95,7 @@ TEST_CASE("what the log cannot tell has a rule of its own", "[report]") {
   CHECK(run["results"][1]["ruleIndex"] == 1);
 }
 
-TEST_CASE("an alert stands at the user's line where it is below the sources, else in the log", "[report]") {
+TEST_CASE("an alert is at the user's line if that is below the sources, else in the log", "[report]") {
   const Failure failure = MadeFailure();
   const json log = {{"artifactLocation", {{"uri", "logs/train.log"}}}, {"region", {{"startLine", 7}, {"endLine", 9}}}};
   const auto result = [&](const std::string& source, const std::string& root) {
@@ -125,7 +125,7 @@ TEST_CASE("an alert stands at the user's line where it is below the sources, els
   CHECK_FALSE(unknown.contains("relatedLocations"));
 }
 
-TEST_CASE("places in logs, in archives and on standard input", "[report]") {
+TEST_CASE("places in logs, archives and standard input are locations", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};
@@ -168,15 +168,15 @@ TEST_CASE("a log outside of the sources is named relative to the folder of the l
   CHECK_FALSE(run_of({"a.log"})["originalUriBaseIds"].contains("LOGROOT"));
 }
 
-TEST_CASE("names of files become URIs byte for byte", "[report]") {
+TEST_CASE("file names become URIs byte for byte", "[report]") {
   CHECK(PathUri("a/b-c_d.e~f") == "a/b-c_d.e~f");
   CHECK(PathUri("/a b#c?d%e") == "file:///a%20b%23c%3Fd%25e");
-  CHECK(PathUri("c:/d") == "c%3A/d");  // no scheme
+  CHECK(PathUri("c:/d") == "c%3A/d");  // not a scheme
   CHECK(PathUri("\xc3\xa4\x01\xff\\\n") == "%C3%A4%01%FF%5C%0A");
   CHECK(PathUri("").empty());
 }
 
-TEST_CASE("messages hold no placeholders and no links but what we write", "[report]") {
+TEST_CASE("messages contain no placeholders and only our own links", "[report]") {
   CHECK(SarifText("f32[8](x) {0} }") == "f32[8] (x) {{0}} }}");
   CHECK(SarifText("[a](b)[](c)") == "[a] (b)[] (c)");
   CHECK(SarifMarkdown("a_b [c](d) <e> `f_g` {h}") == "a\\_b \\[c\\](d) \\<e\\> `f_g` {{h}}");
@@ -184,7 +184,7 @@ TEST_CASE("messages hold no placeholders and no links but what we write", "[repo
   CHECK(SarifMarkdown("").empty());
 }
 
-TEST_CASE("hostile text stays text in SARIF", "[report]") {
+TEST_CASE("log text cannot become markup in SARIF", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({HostileFinding(failure)});
   report.problems = {{kHostileText, kHostileText, kHostileText}, {"", "", kHostileText, true}};
@@ -196,14 +196,14 @@ TEST_CASE("hostile text stays text in SARIF", "[report]") {
   const auto uri = [](const json& location) -> std::string {
     return location["physicalLocation"]["artifactLocation"]["uri"];
   };
-  CHECK(uri(result["locations"][0]).starts_with("%3A%3Aerror%3A%3Ax%20"));         // as the log has it, printable
-  CHECK(uri(result["relatedLocations"][0]).starts_with("%3A%3Aerror%3A%3Ax%0A"));  // as the file system has it
+  CHECK(uri(result["locations"][0]).starts_with("%3A%3Aerror%3A%3Ax%20"));         // as in the log, printable
+  CHECK(uri(result["relatedLocations"][0]).starts_with("%3A%3Aerror%3A%3Ax%0A"));  // as in the file system
   const std::string allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/%";
   CHECK(uri(result["locations"][0]).find_first_not_of(allowed) == std::string::npos);
   CHECK(uri(result["relatedLocations"][0]).find_first_not_of(allowed) == std::string::npos);
 }
 
-TEST_CASE("inputs that could not be read are notifications, and fail the run only where nothing was read", "[report]") {
+TEST_CASE("unread inputs are notifications, and the run fails only if nothing was read", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({});
   json run = RunOf(report);
@@ -220,13 +220,13 @@ TEST_CASE("inputs that could not be read are notifications, and fail the run onl
   CHECK(Notifications(run)[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a.log");
   CHECK(Notifications(run)[1]["level"] == "warning");
   CHECK_FALSE(Notifications(run)[1].contains("locations"));
-  CHECK(Notifications(run)[2]["message"]["text"] == "3 more problems; --format json has them");
+  CHECK(Notifications(run)[2]["message"]["text"] == "3 more problems; --format json lists them");
 
   report.artifacts = 0;
   CHECK(RunOf(report)["invocations"][0]["executionSuccessful"] == false);
 }
 
-TEST_CASE("SARIF stays within the limits of code scanning and says what is left out", "[report]") {
+TEST_CASE("SARIF respects the limits of code scanning and reports what is left out", "[report]") {
   const Failure failure = MadeFailure();
   Report report;
   for (int i = 0; i < 5100; ++i) report.findings.push_back(MadeFinding(failure, std::to_string(i)));
@@ -239,7 +239,7 @@ TEST_CASE("SARIF stays within the limits of code scanning and says what is left 
   CHECK(Notifications(run)[1]["message"]["text"].get<std::string>().starts_with("86 more places"));
 }
 
-TEST_CASE("SARIF of text that does not pack is no larger than code scanning takes", "[report][slow]") {
+TEST_CASE("SARIF of incompressible text is within the size limit", "[report][slow]") {
   const Failure failure = MadeFailure();
   Report report;
   std::uint32_t state = 1;
@@ -256,7 +256,7 @@ TEST_CASE("SARIF of text that does not pack is no larger than code scanning take
   const std::string path = scratch.Write("report.sarif", PrintSarif(report, ""));
   const ProcessResult packed = RunProcess({"/bin/sh", "-c", "gzip -c '" + path + "' | wc -c"});
   REQUIRE(packed.exit_status == 0);
-  CHECK(std::stoul(packed.out) > 1'000'000);  // it is noise indeed
+  CHECK(std::stoul(packed.out) > 1'000'000);  // it is indeed incompressible
   CHECK(std::stoul(packed.out) < 10'000'000);
 }
 

@@ -1,5 +1,5 @@
-// Makes a JSON schema of the descriptions of records (report/record/describe.h): a visitor as the writer and the reader
-// are, see report/record/fields.h, to which the values do not matter. Structures become definitions.
+// Generates a JSON schema from the descriptions of records (report/record/describe.h). A visitor like RecordWriter and
+// RecordReader (report/record/fields.h), but it ignores the values. Structures become definitions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class SchemaMaker {
  public:
   static constexpr bool kReads = false;
 
-  // Adds to `definitions` what the record refers to.
+  // Adds the definitions that the record needs to `definitions`.
   explicit SchemaMaker(Json* definitions) : definitions_(*definitions) {}
 
   void Record(const char* name, const char* about = "") {
@@ -77,7 +77,8 @@ class SchemaMaker {
     base_ = Define<T>();
   }
 
-  // The schema of what was visited; of what has a name, a reference to its definition, which is added.
+  // Returns the schema of the visited record. If the record has a name, adds a definition and returns a reference to
+  // it.
   Json Take() {
     Json schema = Json::object();
     if (base_.is_null()) {
@@ -93,7 +94,7 @@ class SchemaMaker {
  private:
   static constexpr std::int64_t kNoLeast = std::numeric_limits<std::int64_t>::min();
 
-  // `schema` with a description in front, where there is one.
+  // Returns `schema` with the description first, if there is one.
   static Json With(const char* about, const Json& schema) {
     if (*about == '\0') return schema;
     Json described = {{"description", about}};
@@ -112,7 +113,7 @@ class SchemaMaker {
     return maker.Take();
   }
 
-  // `least` is that of a plain number of which nothing else is said.
+  // `least` is the minimum of a number whose description does not state one.
   template <class T>
   Json TypeOf(const FieldSpec& spec, std::int64_t least) {
     if constexpr (IsOptional<T>) {

@@ -1,4 +1,4 @@
-// docs/*.schema.json are what the descriptions of the records say. WHYOOM_BLESS=1 writes them.
+// docs/*.schema.json match the descriptions of the records. WHYOOM_BLESS=1 writes them.
 #include "unit/report/schema_maker.h"
 
 #include <string>
@@ -35,7 +35,7 @@ void Describe(auto& v, RecordOf<Sample> auto& sample) {
 
 constexpr std::size_t kColumns = 140;
 
-// JSON for people: what fits on a line stands on one.
+// Formats JSON for readers: a value that fits on one line is not broken.
 std::string Laid(const Json& json, std::size_t column) {
   if (!json.is_structured()) return json.dump();
   std::string flat;
@@ -56,8 +56,8 @@ Json Schema(const char* id, const char* title, const Json& any_of, const Json& d
           {"$id", id},
           {"title", title},
           {"description",
-           "Sizes are bytes. What is not known is absent. Further fields may be added within this version; readers "
-           "pass over those that they do not know."},
+           "Sizes are bytes. Unknown values are absent. This version may add fields; readers must ignore fields that "
+           "they do not recognise."},
           {"anyOf", any_of},
           {"definitions", definitions}};
 }
@@ -83,7 +83,7 @@ Json ReportSchema() {
   add([&](auto& maker) { DescribeProgram(maker, program, ""); });
   add([&](auto& maker) { DescribeProblem(maker, problem); });
   add([&](auto& maker) { DescribeSummary(maker, summary, merge); });
-  return Schema(kReportSchema, "What whyoom --format json prints, and each line of --format ndjson", any_of,
+  return Schema(kReportSchema, "The output of whyoom --format json, and each line of --format ndjson", any_of,
                 definitions);
 }
 
@@ -92,7 +92,7 @@ Json BriefSchema() {
   SchemaMaker maker(&definitions);
   const BriefReport report;
   Describe(maker, report);
-  return Schema(kBriefSchema, "What whyoom --brief --format json prints", Json::array({maker.Take()}), definitions);
+  return Schema(kBriefSchema, "The output of whyoom --brief --format json", Json::array({maker.Take()}), definitions);
 }
 
 Json BaselineSchema() {
@@ -100,14 +100,15 @@ Json BaselineSchema() {
   SchemaMaker maker(&definitions);
   const BaselineRecord baseline;
   Describe(maker, baseline);
-  return Schema(kBaselineSchema, "What whyoom --write-baseline writes", Json::array({maker.Take()}), definitions);
+  return Schema(kBaselineSchema, "The file that whyoom --write-baseline writes", Json::array({maker.Take()}),
+                definitions);
 }
 
 Json DiffSchema() {
   Json definitions = Json::object();
   SchemaMaker maker(&definitions);
   DescribeDiff(maker, Diff(), ToolRecord());
-  return Schema(kDiffSchema, "What whyoom diff --format json prints", Json::array({maker.Take()}), definitions);
+  return Schema(kDiffSchema, "The output of whyoom diff --format json", Json::array({maker.Take()}), definitions);
 }
 
 Json ExplainSchema() {
@@ -122,7 +123,7 @@ Json ExplainSchema() {
   add(ExplainedFailure(), remedies);
   add(ExplainedRemedy());
   add(std::vector<ExplainedFailure>(), remedies);
-  return Schema(kExplainFormat, "What whyoom explain --format json prints", any_of, definitions);
+  return Schema(kExplainFormat, "The output of whyoom explain --format json", any_of, definitions);
 }
 
 Json TraceSchema() {
@@ -130,14 +131,15 @@ Json TraceSchema() {
   SchemaMaker maker(&definitions);
   LogTrace trace;
   DescribeTrace(maker, trace, ToolRecord());
-  return Schema(kTraceFormat, "What whyoom rules trace --format json prints", Json::array({maker.Take()}), definitions);
+  return Schema(kTraceFormat, "The output of whyoom rules trace --format json", Json::array({maker.Take()}),
+                definitions);
 }
 
 void CheckPublished(const std::string& name, const Json& schema) {
   CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name, Laid(schema, 0) + "\n");
 }
 
-TEST_CASE("a schema says what a description says", "[report]") {
+TEST_CASE("a schema contains what the description states", "[report]") {
   Json definitions = Json::object();
   SchemaMaker maker(&definitions);
   Sample sample;
@@ -160,7 +162,7 @@ TEST_CASE("a schema says what a description says", "[report]") {
   CHECK(definitions["time"]["type"] == "string");
 }
 
-TEST_CASE("the published schemas are made of the descriptions", "[report]") {
+TEST_CASE("the published schemas match the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
   CheckPublished("brief.schema.json", BriefSchema());
   CheckPublished("baseline.schema.json", BaselineSchema());

@@ -1,4 +1,4 @@
-// Failures named on a command line.
+// Selection of failures by names on the command line.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A diagnosis of the built-in rules; `scenario` empty: the log leaves it open between all of them.
+// A diagnosis of the built-in rules. With an empty `scenario`, the log leaves all scenarios open.
 Diagnosis Made(const std::string& code, const std::string& scenario = "") {
   Diagnosis finding;
   finding.failure = BuiltInRules().FindFailure(code);
@@ -37,7 +37,7 @@ std::string FaultOf(const std::string& name) {
   return "";
 }
 
-TEST_CASE("a pattern stands for what its characters say", "[report]") {
+TEST_CASE("a glob pattern matches as documented", "[report]") {
   CHECK(MatchesGlob("tpu.*", "tpu.vmem"));
   CHECK(MatchesGlob("*", ""));
   CHECK(MatchesGlob("*.*.*", "a.b.c"));
@@ -47,11 +47,11 @@ TEST_CASE("a pattern stands for what its characters say", "[report]") {
   CHECK_FALSE(MatchesGlob("e?000", "e000"));
   CHECK_FALSE(MatchesGlob("a*b", "abc"));
   CHECK_FALSE(MatchesGlob("", "a"));
-  // Time in proportion to both lengths, whatever is written.
+  // Time is proportional to both lengths, for every pattern.
   CHECK_FALSE(MatchesGlob("*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(20000, 'a')));
 }
 
-TEST_CASE("failures are named by code, alias, scenario, begin and pattern", "[report]") {
+TEST_CASE("failures are selected by code, alias, scenario, prefix and pattern", "[report]") {
   const Diagnosis huge = Made("E1000", "2");
   for (const char* name : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.2", "E10", "E*", "*.2", "E?000.?*"}) {
     INFO(name);
@@ -68,7 +68,7 @@ TEST_CASE("failures are named by code, alias, scenario, begin and pattern", "[re
   CHECK(Holds({"tpu"}, Made("tpu.vmem")));
 }
 
-TEST_CASE("a name that is known is no begin of another", "[report]") {
+TEST_CASE("a complete name does not select longer names", "[report]") {
   const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "failures": [
     {"code": "our.pool", "title": "a", "category": "Ours", "phase": "run", "about": "It is full.",
      "heads": ["our first pool is full"], "examples": {"match": [{"text": "Error: our first pool is full"}]}},
@@ -80,7 +80,7 @@ TEST_CASE("a name that is known is no begin of another", "[report]") {
   CHECK(Selection("--select", {"our.poo"}, rules).Holds(second));
 }
 
-TEST_CASE("a failure whose scenario is open may be any that the log leaves open", "[report]") {
+TEST_CASE("an undecided failure may match each of its possible scenarios", "[report]") {
   Diagnosis open = Made("E1000");
   std::erase_if(open.candidates, [](const Scenario* each) { return each->id != "2" && each->id != "3"; });
   REQUIRE(open.candidates.size() == 2);
@@ -89,15 +89,15 @@ TEST_CASE("a failure whose scenario is open may be any that the log leaves open"
   CHECK_FALSE(second.Holds(open));
   CHECK(Holds({"E1000.2", "E1000.3"}, open));
   CHECK_FALSE(Selection("--select", {"E1000.1"}, BuiltInRules()).MayHold(open));
-  // As reports name it.
+  // The name in reports.
   CHECK(Holds({"E1000.?"}, open));
   CHECK(Holds({"e1000.?"}, open));
   CHECK_FALSE(Holds({"E1001.?"}, open));
 }
 
-TEST_CASE("blanks round a name do not count", "[report]") { CHECK(Holds({"E1000 ", " 0100"}, Made("E1000", "2"))); }
+TEST_CASE("blanks around a name are ignored", "[report]") { CHECK(Holds({"E1000 ", " 0100"}, Made("E1000", "2"))); }
 
-TEST_CASE("a name of no failure is answered with the nearest one", "[report]") {
+TEST_CASE("an unknown name gets a suggestion", "[report]") {
   CHECK(FaultOf("E1O00") ==
         "--ignore E1O00: no failure has such a code, did you mean 'E1000'?; `whyoom explain` lists "
         "the codes");

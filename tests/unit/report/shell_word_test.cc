@@ -1,4 +1,4 @@
-// Words of commands that a report tells to type.
+// Quoting of words in suggested commands.
 #include "report/shell_word.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-TEST_CASE("a shell takes a word as it was meant", "[report]") {
+TEST_CASE("a shell reads a quoted word unchanged", "[report]") {
   CHECK(ShellWord("rules/ours-2.json") == "rules/ours-2.json");
   CHECK(ShellWord("my rules.json") == "'my rules.json'");
   CHECK(ShellWord("it's; rm -r $HOME") == "'it'\\''s; rm -r $HOME'");
@@ -17,7 +17,7 @@ TEST_CASE("a shell takes a word as it was meant", "[report]") {
   CHECK(ShellWord("größe.json") == "'größe.json'");
 }
 
-TEST_CASE("what cannot be shown is an escape", "[report]") {
+TEST_CASE("unprintable bytes become escapes", "[report]") {
   CHECK(ShellWord("a\x1b[31mb'\\") == "$'a\\x1b[31mb\\'\\\\'");
   CHECK(ShellWord("\xff.json") == "$'\\xff.json'");
   CHECK(ShellWord("two\nlines") == "$'two\\x0alines'");

@@ -1,4 +1,4 @@
-// Where in the user's sources a failure comes from.
+// The place in the user's sources that a failure comes from.
 #include "report/ci/source_place.h"
 
 #include <optional>
@@ -23,7 +23,7 @@ void SetCall(const std::string& path, const std::string& call, Diagnosis* findin
   finding->facts.Set("user_source", call, {3, 0});
 }
 
-TEST_CASE("the line that makes the largest allocation is the user's", "[report]") {
+TEST_CASE("the source is the line that makes the largest allocation", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   CHECK(Source(finding) == "nowhere");
@@ -35,7 +35,7 @@ TEST_CASE("the line that makes the largest allocation is the user's", "[report]"
   CHECK(Source(finding) == "/home/ada/train.py:41");
 }
 
-TEST_CASE("where it names none, or one in a library, the innermost call is it", "[report]") {
+TEST_CASE("without such a line, or with one in a library, the source is the innermost call", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis none = MadeFinding(failure);
   SetSource("", 0, &none);
@@ -54,7 +54,7 @@ TEST_CASE("where it names none, or one in a library, the innermost call is it", 
   CHECK(Source(without_list) == "/home/ada/main.py:7");
 }
 
-TEST_CASE("a line that is none is no place", "[report]") {
+TEST_CASE("an invalid line number gives no place", "[report]") {
   const Failure failure = MadeFailure();
   for (const char* call : {"main.py:0", "main.py:-3", "main.py:", "main.py", "main.py:x", ""}) {
     INFO(call);
@@ -67,31 +67,31 @@ TEST_CASE("a line that is none is no place", "[report]") {
   CHECK(Source(no_line) == "nowhere");
 }
 
-TEST_CASE("a path is printable", "[report]") {
+TEST_CASE("a source path is printable", "[report]") {
   const Failure failure = MadeFailure();
   const std::optional<SourcePlace> place = UserSource(HostileFinding(failure));
   REQUIRE(place);
   CHECK(Printable(place->path) == place->path);
 }
 
-TEST_CASE("paths below the folder are relative to it", "[report]") {
+TEST_CASE("paths below the folder become relative to it", "[report]") {
   CHECK(RelativeTo("/home/ada", "/home/ada/train.py") == "train.py");
   CHECK(RelativeTo("/home/ada/", "/home/ada/src/train.py") == "src/train.py");
   CHECK(RelativeTo("/home/ada", "/home/ada/src/../train.py") == "train.py");
   CHECK(RelativeTo("/home/ada", "/home//ada/./train.py") == "train.py");
   CHECK(RelativeTo("/home/./ada", "/home/ada/train.py") == "train.py");
   CHECK(RelativeTo("/", "/train.py") == "train.py");
-  CHECK(RelativeTo("/home/ada", "/home/ada/..train.py") == "..train.py");  // a name, not a way out
+  CHECK(RelativeTo("/home/ada", "/home/ada/..train.py") == "..train.py");  // a name, not a parent folder
 }
 
-TEST_CASE("a relative path stays, without what says nothing", "[report]") {
+TEST_CASE("a relative path is kept, without redundant parts", "[report]") {
   CHECK(RelativeTo("/home/ada", "train.py") == "train.py");
   CHECK(RelativeTo("/home/ada", "./src/train.py") == "src/train.py");
   CHECK(RelativeTo("/home/ada", "src/../train.py") == "train.py");
   CHECK(RelativeTo("", "./train.py") == "train.py");
 }
 
-TEST_CASE("what lies elsewhere, climbs out or is no file is not named", "[report]") {
+TEST_CASE("paths outside of the folder and names that are no files give nothing", "[report]") {
   for (const char* path :
        {"/home/bob/train.py", "/home/ada2/train.py", "/home/ada/../bob/train.py", "/home/ada", "/home/ada/",
         "../train.py", "src/../../train.py", "", ".", "Cell In[3]", "<stdin>", "<ipython-input-3-ab>"}) {

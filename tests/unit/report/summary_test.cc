@@ -1,4 +1,4 @@
-// What reports come to: counts, what recurs, what helps most often.
+// Summaries of reports: counts, recurring failures, the most helpful remedies.
 #include "report/summary.h"
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A finding that so many processes reported, in one artifact.
+// A finding in one artifact that `processes` processes reported.
 Diagnosis Reported(const Failure& failure, const std::string& id, int processes) {
   Diagnosis finding = MadeFinding(failure, id);
   finding.tally = Tally();
@@ -21,7 +21,7 @@ Diagnosis Reported(const Failure& failure, const std::string& id, int processes)
   return finding;
 }
 
-// "T1 2/5": different failures and occurrences of each.
+// "T1 2/5": the number of different failures and of occurrences.
 std::string Show(const std::map<std::string, Share>& shares) {
   std::string shown;
   for (const auto& [name, share] : shares) {
@@ -39,7 +39,7 @@ std::string Ids(const std::vector<const Diagnosis*>& findings) {
 
 Timestamp AfterSeconds(std::int64_t seconds) { return {seconds * 1000000, true}; }
 
-TEST_CASE("a report of nothing comes to nothing", "[report]") {
+TEST_CASE("an empty report has an empty summary", "[report]") {
   const Report report;
   const Summary summary = Summarize(report);
   CHECK(summary.artifacts == 0);
@@ -54,7 +54,7 @@ TEST_CASE("a report of nothing comes to nothing", "[report]") {
   CHECK(MostFrequentFirst(report).empty());
 }
 
-TEST_CASE("different failures are counted, and how often they were reported", "[report]") {
+TEST_CASE("different failures and their occurrences are counted", "[report]") {
   const Failure failure = MadeFailure();
   Failure other = MadeFailure();
   other.code = "T2";
@@ -75,12 +75,12 @@ TEST_CASE("different failures are counted, and how often they were reported", "[
   CHECK(summary.by_code.at("T2").title == "another test");
   CHECK(Show(summary.by_scenario) == "T1.2 2/5 T2.? 1/2");
   CHECK(summary.by_scenario.at("T1.2").title == "too large");
-  CHECK(Show(summary.by_program) == "jit_eval 1/4 jit_step 1/1");  // one names none
+  CHECK(Show(summary.by_program) == "jit_eval 1/4 jit_step 1/1");  // one failure names no program
   CHECK(summary.by_program.at("jit_step").title.empty());
   CHECK(summary.programs_left_out == 0);
 }
 
-TEST_CASE("the remedy that counts is the first that is a cure, else the first", "[report]") {
+TEST_CASE("by_remedy counts the first remedy that is not an inquiry, else the first", "[report]") {
   Remedy inquiry;
   inquiry.id = "look";
   inquiry.inquiry = true;
@@ -101,7 +101,7 @@ TEST_CASE("the remedy that counts is the first that is a cure, else the first", 
   CHECK(summary.by_remedy.at("cut").title == "Cut it");
 }
 
-TEST_CASE("what recurs is reported more than once or in more than one artifact", "[report]") {
+TEST_CASE("recurring failures occur more than once or in several artifacts", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 2), Reported(failure, "c", 5),
                               Reported(failure, "d", 2), Reported(failure, "e", 1)});
@@ -112,7 +112,7 @@ TEST_CASE("what recurs is reported more than once or in more than one artifact",
   CHECK(Summarize(report).recurring[0] == &report.findings[2]);  // borrowed
 }
 
-TEST_CASE("the times are the first and the last of any report", "[report]") {
+TEST_CASE("the times are the first and last of all failures", "[report]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 1), Reported(failure, "c", 1)});
   report.findings[0].tally.first_time = AfterSeconds(50);
@@ -124,14 +124,14 @@ TEST_CASE("the times are the first and the last of any report", "[report]") {
   CHECK(summary.last_time == AfterSeconds(90));
 }
 
-TEST_CASE("a period is told to the second", "[report]") {
+TEST_CASE("a period is printed in whole seconds", "[report]") {
   CHECK(PeriodText(Timestamp{1500000, true}, Timestamp{61000000, true}) ==
         "1970-01-01T00:00:01Z to 1970-01-01T00:01:01Z");
   CHECK(PeriodText(Timestamp{1200000, false}, Timestamp{1900000, false}) == "1970-01-01T00:00:01");
   CHECK(PeriodText(std::nullopt, AfterSeconds(1)).empty());
 }
 
-TEST_CASE("the most frequent come first, equal ones by name", "[report]") {
+TEST_CASE("the most frequent entries come first, ties by name", "[report]") {
   const std::map<std::string, Share> shares = {
       {"a", {"", 1, 2}}, {"b", {"", 1, 5}}, {"c", {"", 1, 2}}, {"d", {"", 1, 9}}};
   std::string names;
@@ -140,7 +140,7 @@ TEST_CASE("the most frequent come first, equal ones by name", "[report]") {
   CHECK(MostFrequent({}).empty());
 }
 
-TEST_CASE("a bounded summary keeps the most frequent, and says how many programs it leaves out", "[report]") {
+TEST_CASE("a bounded summary keeps the most frequent entries and counts the omitted programs", "[report]") {
   const Failure failure = MadeFailure();
   std::vector<Diagnosis> findings;
   for (int i = 0; i < 300; ++i) {
@@ -164,7 +164,7 @@ TEST_CASE("a bounded summary keeps the most frequent, and says how many programs
   CHECK(bounded.occurrences == whole.occurrences);
 }
 
-TEST_CASE("a bounded summary of few is the whole", "[report]") {
+TEST_CASE("a bounded summary of a small report omits nothing", "[report]") {
   const Failure failure = MadeFailure();
   const Report report = MadeReport({Reported(failure, "a", 2)});
   const Summary bounded = BoundedSummary(report);
@@ -176,7 +176,7 @@ TEST_CASE("a bounded summary of few is the whole", "[report]") {
 TEST_CASE("one failure is no batch, a hundred are", "[report]") {
   const Failure failure = MadeFailure();
   CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1)})));
-  CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1000)})));  // of one failure, however often
+  CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1000)})));  // still one failure
   CHECK(IsBatch(MadeReport(std::vector<Diagnosis>(100, Reported(failure, "a", 1)))));
 }
 

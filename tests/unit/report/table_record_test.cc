@@ -1,5 +1,4 @@
-// A table that was printed and read back must join and be concluded as the table itself: in every format, for every
-// case.
+// A table that was written and read back joins and concludes like the original: in every format, for every case.
 #include "report/record/table_record.h"
 
 #include <algorithm>
@@ -59,7 +58,7 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("a table that was printed and read back comes to the same report", "[report][slow]") {
+TEST_CASE("a table that was written and read back gives the same report", "[report][slow]") {
   FindingTable whole(BuiltInRules());
   FindingTable again(BuiltInRules());
   for (const std::string& folder : CaseFolders()) {
@@ -81,7 +80,7 @@ TEST_CASE("a table that was printed and read back comes to the same report", "[r
   CHECK((Show(ThroughText(whole)) == Show(whole)));
 }
 
-TEST_CASE("lists and texts that a report would cut come back whole", "[report][slow]") {
+TEST_CASE("lists and texts that a report would cut are kept whole", "[report][slow]") {
   std::string log =
       "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.00G of "
       "15.75G hbm. Exceeded hbm capacity by 4.25G.\n  Largest program allocations in hbm:\n";
@@ -100,7 +99,7 @@ TEST_CASE("lists and texts that a report would cut come back whole", "[report][s
   CHECK((Show(ThroughText(table)) == Show(table)));
 }
 
-TEST_CASE("what was concluded already stays so", "[report]") {
+TEST_CASE("concluded entries stay concluded", "[report]") {
   FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   std::vector<Problem> problems;
   FindingTable concluded(BuiltInRules());
@@ -111,7 +110,7 @@ TEST_CASE("what was concluded already stays so", "[report]") {
   CHECK((Show(read) == Show(concluded)));
 }
 
-TEST_CASE("nothing is believed of a damaged table", "[report]") {
+TEST_CASE("a damaged table is rejected", "[report]") {
   const FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
   CHECK(ReadTable(text));

@@ -1,4 +1,4 @@
-// Pages of plain text: what stands where, and how wide it is.
+// Pages of plain text: positions and widths.
 #include "report/text/text_page.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace TEST_FILE {
 
 TextPage Page(std::size_t width = 40) { return TextPage({width, false}); }
 
-// Columns of the widest line.
+// The width of the widest line, in columns.
 std::size_t Widest(const std::string& page) {
   std::size_t widest = 0;
   std::istringstream lines(page);
@@ -25,7 +25,7 @@ std::size_t Widest(const std::string& page) {
 
 const char* const kLong = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
 
-TEST_CASE("without colour a style is the text itself", "[report]") {
+TEST_CASE("without colour a style returns the text unchanged", "[report]") {
   const Style plain(false);
   const Style colour(true);
   for (const TextPage::Look look :
@@ -35,12 +35,12 @@ TEST_CASE("without colour a style is the text itself", "[report]") {
     const std::string coloured = (colour.*look)("text");
     CHECK(coloured.starts_with("\x1b["));
     CHECK(coloured.ends_with("mtext\x1b[0m"));
-    CHECK((colour.*look)("").empty());  // nothing to colour
+    CHECK((colour.*look)("").empty());  // no text to colour
   }
   CHECK(colour.Error("x") != colour.Good("x"));
 }
 
-TEST_CASE("lines stand as they are, indented ones behind the column of labels", "[report]") {
+TEST_CASE("lines are printed unchanged, indented ones after the label column", "[report]") {
   TextPage page = Page();
   page.Line("a");
   page.IndentedLine("b");
@@ -50,9 +50,9 @@ TEST_CASE("lines stand as they are, indented ones behind the column of labels", 
   CHECK(Page().Take().empty());
 }
 
-TEST_CASE("a rule parts what stands on the page from what comes", "[report]") {
+TEST_CASE("a rule separates two parts of a page", "[report]") {
   TextPage page = Page();
-  page.Rule();  // nothing stands there yet
+  page.Rule();  // the page is empty
   page.Line("a");
   page.Rule();
   page.Line("b");
@@ -62,14 +62,14 @@ TEST_CASE("a rule parts what stands on the page from what comes", "[report]") {
   CHECK(Widest(text) == 40);
 }
 
-TEST_CASE("titles and headings", "[report]") {
+TEST_CASE("titles and headings are printed", "[report]") {
   TextPage page = Page();
   page.Title("E1000", "out of memory");
   page.Heading("What to do");
   CHECK(page.Take() == "E1000  out of memory\n\nWhat to do\n");
 }
 
-TEST_CASE("a paragraph is wrapped behind its column, every line in its style", "[report]") {
+TEST_CASE("a paragraph is wrapped after its column, with every line styled", "[report]") {
   TextPage page = Page();
   page.Paragraph(kLong, 3);
   const std::string text = page.Take();
@@ -94,7 +94,7 @@ TEST_CASE("a paragraph is wrapped behind its column, every line in its style", "
   }
 }
 
-TEST_CASE("a label stands in front of its first line only", "[report]") {
+TEST_CASE("a label is printed only before the first line", "[report]") {
   TextPage page = Page();
   page.Beside("why", "short");
   CHECK(page.Take() == "why   short\n");
@@ -107,14 +107,14 @@ TEST_CASE("a label stands in front of its first line only", "[report]") {
   CHECK(text.find("why", 1) == std::string::npos);
 }
 
-TEST_CASE("an item's text stands behind the column or the label, whichever is wider", "[report]") {
+TEST_CASE("the text of an item starts at the column, or after a longer label", "[report]") {
   TextPage page = Page();
   page.Item("a", 6, "text");
   page.Item("a longer one", 6, "text");
   CHECK(page.Take() == "a     text\na longer one text\n");
 }
 
-TEST_CASE("steps and warnings hang behind what leads them", "[report]") {
+TEST_CASE("steps and warnings are indented under their first line", "[report]") {
   TextPage page = Page();
   page.Step(2, "do it");
   page.Warning("careful");
@@ -128,13 +128,13 @@ TEST_CASE("steps and warnings hang behind what leads them", "[report]") {
   CHECK(text.find("\n         ") != std::string::npos);
 }
 
-TEST_CASE("a word that is wider than the page stays whole", "[report]") {
+TEST_CASE("a word that is wider than the page is not broken", "[report]") {
   TextPage page = Page();
   page.Paragraph("a " + std::string(60, 'x') + " b");
   CHECK(page.Take() == "a\n" + std::string(60, 'x') + "\nb\n");
 }
 
-TEST_CASE("items are joined with dots between them", "[report]") {
+TEST_CASE("items are joined with dots", "[report]") {
   CHECK(Joined({}).empty());
   CHECK(Joined({"a"}) == "a");
   CHECK(Joined({"a", "b", "c"}) == "a · b · c");
