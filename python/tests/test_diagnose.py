@@ -1,4 +1,4 @@
-"""diagnose(): what it takes, gives and raises. Needs the program (WHYOOM_BINARY, or installed beside the module)."""
+"""diagnose(): its arguments, results and errors. Needs the program (WHYOOM_BINARY, or installed with the module)."""
 
 import contextlib
 import gzip
@@ -41,14 +41,14 @@ def codes(report):
 
 
 class Diagnose(unittest.TestCase):
-    def test_text_bytes_and_exceptions_are_the_same_to_it(self):
+    def test_text_bytes_and_exceptions_give_the_same_diagnosis(self):
         for log in (HBM, HBM.encode(), bytearray(HBM.encode()), RuntimeError(HBM), raised(RuntimeError(HBM))):
             report = whyoom.diagnose(log)
             self.assertEqual(report["schema"], "whyoom.report/1")
             self.assertEqual(codes(report), ["E1000"])
             self.assertEqual(report["diagnoses"][0]["facts"]["excess_bytes"], round(5.02 * 2**30))
 
-    def test_nothing_is_found_in_what_is_no_such_error(self):
+    def test_another_error_has_no_diagnosis(self):
         for log in ("", "all is well", b"\xff\xfe\x00", "\udcff", ValueError("shapes differ")):
             self.assertEqual(codes(whyoom.diagnose(log)), [])
 
@@ -64,7 +64,7 @@ class Diagnose(unittest.TestCase):
         noted.__notes__ = [HBM]  # what add_note() does
         self.assertEqual(codes(whyoom.diagnose(noted)), ["E1000"])
 
-    def test_what_is_no_log_is_a_type_error(self):
+    def test_another_type_is_a_type_error(self):
         class Odd:
             def read(self):
                 return 7
@@ -73,14 +73,14 @@ class Diagnose(unittest.TestCase):
             with self.assertRaises(TypeError):
                 whyoom.diagnose(log)
 
-    def test_a_str_that_is_a_files_name_is_no_silent_nothing(self):
+    def test_a_str_that_names_a_file_is_an_error(self):
         with a_folder() as folder:
             (folder / "train.log").write_text(HBM)
             (folder / "no line break").mkdir()
             for name in (str(folder / "train.log"), str(folder / "no line break")):
                 with self.assertRaisesRegex(ValueError, "is the name of a file.*Path"):
                     whyoom.diagnose(name)
-            with self.assertWarnsRegex(RuntimeWarning, "not there"):
+            with self.assertWarnsRegex(RuntimeWarning, "there is none"):
                 whyoom.diagnose(str(folder / "trian.log"))
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -120,7 +120,7 @@ class Diagnose(unittest.TestCase):
                 with open(path, mode) as log:
                     self.assertEqual(repr(whyoom.diagnose(log)), f"<whyoom report: E1000 at {path}:2>")
             with open(path) as log:
-                log.readline()  # from where it stands
+                log.readline()  # reading starts at the current position
                 self.assertEqual(whyoom.diagnose(log).diagnoses[0].where.line, 1)
         self.assertEqual(repr(whyoom.diagnose(io.StringIO(HBM))), "<whyoom report: E1000 at <file>:1>")
         with tempfile.TemporaryFile() as log:  # its name is a number
@@ -128,7 +128,7 @@ class Diagnose(unittest.TestCase):
             log.seek(0)
             self.assertEqual(whyoom.diagnose(log).diagnoses[0].where.path, "<file>")
 
-    def test_names_of_what_has_none(self):
+    def test_default_names(self):
         for log, name in ((HBM, "<text>"), (HBM.encode(), "<bytes>"), (RuntimeError(HBM), "<traceback>")):
             report = whyoom.diagnose(log)
             self.assertEqual(report.diagnoses[0].where.path, name)
@@ -147,7 +147,7 @@ class Diagnose(unittest.TestCase):
         with self.assertRaisesRegex(whyoom.WhyoomError, "^--since: 'x' is no time[^\n]*$"):
             whyoom.diagnose(HBM, since="x")
 
-    def test_rules_of_ones_own(self):
+    def test_additional_rules(self):
         with tempfile.TemporaryDirectory() as folder:
             bad = Path(folder) / "bad.json"
             bad.write_text("{")
@@ -158,7 +158,7 @@ class Diagnose(unittest.TestCase):
     def test_a_dump_folder_is_read(self):
         dump = Path(__file__).parents[2] / "testdata" / "cases" / "dump-padded-points"
         if not dump.is_dir():
-            self.skipTest("no test data beside these tests")
+            self.skipTest("the test data is missing")
         report = whyoom.diagnose((dump / "log").read_bytes(), xla_dump=dump)
         self.assertEqual(codes(report), ["E1000"])
         self.assertTrue(report["diagnoses"][0]["allocations"])
@@ -167,7 +167,7 @@ class Diagnose(unittest.TestCase):
 
 
 class Version(unittest.TestCase):
-    def test_it_is_the_programs_whether_or_not_the_package_is_installed(self):
+    def test_it_is_the_programs_with_and_without_an_installed_package(self):
         first = subprocess.run([whyoom.find_binary(), "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
         self.assertRegex(first, r"^whyoom \d+\.\d+\.\d+$")
         self.assertEqual(whyoom._version(), first.split()[1])
@@ -176,7 +176,7 @@ class Version(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    """What stands in for the program is a script."""
+    """A script replaces the program."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -190,17 +190,17 @@ class Program(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def test_one_that_is_not_there(self):
+    def test_a_missing_program(self):
         with mock.patch.dict(os.environ, {"WHYOOM_BINARY": str(self.path)}):
             with self.assertRaisesRegex(whyoom.WhyoomError, "cannot run"):
                 whyoom.diagnose(ERROR)
 
-    def test_one_that_hangs(self):
+    def test_a_hanging_program(self):
         self.use("exec sleep 60")
         with self.assertRaisesRegex(whyoom.WhyoomError, "within 0.2 s"):
             whyoom.diagnose(ERROR, timeout=0.2)
 
-    def test_one_that_fails_crashes_or_is_another(self):
+    def test_a_program_that_fails_crashes_or_is_another(self):
         for script, said in (
             ("echo bad >&2; exit 2", "bad"),
             ("kill -SEGV $$", "-11"),
@@ -208,7 +208,7 @@ class Program(unittest.TestCase):
         ):
             self.use(script)
             with self.assertRaisesRegex(whyoom.WhyoomError, said):
-                whyoom.diagnose(ERROR * 100_000)  # which it does not read
+                whyoom.diagnose(ERROR * 100_000)  # the script does not read it
 
     def test_python_m_whyoom_is_the_program(self):
         self.use('echo "$@"; exit 7')

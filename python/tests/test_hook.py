@@ -1,4 +1,4 @@
-"""install(): below the traceback, only where there is something to say, and never in the way."""
+"""install() prints only below the traceback, only if there is a diagnosis, and never breaks the program."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ class Script(unittest.TestCase):
         self.assertIn("5.02 GiB too much", diagnosis)
         self.assertNotIn("\x1b", diagnosis)
 
-    def test_a_framework_that_there_is_not_is_told_at_once(self):
+    def test_an_unknown_framework_fails_immediately(self):
         with self.assertRaisesRegex(whyoom.WhyoomError, "nope"):
             whyoom.install(framework="nope")
         whyoom.uninstall()
@@ -39,12 +39,12 @@ class Script(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.check_diagnosed(done)
 
-    def test_another_error_is_shown_as_ever(self):
+    def test_another_error_is_unchanged(self):
         plain = script("raise ValueError('shapes differ')")
         done = script("import whyoom; whyoom.install()\nraise ValueError('shapes differ')")
         self.assertEqual(done.stderr.replace("line 3", "line 2"), plain.stderr)
 
-    def test_twice_is_once(self):
+    def test_a_second_call_changes_nothing(self):
         done = script("import whyoom; whyoom.install(); whyoom.install(); raise RuntimeError(HBM)")
         self.assertEqual(done.stderr.count("E1000  "), 1)
 
@@ -93,7 +93,7 @@ class Script(unittest.TestCase):
         self.assertEqual(done.stdout, "over\nfirst\n")
         self.assertEqual(done.stderr, "")
 
-    def test_a_program_that_is_missing_fails_or_hangs_costs_nothing_but_the_diagnosis(self):
+    def test_without_a_working_program_only_the_diagnosis_is_missing(self):
         plain = script("raise RuntimeError(HBM)").stderr
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -105,7 +105,7 @@ class Script(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr.replace("line 3", "line 2"), plain)
 
-    def test_no_program_at_all_is_a_warning(self):
+    def test_a_missing_program_is_a_warning(self):
         done = script(
             """
             import whyoom._program as inner, whyoom
@@ -118,7 +118,7 @@ class Script(unittest.TestCase):
         self.assertEqual(done.stdout, "goes on\n")
         self.assertIn("RuntimeWarning: whyoom: no program", done.stderr)
 
-    def test_a_closed_standard_error_is_no_error_of_ours(self):
+    def test_a_closed_standard_error_is_ignored(self):
         done = script(
             """
             import sys, whyoom
@@ -146,7 +146,7 @@ class Script(unittest.TestCase):
 
 
 class InProcess(unittest.TestCase):
-    def test_nothing_is_wrapped_without_being_asked(self):
+    def test_importing_sets_no_hooks(self):
         self.assertIs(sys.excepthook, sys.__excepthook__)
         whyoom.install()
         self.addCleanup(whyoom.uninstall)

@@ -1,4 +1,4 @@
-"""JAX itself runs out of memory on the CPU, in a script and in notebooks. Skipped where JAX is not installed."""
+"""JAX itself runs out of memory on the CPU, in a script and in notebooks. Skipped if JAX is not installed."""
 
 import importlib.util
 import subprocess
@@ -80,7 +80,7 @@ class Jax(unittest.TestCase):
         )
         nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
         first, other, again, without = ([out.output_type for out in each.outputs] for each in notebook.cells)
-        self.assertEqual(first, ["error", "display_data"])  # the traceback is the first
+        self.assertEqual(first, ["error", "display_data"])  # the traceback comes first
         self.assertEqual(other, ["error"])
         self.assertEqual(again, ["error", "display_data"])
         self.assertEqual(without, ["error"])

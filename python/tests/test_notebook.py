@@ -1,4 +1,4 @@
-"""In IPython and notebooks: what cells are called, and the magics. Skipped where they are not installed."""
+"""The names of cells and the magics in IPython and notebooks. Skipped if these are not installed."""
 
 import importlib.util
 import os
@@ -25,7 +25,7 @@ def has(*modules):
 class Names(unittest.TestCase):
     CELLS = {"/tmp/ipykernel_7/585540123.py": "Cell In[5]", "<ipython-input-12-ab>": "Cell In[12]"}
 
-    def test_a_traceback_reads_as_ipythons(self):
+    def test_a_traceback_names_cells_as_ipython_does(self):
         text = (
             '  File "/tmp/ipykernel_7/585540123.py", line 3, in f\n'
             '  File "<ipython-input-12-ab>", line 1, in <module>\n'
@@ -33,7 +33,7 @@ class Names(unittest.TestCase):
         shown = "  Cell In[5], line 3, in f\n  Cell In[12], line 1, in <module>\n"
         self.assertEqual(in_traceback(text, self.CELLS), shown)
 
-    def test_the_file_of_a_cell_is_named_wherever_it_stands(self):
+    def test_the_file_of_a_cell_is_replaced_everywhere(self):
         namer = CellNamer(self.CELLS)
         for text, named in (
             ("at 585540123.py:3.", "at Cell In[5], line 3."),
@@ -44,8 +44,8 @@ class Names(unittest.TestCase):
             self.assertEqual(namer.name(text), named)
         self.assertEqual(CellNamer({}).name("585540123.py:3"), "585540123.py:3")
 
-    @unittest.skipUnless(LOG.is_file(), "no test data beside these tests")
-    def test_what_xla_tells_of_cells(self):
+    @unittest.skipUnless(LOG.is_file(), "the test data is missing")
+    def test_cells_in_logs_of_xla(self):
         log = LOG.read_text().replace("/home/user/train/d_points_n2.py", "/tmp/ipykernel_7/585540123.py")
         self.assertIn("585540123", log)
         with mock.patch("whyoom._diagnose.known_cells", return_value=self.CELLS):
@@ -61,7 +61,7 @@ class Names(unittest.TestCase):
 @unittest.skipUnless(has("IPython"), "IPython is not installed")
 class IPython(unittest.TestCase):
     def ipython(self, *lines):
-        """What is printed when each is typed as a cell of its own."""
+        """Returns the output of typing each line as a cell."""
         with tempfile.TemporaryDirectory() as folder:
             code = "\n".join(
                 [
@@ -88,7 +88,7 @@ class IPython(unittest.TestCase):
         self.assertIn("needs it is at Cell In[1], line 5. ", said)
         self.assertNotIn("ipython-input", said[said.index("\nE1000  ") :])
 
-    def test_a_cell_that_does_not_fail_is_as_ever(self):
+    def test_a_cell_that_does_not_fail_is_unchanged(self):
         self.assertIn("42", self.ipython("%%whyoom\nx = 41\nx + 1"))
         said = self.ipython("%%whyoom\nx = 43", "print(x)")
         self.assertIn("43", said)
@@ -96,14 +96,14 @@ class IPython(unittest.TestCase):
         self.assertIn("ZeroDivisionError", said)
         self.assertNotIn("E1000", said)
 
-    def test_installed_besides_it_explains_once(self):
+    def test_with_install_a_failure_is_explained_once(self):
         said = self.ipython("whyoom.install()", "%%whyoom\nstep()", "step()")
         self.assertEqual(said.count("\nE1000  "), 2, said)
 
     def test_a_line_explains_the_last_exception(self):
         said = self.ipython("step()", "report = %whyoom", "print(repr(report))")
         self.assertIn("<whyoom report: E1000 at <traceback>:", said)
-        self.assertIn("nothing has failed yet", self.ipython("%whyoom"))
+        self.assertIn("no exception yet", self.ipython("%whyoom"))
 
     def test_a_line_reads_a_log(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -114,13 +114,13 @@ class IPython(unittest.TestCase):
             # A terminal shows it as text.
             self.assertIn("5.02 GiB too much", self.ipython(f"%whyoom '{log}'"))
 
-    def test_help_is_how_to_type_it(self):
+    def test_help_shows_the_usage(self):
         for line in ("%whyoom --help", "%whyoom -h"):
             said = self.ipython(line)
             self.assertIn("%whyoom [OPTIONS] PATH        a log, a folder, an archive, an XLA dump", said)
             self.assertNotIn("Error", said)
 
-    def test_what_is_wrong_is_said_in_a_line(self):
+    def test_usage_errors_are_one_line(self):
         for line, words in (
             ("%whyoom nothing.log", "No such file"),
             ("%whyoom --nonsense", "unrecognized arguments: --nonsense"),

@@ -1,4 +1,4 @@
-"""The examples of python/README.md are run, and print what stands there."""
+"""Runs the examples of python/README.md and compares their output."""
 
 import contextlib
 import doctest
@@ -22,7 +22,7 @@ def train():
     raise RuntimeError(HBM)
 
 
-@unittest.skipUnless(README.is_file() and LOG.is_file(), "no clone around these tests")
+@unittest.skipUnless(README.is_file() and LOG.is_file(), "not in a clone")
 class Readme(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -36,7 +36,7 @@ class Readme(unittest.TestCase):
         self.addCleanup(whyoom.uninstall)
         os.chdir(folder.name)
 
-    def test_what_is_typed_prints_what_is_shown(self):
+    def test_examples_print_the_shown_output(self):
         blocks = re.findall(r"^```pycon\n(.*?)^```", README.read_text(), re.M | re.S)
         self.assertGreaterEqual(len(blocks), 3)
         test = doctest.DocTestParser().get_doctest("".join(blocks), {}, "README.md", str(README), 0)

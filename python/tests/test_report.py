@@ -1,4 +1,4 @@
-"""A report in its other formats, which are the program's own."""
+"""The other formats of a report equal those of the program."""
 
 import copy
 import html.parser
@@ -24,7 +24,7 @@ def printed(form, path):
 
 
 class Fragment(html.parser.HTMLParser):
-    """What stands in a piece of HTML."""
+    """The content of a piece of HTML."""
 
     def __init__(self, text):
         super().__init__()
@@ -50,8 +50,8 @@ class Fragment(html.parser.HTMLParser):
 
 
 class Formats(unittest.TestCase):
-    @unittest.skipUnless((CASES / "compile-padded-points").is_dir(), "no test data beside these tests")
-    def test_they_are_what_the_program_prints(self):
+    @unittest.skipUnless((CASES / "compile-padded-points").is_dir(), "the test data is missing")
+    def test_they_equal_the_programs_output(self):
         for case in ("compile-padded-points", "buffer-fragmented"):
             path = CASES / case / "log"
             report = whyoom.diagnose(path)
@@ -61,7 +61,7 @@ class Formats(unittest.TestCase):
             self.assertEqual(report.to_markdown(), printed("markdown", path))
             self.assertEqual(report.to_html(), printed("html", path))
 
-    @unittest.skipUnless((CASES / "dump-padded-points").is_dir(), "no test data beside these tests")
+    @unittest.skipUnless((CASES / "dump-padded-points").is_dir(), "the test data is missing")
     def test_a_dump_is_read_once(self):
         case = CASES / "dump-padded-points"
         report = whyoom.diagnose(case / "log", xla_dump=case / "dump")
@@ -83,7 +83,7 @@ class Formats(unittest.TestCase):
             self.assertEqual(other.to_text(), report.to_text())
         self.assertEqual(json.loads(json.dumps(report)), report)
 
-    def test_one_that_was_not_made_here_still_shows_itself(self):
+    def test_a_handmade_report_is_printed_in_short(self):
         report = whyoom.Report(json.loads(json.dumps(whyoom.diagnose(HBM))))
         self.assertEqual(str(report), "<whyoom report: E1000 at <text>:1>")
         self.assertIsNone(report._repr_html_())
@@ -101,7 +101,7 @@ class InANotebook(unittest.TestCase):
     HOSTILE = '</style></div><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \x1b[31m'
 
     def check(self, text):
-        """A part of a page: closed, alone, without a script, and with nothing to load."""
+        """Checks that it is a well-formed part of a page, without a script, that loads nothing."""
         part = Fragment(text)
         self.assertEqual(part.open, [])
         self.assertTrue(text.startswith('<div class="whyoom-report">'))
@@ -115,7 +115,7 @@ class InANotebook(unittest.TestCase):
                 self.assertTrue(value.startswith(("https://", "#")), value)
         return part
 
-    def test_a_page_becomes_a_part_of_one(self):
+    def test_a_page_becomes_a_part_of_another(self):
         text = whyoom.diagnose(HBM)._repr_html_()
         part = self.check(text)
         self.assertIn("5.02 GiB", part.text)
@@ -124,7 +124,7 @@ class InANotebook(unittest.TestCase):
         self.assertNotRegex(style, r"(?m)^\s*(:root|html|body)\b")
         self.assertNotRegex(style, r"url\(|@import")
 
-    def test_what_a_log_says_stays_text(self):
+    def test_text_of_a_log_stays_text(self):
         log = f"{HBM}\n  1. Size: 10.00G\n     Operator: op_name=\"{self.HOSTILE}\"\n     Shape: f32[1,2]{{1,0}}\n"
         for report in (whyoom.diagnose(log, name=self.HOSTILE), whyoom.diagnose(RuntimeError(self.HOSTILE + HBM))):
             self.assertEqual(report.diagnoses[0].code, "E1000")
@@ -134,17 +134,17 @@ class InANotebook(unittest.TestCase):
                 self.assertNotIn("\x1b", text)
         self.assertIn("<script>alert(1)", self.check(whyoom.diagnose(log, name=self.HOSTILE)._repr_html_()).text)
 
-    @unittest.skipUnless((CASES / "buffer-fragmented").is_dir(), "no test data beside these tests")
-    def test_of_a_batch(self):
+    @unittest.skipUnless((CASES / "buffer-fragmented").is_dir(), "the test data is missing")
+    def test_a_batch_has_a_table(self):
         with tempfile.TemporaryDirectory() as folder:
             for log in sorted(CASES.glob("compile-*/log"))[:12]:
                 shutil.copy(log, Path(folder) / log.parent.name)
             report = whyoom.diagnose(Path(folder))
-        self.assertGreater(len(report.diagnoses), 3)  # with a table of all
+        self.assertGreater(len(report.diagnoses), 3)  # enough for a table of failures
         part = self.check(report._repr_html_())
         self.assertIn(("id", "failures"), part.attributes)
 
-    def test_of_a_program_whose_pages_look_otherwise(self):
+    def test_a_program_with_other_pages_gives_text(self):
         with mock.patch.object(whyoom.Report, "to_html", return_value="<html><script>alert(1)</script></html>"):
             text = whyoom.diagnose(HBM, name="<b>")._repr_html_()
         self.assertTrue(text.startswith("<pre>E1000 "))

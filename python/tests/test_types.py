@@ -1,4 +1,4 @@
-"""The types of a report, and that the module is Python 3.9."""
+"""The types of a report; the module must be valid in Python 3.9."""
 
 import ast
 import importlib.util
@@ -31,8 +31,8 @@ version: str = whyoom.__version__
 
 
 class Types(unittest.TestCase):
-    @unittest.skipUnless(TOOL.is_file(), "no clone around this module")
-    def test_they_are_what_the_schema_says(self):
+    @unittest.skipUnless(TOOL.is_file(), "not in a clone")
+    def test_they_match_the_schema(self):
         done = subprocess.run([sys.executable, str(TOOL), "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -46,7 +46,7 @@ class Types(unittest.TestCase):
         found = report.diagnoses[0]
         self.assertIs(type(found), records.Diagnosis)
         self.assertEqual((found.code, found["code"], found.where.line, found.scenario), ("E1000", "E1000", 3, None))
-        self.assertEqual(found.later, 1)  # of a newer program
+        self.assertEqual(found.later, 1)  # a field of a newer program
         self.assertEqual(report.summary.by_scenario["E1000.2"].diagnoses, 1)
         self.assertEqual(report.summary.problems[0].what, "cut")
         self.assertIn("remedies", dir(found))
@@ -62,7 +62,7 @@ class Types(unittest.TestCase):
                 self.check_annotations(path, tree)
 
     def check_annotations(self, path, tree):
-        """X | Y is only looked at where annotations are not evaluated."""
+        """X | Y may occur only in annotations, which are not evaluated."""
         futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
         annotations = [getattr(node, "annotation", None) or getattr(node, "returns", None) for node in ast.walk(tree)]
         unions = [each for each in annotations if each is not None and "BitOr" in ast.dump(each)]
@@ -76,7 +76,7 @@ class Types(unittest.TestCase):
             use.write_text(USE)
             bad.write_text(USE + "report.diagnosis\nremedies[0].saves_bytes + 1\n")
             mypy = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={folder}/cache"]
-            # Where the module is not installed, mypy finds it as this process did.
+            # If the module is not installed, mypy finds it in the same place as this process.
             path = {"MYPYPATH": str(MODULE.parent)} if "site-packages" not in MODULE.parts else {}
             run = {"capture_output": True, "text": True, "cwd": folder, "env": {**os.environ, **path}}
             done = subprocess.run([*mypy, "-p", "whyoom"], **run)

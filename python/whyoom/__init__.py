@@ -1,8 +1,8 @@
 """Explains XLA TPU out-of-memory errors: the command ``whyoom`` for Python.
 
-``diagnose(log)`` gives the diagnosis of a log or an exception. ``install()`` prints it under each uncaught exception
-that has one, in scripts, threads and notebooks, and ``%load_ext whyoom`` makes it a magic. All that is known of errors
-is in the program; this module runs it.
+``diagnose(log)`` returns the diagnosis of a log or an exception. ``install()`` prints the diagnosis below each uncaught
+exception that has one, in scripts, threads and notebooks. ``%load_ext whyoom`` adds the magic ``%whyoom``. This module
+only runs the program, which contains all knowledge of errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __version__: str
 
 
 def _version() -> str:
-    """Of the package; where it is used without being installed, of the program."""
+    """Returns the package's version, or the program's if the package is not installed."""
     import importlib.metadata
 
     from ._program import run
@@ -28,7 +28,7 @@ def _version() -> str:
     try:
         return importlib.metadata.version("whyoom")
     except importlib.metadata.PackageNotFoundError:
-        return run(["--version"], b"", 20.0).decode().split()[1]  # "whyoom 0.1.0", then what it is built from
+        return run(["--version"], b"", 20.0).decode().split()[1]  # "whyoom 0.1.0", then build details
 
 
 def __getattr__(name: str) -> Any:

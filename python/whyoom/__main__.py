@@ -1,4 +1,4 @@
-"""``python -m whyoom``: the program itself, with the same arguments."""
+"""``python -m whyoom``: runs the program with the same arguments."""
 
 import os
 import sys

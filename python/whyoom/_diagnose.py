@@ -1,4 +1,4 @@
-"""Runs the program over a log."""
+"""Runs the program on a log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._report import Report
 
 
 def _changed(value: Any, change: Callable[[str, str], str], key: str = "") -> Any:
-    """A copy of what JSON says, with `change` applied to each text and the name of the field that it stands in."""
+    """Returns a copy of a JSON value with `change(field name, text)` applied to each text."""
     if isinstance(value, dict):
         return {name: _changed(each, change, name) for name, each in value.items()}
     if isinstance(value, list):
@@ -24,7 +24,7 @@ def _changed(value: Any, change: Callable[[str, str], str], key: str = "") -> An
 
 
 def _change_names(given: Input, name: str | None) -> Callable[[str, str], str]:
-    """Gives what is read its name, and cells theirs."""
+    """Returns a function that replaces the input's path by its name, and cell files by cell names."""
     cells = CellNamer(known_cells())
     shown = name if name is not None else given.name
 
@@ -52,23 +52,23 @@ def diagnose(
     rules: PathLike | Sequence[PathLike] = (),
     timeout: float | None = 60.0,
 ) -> Report:
-    """Why a job ran out of memory. ``report.diagnoses`` is empty where nothing is recognised.
+    """Explains why a job ran out of memory. ``report.diagnoses`` is empty if no error is recognised.
 
     ``log`` is the content of a log, as text or bytes; an exception, with its causes and notes; the path of a log, a
     folder, an archive or an XLA dump, as ``pathlib.Path``; or an open file, which is read to its end. A ``str`` is
-    always content, so one that names a file is a ValueError.
+    always content, so the name of an existing file is a ValueError.
 
-    ``name``: what the report calls it. The rest is as on the command line: ``framework``, whose steps to give, where
-    the log does not show it or shows another; ``xla_dump``, the folder of the failed compile's XLA dump; ``hbm``, the
-    memory or the chip ("15.75G", "v5e") of a dump that fitted; ``since`` and ``until``, times; ``rules``, files or
-    folders of further rule data. ``timeout`` is in seconds.
+    ``name``: the log's name in the report. The others are as on the command line: ``framework``, the framework of the
+    steps, if the log does not show it; ``xla_dump``, the folder of the failed compile's XLA dump; ``hbm``, the memory
+    or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and ``until``, times; ``rules``, files
+    or folders of further rules. ``timeout`` is in seconds.
 
-    Raises WhyoomError, with the program's own sentence, where it cannot run; OSError where there is no such file; and
-    TypeError where ``log`` is nothing of the above.
+    Raises WhyoomError, with the program's message, if the program cannot run; OSError if there is no such file;
+    TypeError if ``log`` is none of the above.
     """
     given = to_input(log)
     if xla_dump is not None:
-        os.stat(xla_dump)  # the program would answer without it, and tell so in a note
+        os.stat(xla_dump)  # raises if it is missing; the program would only print a note
     paths = [rules] if isinstance(rules, (str, os.PathLike)) else rules
     rule_arguments = [argument for path in paths for argument in _option("rules", path)]
     arguments = [
@@ -90,5 +90,5 @@ def diagnose(
             with open(records, encoding="ascii") as lines:
                 changed = [json.dumps(_changed(json.loads(line), change)) for line in lines]
         except (ValueError, OSError) as error:
-            raise WhyoomError(f"{find_binary()} prints no report: is it whyoom?") from error
+            raise WhyoomError(f"{find_binary()} did not print a report: is it whyoom?") from error
     return Report(fields, "".join(line + "\n" for line in changed).encode("ascii"), rule_arguments, timeout)

@@ -1,6 +1,6 @@
-"""Prints the diagnosis under uncaught exceptions, where install() asked for it.
+"""Prints the diagnosis below uncaught exceptions after install().
 
-The traceback always comes first and as ever; then, and only where the program recognises the error, its diagnosis.
+The traceback comes first and is unchanged. The diagnosis follows only if the program recognises the error.
 Nothing in here raises, and a diagnosis that takes too long is dropped.
 """
 
@@ -21,14 +21,14 @@ from ._report import Report
 
 
 class _Installed:
-    """What install() has put in place, and what stood there before."""
+    """The hooks that install() has set, and the previous ones."""
 
     def __init__(self) -> None:
-        self.active = True  # where others have put their hooks over ours, uninstall() only silences it
+        self.active = True  # uninstall() clears it, because other hooks may call ours
         self.options: dict[str, Any] = {}
         self.previous_hook = sys.excepthook
         self.previous_thread_hook = threading.excepthook
-        self.shell: Any = None  # IPython's, where we are in it
+        self.shell: Any = None  # IPython's shell, if any
         self.after_cell: Callable[[Any], None] | None = None
 
 
@@ -47,7 +47,7 @@ def _print_text(report: Report) -> None:
 
 
 def _display(report: Report) -> None:
-    """In a notebook: Markdown where its front end can show that, text elsewhere."""
+    """Shows a report in a notebook: Markdown if the front end supports it, else text."""
     from IPython.display import display
 
     shown = {"text/plain": report.to_text(color="never")}
@@ -58,7 +58,7 @@ def _display(report: Report) -> None:
 
 
 def show_in(shell: Any) -> Callable[[Report], None]:
-    """What shows a report below a traceback in this shell of IPython."""
+    """Returns the function that shows a report below a traceback in this IPython shell."""
     return _display if hasattr(shell, "kernel") else _print_text
 
 
@@ -67,17 +67,17 @@ _explained_elsewhere: BaseException | None = None
 
 def _explain(state: _Installed, exception: BaseException | None, show: Callable[[Report], None]) -> None:
     if not state.active or not isinstance(exception, Exception) or exception is _explained_elsewhere:
-        return  # nobody asks why he pressed Ctrl-C
+        return  # KeyboardInterrupt and SystemExit need no explanation
     try:
         report = diagnose(exception, **state.options)
         if report.diagnoses:
             show(report)
-    except (Exception, KeyboardInterrupt):  # the traceback has been shown; more is a kindness
+    except (Exception, KeyboardInterrupt):  # the traceback is already shown; the diagnosis is optional
         pass
 
 
 def leave_out(exception: BaseException | None) -> None:
-    """This one is explained by who calls, not by what install() has put in place."""
+    """Excludes an exception from install()'s hooks, because the caller explains it."""
     global _explained_elsewhere
     _explained_elsewhere = exception
 
@@ -98,7 +98,7 @@ def _wrap_hooks(state: _Installed) -> None:
 
 
 def _join_shell(state: _Installed) -> None:
-    """IPython shows tracebacks itself, and tells of each cell when that is done."""
+    """Registers with IPython, which prints tracebacks itself and then calls back after each cell."""
     shell = shell_of_ipython()
     if shell is None or state.shell is shell:
         return
@@ -119,10 +119,10 @@ def install(
     framework: str | None = None,
     timeout: float = 20.0,
 ) -> None:
-    """From now on prints the diagnosis below the traceback of each uncaught exception that has one.
+    """Prints the diagnosis below the traceback of each uncaught exception that has one, from now on.
 
-    That is in the main program, in threads, and in the cells of IPython and notebooks. The options are those of
-    diagnose(). A second call only changes them. Where the program is not there a warning says so, and nothing is done.
+    Applies to the main program, threads, and the cells of IPython and notebooks. The options are those of diagnose().
+    Another call only changes the options. If the program is missing, warns and does nothing.
     """
     global _installed
     try:
@@ -131,7 +131,7 @@ def install(
         warnings.warn(f"whyoom: {error}", RuntimeWarning, stacklevel=2)
         return
     if framework is not None:
-        diagnose("", framework=framework, timeout=timeout)  # raises where there is none of that name
+        diagnose("", framework=framework, timeout=timeout)  # raises if there is no such framework
     if _installed is None:
         _installed = _Installed()
         _wrap_hooks(_installed)
@@ -140,7 +140,7 @@ def install(
 
 
 def uninstall() -> None:
-    """Undoes install(). Hooks that others have put over ours since stay."""
+    """Undoes install(). Hooks that others have set since then stay."""
     global _installed
     if _installed is None:
         return
@@ -155,4 +155,4 @@ def uninstall() -> None:
         try:
             state.shell.events.unregister("post_run_cell", state.after_cell)
         except ValueError:
-            pass  # somebody has taken it away already
+            pass  # already unregistered

@@ -1,4 +1,4 @@
-"""What can be diagnosed, and what it is called in the report."""
+"""Converts the kinds of logs that diagnose() accepts to the program's input."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Log = Union[str, bytes, bytearray, memoryview, BaseException, "os.PathLike[str]"
 
 
 class Input(NamedTuple):
-    """How the program is given a log."""
+    """A log as input of the program."""
 
-    path: str  # "-": standard input
-    content: bytes  # of standard input
-    name: str  # of standard input, in the report
+    path: str  # "-" for standard input
+    content: bytes  # for standard input
+    name: str  # the name of standard input in the report
 
 
 def _files(exception: BaseException) -> set[str]:
-    """Of all frames of an exception and of what it came from."""
+    """Returns the files of all frames of an exception and its causes."""
     files: set[str] = set()
     seen: set[int] = set()
     open_ones: list[Any] = [exception]
@@ -38,15 +38,15 @@ def _files(exception: BaseException) -> set[str]:
 
 
 def exception_text(exception: BaseException) -> str:
-    """What Python prints of an uncaught exception, with causes and notes; cells are named as IPython names them."""
+    """Returns Python's text for an uncaught exception, with causes and notes; cells have IPython's names."""
     text = "".join(traceback.format_exception(type(exception), exception, exception.__traceback__))
     notes = [str(note) for note in getattr(exception, "__notes__", None) or ()]
-    text += "".join(note + "\n" for note in notes if note not in text)  # Python before 3.11 leaves them out
+    text += "".join(note + "\n" for note in notes if note not in text)  # Python before 3.11 omits them
     return in_traceback(text, cell_names(_files(exception)))
 
 
 def _reject_name(text: str) -> None:
-    """A name in place of a text would be a log in which nothing is found, which is the worst that can be answered."""
+    """Rejects a file name passed as text. As a log it would have no failures, which would mislead the user."""
     if not text or "\n" in text or "\r" in text:
         return
     if os.path.exists(text):
@@ -56,8 +56,8 @@ def _reject_name(text: str) -> None:
         )
     if not any(letter.isspace() for letter in text) and ("/" in text or text.endswith((".log", ".txt", ".out", ".gz"))):
         warnings.warn(
-            f"{text!r} looks like the name of a file that is not there; a str is taken for the content of a log, "
-            "and a file is given as pathlib.Path",
+            f"{text!r} looks like the name of a file, but there is none; a str is the content of a log; "
+            "pass a file as pathlib.Path",
             RuntimeWarning,
             stacklevel=4,
         )
@@ -68,7 +68,7 @@ def _of_file(log: Any) -> Input:
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")
     if not isinstance(content, (bytes, bytearray)):
-        raise TypeError(f"{type(log).__name__}.read() gives neither text nor bytes")
+        raise TypeError(f"{type(log).__name__}.read() returns neither text nor bytes")
     name = getattr(log, "name", None)
     return Input("-", bytes(content), os.fsdecode(name) if isinstance(name, (str, bytes)) and name else "<file>")
 
@@ -83,10 +83,10 @@ def to_input(log: Log) -> Input:
         return Input("-", bytes(log), "<bytes>")
     if isinstance(log, os.PathLike):
         path = os.fsdecode(log)
-        os.stat(path)  # FileNotFoundError says more to a program than a report in which nothing was read
+        os.stat(path)  # raises FileNotFoundError, which callers can handle better than an empty report
         return Input(os.path.join(os.curdir, path) if path == "-" else path, b"", path)
     if hasattr(log, "read"):
         return _of_file(log)
-    raise TypeError(f"text, bytes, an exception, a path or an open file is diagnosed, not {type(log).__name__}")
+    raise TypeError(f"cannot diagnose {type(log).__name__}: expected text, bytes, an exception, a path or an open file")
 
 

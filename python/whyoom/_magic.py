@@ -1,4 +1,4 @@
-"""%whyoom and %%whyoom, for IPython and notebooks: %load_ext whyoom."""
+"""The magics %whyoom and %%whyoom for IPython and notebooks, loaded by %load_ext whyoom."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._report import Report
 
 
 def _usage_error(text: str) -> Exception:
-    """IPython shows it in one line, without a traceback."""
+    """Returns an error that IPython shows in one line, without a traceback."""
     from IPython.core.error import UsageError
 
     return UsageError(text)
@@ -50,37 +50,37 @@ def _expanded(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last_exception() -> BaseException:
-    # Where IPython keeps it; sys.last_value is Python's own.
+    # IPython sets sys.last_exc; sys.last_value is Python's own.
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if not isinstance(error, BaseException):
-        raise _usage_error("%whyoom: nothing has failed yet: name a log, %whyoom train.log")
+        raise _usage_error("%whyoom: no exception yet; to read a log, type %whyoom train.log")
     return error
 
 
 def whyoom(line: str, cell: str | None = None) -> Any:
-    """Why it ran out of memory.
+    """Explains why a job ran out of memory.
 
     %whyoom [OPTIONS]             the last exception
     %whyoom [OPTIONS] PATH        a log, a folder, an archive, an XLA dump
-    %%whyoom [OPTIONS]            runs the cell, and says why below the traceback when it fails
+    %%whyoom [OPTIONS]            runs the cell, and explains a failure below the traceback
 
-    OPTIONS: --xla-dump DIR, --framework NAME, --hbm SIZE|CHIP, --rules FILE, --timeout SECONDS. A line gives the report
-    (report = %whyoom train.log), which a notebook shows.
+    OPTIONS: --xla-dump DIR, --framework NAME, --hbm SIZE|CHIP, --rules FILE, --timeout SECONDS. A line returns the
+    report (report = %whyoom train.log), which a notebook shows.
     """
     try:
         options = _expanded(vars(_parser().parse_args(shlex.split(line))))
-    except ValueError as error:  # an open quote
+    except ValueError as error:  # an unclosed quote
         raise _usage_error(f"%whyoom: {error}") from None
     path = options.pop("path")
     if options.pop("more"):
-        raise _usage_error("%whyoom takes one path: a folder for several logs, or !whyoom a.log b.log")
+        raise _usage_error("%whyoom accepts one path; for several logs use a folder, or !whyoom a.log b.log")
     if options.pop("help"):
         print(inspect.getdoc(whyoom))
         return None
     if cell is not None:
         if path is not None:
-            raise _usage_error("%%whyoom runs the cell: a log is read by %whyoom PATH in a line of its own")
-        __tracebackhide__ = True  # IPython leaves this frame out
+            raise _usage_error("%%whyoom runs the cell; to read a log, use %whyoom PATH in a line of its own")
+        __tracebackhide__ = True  # IPython omits this frame
         return _run_cell(cell, options)
     return _diagnose(path if path is not None else _last_exception(), options)
 
@@ -93,7 +93,7 @@ def _diagnose(log: Any, options: dict[str, Any]) -> Report:
 
 
 def _run_cell(cell: str, options: dict[str, Any]) -> Any:
-    """Runs a cell as IPython's %%time does: what it ends with is its value."""
+    """Runs a cell like IPython's %%time: returns the value of its last expression."""
     __tracebackhide__ = True
     shell = shell_of_ipython()
     source = shell.transform_cell(cell)
@@ -113,7 +113,7 @@ def _run_cell(cell: str, options: dict[str, Any]) -> Any:
 
 
 def _cell_number(shell: Any) -> int:
-    """Of the cell that is being run: while it is, IPython counts on."""
+    """Returns the number of the running cell. IPython's own counter may already be ahead."""
     numbers = getattr(shell.compile, "_filename_map", {})
     frame = sys._getframe()
     while frame is not None and frame.f_code.co_filename not in numbers:

@@ -14,7 +14,7 @@ _FAILED = 2  # the program's exit status when it could not run
 
 
 class WhyoomError(Exception):
-    """The program is not there, could not run, or took too long; says so in the program's words, where it did."""
+    """The program is missing, failed, or took too long; contains the program's own message if there is one."""
 
     __module__ = "whyoom"
 
@@ -34,26 +34,26 @@ def _installed_binary() -> str:
     for path in _candidates():
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
-    raise WhyoomError("no program 'whyoom' in this Python environment or on PATH; WHYOOM_BINARY can name it")
+    raise WhyoomError("no program 'whyoom' in this Python environment or on PATH (set WHYOOM_BINARY to its path)")
 
 
 def find_binary() -> str:
-    """The path of the program: WHYOOM_BINARY, else the one installed with this module, else the one on PATH.
+    """Returns the program's path: WHYOOM_BINARY, else the one installed with this module, else the one on PATH.
 
-    Raises WhyoomError where there is none.
+    Raises WhyoomError if there is none.
     """
     given = os.environ.get("WHYOOM_BINARY")
     return given if given else _installed_binary()
 
 
-def _sentence(said: str) -> str:
-    """An error as the program words it, without what is for its command line alone."""
-    lines = [line for line in said.strip().splitlines() if line != "Run with --help for more information."]
+def _sentence(printed: str) -> str:
+    """Returns the program's error message without the parts that are only for a command line."""
+    lines = [line for line in printed.strip().splitlines() if line != "Run with --help for more information."]
     return "\n".join(lines).removeprefix("whyoom: ")
 
 
 def run(arguments: Sequence[str], given: bytes, timeout: float | None) -> bytes:
-    """What the program prints, with `given` on its standard input. Raises WhyoomError."""
+    """Runs the program with `given` as standard input and returns its output. Raises WhyoomError."""
     command: list[str] = [find_binary(), *arguments]
     try:
         done = subprocess.run(command, input=given, capture_output=True, timeout=timeout, check=False)
@@ -62,6 +62,8 @@ def run(arguments: Sequence[str], given: bytes, timeout: float | None) -> bytes:
     except OSError as error:
         raise WhyoomError(f"cannot run {command[0]}: {error.strerror or error}") from error
     if done.returncode != 0:
-        said = _sentence(done.stderr.decode("utf-8", "replace"))
-        raise WhyoomError(said if done.returncode == _FAILED else f"{command[0]} ended with {done.returncode}: {said}")
+        message = _sentence(done.stderr.decode("utf-8", "replace"))
+        if done.returncode != _FAILED:
+            message = f"{command[0]} ended with {done.returncode}: {message}"
+        raise WhyoomError(message)
     return done.stdout

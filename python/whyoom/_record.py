@@ -1,4 +1,4 @@
-"""What the records of a report have in common."""
+"""The base class of a report's records."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict
 
 
 class Record(Dict[str, Any]):
-    """An object of the report: a dictionary, as the program prints it, whose fields are attributes, too.
+    """An object of the report: the dictionary that the program prints. Its fields are also attributes.
 
-    A field that is absent, since it is not known, is None as an attribute.
+    As an attribute, a field that is absent (unknown) is None.
     """
 
     __slots__ = ()
-    _records: ClassVar[Dict[str, Any]] = {}  # the record that is a field's value, or each of its values
-    _tables: ClassVar[Dict[str, Any]] = {}  # the record that is each value of a dictionary
+    _records: ClassVar[Dict[str, Any]] = {}  # by field: the class of its value or of its list elements
+    _tables: ClassVar[Dict[str, Any]] = {}  # by field: the class of the values of its dictionary
 
     def __init__(self, fields: Mapping[str, Any] = {}) -> None:
         super().__init__((name, self._read(name, value)) for name, value in fields.items())
@@ -30,7 +30,7 @@ class Record(Dict[str, Any]):
             return [record(each) for each in value]
         return record(value)
 
-    if not TYPE_CHECKING:  # which would take any name then
+    if not TYPE_CHECKING:  # a type checker would accept any name
 
         def __getattr__(self, name: str) -> Any:
             if name in self:

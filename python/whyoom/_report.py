@@ -14,14 +14,14 @@ from .records import ReportFields
 
 _PAGE = re.compile(r"<style>/\*<!\[CDATA\[\*/(.*?)/\*\]\]>\*/</style>.*?<body>(.*)</body>", re.DOTALL)
 
-# What notebooks say of all tables and lists.
+# Overrides what notebooks set for all tables and lists.
 _RESET = "dt, dd { float: none; width: auto; }\ntbody tr:nth-child(n) { background: none; }\ntd { text-align: left; }\n"
 
 
 class Report(ReportFields):
-    """What was found. Fields are keys and attributes alike: ``report.diagnoses[0].code``.
+    """The result of diagnose(). Fields are both keys and attributes: ``report.diagnoses[0].code``.
 
-    In a notebook it shows itself, with its drawings; ``print(report)`` prints what the command line would.
+    A notebook shows it as a page with drawings. ``print(report)`` prints the text of the command line.
     """
 
     __slots__ = ("_printed", "_arguments", "_timeout")
@@ -36,7 +36,7 @@ class Report(ReportFields):
         arguments: Sequence[str] = (),
         timeout: float | None = 60.0,
     ) -> None:
-        """`printed`: as --format ndjson, from which the program makes every other format; `arguments`: its rules."""
+        """`printed`: the ndjson output, which the program converts to other formats; `arguments`: its rules."""
         super().__init__(fields)
         self._printed = printed
         self._arguments = list(arguments)
@@ -54,15 +54,15 @@ class Report(ReportFields):
         return run(arguments, self._printed, self._timeout).decode("utf-8", "replace")
 
     def to_text(self, **options: str | bool) -> str:
-        """What the command line prints. Further options are those of the program: ``color="always"``."""
-        return self._print("text", {"color": "never", **options})  # a kernel's environment may ask for colours
+        """Returns the text of the command line. Options are those of the program: ``color="always"``."""
+        return self._print("text", {"color": "never", **options})  # a kernel's environment may enable colours
 
     def to_markdown(self, **options: str | bool) -> str:
-        """As for an issue; empty where nothing was found."""
+        """Returns Markdown for an issue; empty if nothing was found."""
         return self._print("markdown", options)
 
     def to_html(self, **options: str | bool) -> str:
-        """A whole page."""
+        """Returns a whole page."""
         return self._print("html", options)
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Report(ReportFields):
         return f"<whyoom report: {found or 'nothing found'}{f' and {more} more' if more > 0 else ''}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython's, on a terminal."""
+        """Prints the report for IPython in a terminal."""
         if cycle or self._printed is None:
             printer.text(repr(self))
         else:
@@ -82,14 +82,14 @@ class Report(ReportFields):
             printer.text(self.to_text(color="always" if coloured else "never").rstrip("\n"))
 
     def _repr_html_(self) -> str | None:
-        """The page as a part of another: its style holds within, and there is no script and nothing that is loaded."""
+        """Returns the page as a part of another: its style is scoped, and it has no script and loads nothing."""
         if self._printed is None:
             return None
         page = _PAGE.search(self.to_html())
-        if page is None:  # of a program whose pages look otherwise
+        if page is None:  # another version of the program has other pages
             return f"<pre>{html.escape(self.to_text())}</pre>"
         style, body = page.groups()
-        # Nested rules hold below the element that they are nested in; named twice it outdoes the notebook's own style.
+        # Nested rules apply only below their element. Its class is named twice to override the notebook's own style.
         style = re.sub(r"(?m)^(\s*)(?::root|html|body)(?= \{)", r"\1&", style)
         scope = ".whyoom-report.whyoom-report"
         return f'<div class="whyoom-report"><style>{scope} {{\n{_RESET}{style}}}</style>{body}</div>'

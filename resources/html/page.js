@@ -1,4 +1,4 @@
-// Search and sort for the table of all failures, and a short list of details below it. The page is whole without.
+// Search and sort for the table of all failures, and a short list of details below it. The page works without it.
 const table = document.getElementById('failures');
 const body = table.tBodies[0];
 const rows = Array.from(body.rows);
@@ -6,7 +6,7 @@ const count = document.getElementById('count');
 const words = document.getElementById('words');
 const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
 
-// Shows the rows that hold every word.
+// Shows the rows that contain every word.
 function search() {
   const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
@@ -23,11 +23,11 @@ function compare(a, b, column) {
   const [left, right] = [a.cells[column], b.cells[column]];
   if (left.dataset.v !== undefined && right.dataset.v !== undefined) return Number(left.dataset.v) - Number(right.dataset.v);
   const [one, other] = [left.textContent, right.textContent];
-  if (!one || !other) return one ? -1 : other ? 1 : 0; // what is not known comes last
+  if (!one || !other) return one ? -1 : other ? 1 : 0; // unknown values come last
   return collator.compare(one, other);
 }
 
-// The largest numbers first, names by the alphabet; again the other way round.
+// Sorts numbers largest first, names alphabetically; the next click reverses the order.
 function sort(head) {
   const column = head.cellIndex;
   const before = head.getAttribute('aria-sort');
@@ -50,18 +50,18 @@ words.addEventListener('input', search);
 document.getElementById('search').hidden = false;
 search();
 
-// Of many details only those that were asked for are there; find-in-page still finds the others.
+// Hides the details of a large batch until they are requested; find-in-page still finds them.
 const cases = document.querySelectorAll('details.case');
 const many = cases.length > 20;
 if (many) {
   for (const one of cases) one.hidden = 'until-found';
   const hint = document.createElement('p');
   hint.className = 'faint';
-  hint.textContent = 'What you choose in the table opens here.';
+  hint.textContent = 'Choose a failure in the table to open its details here.';
   document.getElementById('details').after(hint);
 }
 
-// Opens what the address names.
+// Opens the details that the URL's fragment names.
 function reveal() {
   const target = document.getElementById(location.hash.slice(1));
   const folded = target?.closest('details');

@@ -1,16 +1,16 @@
 """A headless Chromium, driven through its remote debugging pipe: no port, no package."""
 import base64, fcntl, json, os, select, subprocess, tempfile, time
 
-WAIT = 60  # seconds for an answer; a browser under load is slow, a dead one never comes back
+WAIT = 60  # seconds for an answer; a busy browser is slow, a dead one never answers
 
 
 class Browser:
     def __init__(self, program):
-        # Chromium reads commands from descriptor 3 and writes answers to 4, each ended by a NUL.
+        # Chromium reads commands from descriptor 3 and writes answers to 4, each terminated by a NUL byte.
         read_command, self._command = os.pipe()
         self._answer, write_answer = os.pipe()
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        # Away from 3 and 4 first, in case the pipes got these numbers themselves.
+        # Moves the pipes away from 3 and 4 first, in case they got these numbers.
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (read_command, write_answer)]
         self._process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{theirs[0]} 4>&{theirs[1]}', "bash", program, "--headless=new", "--no-sandbox",
@@ -49,7 +49,7 @@ class Browser:
         deadline = time.monotonic() + WAIT
         while not any(e["method"] == event and e.get("sessionId") == session for e in self.events):
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{event} did not come")
+                raise RuntimeError(f"{event} did not happen")
             self._next()
 
     def _next(self):
@@ -58,7 +58,7 @@ class Browser:
                 raise RuntimeError("the browser does not answer")
             data = os.read(self._answer, 1 << 20)
             if not data:
-                raise RuntimeError("the browser went away")
+                raise RuntimeError("the browser ended")
             self._buffer += data
         one, self._buffer = self._buffer.split(b"\0", 1)
         message = json.loads(one)
@@ -68,7 +68,7 @@ class Browser:
 
 
 class Page:
-    """A page in a tab of its own, of the width and colour scheme given; remembers what went wrong in it."""
+    """A page in its own tab, with the given width and colour scheme; records its errors."""
 
     def __init__(self, browser, url, width=1280, height=900, dark=False, script=True):
         self._browser = browser
@@ -100,7 +100,7 @@ class Page:
         self.call("Input.insertText", text=text)
 
     def complaints(self):
-        """Errors and warnings of console, policy and script."""
+        """Errors and warnings from the console, the policy and scripts."""
         found = []
         for event in self._browser.events:
             if event.get("sessionId") != self._session:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The HTML report in a real browser: tests/browser/run.py [WHYOOM] [--keep DIR]
 
-Opens a single diagnosis, a batch and an empty report in headless Chromium, by day, by night, on a phone and without
-script: nothing is complained of, nothing is fetched, nothing is wider than the screen, no table is cut, text has contrast, search and
-sort do what they say, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
-Where there is no Chromium the test is skipped (status 0); REQUIRE_BROWSER=1 makes that a failure.
+Opens a single diagnosis, a batch and an empty report in headless Chromium: in light and dark mode, on a phone and without
+scripts. Checks that the browser reports no errors and fetches nothing, nothing is wider than the screen, no table is cut,
+text has contrast, search and sort work, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
+Without Chromium the test is skipped (status 0); REQUIRE_BROWSER=1 makes that a failure.
 """
 import argparse, os, pathlib, shutil, subprocess, sys, tempfile, xml.etree.ElementTree
 
@@ -14,11 +14,11 @@ from make_batch import make_batch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CASES = ROOT / "testdata" / "cases"
-BATCH = 800  # logs; some are of one failure
+BATCH = 800  # logs; some have the same failure
 MOST_BYTES = 5_000_000
 CONTRAST = 4.5  # WCAG 2.1, AA
 
-# The text elements that are hard to read: [contrast, text], the worst first.
+# Text elements that are hard to read: [contrast, element, text], worst first.
 LOW_CONTRAST = """(() => {
   const parse = (colour) => { const n = colour.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
   const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
@@ -42,7 +42,7 @@ LOW_CONTRAST = """(() => {
     let ink = parse(style.color);
     if (element.tagName === 'text') {
       ink = parse(style.fill);
-      const part = element.parentElement.querySelector('rect');  // a label on its part of a bar
+      const part = element.parentElement.querySelector('rect');  // a label inside a bar segment
       if (part) ground = parse(getComputedStyle(part).fill);
     }
     const [a, b] = [light(over(ink, ground)), light(ground)];
@@ -52,7 +52,7 @@ LOW_CONTRAST = """(() => {
   return found.sort((x, y) => x[0] - y[0]).slice(0, 5);
 })()""" % CONTRAST
 
-# What a screen reader would stumble over.
+# Elements without a name for screen readers.
 UNNAMED = """[...document.querySelectorAll('svg, button, input, a, table, [role=region]')].filter((e) => {
   if (e.closest('[aria-hidden=true]') || e.parentElement.closest('svg')) return false;
   if (e.tagName === 'TABLE') return !e.querySelector('th[scope=col]') || !(e.caption || e.closest('[aria-labelledby], [aria-label], section'));
@@ -79,14 +79,14 @@ def check(what, good, shown=""):
 def print_page(whyoom, name, arguments, folder, work):
     page = folder / f"{name}.html"
     done = subprocess.run([whyoom, "--format", "html", "--exit-zero", "--output", page, *arguments], cwd=work)
-    check(f"{name}: whyoom ends well", done.returncode == 0, done.returncode)
-    xml.etree.ElementTree.parse(page)  # throws where it is not well-formed
+    check(f"{name}: whyoom succeeds", done.returncode == 0, done.returncode)
+    xml.etree.ElementTree.parse(page)  # raises if it is not well-formed
     check(f"{name}: size", page.stat().st_size < MOST_BYTES, page.stat().st_size)
     return page
 
 
 def check_look(browser, name, file, folder):
-    """One page on all kinds of screens."""
+    """Checks one page on all kinds of screens."""
     for look, options in {"day": {}, "night": {"dark": True}, "phone": {"width": 360, "height": 740},
                           "larger phone": {"width": 390, "height": 844}, "noscript": {"script": False}}.items():
         what = f"{name}, {look}"
@@ -100,12 +100,12 @@ def check_look(browser, name, file, folder):
         low = page.evaluate(LOW_CONTRAST)
         check(f"{what}: contrast of {CONTRAST}", not low, low)
         unseen = page.evaluate("[...document.querySelectorAll('svg.bar')].filter((b) => b.checkVisibility({contentVisibilityAuto: true}) && b.getBoundingClientRect().width < 60).length")
-        check(f"{what}: bars have room", unseen == 0, unseen)
+        check(f"{what}: bars are wide enough", unseen == 0, unseen)
         unnamed = page.evaluate(UNNAMED)
-        check(f"{what}: all that is read out has a name", not unnamed, unnamed[:3])
-        check(f"{what}: one h1, and no level of heading left out", page.evaluate(SKIPPED_LEVELS) == [1])
+        check(f"{what}: everything has a name for screen readers", not unnamed, unnamed[:3])
+        check(f"{what}: one h1, and no heading level is skipped", page.evaluate(SKIPPED_LEVELS) == [1])
         check(f"{what}: language", page.evaluate("document.documentElement.lang") == "en")
-        check(f"{what}: nothing to complain of", not page.complaints(), page.complaints())
+        check(f"{what}: no errors or warnings", not page.complaints(), page.complaints())
         fetched = [url for url in page.requests() if not url.startswith(("data:", file.as_uri()))]
         check(f"{what}: nothing fetched", not fetched, fetched)
     page = Page(browser, file.as_uri())
@@ -115,13 +115,13 @@ def check_look(browser, name, file, folder):
 
 def check_search(page):
     rows = page.evaluate(f"{VISIBLE}.length")
-    check("all rows are there", rows > 300, rows)
+    check("all rows are shown", rows > 300, rows)
     page.evaluate("document.getElementById('words').focus()")
     page.type_text("E1000.2  JIT_rotate")
     found = page.evaluate(f"{VISIBLE}.map((r) => r.textContent.toLowerCase())")
     check("search finds", 0 < len(found) < rows, len(found))
     check("search finds the right ones", all("e1000.2" in row and "jit_rotate" in row for row in found), found[:1])
-    check("search says how many", page.evaluate("document.getElementById('count').textContent") == f"{len(found)} of {rows} failures")
+    check("search shows the number of rows", page.evaluate("document.getElementById('count').textContent") == f"{len(found)} of {rows} failures")
     page.evaluate("{ const w = document.getElementById('words'); w.value = ''; w.dispatchEvent(new Event('input')); }")
     check("search ends", page.evaluate(f"{VISIBLE}.length") == rows)
 
@@ -135,15 +135,15 @@ def check_sort(page):
 
     direction, values = sorted_by("too much")
     values = [float(value) for value in values]
-    check("numbers are sorted, the largest first", direction == "descending" and values == sorted(values, reverse=True) and values[0] > values[-1])
+    check("numbers are sorted largest first", direction == "descending" and values == sorted(values, reverse=True) and values[0] > values[-1])
     direction, values = sorted_by("too much")
     values = [float(value) for value in values]
-    check("and the other way round", direction == "ascending" and values == sorted(values))
+    check("the second click reverses the order", direction == "ascending" and values == sorted(values))
     direction, values = sorted_by("first seen")
     values = [value for value in values if value]
     check("times are sorted", direction == "ascending" and values == sorted(values) and values[0] < values[-1])
     check("one column at a time", page.evaluate("document.querySelectorAll('#failures [aria-sort]').length") == 1)
-    # With the keyboard alone, too.
+    # The keyboard alone must be enough.
     page.evaluate("document.querySelector('#failures th button').focus()")
     page.press_enter()
     check("a button sorts by keyboard", page.evaluate("document.querySelector('#failures th').hasAttribute('aria-sort')"))
@@ -157,9 +157,9 @@ def check_details(page):
     page.evaluate(f"{row}.querySelector('a').click()")
     page.evaluate("new Promise((done) => setTimeout(done, 200))")
     check("a row leads to its details", page.evaluate(shown))
-    check("and there goes the focus", page.evaluate("document.activeElement.id") == target)
+    check("the details get the focus", page.evaluate("document.activeElement.id") == target)
     place = page.evaluate(f"document.getElementById('{target}').getBoundingClientRect().top")
-    check("and the view", -50 < place < 300, place)
+    check("the details are in view", -50 < place < 300, place)
 
 
 def main():
@@ -190,12 +190,12 @@ def main():
             check_search(page)
             check_sort(page)
             check_details(page)
-            # Someone was sent the address of one failure.
+            # A URL with a fragment opens that failure.
             target = page.evaluate("document.querySelector('#failures a').hash")
             linked = Page(browser, pages["batch"].as_uri() + target)
-            check("an address leads to details", linked.evaluate(f"document.querySelector('{target}').closest('details').open"))
-            check("nothing to complain of in the end", not page.complaints() + linked.complaints(), page.complaints())
-    print(f"browser: {'FAILED: ' + str(len(failures)) if failures else f'all holds, on {len(pages)} pages'}")
+            check("a URL leads to details", linked.evaluate(f"document.querySelector('{target}').closest('details').open"))
+            check("no errors or warnings at the end", not page.complaints() + linked.complaints(), page.complaints())
+    print(f"browser: {'FAILED: ' + str(len(failures)) if failures else f'{len(pages)} pages passed'}")
     return 1 if failures else 0
 
 

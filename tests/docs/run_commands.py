@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs every command line that the documents show, in a folder that holds what they name.
+"""Runs every command line in the documents, in a folder with the files that they name.
 
   python3 tests/docs/run_commands.py --bin build/release/whyoom
 
-Commands are the lines of ```sh and ```console blocks (in a console block those behind "$ ", or where none has that, all,
-up to two blanks or more, behind which stands what they do), and what stands between backticks and begins with "whyoom ";
-a bare name of a command or option there must be one that --help knows. Each must end with 0 or 1 (nothing found, something found; with --exit-retry also
-42) and print no usage error. What needs more than this folder has
-(installing, a cluster) is run by another test, which ELSEWHERE names; that the test is there is checked.
+Commands are the lines of ```sh and ```console blocks, and text between backquotes that starts with "whyoom ". In a
+console block they are the lines after "$ "; without any "$ ", they are all lines, up to two or more blanks, which
+precede a description. A bare name of a command or option between backquotes must be one that --help lists. Each
+command must end with status 0 or 1 (nothing found, something found; with --exit-retry also 42) and print no usage
+error. Commands that need more than the folder (installing, a cluster) are run by other tests, which ELSEWHERE names;
+the script checks that those files exist.
 """
 
 import argparse
@@ -40,7 +41,7 @@ ELSEWHERE = [
     (r"spark", "tests/integrations/spark_test.py"),
 ]
 
-# Commands of others that the documents call.
+# Stubs for other programs that the documents call.
 STUBS = {
     "CMD": "exit 0",
     "kubectl": f"cat {CASES}/compile-padded-points/log",
@@ -72,7 +73,7 @@ def commands(path):
     prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
     for code in re.findall(r"`(whyoom [^`]+)`", prose):
         code = re.sub(r" \[[A-Z ]+\.*\]", "", code.replace("\n", " "))
-        if "|" in code and " | " not in code:  # a choice of words, as in "rules list|check"
+        if "|" in code and " | " not in code:  # alternatives, as in "rules list|check"
             first, *_ = [word for word in code.split() if "|" in word]
             found += [code.replace(first, choice) for choice in first.split("|")]
         else:
@@ -114,7 +115,7 @@ def make_folder(folder, binary):
 
 
 def is_name(command, folder):
-    """Whether it is "whyoom COMMAND" or "whyoom --option" as a text mentions it, and there is such a one."""
+    """Returns whether it is "whyoom COMMAND" or "whyoom --option" and exists."""
     words = command.split()
     if len(words) != 2:
         return False
@@ -123,11 +124,11 @@ def is_name(command, folder):
 
 
 def run(command, folder):
-    """The exit status and what was printed."""
+    """Returns the exit status and the output."""
     environment = {**os.environ, "PATH": f"{folder}/tools:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0",
                    "SLURM_ARRAY_TASK_COUNT": "2", "GITHUB_STEP_SUMMARY": f"{folder}/summary.md",
                    "GITHUB_WORKSPACE": str(folder)}
-    command = re.sub(r"/tmp/dump\b", "dump", command)  # what the steps call the folder of a dump
+    command = re.sub(r"/tmp/dump\b", "dump", command)  # the dump folder's name in the steps
     process = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
@@ -149,11 +150,11 @@ def main():
     failed = ran = elsewhere = 0
     for _, test in ELSEWHERE:
         if not (ROOT / test).is_file():
-            print(f"ELSEWHERE names {test}, which is not there")
+            print(f"ELSEWHERE names {test}, which does not exist")
             failed += 1
     for document in documents():
         if not commands(document):
-            continue  # most pages of docs/failures
+            continue  # as in most pages of docs/failures
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             make_folder(folder, binary)
@@ -173,7 +174,7 @@ def main():
                     print("  " + printed.decode(errors="replace")[-600:].replace("\n", "\n  "))
     print(f"{ran} command lines run, {elsewhere} run by other tests, {failed} wrong")
     if ran < 20:
-        sys.exit("too few: are the documents still read?")
+        sys.exit("too few commands: are the documents still found?")
     sys.exit(1 if failed else 0)
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The skill file says what is so: its front matter, the keys of the JSON, the options and ids that it names.
+"""Checks the skill file: its front matter, and the JSON keys, options and ids that it names.
 
   python3 tests/docs/skill_test.py build/release/whyoom
 
-That its commands run is tested with those of all documents (run_commands.py).
+Its commands are tested with those of all documents (run_commands.py).
 """
 
 import json
@@ -18,7 +18,7 @@ SKILL = ROOT / "resources" / "SKILL.md"
 WHYOOM = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/whyoom")
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
-# Words between backticks that look like keys and are none; each with what it is.
+# Words between backquotes that look like keys but are not; with what they are.
 OTHERS = {
     "true": "a value",
     "false": "a value",
@@ -33,7 +33,7 @@ def whyoom(*arguments):
 
 
 def merged(node):
-    """The properties of a node of the schema, and whether it takes any name."""
+    """Returns the properties of a schema node, and whether it allows any name."""
     if "$ref" in node:
         return merged(SCHEMA["definitions"][node["$ref"].rpartition("/")[2]])
     properties, any_name = dict(node.get("properties", {})), "additionalProperties" in node
@@ -49,7 +49,7 @@ DIAGNOSIS = {"$ref": "#/definitions/diagnosis"}
 
 
 def has_path(path, start):
-    """Whether the schema has a.b[].c below `start`."""
+    """Returns whether the schema has a.b[].c below `start`."""
     node = start
     for name in path.replace("[]", "").strip(".").split("."):
         properties, any_name = merged(node)
@@ -60,7 +60,7 @@ def has_path(path, start):
 
 
 def known_words():
-    """All keys, the values of enumerations, and the names that only the rule data knows."""
+    """Returns all keys, the values of enumerations, and the names in the rule data."""
     keys, values = set(), set()
 
     def walk(node):
@@ -80,7 +80,7 @@ def known_words():
 
 
 def facts_of_goldens():
-    """The facts that real logs have."""
+    """Returns the facts in the diagnoses of real logs."""
     seen = set()
     for path in sorted((ROOT / "testdata" / "cases").glob("*/expected.json")):
         report = json.loads(path.read_text())
@@ -97,21 +97,21 @@ class Skill(unittest.TestCase):
         assert begin == ""
         cls.front = dict(line.split(": ", 1) for line in front.splitlines())
 
-    def test_the_program_prints_it(self):
+    def test_the_program_prints_the_file(self):
         self.assertEqual(whyoom("skill"), self.text)
 
-    def test_the_front_matter_is_what_the_format_asks_for(self):
+    def test_the_front_matter_is_valid(self):
         self.assertEqual(set(self.front), {"name", "description"})
-        self.assertEqual(self.front["name"], "whyoom")  # as the folder that it is installed in
+        self.assertEqual(self.front["name"], "whyoom")  # like its installation folder
         self.assertLessEqual(len(self.front["description"]), 1024)
-        for value in self.front.values():  # plain scalars of YAML
+        for value in self.front.values():  # plain YAML scalars
             self.assertNotRegex(value, r"^[\s\[\]{}&*!|>'\"%@`#,?:-]|: | #|[\s:]$")
 
     def test_it_is_short(self):
         self.assertLess(len(self.body.split()), 1200)
 
-    def test_each_key_that_is_read_is_in_the_schema(self):
-        """Of the jq programs: what stands behind a dot, and each key of an object that is built by its name alone."""
+    def test_keys_in_jq_programs_are_in_the_schema(self):
+        """Checks the names after dots, and the keys of objects that are built from names alone."""
         programs = re.findall(r"jq '([^']+)'", self.body)
         self.assertTrue(programs)
         keys, _, _ = known_words()
@@ -124,11 +124,11 @@ class Skill(unittest.TestCase):
             for name in re.findall(r"[a-z_]{2,}", bare):
                 self.assertTrue(name in keys or name in facts, f"{name} in {program}")
 
-    def test_the_short_json_is_what_it_says(self):
-        """The command for little room: the keys that it names are those that there are, and what is left out is."""
-        told = next(each for each in re.findall(r"^- (.*?)(?=^- |^$)", self.body, flags=re.M | re.S) if "--brief" in each)
-        command = re.search(r"`whyoom (--brief --format json) ", told).group(1).split()
-        here, left_out = (set(re.findall(r"`([a-z_]+)`", part)) for part in re.split(r"(?<=`how` for the first)\.", told))
+    def test_the_short_json_is_as_described(self):
+        """Checks the keys of --brief that the file names, and those that it lists as omitted."""
+        described = next(each for each in re.findall(r"^- (.*?)(?=^- |^$)", self.body, flags=re.M | re.S) if "--brief" in each)
+        command = re.search(r"`whyoom (--brief --format json) ", described).group(1).split()
+        here, left_out = (set(re.findall(r"`([a-z_]+)`", part)) for part in re.split(r"(?<=`how` for the first)\.", described))
         diagnosis = json.loads((ROOT / "docs" / "brief.schema.json").read_text())["definitions"]["brief_diagnosis"]
         keys = set(diagnosis["properties"])
         self.assertEqual(here - {"how"}, keys - {"id"})
@@ -141,10 +141,10 @@ class Skill(unittest.TestCase):
         found, = json.loads(short)["diagnoses"]
         full, = json.loads(whole)["diagnoses"]
         self.assertLessEqual(set(found), keys)
-        self.assertLessEqual(left_out - {"room", "memory"}, set(full))  # those two are of a dump
+        self.assertLessEqual(left_out - {"room", "memory"}, set(full))  # those two need a dump
         self.assertEqual(found["remedies"][0]["how"], full["remedies"][0]["how"][:1])
 
-    def test_each_word_of_code_is_one(self):
+    def test_each_word_of_code_exists(self):
         keys, values, ids = known_words()
         facts = facts_of_goldens()
         prose = re.sub(r"^ *```.*?^ *```", "", self.body, flags=re.M | re.S)
