@@ -39,7 +39,7 @@ std::size_t ScenarioColumn(const Report& report) {
   return std::min(column, kLongestName) + 2;
 }
 
-// "jit_step", " · 5.02 GiB too much", after the scenario's column.
+// The short text of a row: the scenario padded to `column`, then "jit_step", " · 5.02 GiB too much".
 std::vector<std::string> BriefOf(const FailureRow& row, std::size_t column) {
   std::vector<std::string> brief = {Fit(row.name, column)};
   const auto add = [&](const std::string& text) { brief.push_back((brief.size() > 1 ? " · " : "") + text); };

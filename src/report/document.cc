@@ -22,7 +22,7 @@ bool IsEmpty(const Block& block) {
   return false;
 }
 
-// An element of kMore is kept with all that is in it.
+// kRest keeps the whole content of kMore elements.
 Pass Below(Depth depth, Pass pass) { return pass == Pass::kRest && depth == Depth::kMore ? Pass::kAll : pass; }
 
 void SelectItems(List* list, Pass pass, Drawings drawings) {

@@ -82,7 +82,7 @@ struct List {
   std::string lead;  // text, kJoined only: "would not help here: "
   std::vector<Item> items;
   std::uint64_t left_out = 0;
-  std::string elsewhere;  // where to find them: " (--format json has them)"
+  std::string elsewhere;  // where to find them: " (--format json lists them)"
 };
 
 // A segment of a bar.

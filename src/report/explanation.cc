@@ -276,8 +276,8 @@ std::string ResultsWord(const Remedy& remedy) {
 }
 
 std::string CostWord(const Remedy& remedy) {
-  static constexpr std::array<const char*, 7> kWords = {"none",      "a small change", "slower steps", "slow or unsure",
-                                                        "precision", "another setup",  "another model"};
+  static constexpr std::array<const char*, 7> kWords = {
+      "none", "a small change", "slower steps", "slow or uncertain", "precision", "another setup", "another model"};
   const auto last = static_cast<int>(kWords.size()) - 1;
   return kWords.at(static_cast<std::size_t>(std::clamp(remedy.cost, 0, last)));
 }

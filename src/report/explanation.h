@@ -56,8 +56,8 @@ struct Steps {
 // The requested frameworks; empty: all that have steps.
 using Frameworks = std::vector<const Framework*>;
 
-// One entry for each requested framework, which may be the default one's; if none is requested, the default one comes
-// first.
+// Returns an entry for each requested framework (perhaps with the default one's steps); if none is requested, an entry
+// for each framework with steps, the default one first.
 std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
 
 // Code before and after a remedy, in one framework.

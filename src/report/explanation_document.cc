@@ -129,7 +129,7 @@ void AddScenario(const Explanation& explanation, const Scenario& scenario, const
   about.emplace_back(
       doc::Paragraph{doc::Joined({Words("A diagnosis names it if "), Code(scenario.when.source()), Words(".")})},
       Depth::kMore);
-  AddListSection("Sentences of a diagnosis, if their values are known", Outlines(scenario.why), Depth::kMore, &about);
+  AddListSection("Sentences in a diagnosis, if their values are known", Outlines(scenario.why), Depth::kMore, &about);
   std::vector<doc::Spans> remedies;
   for (const RemedyUse& use : InOrder(scenario.remedies)) {
     for (const RemedyEntry& entry : explanation.remedies) {
@@ -194,7 +194,7 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
   doc::AddSection({.title = "Before and after", .blocks = std::move(code), .follows = true}, Depth::kAlways, blocks);
 }
 
-// What `whyoom diff` prints for two runs, if the remedy was applied in between.
+// The sentences of `whyoom diff` about the remedy.
 std::vector<std::string> TracesOf(const RuleSet& rules, const Remedy& remedy) {
   std::vector<std::string> texts;
   for (const Trace& trace : rules.traces()) {

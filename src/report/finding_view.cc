@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongestProgram = 200;
 
-// Names the possible scenarios if the log does not decide: in a sentence, in a headline.
+// A sentence and a headline with the possible scenarios, if the log does not decide.
 std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
   std::string list;
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;

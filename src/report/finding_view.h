@@ -51,8 +51,8 @@ std::string EnoughText(const RankedRemedy& ranked);
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
-// The same for a report, in pieces; refers to another remedy by its number: "enough together with remedy 5". If the
-// program was searched for the remedy's savings and does not show them, the text says that they are unknown.
+// The same for a report, in pieces; refers to another remedy by its number: "enough together with remedy 5". States
+// that the savings are unknown if the program was searched for them and does not show them.
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);
 
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if unknown.

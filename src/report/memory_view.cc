@@ -38,7 +38,7 @@ std::string NameOf(const std::string& kind) {
   return name == names.end() ? Printable(kind) : name->second;
 }
 
-// If the dimension is not known to be a batch or sequence, names it by its position.
+// Names the dimension by its position if it is not known to be a batch or sequence.
 std::string LongestText(const std::string& what, const std::optional<AxisPlace>& axis) {
   if (!axis || !axis->name.empty()) return what + " that fits: ";
   return fmt::format("longest axis {} of {} that fits: ", axis->number,
@@ -119,7 +119,7 @@ TimelineView TimelineViewOf(const Prospects& prospects) {
 
 std::string FullestText(const TimelineView& timeline) {
   if (timeline.bytes.empty()) return {};
-  return fmt::format("peak {:.0f} % of the way through: {}", 100 * timeline.most_at, SizeText(timeline.most));
+  return fmt::format("peak of {}, {:.0f} % of the way through", SizeText(timeline.most), 100 * timeline.most_at);
 }
 
 ProgramView ViewOf(const CompiledProgram& program) {

@@ -38,7 +38,7 @@ struct TimelineView {
 };
 TimelineView TimelineViewOf(const Prospects& prospects);
 
-// "peak 43 % of the way through: 8.12 GiB"; empty if unknown.
+// "peak of 8.12 GiB, 43 % of the way through"; empty if unknown.
 std::string FullestText(const TimelineView& timeline);
 
 // A program that fits.

@@ -78,8 +78,8 @@ int BracketDepth(std::string_view text) {
 
 bool IsQuoteOpen(std::string_view text) { return std::count(text.begin(), text.end(), '"') % 2 != 0; }
 
-// The start of the punctuation after the text at `begin`. A bracket or quote that is opened inside the text belongs to
-// it.
+// Returns where the text at `begin` ends and punctuation begins. The text includes closing brackets and quotes that it
+// opens.
 std::size_t CoreEnd(std::string_view word, std::size_t begin) {
   std::size_t end = word.size();
   if (word.size() - begin > 2 && word.ends_with("'s")) end -= 2;  // not part of the name

@@ -33,7 +33,7 @@ std::string ElsewhereText(const Report& report) {
                      report.problems_left_out == 0 ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
-// The same error in several inputs (read/suspects.h), with the place "a.log:41 and 12 more inputs".
+// An error, merged over the inputs that contain it (read/suspects.h). The place is "a.log:41 and 12 more inputs".
 struct UnknownLine {
   std::string place;
   std::string text;
@@ -142,7 +142,7 @@ doc::Document MakeDocument(const Report& report) {
   AddProblems(report, &document.notes);
   if (!report.rule_files.empty()) {
     document.notes.emplace_back(
-        doc::Paragraph{doc::Joined({Words("rules: built-in and "), doc::Name(RuleFilesPhrase(report.rule_files))})});
+        doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});
   }
   document.footer = FooterOf(report);
   return document;

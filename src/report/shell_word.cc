@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-// In addition to letters and digits. Excludes a tilde and a leading hyphen, which have a meaning.
+// In addition to letters and digits. A shell expands a leading "~". Callers must handle a leading hyphen.
 constexpr std::string_view kHarmless = "_-./:@%+,=";
 
 bool IsHarmless(std::string_view word) {

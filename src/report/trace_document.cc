@@ -17,7 +17,7 @@ using doc::Words;
 using Kind = doc::Span::Kind;
 
 constexpr std::size_t kLineBytes = 160;    // shown of a line of the log
-constexpr std::size_t kPatternBytes = 70;  // shown of a pattern or a text on each side of the place where it stops
+constexpr std::size_t kPatternBytes = 70;  // shown of a pattern, or of the text on each side of a mismatch
 constexpr std::size_t kSentenceBytes = 200;
 constexpr std::size_t kLiterals = 12;  // shown; the JSON lists all
 constexpr std::size_t kElsewhere = 6;  // failures at other lines that are named
@@ -107,7 +107,7 @@ std::string PatternName(const HeadTrace& head) {
   return Printable(head.failure->code) + " " + Printable(head.head->id);
 }
 
-// Why the words of an error about memory in the line are not reported as one.
+// Why a line with the words of a memory error is not reported as an unknown error.
 std::string CandidateText(const SuspectFinder::Look& look) {
   std::string why = "the line belongs to a known failure or repeats another line";
   if (look.unless != nullptr) {
@@ -123,7 +123,7 @@ std::string CandidateText(const SuspectFinder::Look& look) {
 
 void AddCandidate(const LineTrace& line, doc::Blocks* blocks) {
   if (line.unknown_error) {
-    blocks->emplace_back(Text("Reported as an unknown error about memory. To write a rule for it:"));
+    blocks->emplace_back(Text("Reported as an unknown memory error. To write a rule for it:"));
     blocks->emplace_back(doc::Command{
         fmt::format("whyoom rules new CODE --from {}:{}", Printable(ShellWord(line.artifact.path)), line.line)});
   } else if (line.suspect) {
@@ -185,7 +185,7 @@ doc::Section LineSection(const LineTrace& line, bool all) {
 std::string OrderText(const RankReasons& reasons) {
   std::vector<std::string> parts;
   if (reasons.finds_out) parts.emplace_back("an inquiry: first");
-  if (reasons.free) parts.emplace_back("free, not enough alone: listed apart");
+  if (reasons.free) parts.emplace_back("free, not enough alone: listed separately");
   if (reasons.falls_short) parts.emplace_back("not enough, even with another");
   parts.emplace_back(reasons.supported ? "supported by the log" : "not supported by the log");
   parts.emplace_back(!reasons.estimated ? "no estimate" : reasons.too_little ? "not enough" : "enough");
@@ -300,9 +300,8 @@ void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   if (trace.literals.empty()) return;
   const bool is_asked = trace.request.line > 0;
   doc::Section section{.title = "No literal"};
-  section.blocks.emplace_back(
-      Text(fmt::format("{} has any of the {} literals of header patterns (upper and lower case are the same):",
-                       is_asked ? "No line near this one" : "No line", trace.literals.size())));
+  section.blocks.emplace_back(Text(fmt::format("{} has any of the {} literals of header patterns (ignoring case):",
+                                               is_asked ? "No line near this one" : "No line", trace.literals.size())));
   doc::List literals;
   for (std::size_t i = 0; i < std::min(trace.literals.size(), kLiterals); ++i)
     literals.items.push_back({Words(Printable(trace.literals[i]), Kind::kCode)});

@@ -12,7 +12,8 @@ namespace whyoom {
 
 inline constexpr const char* kUnknownErrors = "Memory errors that match no rule";
 inline constexpr const char* kMakeARule =
-    "whyoom draws no conclusions from them. A rule of your own can turn such a line into a failure. To print a draft:";
+    "whyoom draws no conclusions from them. A rule of your own can turn such a line into a failure; this prints a "
+    "draft:";
 
 // The problems of one kind, in report order. Borrows the report.
 std::vector<const Problem*> UnknownErrors(const Report& report);

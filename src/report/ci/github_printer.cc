@@ -123,8 +123,8 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// The token after which the runner obeys commands again. It must not occur in the text in any case, so it is a digest
-// of the text, replaced until it does not.
+// The token after which the runner obeys commands again. The text must not contain it, in upper or lower case, so it is
+// a digest of the text; if the text contains that digest, another one is made.
 std::string EndToken(const std::string& text) {
   const std::string lower = LowerCase(text);
   std::string token = Sha256Hex(text);

@@ -506,7 +506,7 @@ void Describe(auto& v, RecordOf<ToolRecord> auto& tool) {
           {.about = "The rule files in use in addition to the built-in rules; absent if there are none."});
 }
 
-// What `whyoom run` records of its job.
+// The job of `whyoom run`.
 struct JobRecord {
   int exit_status = 0;
 };
@@ -520,7 +520,7 @@ inline std::optional<JobRecord> JobOf(const Report& report) {
   return report.exit_status ? std::optional(JobRecord{*report.exit_status}) : std::nullopt;
 }
 
-// What --format json prints.
+// The output of --format json.
 void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Record("report");
   v.Constant("schema", kReportSchema);

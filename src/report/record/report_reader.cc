@@ -172,7 +172,7 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
   }
 }
 
-// Parts that cover a whole batch, or several times a whole batch, contain each shard equally often.
+// A complete set of shards contains each one equally often: once, or once for each merged batch.
 void ReportReader::TellShards() {
   std::size_t reported = 0;
   for (const auto& [count, there] : shards_) {

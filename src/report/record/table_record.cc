@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace {
 
-// Entries that are not concluded yet may need the layouts of tuples when read back, which a report does not contain.
+// Entries that are read back may still be concluded. That needs the layouts of tuples, which reports omit.
 template <class V>
 void DescribeEntry(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, const std::string& rules) {
   std::vector<std::string> shapes;
