@@ -60,22 +60,19 @@ void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
 }
 
 void Describe(auto& v, RecordOf<Room> auto& room) {
-  v.Record(
-      "room",
-      "What would fit; only with an XLA dump. Sizes are those of the user's program, over all devices. A size that is "
-      "unknown or that cannot fit is absent, never 0.");
+  v.Record("room",
+           "What would fit, with sizes over all devices; needs an XLA dump. Sizes that are unknown or cannot fit are "
+           "absent.");
   v.Maybe("batch", room.batch);
   v.Maybe("largest_batch", room.largest_batch);
   v.Maybe("micro_batches", room.micro_batches,
-          {.about = "A number of micro-batches that fits: at most 4 if possible, else the fewest that fit; the number "
-                    "that the remedy uses."});
+          {.about = "The number that the remedy uses: at most 4 if that fits, else the fewest that fit."});
   v.Maybe("sequence", room.sequence);
   v.Maybe("largest_sequence", room.largest_sequence);
   v.Maybe("batch_devices", room.batch_devices,
-          {.about = "The number of devices that the batch is split over; absent if there is only one.", .least = 2});
-  v.Maybe("batch_axis", room.batch_axis, {.about = "The dimension whose size batch and largest_batch give."});
-  v.Maybe("sequence_axis", room.sequence_axis,
-          {.about = "The dimension whose size sequence and largest_sequence give."});
+          {.about = "Devices that the batch is split over; absent if there is only one.", .least = 2});
+  v.Maybe("batch_axis", room.batch_axis, {.about = "The dimension that batch and largest_batch measure."});
+  v.Maybe("sequence_axis", room.sequence_axis, {.about = "The dimension that sequence and largest_sequence measure."});
 }
 
 // Adds the fields to the enclosing record.
@@ -83,12 +80,10 @@ template <class V>
 void DescribeProspects(V& v, RecordOf<std::optional<Prospects>> auto& prospects) {
   v.Group("memory", prospects, [&](auto& known) {
     v.Need("memory", known.memory,
-           {.about = "Memory at the peak by kind, largest first; only with an XLA dump. The bytes add up to the "
-                     "need."});
-    v.Maybe(
-        "timeline", known.timeline,
-        {.about = "Memory in use over the program's schedule; only with an XLA dump. At most 64 moments in order, "
-                  "each the maximum of its section, without fragmentation. The largest is what is live at the peak."});
+           {.about = "Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump."});
+    v.Maybe("timeline", known.timeline,
+            {.about = "Memory over the program's schedule: at most 64 moments, each the maximum of its section, "
+                      "without fragmentation. The largest is what is live at the peak. Only with an XLA dump."});
     v.Maybe("room", known.room);
   });
 }
@@ -156,18 +151,17 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
 void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Record("rank_reasons", "Why the remedy has this rank: the sort keys, in this order.");
   v.Need("finds_out", reasons.finds_out,
-         {.about = "It determines which scenario applies, and that must be known first; true ranks higher."});
+         {.about = "It can determine the scenario, which must be known first; true ranks higher."});
   v.Maybe("free", reasons.free, {.about = "Same as the remedy's free; false ranks higher."});
   v.Maybe("falls_short", reasons.falls_short,
           {.about = "Estimated not to be enough, alone or with another remedy; false ranks higher."});
   v.Need("supported", reasons.supported,
-         {.about = "This log supports it: by evidence, or by an estimate that covers the excess, alone or with another "
-                   "remedy; true ranks higher."});
+         {.about = "The log has evidence for it, or an estimate shows that it is enough, alone or with another; "
+                   "true ranks higher."});
   v.Need("too_little", reasons.too_little, {.about = "Estimated not to be enough; false ranks higher."});
   v.Need("gamble", reasons.gamble, {.about = "It has no estimate, but other remedies have one; false ranks higher."});
   v.Need("cost", reasons.cost,
-         {.about = "The effort for the user, 0 to 6, see rules/README.md; 0 if supported is false. A lower cost ranks "
-                   "higher."});
+         {.about = "The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher."});
   v.Need("estimated", reasons.estimated, {.about = "Whether enough has a value; true ranks higher."});
   v.Need("doubtful", reasons.doubtful, {.about = "Same as the remedy's borderline; false ranks higher."});
   v.Need("prior", reasons.prior,
@@ -446,9 +440,8 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_program", summary.by_program);
   v.Maybe("programs_left_out", summary.programs_left_out);
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
-  v.Maybe(
-      "by_inquiry", summary.by_inquiry,
-      {.about = "By the first remedy, if it is diagnostic: it only gathers information, and comes before the others."});
+  v.Maybe("by_inquiry", summary.by_inquiry,
+          {.about = "By the first remedy, if it is diagnostic: it gathers information, and precedes the others."});
   v.Need("recurring", recurring, {.about = "The most frequent failures that occur in more than one process or input."});
   v.Maybe("first_time", summary.first_time);
   v.Maybe("last_time", summary.last_time);

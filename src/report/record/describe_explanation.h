@@ -22,15 +22,12 @@ struct ExplainedSentence {
 };
 
 void Describe(auto& v, RecordOf<ExplainedSentence> auto& sentence) {
-  v.Record("explained_sentence",
-           "A sentence that a diagnosis contains if its conditions are true and all its values are known.");
+  v.Record("explained_sentence", "A sentence of a diagnosis, if its conditions are true and its values known.");
   v.Maybe("text", sentence.text,
-          {.about = "The sentence for readers: words in ‹ › stand for values. Absent if the entry has no sentence."});
-  v.Maybe("as_written", sentence.as_written,
-          {.about = "The template with its {expression|format} placeholders; absent if there are none."});
+          {.about = "For readers; words in ‹ › stand for values. Absent if nothing is printed."});
+  v.Maybe("as_written", sentence.as_written, {.about = "With its {expression|format} placeholders, if it has any."});
   v.Maybe("when", sentence.when, {.about = "The condition, as written in the rule data."});
-  v.Maybe("row", sentence.row,
-          {.about = "The condition that a row of the report must meet, as written in the rule data."});
+  v.Maybe("row", sentence.row, {.about = "The condition on a row of the report, as written in the rule data."});
   v.Maybe("at", sentence.at, {.about = "The fact whose line in the log proves the sentence."});
 }
 
@@ -62,14 +59,12 @@ void Describe(auto& v, RecordOf<ExplainedScenario> auto& scenario) {
   v.Record("explained_scenario");
   v.Need("id", scenario.id);
   v.Need("title", scenario.title);
-  v.Need("when", scenario.when,
-         {.about = "The condition under which a diagnosis names the scenario, as written in the rule data."});
-  v.Need("priority", scenario.priority,
-         {.about = "If several conditions are true, the scenario with the highest priority is named."});
+  v.Need("when", scenario.when, {.about = "The condition of the scenario, as written in the rule data."});
+  v.Need("priority", scenario.priority, {.about = "If several scenarios' conditions are true, the highest wins."});
   v.Maybe("about", scenario.about);
   v.Group("retry", scenario.retry, [&](auto& retry) { DescribeRetry(v, retry); });
   v.Need("why", scenario.why);
-  v.Need("remedies", scenario.remedies, {.about = "If empty, the remedies of without_scenario apply."});
+  v.Need("remedies", scenario.remedies, {.about = "If empty, those of without_scenario apply."});
 }
 
 struct ExplainedSteps {
@@ -115,10 +110,9 @@ void Describe(auto& v, RecordOf<ExplainedVersions> auto& versions) {
   v.Record("explained_versions", "A name in the steps that only some releases of its package have.");
   v.Need("name", versions.name);
   v.Need("package", versions.package);
-  v.Maybe("since", versions.since,
-          {.about = "The first release that has it; absent if no release is known to lack it."});
+  v.Maybe("since", versions.since, {.about = "The first release that has it; absent if none is known to lack it."});
   v.Maybe("until", versions.until,
-          {.about = "The last release that has it; absent if no release is known to have removed it."});
+          {.about = "The last release that has it; absent if no later one is known to lack it."});
 }
 
 struct ExplainedSafety {
@@ -166,34 +160,28 @@ void Describe(auto& v, RecordOf<ExplainedRemedy> auto& remedy) {
   v.Record("explained_remedy");
   v.Need("id", remedy.id);
   v.Need("title", remedy.title);
-  v.Maybe("section", remedy.section,
-          {.about = "The section of the linked official pages; only if the topic is a failure."});
+  v.Maybe("section", remedy.section, {.about = "In the linked official pages; only if the topic is a failure."});
   v.Maybe("scenarios", remedy.scenarios,
-          {.about = "Ids of the scenarios that list it; absent if the failure lists it for every scenario, "
-                    "or the topic is not a failure."});
+          {.about = "Ids of the scenarios that list it; absent if it applies to all, or the topic is not a failure."});
   v.Need("safety", remedy.safety, {.about = "How the remedy affects the results.", .one_of = kSafeties});
   v.Need("safe_why", remedy.safe_why);
   v.Maybe("safety_when", remedy.safety_when,
-          {.about = "The first entry whose condition is true replaces safety and safe_why."});
+          {.about = "The first whose condition is true replaces safety and safe_why."});
   v.Need("cost", remedy.cost, {.about = "From 0, nothing changes, to 6, another model.", .least = 0, .most = 6});
   v.Need("cost_about", remedy.cost_about, {.about = "The cost in words."});
   v.Maybe("inquiry", remedy.inquiry, {.about = "The remedy only gathers information and saves no memory itself."});
   v.Maybe("gain", remedy.gain);
   v.Maybe("telltale", remedy.telltale, {.about = "A sign that the remedy may help, in general."});
   v.Maybe("note", remedy.note);
-  v.Need("how", remedy.how,
-         {.about = "For the requested framework, or for all frameworks with steps, the default one first."});
+  v.Need("how", remedy.how, {.about = "For the requested framework, else for all with steps, the default one first."});
   v.Maybe("snippets", remedy.snippets, {.about = "Code without and with the remedy, for the same frameworks."});
   v.Maybe("versions", remedy.versions, {.about = "The releases that have the names in the steps, if not all do."});
-  v.Maybe("when", remedy.when,
-          {.about = "The remedy is offered only if this condition is true; as written in the rule data."});
+  v.Maybe("when", remedy.when, {.about = "The condition for offering it, as written in the rule data."});
   v.Need("evidence", remedy.evidence, {.about = "Evidence for the remedy in a log."});
   v.Need("ruled_out", remedy.ruled_out, {.about = "If one of these conditions is true, the remedy is not offered."});
-  v.Maybe("saves", remedy.saves,
-          {.about = "The estimate of the saved bytes from a list of allocations, as written in the rule data."});
+  v.Maybe("saves", remedy.saves, {.about = "The estimate from a list of allocations, as written in the rule data."});
   v.Maybe("with", remedy.with, {.about = "Ids of remedies that combine well with it."});
-  v.Need("helps", remedy.helps,
-         {.about = "Topics that list the remedy: codes, with the scenario if it belongs to one."});
+  v.Need("helps", remedy.helps, {.about = "Topics that list it: codes, or codes with a scenario."});
   v.Need("links", remedy.links);
 }
 
@@ -222,8 +210,7 @@ void Describe(auto& v, RecordOf<ExplainedFailure> auto& failure) {
   v.Need("about", failure.about, {.about = "Paragraphs."});
   v.Group("retry", failure.retry, [&](auto& retry) { DescribeRetry(v, retry); });
   v.Need("links", failure.links);
-  v.Need("literals", failure.literals,
-         {.about = "Every log with this failure contains one of these, in upper or lower case."});
+  v.Need("literals", failure.literals, {.about = "Every log with this failure contains one, in upper or lower case."});
   v.Need("scenarios", failure.scenarios);
   v.Need("why", failure.why, {.about = "Sentences for every scenario."});
   v.Need("without_scenario", failure.without_scenario,
@@ -241,10 +228,9 @@ void DescribeExplainHeader(auto& v, const ExplainHeader& header) {
   v.Constant("schema", kExplainFormat);
   v.Constant("format", kExplainFormat);  // the same value under the older key
   v.Need("tool", header.tool);
-  v.Maybe("topic", header.topic,
-          {.about = "The requested topic, as spelled in the rule data; absent if everything was requested."});
+  v.Maybe("topic", header.topic, {.about = "The requested topic, as spelled in the rule data; absent: everything."});
   v.Maybe("framework", header.framework,
-          {.about = "Id of the framework that the steps are for; absent if they are for all.", .form = &kRuleName});
+          {.about = "Id of the framework of the steps; absent: all.", .form = &kRuleName});
 }
 
 // For a code, a scenario or a section of the official pages.

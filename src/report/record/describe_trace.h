@@ -50,8 +50,7 @@ void Describe(V& v, RecordOf<HeadTrace> auto& head) {
   v.Show("head", [&] { return head.head->id; });
   v.Show("pattern", [&] { return head.head->pattern.source(); });
   v.Need("outcome", head.outcome,
-         {.about = "no_match: the pattern's literal is near, but the pattern does not match; no_literal: no "
-                   "literal is near.",
+         {.about = "no_match: its literal is near, but the pattern does not match; no_literal: none is near.",
           .one_of = "found quoted not_at_line_start in_later_line no_match no_literal"});
   v.Maybe("literal", head.literal, {.about = "The literal that is near, in lower case."});
   v.Maybe("literals", head.literals, {.about = "Every match contains one of these."});
@@ -69,8 +68,8 @@ void Describe(V& v, RecordOf<TracedHead> auto& head) {
   v.Record("traced_head");
   v.Extend(head.trace);
   v.Need("fate", head.fate,
-         {.about = "What reading did with it: none; opened: it started a failure; same_failure, absorbed: "
-                   "another header pattern's failure includes it; of_report: it is a line of a report; other.",
+         {.about = "The outcome: opened: it started a failure; same_failure, absorbed: it belongs to another "
+                   "pattern's failure; of_report: it is a line of a report; none, other.",
           .one_of = "none opened same_failure absorbed of_report other"});
   v.MayShow("by", [&] { return head.by == nullptr ? std::string() : head.by->code; });
   v.Maybe("by_line", head.by_line);
@@ -79,14 +78,11 @@ void Describe(V& v, RecordOf<TracedHead> auto& head) {
 void Describe(auto& v, RecordOf<SuspectFinder::Look> auto& look) {
   const auto id = [](const auto* entry) { return entry == nullptr ? std::string() : entry->id; };
   v.Record("suspect_look", "Why the line is reported as an unknown memory error, or why not.");
-  v.MayShow("words", [&] { return id(look.words); },
-            {.about = "Id of the entry of suspects whose words the line contains."});
+  v.MayShow("words", [&] { return id(look.words); }, {.about = "Id of the entry of suspects whose words it contains."});
   v.MayShow("unless", [&] { return look.unless == nullptr ? std::string() : look.unless->source(); },
             {.about = "The pattern that excludes the line."});
-  v.MayShow("looks", [&] { return id(look.looks); },
-            {.about = "Id of the entry of error_lines that the line matches."});
-  v.MayShow("healthy", [&] { return id(look.healthy); },
-            {.about = "Id of the entry of error_lines whose level means that nothing failed."});
+  v.MayShow("looks", [&] { return id(look.looks); }, {.about = "Id of the matching entry of error_lines."});
+  v.MayShow("healthy", [&] { return id(look.healthy); }, {.about = "Id of the entry of error_lines that excludes it."});
 }
 
 template <class V>
@@ -105,8 +101,7 @@ void Describe(V& v, RecordOf<LineTrace> auto& line) {
   v.Maybe("binary", line.binary);
   v.Maybe("alike", line.alike, {.about = "The number of further lines that differ only in numbers."});
   v.Need("heads", line.heads);
-  v.Maybe("nearest", line.nearest,
-          {.about = "If no header pattern is near: the patterns that match most of the line."});
+  v.Maybe("nearest", line.nearest, {.about = "If no header pattern is near: those that match most of it."});
   v.Maybe("suspect", line.suspect);
   v.Maybe("unknown_error", line.unknown_error, {.about = "The line is reported as an unknown memory error."});
   v.Maybe("part_of", part_of, {.about = "Ids of the findings whose messages and reports include the line."});
@@ -117,8 +112,7 @@ void Describe(auto& v, RecordOf<FactTrace> auto& fact) {
   v.Need("name", fact.name);
   v.Need("value", fact.value);
   v.Maybe("line", fact.line);
-  v.Maybe("from", fact.from,
-          {.about = "The pattern, context or report that set the fact; all of them if several may have set it."});
+  v.Maybe("from", fact.from, {.about = "The pattern, context or report that set it; several if it is unknown which."});
 }
 
 template <class V>
@@ -146,14 +140,12 @@ void DescribeTrace(V& v, RecordOf<LogTrace> auto& trace, const ToolRecord& tool)
   v.MayShow("asked_line", [&] { return trace.request.line; });
   v.Need("artifacts", trace.artifacts);
   v.Need("bytes", trace.bytes);
-  v.Need("lines", trace.lines,
-         {.about = "The requested line, or all lines that contain a literal of a header pattern."});
+  v.Need("lines", trace.lines, {.about = "The requested line, or all lines with a literal of a header pattern."});
   v.Maybe("lines_left_out", trace.lines_left_out);
   v.Maybe("literals", trace.literals, {.about = "If no literal is near: the literals that were searched for."});
   v.Maybe("not_all_kept", trace.not_all_kept, {.about = "The last lines of a large input were not traced."});
   v.Need("findings", trace.findings);
-  v.Maybe("findings_left_out", trace.findings_left_out,
-          {.about = "The number of further diagnoses, which are not traced."});
+  v.Maybe("findings_left_out", trace.findings_left_out, {.about = "Further diagnoses, which are not traced."});
   v.Need("problems", trace.problems);
 }
 
