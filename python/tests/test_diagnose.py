@@ -201,13 +201,13 @@ class Program(unittest.TestCase):
             whyoom.diagnose(ERROR, timeout=0.2)
 
     def test_a_program_that_fails_crashes_or_is_another(self):
-        for script, said in (
+        for script, message in (
             ("echo bad >&2; exit 2", "bad"),
             ("kill -SEGV $$", "-11"),
             ("echo no json", "is it whyoom"),
         ):
             self.use(script)
-            with self.assertRaisesRegex(whyoom.WhyoomError, said):
+            with self.assertRaisesRegex(whyoom.WhyoomError, message):
                 whyoom.diagnose(ERROR * 100_000)  # the script does not read it
 
     def test_python_m_whyoom_is_the_program(self):

@@ -82,43 +82,43 @@ class IPython(unittest.TestCase):
         return done.stdout + done.stderr
 
     def test_a_cell_that_fails_is_explained_below_its_traceback(self):
-        said = self.ipython("%%whyoom\nx = 1\nstep()")
-        self.assertEqual(said.count("\nE1000  "), 1, said)
-        self.assertLess(said.index("RuntimeError: RESOURCE_EXHAUSTED"), said.index("\nE1000  "))
-        self.assertIn("needs it is at Cell In[1], line 5. ", said)
-        self.assertNotIn("ipython-input", said[said.index("\nE1000  ") :])
+        output = self.ipython("%%whyoom\nx = 1\nstep()")
+        self.assertEqual(output.count("\nE1000  "), 1, output)
+        self.assertLess(output.index("RuntimeError: RESOURCE_EXHAUSTED"), output.index("\nE1000  "))
+        self.assertIn("needs it is at Cell In[1], line 5. ", output)
+        self.assertNotIn("ipython-input", output[output.index("\nE1000  ") :])
 
     def test_a_cell_that_does_not_fail_is_unchanged(self):
         self.assertIn("42", self.ipython("%%whyoom\nx = 41\nx + 1"))
-        said = self.ipython("%%whyoom\nx = 43", "print(x)")
-        self.assertIn("43", said)
-        said = self.ipython("%%whyoom\n1 / 0")
-        self.assertIn("ZeroDivisionError", said)
-        self.assertNotIn("E1000", said)
+        output = self.ipython("%%whyoom\nx = 43", "print(x)")
+        self.assertIn("43", output)
+        output = self.ipython("%%whyoom\n1 / 0")
+        self.assertIn("ZeroDivisionError", output)
+        self.assertNotIn("E1000", output)
 
     def test_with_install_a_failure_is_explained_once(self):
-        said = self.ipython("whyoom.install()", "%%whyoom\nstep()", "step()")
-        self.assertEqual(said.count("\nE1000  "), 2, said)
+        output = self.ipython("whyoom.install()", "%%whyoom\nstep()", "step()")
+        self.assertEqual(output.count("\nE1000  "), 2, output)
 
     def test_a_line_explains_the_last_exception(self):
-        said = self.ipython("step()", "report = %whyoom", "print(repr(report))")
-        self.assertIn("<whyoom report: E1000 at <traceback>:", said)
+        output = self.ipython("step()", "report = %whyoom", "print(repr(report))")
+        self.assertIn("<whyoom report: E1000 at <traceback>:", output)
         self.assertIn("no exception yet", self.ipython("%whyoom"))
 
     def test_a_line_reads_a_log(self):
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "two words.log"
             log.write_text(HBM)
-            said = self.ipython(f"r = %whyoom '{log}' --framework keras", "print(repr(r), r.diagnoses[0].framework)")
-            self.assertIn(f"<whyoom report: E1000 at {log}:1> keras", said)
+            output = self.ipython(f"r = %whyoom '{log}' --framework keras", "print(repr(r), r.diagnoses[0].framework)")
+            self.assertIn(f"<whyoom report: E1000 at {log}:1> keras", output)
             # A terminal shows it as text.
             self.assertIn("5.02 GiB too much", self.ipython(f"%whyoom '{log}'"))
 
     def test_help_shows_the_usage(self):
         for line in ("%whyoom --help", "%whyoom -h"):
-            said = self.ipython(line)
-            self.assertIn("%whyoom [OPTIONS] PATH        a log, a folder, an archive, an XLA dump", said)
-            self.assertNotIn("Error", said)
+            output = self.ipython(line)
+            self.assertIn("%whyoom [OPTIONS] PATH        a log, a folder, an archive, an XLA dump", output)
+            self.assertNotIn("Error", output)
 
     def test_usage_errors_are_one_line(self):
         for line, words in (
@@ -127,10 +127,10 @@ class IPython(unittest.TestCase):
             ("%whyoom 'open", "No closing quotation"),
             ("%%whyoom train.log\n1", "in a line of its own"),
         ):
-            said = self.ipython(line)
-            self.assertIn("UsageError: %", said)
-            self.assertIn(words, said)
-            self.assertNotIn("Traceback", said)
+            output = self.ipython(line)
+            self.assertIn("UsageError: %", output)
+            self.assertIn(words, output)
+            self.assertNotIn("Traceback", output)
         self.assertIn("%%whyoom: --framework nope: there is no such", self.ipython("%%whyoom --framework nope\nstep()"))
 
     def test_it_can_be_unloaded(self):

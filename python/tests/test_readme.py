@@ -40,20 +40,20 @@ class Readme(unittest.TestCase):
         blocks = re.findall(r"^```pycon\n(.*?)^```", README.read_text(), re.M | re.S)
         self.assertGreaterEqual(len(blocks), 3)
         test = doctest.DocTestParser().get_doctest("".join(blocks), {}, "README.md", str(README), 0)
-        said = io.StringIO()
-        failed, ran = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.write)
-        self.assertEqual(failed, 0, said.getvalue())
+        output = io.StringIO()
+        failed, ran = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=output.write)
+        self.assertEqual(failed, 0, output.getvalue())
         self.assertGreater(ran, 8)
 
     def test_the_programs_run(self):
         blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
         self.assertGreaterEqual(len(blocks), 2)
         names = {"train": train}
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
             for block in blocks:
                 exec(block, names)
-        self.assertRegex(said.getvalue(), r"^E1000 .*excess_bytes")
+        self.assertRegex(output.getvalue(), r"^E1000 .*excess_bytes")
 
 
 if __name__ == "__main__":

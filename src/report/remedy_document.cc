@@ -61,7 +61,7 @@ std::string BudgetText(const Budget& budget) {
   const bool one = budget.steps.size() == 1;
   if (budget.steps.empty()) return text + "the log does not show how much each remedy would save.";
   if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to be enough.";
-  return text + "no estimate is enough; " + list + (one ? " alone leaves it " : " together leave it ") +
+  return text + "no estimated remedy is enough; " + list + (one ? " alone leaves it " : " together leave it ") +
          SizeText(static_cast<double>(budget.excess_bytes) - saved) + " over.";
 }
 

@@ -17,7 +17,7 @@ constexpr const char* kRemedies = "remedies/";
 constexpr const char* kReading =
     "These pages are generated from the rule data. ‹words› stand for values that only a log contains: a diagnosis "
     "shows the value, and omits a sentence if its value is unknown. \"Results\" is how a remedy affects what the job "
-    "computes; \"cost\" is its other cost.";
+    "computes; \"cost\" is what else it requires.";
 
 // Makes page paths that differ even if case is ignored.
 class Paths {
