@@ -71,7 +71,7 @@ std::string RuleId(const Diagnosis& finding);
 // Suffix of a code if the log does not decide the scenario.
 inline constexpr const char* kOpenScenario = ".?";
 
-// The same for overviews: "E1000.?" if the log does not decide.
+// RuleId for overviews: "E1000.?" if the log does not decide.
 std::string ScenarioName(const Diagnosis& finding);
 
 // The title of the scenario; of the failure if it has no scenarios or the log does not decide.

@@ -8,9 +8,8 @@
 
 namespace whyoom {
 
-// Wraps `text` at blanks to at most `width` columns. Keeps a figure with its unit, "(line 12)", and a "·" with the word
-// before it together. A longer word gets its own line; only words over 160 columns are broken. Returns at least one
-// line.
+// Wraps `text` at blanks to at most `width` columns, but not between a figure and its unit, inside "(line 12)" or
+// before a "·". A longer word gets its own line; only words over 160 columns are broken. Returns at least one line.
 std::vector<std::string> Wrap(std::string_view text, std::size_t width);
 
 // Returns `text` wrapped, with `lead` before the first line and blanks before the others; each line ends with a line

@@ -126,9 +126,9 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
           .one_of = "fits still_over unknown"});
   v.Need("change", comparison.change,
          {.about = "From BEFORE to AFTER. fits_now and neither_fails: the verdict is fits; no_evidence: it is unknown; "
-                   "the others: it is still_over. less, unchanged and worse compare what is over the limit; "
-                   "other_failure: AFTER runs out of memory in another way; cannot_tell: whether less is over is "
-                   "unknown.",
+                   "the others: it is still_over. less, unchanged and worse compare the excess over the limit; "
+                   "other_failure: AFTER runs out of memory in another way; cannot_tell: the excess cannot be "
+                   "compared.",
           .one_of = "fits_now neither_fails no_evidence fails_now other_failure less unchanged worse cannot_tell"});
   v.Need("before", run(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before));
   v.Need("after", run(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after));

@@ -68,8 +68,8 @@ void Describe(V& v, RecordOf<TracedHead> auto& head) {
   v.Record("traced_head");
   v.Extend(head.trace);
   v.Need("fate", head.fate,
-         {.about = "The outcome: opened: it started a failure; same_failure, absorbed: it belongs to another "
-                   "pattern's failure; of_report: it is a line of a report; none, other.",
+         {.about = "none: no match; opened: it started a failure; same_failure: it continues a failure; absorbed: "
+                   "another failure replaced it; of_report: it is a line of a report; other: it was not used.",
           .one_of = "none opened same_failure absorbed of_report other"});
   v.MayShow("by", [&] { return head.by == nullptr ? std::string() : head.by->code; });
   v.Maybe("by_line", head.by_line);

@@ -25,7 +25,7 @@ inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
 //   - ASCII only. A name that is not valid text has "path_bytes" (base64) in addition to "path".
 //   - Records are bounded, well below half a megabyte: long texts are cut, and only the first allocations are
 //     printed; "allocations_left_out" counts the others.
-//   - The same report gives the same bytes, and so does merging the reports of any parts of the input.
+//   - Equal reports give equal bytes. Merging the reports of any parts of the input gives the report of the whole.
 std::string PrintNdjson(const Report& report);
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);
