@@ -27,10 +27,10 @@ constexpr std::size_t kWholeOfLarge = 3;
 constexpr std::size_t kShares = 12;
 constexpr std::size_t kRecurring = 8;
 constexpr std::size_t kFailures = 2000;
-constexpr std::size_t kShortProgram = 30;  // columns
-constexpr std::size_t kLongProgram = 80;   // columns
-constexpr std::size_t kLongestName = 24;   // columns; of a scenario
-constexpr std::size_t kWorthCutting = 4;   // bytes
+constexpr std::size_t kShortProgram = 30;   // columns
+constexpr std::size_t kLongProgram = 80;    // columns
+constexpr std::size_t kLongestName = 24;    // columns; of a scenario
+constexpr std::size_t kShortestFolder = 4;  // bytes
 
 // The width of the longest scenario name, plus a gap.
 std::size_t ScenarioColumn(const Report& report) {
@@ -221,7 +221,7 @@ std::string CommonFolder(const Report& report) {
     while (!folder.empty() && !finding.where.artifact.path.starts_with(folder))
       folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
   }
-  return folder.size() < kWorthCutting ? "" : folder;
+  return folder.size() < kShortestFolder ? "" : folder;
 }
 
 std::string BelowFolder(const std::string& place, const std::string& folder) {

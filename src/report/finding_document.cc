@@ -50,7 +50,7 @@ struct AllocationGroup {
   const Allocation* first;  // borrowed from the finding
   std::string shape;        // without layout, as in the log
   std::size_t count;
-  bool of_more = false;  // some rows have another source line than the first
+  bool has_other_sources = false;  // some rows have another source line than the first
 };
 
 // Sorted by size, largest first. Omits rows below 1 MiB.
@@ -64,8 +64,8 @@ std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
     });
     if (same != groups.end()) {
       ++same->count;
-      same->of_more =
-          same->of_more || row.source_file != same->first->source_file || row.source_line != same->first->source_line;
+      same->has_other_sources = same->has_other_sources || row.source_file != same->first->source_file ||
+                                row.source_line != same->first->source_line;
     } else if (groups.size() < kMaxGroups) {
       groups.push_back({&row, shape, 1});
     }
@@ -223,7 +223,7 @@ void FindingBuilder::AddLargest() {
   for (std::size_t i = 0; i < std::min(groups_.size(), kLargest); ++i) {
     const AllocationGroup& group = groups_[i];
     const Allocation& row = *group.first;
-    std::string from = SourceText(row) + (group.of_more && !row.source_file.empty() ? " and others" : "");
+    std::string from = SourceText(row) + (group.has_other_sources && !row.source_file.empty() ? " and others" : "");
     if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
     std::string shape = Printable(group.shape);
     if (shape.empty()) shape = from.empty() ? "shape not in the log" : std::exchange(from, "");
