@@ -130,7 +130,7 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   head->emplace_back(std::move(verdict));
   const std::size_t column = ScenarioColumn(report);
   AddShares("by scenario", summary.by_scenario, column, head);
-  AddShares("by first diagnostic step", summary.by_inquiry, 0, head);
+  AddShares("by diagnostic step", summary.by_inquiry, 0, head);
   AddShares("by first remedy", summary.by_remedy, 0, head);
   if (summary.by_program.size() > 1) AddShares("by program", summary.by_program, 0, head);
   AddRecurring(summary, column, head);
