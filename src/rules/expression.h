@@ -127,8 +127,7 @@ class Expression {
 
 // A sentence with placeholders: "One array takes {largest.size_bytes|size}, {largest.size_bytes / limit_bytes|percent}
 // of the limit." A placeholder is an expression with an optional format:
-//   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (no thousands
-// separators),
+//   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (without separators),
 //   text (the default: texts unchanged, numbers as `number`), short (a text cut in the middle to 60 characters).
 // "{{" and "}}" are literal braces.
 class Template {

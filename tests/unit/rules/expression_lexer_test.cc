@@ -60,12 +60,12 @@ TEST_CASE("what no expression has ends the tokens, with what would be right", "[
   CHECK(Tokens("a || b") == "name a@0! 2: unexpected '|' (write 'or')");
   CHECK(Tokens("a = b") == "name a@0! 2: unexpected '=' (write '==')");
   CHECK(Tokens("!a") == "! 0: unexpected '!' (write 'not' or '!=')");
-  CHECK(Tokens("\"a\"") == "! 0: unexpected '\"' (texts stand in single quotes)");
+  CHECK(Tokens("\"a\"") == "! 0: unexpected '\"' (write texts in single quotes)");
   CHECK(Tokens("5 % 2") == "number 5@0! 2: unexpected '%' (write a fraction such as 0.05)");
   CHECK(Tokens("a ^ b") == "name a@0! 2: unexpected '^' ()");
-  CHECK(Tokens("\xC3\xA9") == "! 0: unexpected a character that no expression has ()");
-  CHECK(Tokens("\x7F") == "! 0: unexpected a character that no expression has ()");
-  CHECK(Tokens("'open") == "! 0: the text that begins here has no end (close it with a single quote)");
+  CHECK(Tokens("\xC3\xA9") == "! 0: unexpected a character that expressions cannot contain ()");
+  CHECK(Tokens("\x7F") == "! 0: unexpected a character that expressions cannot contain ()");
+  CHECK(Tokens("'open") == "! 0: this text is not closed (close it with a single quote)");
   CHECK(Tokens("5GB") == "! 1: unknown unit 'GB' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)");
   CHECK(Tokens("5.") == "! 1: unknown unit '.' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)");
   CHECK(Tokens("1" + std::string(400, '0')) == "! 0: the number is too large ()");

@@ -241,20 +241,20 @@ TEST_CASE("expressions: faults say where and what would be right", "[rules]") {
   CHECK(Faults("a && b") == "2: unexpected '&' (write 'and')\n");
   CHECK(Faults("a || b") == "2: unexpected '|' (write 'or')\n");
   CHECK(Faults("!a") == "0: unexpected '!' (write 'not' or '!=')\n");
-  CHECK(Faults("a == \"b\"") == "5: unexpected '\"' (texts stand in single quotes)\n");
-  CHECK(Faults("a == 'b") == "5: the text that begins here has no end (close it with a single quote)\n");
+  CHECK(Faults("a == \"b\"") == "5: unexpected '\"' (write texts in single quotes)\n");
+  CHECK(Faults("a == 'b") == "5: this text is not closed (close it with a single quote)\n");
   CHECK(Faults("a < b < c") == "6: comparisons cannot be chained (write a < b and b < c)\n");
   CHECK(Faults("a > 5GB") == "5: unknown unit 'GB' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)\n");
-  CHECK(Faults("\xC3\xA9") == "0: unexpected a character that no expression has\n");
+  CHECK(Faults("\xC3\xA9") == "0: unexpected a character that expressions cannot contain\n");
   CHECK(Faults("min(1 2)") == "6: expected ',' or ')' after an argument of 'min', found '2'\n");
   CHECK(Faults("min(1, 2, 3)") == "0: 'min' takes 2 arguments, not 3\n");
   CHECK(Faults("known()") == "0: 'known' takes 1 argument, not 0\n");
   CHECK(Faults("1 + summ_of(a, b)") == "4: unknown function 'summ_of' (did you mean 'sum_of'?)\n");
   CHECK(Faults("matches(a, b)") ==
         "11: the second argument of 'matches' must be a text (write matches(name, 'RE2'))\n");
-  CHECK(Faults("matches(a, '(b')") == "11: 'matches' has a pattern that RE2 refuses: missing ): (b\n");
+  CHECK(Faults("matches(a, '(b')") == "11: RE2 rejects the pattern of 'matches': missing ): (b\n");
   CHECK(Faults("sum_of(count_of(a), b)") ==
-        "7: 'count_of' cannot stand inside another function over the rows (compute it as a derived fact first)\n");
+        "7: 'count_of' cannot be used inside another function over the rows (compute it as a derived fact first)\n");
 }
 
 TEST_CASE("expressions: several faults of meaning are said at once", "[rules]") {

@@ -67,10 +67,10 @@ TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
     RuleSet set;
     return Load({BaseRules()}, {File(extension)}, &set);
   };
-  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure and no remedy 'E1001x'") !=
+  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure or remedy 'E1001x'") !=
         std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})")
-            .find("'how' is of remedies, and 'E1000' is a failure") != std::string::npos);
+            .find("'how' belongs to remedies, but 'E1000' is a failure") != std::string::npos);
   CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
             .find("there is no framework 'kears' (did you mean 'keras'?)") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "title": "Other"})").find("title") != std::string::npos);

@@ -28,7 +28,7 @@ TEST_CASE("a file of a higher layer replaces an entry, one of the same does not"
   const std::string chip = R"("chips": [{"id": "v5e", "limits": ["9G"]}])";
   RuleSet set;
   CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip, 2)}, &set) == "");
-  CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip)}, &set).find("is in use already") !=
+  CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip)}, &set).find("is already in use") !=
         std::string::npos);
   CHECK(set.extra_files() == std::vector<std::string>{"a.json", "b.json"});
 }
@@ -74,7 +74,7 @@ TEST_CASE("what cannot be disabled is told with what may be meant", "[rules]") {
     RuleSet set;
     return Load({BaseRules()}, {Disabling(entry)}, &set);
   };
-  CHECK(faults(R"("remedies/bf61")").find("among the remedies below this file (did you mean 'bf16'?)") !=
+  CHECK(faults(R"("remedies/bf61")").find("in the remedies of lower layers (did you mean 'bf16'?)") !=
         std::string::npos);
   CHECK(faults(R"("remedes/bf16")").find("(did you mean 'remedies'?)") != std::string::npos);
   CHECK(faults(R"("bf16")").find("(write SECTION/ID") != std::string::npos);

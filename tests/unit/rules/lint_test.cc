@@ -46,7 +46,7 @@ const std::string kHead = R"("the pool is full")";
 TEST_CASE("a head that is there twice is told with a caret at its place", "[rules]") {
   const std::string said = Check(Failure1(R"("Error allocating device buffer")", "", "none")).faults;
   CHECK(
-      said.starts_with("user.json:1:115: a head of '0100' has this pattern already (it is in base.json:33:15)\n    …"));
+      said.starts_with("user.json:1:115: a head of '0100' already has this pattern (it is in base.json:33:15)\n    …"));
   const std::size_t line = said.find('\n') + 1;
   const std::size_t end = said.find('\n', line);
   // "…" takes two bytes more than columns.
@@ -57,7 +57,7 @@ TEST_CASE("an example that another failure's head finds makes two failures of it
   CHECK(Holds(
       Check(Failure1(R"("allocating device buffer of the pool")", "", "Error allocating device buffer of the pool"))
           .faults,
-      "this example is found by a head of '0100' in the same words"));
+      "a head of '0100' matches the same words"));
   CHECK(Check(Failure1(R"("allocating device buffer of the pool")", R"(, "absorbed_by": ["0100"])",
                        "Error allocating device buffer of the pool"))
             .faults == "");
@@ -92,12 +92,12 @@ TEST_CASE("what nothing uses is worth a note in a user's file", "[rules]") {
   CHECK(Holds(Check(R"("contexts": [{"id": "odd", "pattern": "an odd line of %{size:odd_bytes}",
                      "examples": {"match": [{"text": "an odd line of 5G"}]}}])")
                   .notes,
-              "no failure listens to the context 'odd'"));
+              "no failure uses the context 'odd'"));
 }
 
 TEST_CASE("what is still to be written is worth a note", "[rules]") {
   const std::string more = R"(, "why": [{"text": "TODO: say it"}], "about": ["It says TODO."])";
-  CHECK(Check(Failure1(R"("the pool is full")", more)).notes.find("this is still to be written") != std::string::npos);
+  CHECK(Check(Failure1(R"("the pool is full")", more)).notes.find("this text is not written yet") != std::string::npos);
   CHECK(Check(Failure1(R"("the pool is full")", R"(, "about": ["It says TODO."])")).notes == "");
 }
 
@@ -124,12 +124,12 @@ TEST_CASE("what is never of one type is not held against each other", "[rules]")
                           "the pool is full of 5G and x"))
         .faults;
   };
-  CHECK(Holds(when("used_bytes > 'x'"), "a number is held against a text"));
-  CHECK(Holds(when("thing < 5"), "a text is held against a number"));
-  CHECK(Holds(when("thing < 'a'"), "a text has no order"));
+  CHECK(Holds(when("used_bytes > 'x'"), "a number is compared with a text"));
+  CHECK(Holds(when("thing < 5"), "a text is compared with a number"));
+  CHECK(Holds(when("thing < 'a'"), "a text cannot be ordered"));
   CHECK(Holds(when("used_bytes + thing > 5"), "computing with a text"));
-  CHECK(Holds(when("any_of(dtype == 5)"), "a text is held against a number"));
-  CHECK(Holds(when("largest.shape == true"), "a text is held against true or false"));
+  CHECK(Holds(when("any_of(dtype == 5)"), "a text is compared with a number"));
+  CHECK(Holds(when("largest.shape == true"), "a text is compared with true or false"));
   for (const char* good : {"used_bytes > 5", "thing == 'x'", "any_of(dtype == 'f32')", "default(thing, 'x') == 'x'",
                            "if(known(thing), used_bytes, 5) > 3", "any_of(replicated) == true", "chip == 'v5e'",
                            "excess_of_nothing == 5 or true"}) {
@@ -143,18 +143,17 @@ TEST_CASE("each framework of a remedy has a step that needs nothing of the log",
       Check(R"("remedies": [{"id": "shard", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g",
       "telltale": "t", "note": "n", "how": {"jax": ["now"], "keras": ["Take {used_bytes|size}."]}, "links": []}])")
           .faults,
-      "each step for 'keras' has a hole"));
+      "every step for 'keras' has a placeholder"));
 }
 
 TEST_CASE("a fact that is nearly a special one gets a hint", "[rules]") {
   const std::string derived = R"(, "derived": [{"fact": "need_byte", "from": "listed + 1"}])";
-  CHECK(
-      Holds(Check(Failure1(kHead, derived)).notes, "nothing reads the fact 'need_byte' (did you mean 'need_bytes'?)"));
+  CHECK(Holds(Check(Failure1(kHead, derived)).notes, "nothing uses the fact 'need_byte' (did you mean 'need_bytes'?)"));
 }
 
 TEST_CASE("a capture that nothing reads is a note", "[rules]") {
   CHECK(Holds(Check(Failure1(R"("the pool has %{size:head_bytes}")", "", "the pool has 5G")).notes,
-              "nothing reads the fact 'head_bytes' (reports show it"));
+              "nothing uses the fact 'head_bytes' (reports print it"));
   CHECK(Check(Failure1(R"("the pool has %{size:used_bytes}")", "", "the pool has 5G")).notes == "");
 }
 
@@ -167,7 +166,7 @@ TEST_CASE("derived facts whose order decides are a note", "[rules]") {
   CHECK(notes(first + R"(, {"fact": "need_bytes", "from": "listed + 1", "priority": 1})") == "");
   const std::string need = R"({"fact": "need_bytes", "from": "listed"})";
   const std::string excess = R"({"fact": "excess_bytes", "from": "need_bytes - 1"})";
-  CHECK(Holds(notes(excess + ", " + need), "this reads 'need_bytes', which is derived after it"));
+  CHECK(Holds(notes(excess + ", " + need), "this uses 'need_bytes', which is derived later"));
   CHECK(notes(need + ", " + excess) == "");
 }
 

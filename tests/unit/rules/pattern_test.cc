@@ -106,12 +106,12 @@ TEST_CASE("patterns: faults say where and what would be right", "[rules]") {
   CHECK(Faults("a %{sise:x}") == "4: unknown capture type 'sise' (did you mean 'size'?)\n");
   CHECK(Faults("a %{gigabytes:x}") ==
         "4: unknown capture type 'gigabytes' (types are size, bytes, integer, number, name, device, word, text)\n");
-  CHECK(Faults("a %{size}") == "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
-  CHECK(Faults("a %{size:x") == "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
-  CHECK(Faults("ab [c") == "3: RE2 refuses the pattern: missing ]: [c\n");
-  CHECK(Faults("ab (c") == "0: RE2 refuses the pattern: missing )\n");
-  CHECK(Faults("ab\\y") == "2: RE2 refuses the pattern: invalid escape sequence: \\y\n");
-  CHECK(Faults("(?<=a)b") == "0: RE2 refuses the pattern: invalid perl operator: (?<\n");
+  CHECK(Faults("a %{size}") == "2: not a typed capture (write %{type:name}, or %\\{ for a literal %{)\n");
+  CHECK(Faults("a %{size:x") == "2: not a typed capture (write %{type:name}, or %\\{ for a literal %{)\n");
+  CHECK(Faults("ab [c") == "3: RE2 rejects the pattern: missing ]: [c\n");
+  CHECK(Faults("ab (c") == "0: RE2 rejects the pattern: missing )\n");
+  CHECK(Faults("ab\\y") == "2: RE2 rejects the pattern: invalid escape sequence: \\y\n");
+  CHECK(Faults("(?<=a)b") == "0: RE2 rejects the pattern: invalid perl operator: (?<\n");
 }
 
 TEST_CASE("patterns: names are known in spite of faults", "[rules]") {

@@ -41,23 +41,23 @@ TEST_CASE("fields of a row: one of the user's may be named where others are", "[
   };
   CHECK(faults("if(largest.is_mine, 1, sum_of(size_bytes, is_mine))") == "");
   CHECK(faults("if(is_mine, 1, 2)") ==
-        "user.json:3:71: 'is_mine' is a field of a row, and this is not said of a row "
-        "(write largest.is_mine, or a function over the rows)\n");
+        "user.json:3:71: 'is_mine' is a field of a row, but this expression is not evaluated for a row (write "
+        "largest.is_mine or use a function over the rows)\n");
   CHECK(faults("count_of(is_mime)") == "user.json:3:77: unknown name 'is_mime' (did you mean 'is_mine'?)\n");
 }
 
 TEST_CASE("fields of a row: what is wrong with them", "[rules]") {
   CHECK(Faults(R"("size_bytes": {"when": "dims == 2", "about": "a"}, "Is": {"when": "dims == 2", "about": "a"})") ==
-        "user.json:1:45: 'size_bytes' is a field already (give the field another name)\n"
-        "user.json:1:96: 'Is' cannot be the name of a field (write it in small letters, digits and _)\n");
+        "user.json:1:45: 'size_bytes' is already a field (choose another name for the field)\n"
+        "user.json:1:96: 'Is' is not a valid name for a field (use lower-case letters, digits and _)\n");
   CHECK(Faults(R"("is_a": {"when": "is_b", "about": "a"}, "is_b": {"when": "not is_a", "about": "b"})") ==
-        "user.json:1:63: the field 'is_a' is explained by itself: is_a, is_b, is_a\n");
+        "user.json:1:63: the field 'is_a' depends on itself: is_a, is_b, is_a\n");
   CHECK(Faults(R"("is_a": {"when": "used_bytes > 5", "about": "a"})") == "user.json:1:63: unknown name 'used_bytes'\n");
   CHECK(Faults(R"("is_a": {"when": "count_of(dims == 2) > 5", "about": "a"})") ==
-        "user.json:1:62: a field is of one row (write a term)\n");
+        "user.json:1:62: a field of a row cannot use a function over rows (write a term)\n");
   CHECK(Faults(R"("is_a": {"when": "dims == 2"})") != "");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "terms": {"replicated": "1"}})") ==
-        "user.json:1:40: 'replicated' is a field already (give the term another name)\n");
+        "user.json:1:40: 'replicated' is already a field (choose another name for the term)\n");
 }
 
 }  // namespace TEST_FILE

@@ -120,9 +120,9 @@ TEST_CASE("rules: an id twice among equals is a fault", "[rules]") {
   const std::string chips = R"({"format": "whyoom.rules/1",
  "chips": [{"id": "mine", "limits": ["2G"]}]})";
   CHECK(Load({BaseRules()}, {{"a.json", chips}, {"b.json", chips}}, &set) ==
-        "b.json:2:19: the id 'mine' is in use already (by a.json:2:19)\n");
+        "b.json:2:19: the id 'mine' is already in use (by a.json:2:19)\n");
   CHECK(Load({BaseRules(), {"c.json", chips}, {"d.json", chips}}, {}, &set) ==
-        "d.json:2:19: the id 'mine' is in use already (by c.json:2:19)\n");
+        "d.json:2:19: the id 'mine' is already in use (by c.json:2:19)\n");
   CHECK(Load({BaseRules(), {"c.json", chips}}, {{"a.json", chips}}, &set) == "");
 }
 

@@ -84,9 +84,9 @@ TEST_CASE("templates: in a row", "[rules]") {
 }
 
 TEST_CASE("templates: faults say where", "[rules]") {
-  CHECK(Fill("a {size") == "2: '{' without '}' (write '{{' and '}}' for braces themselves)\n");
-  CHECK(Fill("a } b") == "2: '}' without '{' (write '{{' and '}}' for braces themselves)\n");
-  CHECK(Fill("a {b {size}}") == "2: '{' without '}' (write '{{' and '}}' for braces themselves)\n");
+  CHECK(Fill("a {size") == "2: '{' without '}' (write '{{' and '}}' for literal braces)\n");
+  CHECK(Fill("a } b") == "2: '}' without '{' (write '{{' and '}}' for literal braces)\n");
+  CHECK(Fill("a {b {size}}") == "2: '{' without '}' (write '{{' and '}}' for literal braces)\n");
   CHECK(Fill("a {}") == "3: expected a number, a text, a name or '(', found the end\n");
   CHECK(Fill("a {size + }") == "10: expected a number, a text, a name or '(', found the end\n");
   CHECK(Fill("{size|sise}") == "6: unknown format 'sise' (did you mean 'size'?)\n");

@@ -90,23 +90,24 @@ TEST_CASE("terms: the fingerprint is theirs, too", "[rules]") {
 
 TEST_CASE("terms: names that cannot be", "[rules]") {
   CHECK(Faults(R"("Is.Large": "1", "": "1", "2x": "1")") ==
-        "user.json:2:12: 'Is.Large' cannot be the name of a term (write it in small letters, digits and _)\n"
-        "user.json:2:29: '' cannot be the name of a term (write it in small letters, digits and _)\n"
-        "user.json:2:38: '2x' cannot be the name of a term (write it in small letters, digits and _)\n");
+        "user.json:2:12: 'Is.Large' is not a valid name for a term (use lower-case letters, digits and _)\n"
+        "user.json:2:29: '' is not a valid name for a term (use lower-case letters, digits and _)\n"
+        "user.json:2:38: '2x' is not a valid name for a term (use lower-case letters, digits and _)\n");
   CHECK(Faults(R"("min": "1", "not": "1", "unknown": "1")") ==
-        "user.json:2:12: 'min' is a word of the expressions (give the term another name)\n"
-        "user.json:2:24: 'not' is a word of the expressions (give the term another name)\n"
-        "user.json:2:36: 'unknown' is a word of the expressions (give the term another name)\n");
+        "user.json:2:12: 'min' is a reserved word of expressions (choose another name for the term)\n"
+        "user.json:2:24: 'not' is a reserved word of expressions (choose another name for the term)\n"
+        "user.json:2:36: 'unknown' is a reserved word of expressions (choose another name for the term)\n");
   CHECK(Faults(R"("size_bytes": "1", "framework": "1")") ==
-        "user.json:2:12: 'size_bytes' is a field already (give the term another name)\n"
-        "user.json:2:31: 'framework' is a field already (give the term another name)\n");
-  CHECK(Faults(R"("used_bytes": "1")") == "user.json:2:12: 'used_bytes' is a fact already (of 'E1000')\n");
-  CHECK(Faults(R"("before_bytes": "1")") == "user.json:2:12: 'before_bytes' is a fact already (of 'remat')\n");
-  CHECK(Faults(R"("a": "1", "a": "2")") == "user.json:2:22: the key 'a' stands in this object twice\n");
+        "user.json:2:12: 'size_bytes' is already a field (choose another name for the term)\n"
+        "user.json:2:31: 'framework' is already a field (choose another name for the term)\n");
+  CHECK(Faults(R"("used_bytes": "1")") == "user.json:2:12: 'used_bytes' is already the name of a fact (of 'E1000')\n");
+  CHECK(Faults(R"("before_bytes": "1")") ==
+        "user.json:2:12: 'before_bytes' is already the name of a fact (of 'remat')\n");
+  CHECK(Faults(R"("a": "1", "a": "2")") == "user.json:2:22: the key 'a' occurs twice in this object\n");
   RuleSet set;
   CHECK(Load({BaseRules()},
              {{"a.json", File(kLarge, "1")}, {"b.json", R"({"format": "whyoom.rules/1", "terms": {)" + kLarge + "}}"}},
-             &set) == "b.json:1:40: the name 'is_large' is in use already (by a.json:2:12)\n");
+             &set) == "b.json:1:40: the name 'is_large' is already in use (by a.json:2:12)\n");
 }
 
 TEST_CASE("terms: a fact of the user's that is named like one that is built in", "[rules]") {
@@ -115,13 +116,13 @@ TEST_CASE("terms: a fact of the user's that is named like one that is built in",
   CHECK(Load({BaseRules(), built_in}, {{"user.json", R"({"format": "whyoom.rules/1", "contexts": [
     {"id": "mine", "pattern": "a long literal %{size:my_bytes}", "examples": {"match": [{"text": "a long literal 5G"}]}}]})"}},
              &set) ==
-        "user.json:2:54: a fact of 'mine' has the name of the term 'my_bytes' (the term is in terms.json:1:40)\n");
+        "user.json:2:54: a fact of 'mine' has the same name as the term 'my_bytes' (the term is in terms.json:1:40)\n");
 }
 
 TEST_CASE("terms: a circle is said once", "[rules]") {
   CHECK(Faults(R"("a": "1 + b", "b": "c", "c": "2 * a", "d": "a", "e": "1")", "a + d + e") ==
-        "user.json:2:22: the term 'a' is explained by itself: a, b, c, a\n");
-  CHECK(Faults(R"("a": "1 + a")", "a") == "user.json:2:22: the term 'a' is explained by itself: a, a\n");
+        "user.json:2:22: the term 'a' depends on itself: a, b, c, a\n");
+  CHECK(Faults(R"("a": "1 + a")", "a") == "user.json:2:22: the term 'a' depends on itself: a, a\n");
 }
 
 TEST_CASE("terms: what is wrong in one is said there, once", "[rules]") {
@@ -137,19 +138,17 @@ TEST_CASE("terms: what is wrong in one is said there, once", "[rules]") {
 
 TEST_CASE("terms: names are checked where a term is used", "[rules]") {
   CHECK(Faults(kLarge, "if(is_large, 1, 2)") ==
-        "user.json:5:17: the term 'is_large' is about 'size_bytes', a field of a row, and this is not said of a row "
-        "(write it "
-        "in a function over the rows)\n");
+        "user.json:5:17: the term 'is_large' uses 'size_bytes', a field of a row, but this expression is not evaluated "
+        "for a row (write it in a function over the rows)\n");
   CHECK(Faults(kLarge + R"json(, "has_large": "any_of(is_large)")json", "count_of(has_large)") ==
-        "user.json:5:23: the term 'has_large' is computed over the rows, and cannot stand inside a function over the "
-        "rows "
+        "user.json:5:23: the term 'has_large' uses a function over the rows and cannot be used inside another one "
         "(compute it as a derived fact first)\n");
   CHECK(Faults(kLarge, "any_of(is_lage)") == "user.json:5:21: unknown name 'is_lage' (did you mean 'is_large'?)\n");
   // The other failure does not give it.
   const std::string other = R"({"format": "whyoom.rules/1", "terms": {"over_bytes": "used_bytes - 1"}, "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", "heads": ["a long enough head"],
     "why": [{"text": "{over_bytes|size}"}], "examples": {"match": [{"text": "a long enough head"}]}}]})";
-  CHECK(LoadFaults(other) == "user.json:3:24: the term 'over_bytes' is about 'used_bytes', which 'X1' does not give\n");
+  CHECK(LoadFaults(other) == "user.json:3:24: the term 'over_bytes' uses 'used_bytes', which 'X1' does not provide\n");
 }
 
 TEST_CASE("terms: hostile ones take neither time nor stack", "[rules]") {
@@ -160,10 +159,10 @@ TEST_CASE("terms: hostile ones take neither time nor stack", "[rules]") {
     for (int k = 0; k < 7; ++k) sum += " + " + last;
     doubled += ", \"t" + std::to_string(i) + "\": \"" + sum + "\"";
   }
-  CHECK(Faults(doubled).find("with its terms the expression has more than 65536 parts") != std::string::npos);
+  CHECK(Faults(doubled).find("including its terms, the expression has more than 65536 parts") != std::string::npos);
   std::string chain = R"("t0": "1")";
   for (int i = 1; i < 5000; ++i) chain += ", \"t" + std::to_string(i) + "\": \"t" + std::to_string(i - 1) + "\"";
-  CHECK(Faults(chain).find("terms stand inside one another more than 8 deep") != std::string::npos);
+  CHECK(Faults(chain).find("terms are nested more than 8 deep") != std::string::npos);
 }
 
 TEST_CASE("rules: a line may stand in pieces", "[rules]") {

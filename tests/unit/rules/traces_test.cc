@@ -62,8 +62,8 @@ TEST_CASE("a term about two runs is for what is said of these", "[rules]") {
   CHECK(LoadFaults(Section(term + R"json(
  "contexts": [{"id": "c", "program": true, "pattern": "a long literal %{size:my_bytes}", "derived": [{"fact": "f", "from": "if(less, 1, 2)"}],
    "examples": {"match": [{"text": "a long literal 5G"}]}}])json")) ==
-        "user.json:2:128: the term 'less' is about 'after.used_bytes', which 'context c' does not give\n"
-        "user.json:2:128: the term 'less' is about 'before.used_bytes', which 'context c' does not give\n");
+        "user.json:2:128: the term 'less' uses 'after.used_bytes', which 'context c' does not provide\n"
+        "user.json:2:128: the term 'less' uses 'before.used_bytes', which 'context c' does not provide\n");
 }
 
 TEST_CASE("wording and thresholds: what nothing asks for is a fault", "[rules]") {
@@ -75,10 +75,10 @@ TEST_CASE("wording and thresholds: what nothing asks for is a fault", "[rules]")
   CHECK(set.Say("diff.total.limit_bytes", TwoRuns()) == "");
   CHECK(set.Threshold("worth_a_step") == 0.5);
   CHECK(LoadFaults(Section("\n\"wording\": {\"diff.total.need_byte\": [{\"text\": \"wanted\"}]}")) ==
-        "user.json:2:13: nothing asks for 'diff.total.need_byte' of the wording (did you mean "
+        "user.json:2:13: the program does not use 'diff.total.need_byte' of the wording (did you mean "
         "'diff.total.need_bytes'?)\n");
   CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_a_stop\": {\"share\": 1, \"about\": \"x\"}}")) ==
-        "user.json:2:16: nothing asks for 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
+        "user.json:2:16: the program does not use 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
 }
 
 }  // namespace TEST_FILE

@@ -121,7 +121,7 @@ TEST_CASE("a line with anything but pairs in it is none", "[text]") {
 
 TEST_CASE("what is no pointer is refused", "[text]") {
   CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), Error);
-  CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is no JSON pointer");
+  CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is not a JSON pointer");
 }
 
 }  // namespace TEST_FILE
