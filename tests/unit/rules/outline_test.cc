@@ -1,4 +1,4 @@
-// What a reader without a log sees of sentences with holes.
+// Templates as shown to a reader without a log.
 #include <string>
 
 #include "catch.h"
@@ -14,7 +14,7 @@ std::string Outline(const std::string& source) {
   return made.Outline();
 }
 
-TEST_CASE("a hole is the words of what it holds", "[rules]") {
+TEST_CASE("a placeholder becomes a description of its value", "[rules]") {
   CHECK(Outline("Outputs take {output_bytes|size}.") == "Outputs take ‹output bytes›.");
   CHECK(Outline("{size_bytes / limit_bytes|percent} of the limit") == "‹size bytes / limit bytes in %› of the limit");
   CHECK(Outline("off by {abs(used_bytes)}") == "off by ‹used bytes›");
@@ -25,7 +25,7 @@ TEST_CASE("a hole is the words of what it holds", "[rules]") {
   CHECK(Outline("{{\"level\": 39}}") == "{\"level\": 39}");
 }
 
-TEST_CASE("texts of the rule data stand as they are", "[rules]") {
+TEST_CASE("literal texts of the rule data are shown unchanged", "[rules]") {
   CHECK(Outline("{if(known(x), unknown, 'Lower it.')}") == "Lower it.");
   CHECK(Outline("tiles{if(x > 1, ' of each', '')}") == "tiles of each");
   CHECK(Outline("{if(x > 1, 'Weights', 'Activations')} stay") == "‹Weights or Activations› stay");

@@ -1,4 +1,4 @@
-// What the rule data says of a row of a report.
+// Fields of allocation rows that rule data defines.
 #include "facts/row_fields.h"
 
 #include <string>
@@ -15,7 +15,7 @@ std::string File(const std::string& fields) {
 
 std::string Faults(const std::string& fields) { return LoadFaults(File(fields)); }
 
-TEST_CASE("fields of a row: they may name each other and the row's own", "[rules]") {
+TEST_CASE("a defined row field can use other fields", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()}, {{"user.json", File(R"("is_whole": {"when": "replicated and is_long", "about": "both"},
  "is_long": {"when": "size_bytes > 5", "about": "long"})")}},
@@ -27,12 +27,12 @@ TEST_CASE("fields of a row: they may name each other and the row's own", "[rules
   CHECK(RowField(set, row, "size_bytes") == Value(6.0));
   row.size_bytes = 5;
   CHECK(RowField(set, row, "is_whole") == Value(false));
-  row.xla_label.clear();  // not known
+  row.xla_label.clear();  // unknown
   CHECK(RowField(set, row, "replicated") == Value(Unknown{}));
   CHECK(RowField(set, row, "is_hole") == Value(Unknown{}));
 }
 
-TEST_CASE("fields of a row: one of the user's may be named where others are", "[rules]") {
+TEST_CASE("a user's row field can be used wherever built-in ones can", "[rules]") {
   const auto faults = [](const std::string& saves) {
     return LoadFaults(R"({"format": "whyoom.rules/1", "row_fields": {"is_mine": {"when": "dims == 2", "about": "m"}},
  "remedies": [{"id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t",
@@ -46,7 +46,7 @@ TEST_CASE("fields of a row: one of the user's may be named where others are", "[
   CHECK(faults("count_of(is_mime)") == "user.json:3:77: unknown name 'is_mime' (did you mean 'is_mine'?)\n");
 }
 
-TEST_CASE("fields of a row: what is wrong with them", "[rules]") {
+TEST_CASE("faults of row fields are reported", "[rules]") {
   CHECK(Faults(R"("size_bytes": {"when": "dims == 2", "about": "a"}, "Is": {"when": "dims == 2", "about": "a"})") ==
         "user.json:1:45: 'size_bytes' is already a field (choose another name for the field)\n"
         "user.json:1:96: 'Is' is not a valid name for a field (use lower-case letters, digits and _)\n");

@@ -1,4 +1,4 @@
-// What is wrong with a rule file, in text and out.
+// Faults in the form and content of rule files.
 #include <algorithm>
 #include <string>
 
@@ -8,14 +8,14 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// The build adds this key to the data that it packs; of a file it is a fault like any other.
-TEST_CASE("rule faults: what only packed data has is no key of a file, and is not read", "[rules]") {
+// The build adds this key to the packed data; in a file it is an unknown key.
+TEST_CASE("a key of the packed data is a fault in a file", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "affixes": [{"id": "mine", "place": "prefix", "pattern": "mine: ",
  "examples": ["mine: a"], "leaves": ["a"], "signs": {"first_bytes": "no bits", "literals": []}}]})") ==
         "user.json:2:44: unknown key 'signs' (keys are examples, id, leaves, pattern, place)\n");
 }
 
-TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
+TEST_CASE("all faults of a file are reported at once, each with its place", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "failures": [{
@@ -50,7 +50,7 @@ TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
         "user.json:17:37: 'http://example.com' does not match ^https:// (An address that begins with https://)\n");
 }
 
-TEST_CASE("rule faults: a context that would not be looked for", "[rules]") {
+TEST_CASE("a context without a literal is a fault", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "contexts": [{"id": "c", "nearby": true, "patterns": ["abc: \\d", "ab|long enough"],
@@ -59,7 +59,7 @@ TEST_CASE("rule faults: a context that would not be looked for", "[rules]") {
         "each alternative as a pattern of its own)\n");
 }
 
-TEST_CASE("rule faults: names that nothing gives", "[rules]") {
+TEST_CASE("names that nothing provides are faults", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "failures": [{
@@ -84,7 +84,7 @@ TEST_CASE("rule faults: names that nothing gives", "[rules]") {
         "user.json:11:107: unknown name 'rnk' (did you mean 'rank'?)\n");
 }
 
-TEST_CASE("rule faults: a remedy may use the facts of every failure", "[rules]") {
+TEST_CASE("a remedy can use the facts of every failure", "[rules]") {
   const std::string remedy = R"({"format": "whyoom.rules/1", "remedies": [{
     "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t", "note": "n",
     "how": {"jax": ["now"]}, "links": [],
@@ -93,29 +93,29 @@ TEST_CASE("rule faults: a remedy may use the facts of every failure", "[rules]")
   CHECK(LoadFaults(remedy + "lable\"}]}") == "user.json:4:52: unknown name 'lable' (did you mean 'label'?)\n");
 }
 
-TEST_CASE("rule faults: one cause is said once", "[rules]") {
+TEST_CASE("each cause is reported once", "[rules]") {
   const std::string begin = R"({"format": "whyoom.rules/1", "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", )";
   const std::string end = R"(,
     "numbers": ["used_bytes"], "examples": {"match": [{"text": "a long enough head 5G"}]}}]})";
-  // A misspelt key is not also a missing one.
+  // A misspelt key is not also reported as missing.
   CHECK(LoadFaults(begin + R"("heds": ["a long enough head %{size:used_bytes}"])" + end) ==
         "user.json:2:66: unknown key 'heds' (did you mean 'heads'?)\n"
         "user.json:3:18: unknown name 'used_bytes'\n");
-  // The names of a pattern with faults are names.
+  // The captures of an invalid pattern are known.
   CHECK(LoadFaults(begin + R"("heads": ["a long enough head (%{size:used_bytes}"])" + end) ==
         "user.json:2:77: RE2 rejects the pattern: missing )\n");
-  // What an unknown context gives is not known.
+  // The facts of an unknown context are unknown.
   CHECK(LoadFaults(begin + R"("heads": ["a long enough head"], "contexts": ["remta"])" + end) ==
         "user.json:2:112: unknown context 'remta' (did you mean 'remat'?)\n");
-  // Where a file cannot be read, nothing is said about what others refer to.
+  // If a file cannot be parsed, references are not checked.
   RuleSet set;
   CHECK(Load({BaseRules()},
              {{"a.json", begin + R"("heads": ["a long enough head"], "contexts": ["other"])" + end}, {"b.json", "{"}},
              &set) == "b.json:1:2: expected a key in double quotes, found the end of the file\n");
 }
 
-TEST_CASE("rule faults: the form", "[rules]") {
+TEST_CASE("faults of form are reported", "[rules]") {
   CHECK(LoadFaults("[]") ==
         "user.json:1:1: expected an object, found an array (What whyoom knows about failures; rules/README.md tells "
         "how to write it.)\n");
@@ -150,20 +150,20 @@ TEST_CASE("rule faults: the form", "[rules]") {
         "the head is at the end.)\n");
 }
 
-TEST_CASE("rule faults: names of failures", "[rules]") {
+TEST_CASE("an alias that another failure uses is a fault", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "failures": [{
     "code": "X1", "aliases": ["hbm", "HbmOom"], "title": "t", "category": "c", "phase": "run", "heads": ["a long enough head"],
     "examples": {"match": [{"text": "a long enough head"}]}}]})") ==
         "user.json:2:38: 'HbmOom' already names the failure 'E1000'\n");
 }
 
-TEST_CASE("rule faults: as text", "[rules]") {
+TEST_CASE("a fault is printed with its place and hint", "[rules]") {
   CHECK(Fault{"a.json", 3, 5, "what", "hint"}.ToString() == "a.json:3:5: what (hint)");
   CHECK(Fault{"a.json", 3, 5, "what", ""}.ToString() == "a.json:3:5: what");
   CHECK(Fault{"a.json", 0, 0, "what", ""}.ToString() == "a.json: what");
 }
 
-TEST_CASE("rule faults: hostile files are faults", "[rules]") {
+TEST_CASE("hostile rule files yield faults", "[rules]") {
   CHECK(LoadFaults("") == "user.json:1:1: expected a value, found the end of the file\n");
   CHECK(LoadFaults(std::string("\0\0", 2)) ==
         "user.json:1:1: expected a value, found a byte that JSON does not allow here\n");
@@ -182,14 +182,14 @@ TEST_CASE("rule faults: hostile files are faults", "[rules]") {
         "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 results stay, 2 slower steps, 3 "
         "lasting slowness or uncertain, 4 precision, 5 other training, 6 another model.)\n"
         "user.json:3:184: nested more than 100 levels deep\n");
-  // A large file full of faults is not a large output.
+  // The number of reported faults is limited.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";
   for (int i = 0; i < 20'000; ++i) many += ",0";
   const std::string faults = LoadFaults(many + "]}");
   CHECK(std::count(faults.begin(), faults.end(), '\n') == 1000);
 }
 
-TEST_CASE("rule faults: a rule file cut anywhere, or with any byte changed, is no crash", "[rules]") {
+TEST_CASE("truncated or corrupted rule files do not crash", "[rules]") {
   const std::string text = BaseRules().text;
   RuleSet set;
   for (std::size_t i = 0; i < text.size(); i += 97) {
