@@ -1,5 +1,5 @@
-// The rooms of src/README.md: each may include only what stands on a lower floor, so that no circle can be, and only
-// cli touches the process.
+// The layers of src/README.md: a directory may include only lower layers, which prevents cycles, and only cli uses the
+// process.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
-// From the top. Those of one floor do not know each other.
+// Top layer first. Directories of one layer may not include each other.
 const std::vector<std::vector<std::string>> kFloors = {
     {"cli"}, {"report"}, {"diagnose"}, {"compare"}, {"read", "program"}, {"facts"}, {"rules"}, {"text"}, {"input"}};
 
@@ -41,7 +41,7 @@ std::vector<fs::path> Sources() {
   return files;
 }
 
-// What one source file does that its room may not.
+// The violations of one source file.
 std::vector<std::string> Violations(const std::string& room, const std::string& text) {
   std::vector<std::string> violations;
   static const std::regex include(R"re(#include "(\w+)/([^"]+)")re");
@@ -62,7 +62,7 @@ std::vector<std::string> Violations(const std::string& room, const std::string& 
   return violations;
 }
 
-TEST_CASE("includes point one way and only cli touches the process", "[layering][slow]") {
+TEST_CASE("includes point downwards and only cli uses the process", "[layering][slow]") {
   const std::vector<fs::path> sources = Sources();
   REQUIRE(sources.size() > 20);
   for (const fs::path& path : sources) {
@@ -73,7 +73,7 @@ TEST_CASE("includes point one way and only cli touches the process", "[layering]
   }
 }
 
-TEST_CASE("the layering check itself sees what it must", "[layering]") {
+TEST_CASE("the layering check detects violations", "[layering]") {
   CHECK(Violations("input", "#include \"text/line.h\"\n") == std::vector<std::string>{"input includes text"});
   CHECK(Violations("report", "#include \"diagnose/finding.h\"\n").empty());
   CHECK(Violations("rules", "std::cerr << 1;\n").size() == 1);
