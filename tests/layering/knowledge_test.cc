@@ -115,8 +115,8 @@ bool IsOfProblem(const std::string& statement) {
 }
 
 bool IsBelowPrinters(const std::string& path) {
-  static constexpr std::array<std::string_view, 5> kRooms = {"diagnose/", "compare/", "program/", "read/", "facts/"};
-  return std::any_of(kRooms.begin(), kRooms.end(), [&](std::string_view room) { return path.starts_with(room); });
+  static constexpr std::array<std::string_view, 5> kLayers = {"diagnose/", "compare/", "program/", "read/", "facts/"};
+  return std::any_of(kLayers.begin(), kLayers.end(), [&](std::string_view layer) { return path.starts_with(layer); });
 }
 
 struct Exception {

@@ -7,18 +7,18 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-struct Said {
+struct CheckResult {
   std::string faults;
   std::string notes;
 };
 
-Said Check(const std::string& sections) {
+CheckResult Check(const std::string& sections) {
   std::vector<Fault> faults;
   std::vector<Fault> notes;
   const std::string text = R"({"format": "whyoom.rules/1", )" + sections + "}";
   RuleSetBuilder::Build(RuleSet::SchemaText(), {BaseRules()}, {{"user.json", text}}, &faults,
                         RuleSet::BuiltInData::kChecked, nullptr, &notes);
-  Said said;
+  CheckResult said;
   const auto add = [](const std::vector<Fault>& all, std::string* to) {
     for (const Fault& fault : all) {
       if (fault.file == "user.json") *to += fault.ToString() + "\n" + fault.Caret();
@@ -29,7 +29,7 @@ Said Check(const std::string& sections) {
   return said;
 }
 
-bool Holds(const std::string& text, const std::string& part) {
+bool Contains(const std::string& text, const std::string& part) {
   UNSCOPED_INFO(text);
   return text.find(part) != std::string::npos;
 }
@@ -54,7 +54,7 @@ TEST_CASE("a duplicate header is reported with a caret under it", "[rules]") {
 }
 
 TEST_CASE("an example that another failure's header matches is a fault", "[rules]") {
-  CHECK(Holds(
+  CHECK(Contains(
       Check(Failure1(R"("allocating device buffer of the pool")", "", "Error allocating device buffer of the pool"))
           .faults,
       "a head of '0100' matches the same words"));
@@ -69,11 +69,11 @@ TEST_CASE("a scenario after one with the same condition is a fault", "[rules]") 
                                      R"(}, {"id": "b", "title": "t", )" + second + "}]"))
         .faults;
   };
-  CHECK(Holds(scenarios(R"("when": "listed > 1")", R"("when": "listed>1.0")"), "'a' has the same condition"));
-  CHECK(Holds(scenarios(R"("when": "listed > 1")", R"("when": "listed > 1", "priority": 5)"),
-              "'b' has the same condition"));
+  CHECK(Contains(scenarios(R"("when": "listed > 1")", R"("when": "listed>1.0")"), "'a' has the same condition"));
+  CHECK(Contains(scenarios(R"("when": "listed > 1")", R"("when": "listed > 1", "priority": 5)"),
+                 "'b' has the same condition"));
   CHECK(scenarios(R"("when": "listed > 1")", R"("when": "listed > 2")") == "");
-  CHECK(Holds(scenarios(R"("when": "framework == 'a'")", R"("when": "framework == 'a'")"), "'a' has"));
+  CHECK(Contains(scenarios(R"("when": "framework == 'a'")", R"("when": "framework == 'a'")"), "'a' has"));
   CHECK(scenarios(R"("when": "framework == 'a'")", R"("when": "framework == 'b'")") == "");
 }
 
@@ -81,18 +81,18 @@ TEST_CASE("an unused entry in a user's file yields a note", "[rules]") {
   const std::string remedy =
       R"("remedies": [{"id": "lonely", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g",
       "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": []}])";
-  Said said = Check(remedy);
+  CheckResult said = Check(remedy);
   CHECK(said.faults == "");
-  CHECK(Holds(said.notes, "no failure offers the remedy 'lonely'"));
+  CHECK(Contains(said.notes, "no failure offers the remedy 'lonely'"));
   said = Check(remedy + R"(, "extensions": [{"extends": "E1000", "remedies": [{"id": "lonely", "section": "ours"}]}])");
   CHECK(said.notes == "");
-  CHECK(Holds(Check(R"("terms": {"is_odd": "listed > 3"})").notes, "no expression uses the term 'is_odd'"));
-  CHECK(Holds(Check(R"("row_fields": {"is_odd": {"when": "dims > 3", "about": "odd"}})").notes,
-              "no expression uses the field 'is_odd'"));
-  CHECK(Holds(Check(R"("contexts": [{"id": "odd", "pattern": "an odd line of %{size:odd_bytes}",
+  CHECK(Contains(Check(R"("terms": {"is_odd": "listed > 3"})").notes, "no expression uses the term 'is_odd'"));
+  CHECK(Contains(Check(R"("row_fields": {"is_odd": {"when": "dims > 3", "about": "odd"}})").notes,
+                 "no expression uses the field 'is_odd'"));
+  CHECK(Contains(Check(R"("contexts": [{"id": "odd", "pattern": "an odd line of %{size:odd_bytes}",
                      "examples": {"match": [{"text": "an odd line of 5G"}]}}])")
-                  .notes,
-              "no failure uses the context 'odd'"));
+                     .notes,
+                 "no failure uses the context 'odd'"));
 }
 
 TEST_CASE("a text that is still a TODO yields a note", "[rules]") {
@@ -102,10 +102,11 @@ TEST_CASE("a text that is still a TODO yields a note", "[rules]") {
 }
 
 TEST_CASE("a missing derived fact yields a hint with its formula", "[rules]") {
-  CHECK(Holds(Check(Failure1(R"("the pool is full of %{size:need_bytes} and %{size:have_bytes}")",
-                             R"(, "why": [{"text": "{excess_bytes|size} too much"}])", "the pool is full of 3G and 2G"))
-                  .faults,
-              R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})"));
+  CHECK(Contains(
+      Check(Failure1(R"("the pool is full of %{size:need_bytes} and %{size:have_bytes}")",
+                     R"(, "why": [{"text": "{excess_bytes|size} too much"}])", "the pool is full of 3G and 2G"))
+          .faults,
+      R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})"));
 }
 
 TEST_CASE("an unknown group in a prefix pattern is a fault", "[rules]") {
@@ -114,7 +115,7 @@ TEST_CASE("an unknown group in a prefix pattern is a fault", "[rules]") {
           R"("affixes": [{"id": "x", "place": "prefix", "pattern": "(?P<reportr>host\\d+): ", "examples": ["host1: x"],
       "leaves": ["x"]}])")
           .faults;
-  CHECK(Holds(said, "unknown group 'reportr' (did you mean 'reporter'?)"));
+  CHECK(Contains(said, "unknown group 'reportr' (did you mean 'reporter'?)"));
 }
 
 TEST_CASE("comparing or computing with types that never fit is a fault", "[rules]") {
@@ -124,22 +125,22 @@ TEST_CASE("comparing or computing with types that never fit is a fault", "[rules
                           "the pool is full of 5G and x"))
         .faults;
   };
-  CHECK(Holds(when("used_bytes > 'x'"), "a number is compared with a text"));
-  CHECK(Holds(when("thing < 5"), "a text is compared with a number"));
-  CHECK(Holds(when("thing < 'a'"), "a text cannot be ordered"));
-  CHECK(Holds(when("used_bytes + thing > 5"), "arithmetic with a text"));
-  CHECK(Holds(when("any_of(dtype == 5)"), "a text is compared with a number"));
-  CHECK(Holds(when("largest.shape == true"), "a text is compared with true or false"));
+  CHECK(Contains(when("used_bytes > 'x'"), "a number is compared with a text"));
+  CHECK(Contains(when("thing < 5"), "a text is compared with a number"));
+  CHECK(Contains(when("thing < 'a'"), "a text cannot be ordered"));
+  CHECK(Contains(when("used_bytes + thing > 5"), "arithmetic with a text"));
+  CHECK(Contains(when("any_of(dtype == 5)"), "a text is compared with a number"));
+  CHECK(Contains(when("largest.shape == true"), "a text is compared with true or false"));
   for (const char* good : {"used_bytes > 5", "thing == 'x'", "any_of(dtype == 'f32')", "default(thing, 'x') == 'x'",
                            "if(known(thing), used_bytes, 5) > 3", "any_of(replicated) == true", "chip == 'v5e'",
                            "excess_of_nothing == 5 or true"}) {
     CAPTURE(good);
-    CHECK_FALSE(Holds(when(good), "compared with"));
+    CHECK_FALSE(Contains(when(good), "compared with"));
   }
 }
 
 TEST_CASE("each framework of a remedy needs a step without placeholders", "[rules]") {
-  CHECK(Holds(
+  CHECK(Contains(
       Check(R"("remedies": [{"id": "shard", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g",
       "telltale": "t", "note": "n", "how": {"jax": ["now"], "keras": ["Take {used_bytes|size}."]}, "links": []}])")
           .faults,
@@ -148,12 +149,13 @@ TEST_CASE("each framework of a remedy needs a step without placeholders", "[rule
 
 TEST_CASE("a misspelt special fact yields a hint", "[rules]") {
   const std::string derived = R"(, "derived": [{"fact": "need_byte", "from": "listed + 1"}])";
-  CHECK(Holds(Check(Failure1(kHead, derived)).notes, "nothing uses the fact 'need_byte' (did you mean 'need_bytes'?)"));
+  CHECK(Contains(Check(Failure1(kHead, derived)).notes,
+                 "nothing uses the fact 'need_byte' (did you mean 'need_bytes'?)"));
 }
 
 TEST_CASE("an unused capture yields a note", "[rules]") {
-  CHECK(Holds(Check(Failure1(R"("the pool has %{size:head_bytes}")", "", "the pool has 5G")).notes,
-              "nothing uses the fact 'head_bytes' (reports print it"));
+  CHECK(Contains(Check(Failure1(R"("the pool has %{size:head_bytes}")", "", "the pool has 5G")).notes,
+                 "nothing uses the fact 'head_bytes' (reports print it"));
   CHECK(Check(Failure1(R"("the pool has %{size:used_bytes}")", "", "the pool has 5G")).notes == "");
 }
 
@@ -162,11 +164,11 @@ TEST_CASE("derived facts that depend on their order yield a note", "[rules]") {
     return Check(Failure1(kHead, R"(, "derived": [)" + derived + "]")).notes;
   };
   const std::string first = R"({"fact": "need_bytes", "when": "listed > 1", "from": "listed"})";
-  CHECK(Holds(notes(first + R"(, {"fact": "need_bytes", "from": "listed + 1"})"), "has the same priority"));
+  CHECK(Contains(notes(first + R"(, {"fact": "need_bytes", "from": "listed + 1"})"), "has the same priority"));
   CHECK(notes(first + R"(, {"fact": "need_bytes", "from": "listed + 1", "priority": 1})") == "");
   const std::string need = R"({"fact": "need_bytes", "from": "listed"})";
   const std::string excess = R"({"fact": "excess_bytes", "from": "need_bytes - 1"})";
-  CHECK(Holds(notes(excess + ", " + need), "this uses 'need_bytes', which is derived later"));
+  CHECK(Contains(notes(excess + ", " + need), "this uses 'need_bytes', which is derived later"));
   CHECK(notes(need + ", " + excess) == "");
 }
 
@@ -177,8 +179,8 @@ TEST_CASE("an example with sizes but no excess yields a note", "[rules]") {
                           "the pool has 5G and takes 7G"))
         .notes;
   };
-  CHECK(Holds(notes(R"("the pool has %{size:used_bytes} and takes %{size:limit_bytes}")"),
-              "'X1' derives no excess from this example (excess_bytes = -2.00 GiB, limit_bytes = 7.00 GiB"));
+  CHECK(Contains(notes(R"("the pool has %{size:used_bytes} and takes %{size:limit_bytes}")"),
+                 "'X1' derives no excess from this example (excess_bytes = -2.00 GiB, limit_bytes = 7.00 GiB"));
   CHECK(notes(R"("the pool has %{size:limit_bytes} and takes %{size:used_bytes}")") == "");
 }
 
@@ -190,7 +192,8 @@ TEST_CASE("a capture with the name of a term is reported at the capture", "[rule
                                 {"terms.json", R"({"format": "whyoom.rules/1", "terms": {"is_odd": "listed > 3"}})"}};
   RuleSet set;
   const std::string said = Load(base, {{"user.json", text}}, &set);
-  CHECK(Holds(said, "user.json:1:" + std::to_string(text.find("is_odd}") + 1) + ": a fact of 'X1' has the same name"));
+  CHECK(
+      Contains(said, "user.json:1:" + std::to_string(text.find("is_odd}") + 1) + ": a fact of 'X1' has the same name"));
 }
 
 TEST_CASE("a caret is placed below its column in any line", "[rules]") {
