@@ -378,7 +378,7 @@ TEST_CASE("a line keeps its text as written", "[text]") {
   CHECK(NormalizeLine(report).at(2).Written() == "bx");
 }
 
-// See Line::open_end.
+// See Line::may_continue.
 TEST_CASE("the last word of an unterminated line may be incomplete", "[text]") {
   const Normalizer normalizer({}, {});
   const auto may_go_on = [&](const std::string& text, bool open) {
