@@ -40,8 +40,8 @@ inline constexpr const char* kQuotationNeeds = "needed";
 // Number of bytes that PrefixOrSuffix::Signs describes: enough to distinguish date formats and what follows them.
 inline constexpr std::size_t kSignBytes = 12;
 
-// The Pattern::Literals of length kSetLiteral for a pattern that is used in a PatternSet, by its source. Returns
-// nullopt unless it is a built-in pattern.
+// Returns Pattern::Literals(kSetLiteral) of the pattern with this source, which the build computed for PatternSet;
+// nullopt if it is not built in.
 constexpr std::size_t kSetLiteral = 4;
 std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source);
 

@@ -1,4 +1,4 @@
-// Evaluates expressions. Cannot fail: a result of the wrong type or a number that is not finite becomes Unknown.
+// Evaluates expressions. Cannot fail: operands of the wrong type and results that are not finite yield Unknown.
 #include "rules/expression.h"
 
 #include <re2/re2.h>
@@ -44,7 +44,7 @@ class Evaluator {
     return recorder_ != nullptr && IsWorthRecording(node) ? EvaluateAndRecord(node) : Evaluate(node);
   }
 
-  // Records conditions, terms and functions over rows; constants, names and arithmetic are too small to be useful.
+  // Only conditions, terms and functions over rows are recorded.
   static bool IsWorthRecording(const ExpressionNode& node) {
     return node.kind == NodeKind::kOr || node.kind == NodeKind::kAnd || node.kind == NodeKind::kCompare ||
            node.kind == NodeKind::kTerm || (node.kind == NodeKind::kCall && node.function >= Function::kCountOf);

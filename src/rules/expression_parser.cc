@@ -162,7 +162,7 @@ namespace {
 // Limits for the recursion of parsing and evaluation; far beyond real expressions.
 constexpr int kMaxDepth = 100;
 constexpr std::size_t kMaxSource = 64 * 1024;
-// Without a limit, terms that use one another twice each would make evaluation exponential.
+// Without a limit, a chain of terms that each use the previous one twice would take exponential time.
 constexpr std::size_t kMaxSize = 64 * 1024;
 constexpr int kMaxTermLevels = 8;
 

@@ -148,7 +148,7 @@ class JsonScanner {
       SkipBlanks();
       nlohmann::json member;
       if (value->contains(key)) {
-        // Parse the value for syntax errors, but do not replace the first one.
+        // Parse the second value to find syntax errors, but keep the first value.
         Fail(key_offset, "the key '" + key + "' occurs twice in this object");
         if (!ReadValue(pointer + "/" + PointerToken(key) + "/\x01twice", key_offset, &member)) return false;
       } else {

@@ -245,7 +245,7 @@ void NameCheck::ReportInTerm(const Entry& entry, bool is_field) const {
 }
 
 void NameCheck::Run() const {
-  // The valid names depend only on these two; both entries and names can number in the thousands.
+  // Cached because there can be thousands of entries and names; valid names depend only on this key.
   std::map<std::pair<std::string, bool>, std::set<std::string>> known;
   std::size_t guessed = 0;
   for (const Entry& entry : entries_) {

@@ -24,7 +24,7 @@ struct NewRule {
   std::vector<std::string> asks;  // literals for the prefilter, one of which a log must contain; longest first
 };
 
-// Returns draft rule files: the first has a header pattern for one sentence, the second for more. If `rules` already
+// Returns draft rule files, the one with the shortest header pattern (one sentence) first. If `rules` already
 // has a failure with the code, they add a wording to it. Sizes are captured as used_bytes, request_bytes, limit_bytes,
 // free_bytes or excess_bytes if the adjacent words indicate one and the figures are consistent, else as figure_1,
 // figure_2 and so on, with a note. Values of key=value, paths, hosts, ids, quoted names and numbers are generalised.

@@ -62,8 +62,8 @@ Value CaptureValue(const std::string& type, std::string_view text) {
   return std::string(text);
 }
 
-// A small subset of `atoms` (chosen greedily) of which every match contains at least one. A subset suffices if the
-// filter rejects a text that contains all other atoms.
+// Returns a small subset of `atoms` (chosen greedily) such that every match contains at least one of them. A subset is
+// sufficient if the filter rejects a text that contains all other atoms.
 std::vector<std::string> Necessary(const re2::FilteredRE2& filter, const std::vector<std::string>& atoms) {
   std::vector<int> by_length(atoms.size());
   std::iota(by_length.begin(), by_length.end(), 0);
@@ -107,7 +107,7 @@ class Pattern::Compiled {
 
   const std::string& source() const { return source_; }
 
-  // The first call determines which `faults` are filled.
+  // Only the first call adds to `faults`.
   const Expansion& expansion(std::vector<SyntaxFault>* faults) {
     std::call_once(expanded_, [&] {
       expansion_ = Expand(source_, faults);

@@ -68,9 +68,8 @@ class Pattern {
   // The type of the captures with that name; kAny if they differ or there is none.
   ValueType capture_type(std::string_view name) const;
 
-  // Literals of which every match contains at least one, if runs of white space are reduced to one blank. In lower
-  // case, as FilteredRE2 returns them. Empty if RE2 finds none of `min_length` or more; raw bytes cannot be searched
-  // for such a pattern.
+  // Literals in lower case. Every match contains at least one of them, if runs of white space are reduced to one blank.
+  // Empty if RE2's FilteredRE2 finds none of `min_length` or more; raw bytes cannot be searched for such a pattern.
   std::vector<std::string> Literals(std::size_t min_length) const;
 
  private:

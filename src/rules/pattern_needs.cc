@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::string_view kBeyondAscii = "\xC2\x80";
 
-// Ignores case, because flags can make any part case-insensitive. Any non-ASCII byte stands for all of them.
+// Ignores case, because flags can make any part case-insensitive. A non-ASCII byte adds all of them.
 void Add(unsigned char byte, ByteSet* bytes) {
   if (byte >= 0x80) {
     *bytes |= OutsideAscii();
@@ -376,7 +376,7 @@ std::size_t PastLastFeed(std::string_view source, const PatternPiece& piece) {
   return past;
 }
 
-// \s* and the like. The part of it that matches in the last line is of the same form.
+// Whether the piece is \s* or the like; the part of it that matches in the last line has the same form.
 bool IsAnyWhiteSpace(std::string_view source, const PatternPiece& piece) {
   return piece.kind == PatternPiece::Kind::kClass && piece.least == 0 && piece.most < 0 &&
          (BytesOfClass(std::string(TextOf(source, piece))) & ~WhiteSpace()).none();

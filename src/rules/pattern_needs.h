@@ -38,14 +38,14 @@ std::vector<ByteSet> LeadingBytes(std::string_view pattern, std::size_t count);
 // Likewise for the last bytes of a text that the pattern matches up to its end, last byte first.
 std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count);
 
-// Byte sets of each of which every match contains a byte.
+// Byte sets. Every match contains at least one byte of each.
 std::vector<ByteSet> NeededBytes(std::string_view pattern);
 
 // What a pattern anchored by \A or \z requires of a text and of the line at that end of the text.
 struct TextNeeds {
   std::vector<ByteSet> leading;    // possible values of the line's first bytes; the line may be shorter
-  std::vector<ByteSet> line;       // byte sets of each of which the line contains a byte
-  std::vector<ByteSet> text;       // byte sets of each of which the text contains a byte
+  std::vector<ByteSet> line;       // byte sets; the line contains at least one byte of each
+  std::vector<ByteSet> text;       // byte sets; the text contains at least one byte of each
   std::vector<std::string> words;  // lower case; the line contains one of them, in any case; empty: unknown
 };
 
@@ -54,7 +54,7 @@ TextNeeds NeedsAtEnd(std::string_view pattern);
 // For a pattern that begins with \A: `line` is the first line of the text.
 TextNeeds NeedsAtBegin(std::string_view pattern);
 
-// A text prepared for checking all TextNeeds but words.
+// A text that is prepared for checking TextNeeds, except for their words.
 class SeenText {
  public:
   // `line` is a part of the text. Borrows it.

@@ -15,14 +15,14 @@
 namespace whyoom {
 
 struct PatternReach {
-  std::size_t begin = 0;  // start in the text of the match of the longest prefix of the pattern
+  std::size_t begin = 0;  // where the longest matching prefix of the pattern starts in the text
   std::size_t end = 0;    // its end
   std::string matched;    // that prefix, as written in the pattern
   std::string wanted;     // the rest of the pattern; empty if all of it matches
   bool anywhere = false;  // the rest may match anywhere after `end`
   // Number of literal characters that matched: how significant the match is.
   std::size_t letters = 0;
-  // Where a significant suffix of the pattern matches after `end`, and that suffix.
+  // A suffix of the pattern that matches after `end`, if it has enough literal characters, and its place.
   std::optional<std::size_t> again_at;
   std::string again;
 
@@ -32,8 +32,8 @@ struct PatternReach {
 
 // Finds the longest prefix of `pattern` that matches in `text` and begins before `before`. A prefix ends between
 // characters, classes, captures or groups, also inside groups without a quantifier; of alternatives the longest counts.
-// Returns nullopt if no prefix is significant or the pattern did not compile. Compiles many regular expressions, so use
-// it for single lines only.
+// Returns nullopt if no literal character matches or the pattern did not compile. Slow, because it compiles many
+// regular expressions: use it for single lines only.
 std::optional<PatternReach> FindReach(const Pattern& pattern, std::string_view text,
                                       std::size_t before = std::string_view::npos);
 

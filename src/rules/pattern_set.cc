@@ -39,8 +39,8 @@ std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
   return known ? std::move(*known) : pattern.Literals(kSetLiteral);
 }
 
-// A single automaton for all patterns would exceed its memory on texts full of their prefixes and be rebuilt at each
-// character. So only the literals are searched for first; few of them occur in any text.
+// Searches for the literals first, because few of them occur in any text. A single automaton for all patterns would
+// exceed its memory on texts full of their prefixes, and be rebuilt at each character.
 struct PatternSet::Words {
   explicit Words(const std::vector<const Pattern*>& patterns) {
     std::map<std::string, std::size_t> places;

@@ -41,7 +41,7 @@ std::optional<PatternPiece> ParsePattern(std::string_view source);
 
 // A pattern translated to RE2 regular expressions.
 struct Expansion {
-  std::string plain;    // blanks stay single; matches at least what `spacing` matches in text with single blanks
+  std::string plain;    // blanks unchanged; matches all that `spacing` does if the text has single blanks
   std::string spacing;  // blanks as \s+
   // `spacing` with large counted repetitions made unlimited. It matches more but is much smaller, because RE2 copies
   // the expression once per repetition. Empty if there are none.

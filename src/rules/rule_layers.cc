@@ -33,7 +33,7 @@ std::string TitleOf(const RuleNode& node) {
 void RuleSetBuilder::Merge() {
   for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
     while (end < files_.size() && files_[end].layer == files_[begin].layer) ++end;
-    // `disable` affects the lower layers only; an entry that the same layer defines again exists.
+    // `disable` affects the lower layers only, so an entry can be disabled and defined again in one layer.
     for (std::size_t i = begin; i < end; ++i) {
       for (const RuleNode& node : RuleNode::Root(&files_[i], &sink_)["disable"].Items()) Disable(node);
     }

@@ -19,7 +19,7 @@
 namespace whyoom {
 namespace {
 
-// Facts are searched for only by rare literals; they find headers that were wrapped inside a word.
+// Facts are searched for only by rare literals. They help to find headers that were wrapped inside a word.
 constexpr std::size_t kFactLiteral = 12;
 constexpr std::size_t kPiece = 16;
 // Maximum length of a file name in reports.

@@ -66,8 +66,7 @@ struct Fault {
 // A sentence of the report. It is included if `when` is true (or absent) and every expression in its template is known.
 struct Sentence {
   std::optional<Expression> when;
-  std::optional<Expression>
-      row;         // the first row that satisfies it fills the template; without such a row the sentence is dropped
+  std::optional<Expression> row;  // the first row that satisfies it fills the template; none: no sentence
   std::string at;  // the fact whose log line is cited as evidence; empty: that of the row, if there is one
   Template text;
 };
@@ -78,10 +77,9 @@ std::string SayAll(const std::vector<Sentence>& sentences, const Scope& scope);
 struct Head {
   std::string id;
   Pattern pattern;
-  bool line_start =
-      false;  // matches only at the start of a line or after an exception's class name; for patterns without numbers
-  bool of_report = false;  // a line of the memory report itself: ignored while a report is being read
-  bool fragment = false;   // covers only part of the message, so the confidence is low
+  bool line_start = false;  // matches only at the start of a line or after an exception's class name
+  bool of_report = false;   // a line of the memory report itself: ignored while a report is being read
+  bool fragment = false;    // covers only part of the message, so the confidence is low
 };
 
 struct DerivedFact {
@@ -90,7 +88,7 @@ struct DerivedFact {
   std::optional<Expression> when;  // condition for computing it
   int priority = 0;                // if several formulas of a fact yield a value, the highest priority wins
   bool replace = false;            // overwrites a value from the log
-  bool identifies = true;          // counts if the fact is listed in `identity`
+  bool identifies = true;          // the derived value counts in `identity`
 };
 
 struct RemedyUse {
@@ -155,8 +153,6 @@ struct ComparedRuns {
   std::string about;  // description for readers
   OfRun before;
   OfRun after;
-  // Besides the variables of compare/compare.h, a comparison of two dumps has "change", "from", "to", "arrays" and
-  // "undone".
   std::string expect;  // JSON, see diagnose/rule_case.h
   std::string place;   // "file:line" of a rule file
   bool built_in = false;
@@ -174,7 +170,7 @@ struct Failure {
   std::vector<Pattern> facts;         // searched for in the message after the header
   std::string reader;                 // reader of the block below the message; empty: none
   std::string memory_space = "hbm";   // the name of the memory space in that block
-  bool of_dump = false;               // reported for a compile whose XLA dump says that it ran out of memory
+  bool of_dump = false;               // the failure of a compile whose XLA dump shows that it ran out of memory
   std::vector<std::string> contexts;  // ids of the contexts whose facts apply to it
   std::vector<DerivedFact> derived;
   std::vector<std::string> identity;        // facts that must be equal for two reports to be the same failure
@@ -251,7 +247,7 @@ struct TraceRemedy {
   std::optional<Expression> when;
 };
 
-// Evidence in two runs of one job of a change between them. Reported as the concatenation of the sentences that apply.
+// A sign of a change between two runs of one job. Reported as the concatenation of the sentences that apply.
 struct Trace {
   std::string id;
   int prior = 0;           // smaller is reported first
@@ -430,10 +426,10 @@ class RuleSet {
   const std::vector<Trace>& traces() const { return traces_; }                // for two logs, by `prior`
   const std::vector<Trace>& notes() const { return notes_; }                  // about a comparison, by `prior`
   const std::vector<ContradictionRule>& contradictions() const { return contradictions_; }  // by id
-  // Returns the text for `id`: the concatenation of the sentences that apply, or empty. compare/compare.h lists the ids
-  // of differences between two programs.
+  // Returns the text for `id`, such as "diff.total.need_bytes": the concatenation of the sentences that apply, or
+  // empty.
   std::string Say(std::string_view id, const Scope& scope) const;
-  // The share from which on a difference is reported; 0 if the rule data sets none.
+  // The threshold `id`, such as "worth_a_step", as a share; 0 if the rule data does not set it.
   double Threshold(std::string_view id) const;
   const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
   const std::vector<Situation>& situations() const { return situations_; }

@@ -125,7 +125,7 @@ void RuleSetBuilder::BuildTerms() {
       node.ReportKey("'" + name + "' is already a field", "choose another name for the term");
   }
   terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
-  // Valid facts depend on where a term is used; this check only finds names that nothing provides.
+  // The use of a term determines the valid facts; this check only finds names that nothing provides.
   for (const auto& [name, node] : nodes) {
     names_.Use(NameCheck::kTerms, node, terms_->at(name).name_uses(), true);
     names_.MayMean(name);

@@ -417,7 +417,7 @@ std::string Template::Outline() const {
     Expression::Words words = piece.hole.ToWords();
     const bool some = words.all_texts && std::erase(words.choices, "") > 0;
     if (words.all_texts && words.choices.size() == 1) {
-      text += words.choices[0];  // said or not
+      text += words.choices[0];  // a text that may be empty
     } else if (!some || !words.choices.empty()) {
       text += "‹" + internal::Joined(words.choices) + (piece.format == "percent" ? " in %›" : "›");
     }

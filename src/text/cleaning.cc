@@ -32,8 +32,8 @@ bool IsWide(std::string_view bytes, std::size_t zeros) {
   return adjacent * 20 < zeros;
 }
 
-// Whether several kinds of unprintable characters make up more of the bytes than in any text. A single kind can
-// separate the fields of records.
+// Whether several kinds of unprintable characters make up a larger share than in any text. A single kind does not
+// count, because it can separate the fields of records.
 bool HasCode(std::string_view bytes) {
   constexpr std::size_t kLeast = 4;
   constexpr std::size_t kKinds = 3;
@@ -312,9 +312,8 @@ class Scan {
     return end;
   }
 
-  // Notebooks store a printed line as `    "text
-  // ",`. Elsewhere a single break at the end is source code: print("text
-  // ").
+  // Notebooks store a printed line as `    "text\n",`. Elsewhere a break at the end only is source code:
+  // print("text\n").
   bool IsListItem(std::size_t begin, std::size_t end) const {
     return IsBlank(text_.substr(0, begin)) && CharAt(text_, end) == ',' && IsBlank(text_.substr(end + 1));
   }

@@ -37,10 +37,10 @@ bool DecodeHtml(MappedText* line);
 // its own. A trailing break adds no empty line. Returns at most `most` parts; the last one contains the rest.
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
 
-// Splits a line at escaped line breaks ("
-// " as two characters), as Python's repr and JSON write them, and removes one level of escaping: in the quoted text
-// that contains the breaks, or in the whole line if they are outside quotes. The text before and after such a quoted
-// text becomes a separate part. A break inside op_name="…" is XLA's own and is kept. Returns false and no parts if
+// Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one
+// level of escaping: in the quoted text that contains the breaks, or in the whole line if they are outside quotes. The
+// text before and after such a quoted text becomes a separate part. A break inside op_name="…" is XLA's own and is
+// kept. Returns false and no parts if
 // there is nothing to split.
 bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
 

@@ -27,8 +27,8 @@ class JsonRecordReader {
   // The objects of an array of several objects in one line; empty for any other line.
   static std::vector<MappedText> Elements(const MappedText& line);
 
-  // Returns false unless `line` is a JSON object (alone, or as a line of an array with one object a line) that has text
-  // under the keys or is a record of whyoom.
+  // Returns false if `line` is not a JSON object (alone, or a line of an array), or if the object has no text under the
+  // keys and is not a record of whyoom.
   bool Read(const MappedText& line, Record* record) const;
 
   // Likewise for "key=value" pairs, which have only top-level keys.

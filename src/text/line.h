@@ -26,14 +26,13 @@ struct MappedText {
 struct Line : MappedText {
   std::uint64_t number = 0;  // number of its raw line, 1-based
   std::uint64_t offset = 0;  // offset of the raw line in the artifact
-  std::string
-      reporter;     // the process or rank that printed it ("rank0", "10.0.3.7 pid 70231"); empty if no prefix names it
-  int repeats = 1;  // number of streams counted by a suffix such as "[repeated 5x across cluster]"
+  std::string reporter;      // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
+  int repeats = 1;           // number of streams counted by a suffix such as "[repeated 5x across cluster]"
   // From a prefix or record; the first one with a zone, else the first.
   std::optional<Timestamp> time;
   std::string open_time;   // an ambiguous timestamp ("1120 10:05:00"), set only without `time`
   bool logged = false;     // the text had a prefix of a logger or collector, or was in a record
-  bool healthy = false;    // the log level says that nothing failed
+  bool healthy = false;    // the log level shows that nothing failed
   bool after_gap = false;  // lines of the log before this one were skipped
   bool open_end = false;   // the last word may be incomplete: the log ends or was cut here
   bool binary = false;     // the raw line is binary data, not text

@@ -17,7 +17,7 @@
 
 namespace whyoom {
 
-// Lines that a collector split and whose rest is missing, by stream.
+// Incomplete lines: a collector split them, and the rest has not arrived. By stream.
 class Unfinished {
  public:
   bool empty() const { return begun_.empty(); }
@@ -74,14 +74,14 @@ struct Affix {
   std::string id;
   Place place = Place::kPrefix;
   // RE2, anchored by the Normalizer. The whole match is removed. Groups: `reporter`, the stream that printed the line;
-  // `repeats`, the number of lines it stands for; `time`, in a form that ParseTimestamp reads; `goes_on`, not empty if
-  // the line is split here and continues in the next.
+  // `repeats`, the number of lines that it represents; `time`, in a form that ParseTimestamp reads; `goes_on`, not
+  // empty if the line is split here and continues in the next.
   std::string pattern;
   // Necessary conditions of the pattern, for a fast rejection. Absent if not computed.
   struct Signs {
     // Possible values of a prefix's first bytes, or of a suffix's last bytes, last byte first.
     std::vector<ByteSet> bytes;
-    std::vector<ByteSet> needed;        // byte sets of each of which every match contains a byte
+    std::vector<ByteSet> needed;        // byte sets; every match contains a byte of each
     std::vector<std::string> literals;  // lower case; every match contains one, in any case; empty: unknown
   };
   std::optional<Signs> signs;
@@ -100,8 +100,8 @@ class Normalizer {
   Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json);
   ~Normalizer();
 
-  // Appends the lines that `raw` contains to `lines`: one per text of a JSON log record, per escaped line break in a
-  // Python repr or JSON string, and per state of a progress bar that uses carriage returns.
+  // Appends the cleaned lines of `raw` to `lines`: one for each text of a JSON log record, for each part between
+  // escaped line breaks, and for each state of a progress bar that uses carriage returns.
   //
   // Applies these steps in order, and repeats them on the result until nothing changes (at most eight times): read a
   // JSON record; remove escape sequences (ANSI CSI, OSC) and control characters; remove prefixes and suffixes (several

@@ -136,7 +136,7 @@ TEST_CASE("faults inside a term are reported once, at its definition", "[rules]"
         "\"Expressions\" in rules/README.md.)\n");
 }
 
-TEST_CASE("names in a term are checked where it is used", "[rules]") {
+TEST_CASE("names in a term are checked at each use", "[rules]") {
   CHECK(Faults(kLarge, "if(is_large, 1, 2)") ==
         "user.json:5:17: the term 'is_large' uses 'size_bytes', a field of a row, but this expression is not evaluated "
         "for a row (write it in a function over the rows)\n");
