@@ -1,5 +1,5 @@
-# Writes the C++ file with the facts about the build (src/cli/embedded.h). Runs at each build, and writes only if
-# something changed. Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
+# Writes the C++ file with the facts about the build (src/cli/embedded.h). Runs at each build, and writes the
+# file only if something changed. Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
 set(commit "unknown: not built from a clone or a source archive of a commit")
 file(READ ${SOURCE}/packaging/commit archived)
 string(STRIP "${archived}" archived)

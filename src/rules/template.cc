@@ -318,7 +318,7 @@ class Speaker {
       case NodeKind::kNot:
         return Plain("not " + Operand(node, 0));
       case NodeKind::kCompare:
-        return Plain(Operand(node, 0) + " against " + Operand(node, 1));
+        return Plain(Operand(node, 0) + " compared with " + Operand(node, 1));
       case NodeKind::kSum:
       case NodeKind::kProduct:
         return Plain(Arithmetic(node));
@@ -385,9 +385,9 @@ class Speaker {
       case Function::kContains:
         return Plain(Operand(node, 0));
       case Function::kCountOf:
-        return Plain("how many");
+        return Plain("number");
       case Function::kSumOf:
-        return Plain(Operand(node, 0) + " of all of them");
+        return Plain("total " + Operand(node, 0));
       case Function::kMaxOf:
         return Plain("largest " + Operand(node, 0));
       case Function::kFirstOf:

@@ -47,8 +47,7 @@ std::optional<std::filesystem::path> PairOf(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-// One observer for the pages of `explain`, one per log of the folder (with its dump) and one per pair of
-// runs.
+// One observer for the pages of `explain`, one per log of the folder (with its dump) and one per pair of runs.
 std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFiles& outputs) {
   std::vector<RuleWitness> witnesses;
   witnesses.push_back({[](const Engine& engine) {

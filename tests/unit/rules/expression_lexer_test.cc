@@ -47,7 +47,7 @@ TEST_CASE("names, keywords, texts and operators become tokens", "[rules]") {
   CHECK(Tokens(" \t\n").empty());
 }
 
-TEST_CASE("numbers include their units", "[rules]") {
+TEST_CASE("units are multiplied into numbers", "[rules]") {
   CHECK(Tokens("5 0.25 10B") == "number 5@0, number 0.25@2, number 10@7");
   CHECK(Tokens("2KiB 1.5MiB 1GiB") == "number 2048@0, number 1572864@5, number 1073741824@12");
   CHECK(Tokens("1TiB") == "number 1099511627776@0");

@@ -77,7 +77,7 @@ void CheckAll(const std::vector<Case>& cases, const Scope& scope) {
   }
 }
 
-TEST_CASE("expressions follow precedence and compute", "[rules]") {
+TEST_CASE("operators are applied by precedence", "[rules]") {
   CheckAll({{"1 + 2 * 3", "7"},
             {"(1 + 2) * 3", "9"},
             {"10 - 4 - 3", "3"},
@@ -97,7 +97,7 @@ TEST_CASE("expressions follow precedence and compute", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: units are powers of 1024", "[rules]") {
+TEST_CASE("units of numbers are powers of 1024", "[rules]") {
   CheckAll({{"1B", "1"},
             {"64KiB", "65536"},
             {"16MiB", "16777216"},
@@ -109,7 +109,7 @@ TEST_CASE("expressions: units are powers of 1024", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: comparing or computing with mixed types is unknown", "[rules]") {
+TEST_CASE("comparing or computing with mixed types is unknown", "[rules]") {
   CheckAll({{"used > limit", "true"},
             {"used >= 30", "true"},
             {"used <= 29.5", "false"},

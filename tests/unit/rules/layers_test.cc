@@ -33,7 +33,7 @@ TEST_CASE("a file can replace entries of lower layers but not of its own", "[rul
   CHECK(set.extra_files() == std::vector<std::string>{"a.json", "b.json"});
 }
 
-TEST_CASE("disabled entries are removed, and references to them are no faults", "[rules]") {
+TEST_CASE("disabled entries are removed, and references to them are not faults", "[rules]") {
   RuleSet base;
   CHECK(Load({BaseRules()}, {}, &base) == "");
   RuleSet set;

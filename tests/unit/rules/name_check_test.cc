@@ -50,7 +50,7 @@ class Check {
   FaultSink sink_;
 };
 
-TEST_CASE("no uses yield no faults", "[rules]") {
+TEST_CASE("without uses there are no faults", "[rules]") {
   Check check("{}");
   CHECK(check.Run().empty());
   CHECK(check.names.FactsOf("E1").empty());

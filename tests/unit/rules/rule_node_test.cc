@@ -144,7 +144,7 @@ TEST_CASE("a fault is placed at the value, the key, or a byte of the text", "[ru
   node.ReportKey("key");
   node.ReportAt(0, "first");
   node.ReportAt(1, "second");
-  node.ReportAt(5, "behind an escape");  // the e of "ab cde"
+  node.ReportAt(5, "behind an escape");  // the "e" in "ab cde"
   CHECK(file.Faults() == Texts{"2:3 key", "2:10 value", "2:12 first", "2:13 second", "2:25 behind an escape"});
   CHECK(file.sink.Sorted()[1].hint == "hint");
   CHECK(file.sink.Sorted()[1].file == "test.json");

@@ -5,7 +5,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// The vectors of FIPS 180-4's examples, and lengths round the ends of a block.
+// Vectors from the examples of FIPS 180-4, and lengths near the end of a block.
 TEST_CASE("published SHA-256 vectors match", "[rules]") {
   CHECK(Sha256Hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(Sha256Hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

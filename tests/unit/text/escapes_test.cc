@@ -31,7 +31,7 @@ std::string Cut(const std::string& text, std::size_t most = 100) {
   return shown;
 }
 
-TEST_CASE("escapes have their meaning", "[text]") {
+TEST_CASE("each escape yields its character", "[text]") {
   CHECK(Meaning("\\n") == "2 \n");
   CHECK(Meaning("\\r") == "2 \r");
   CHECK(Meaning("\\t") == "2 \t");

@@ -84,7 +84,7 @@ TEST_CASE("named and numeric HTML references are decoded", "[text]") {
   }
 }
 
-TEST_CASE("text without markup maps back to raw offsets", "[text]") {
+TEST_CASE("text whose markup was removed maps back to raw offsets", "[text]") {
   const auto raw = [](const MappedText& text, std::size_t at) {
     Line line;
     line.text = text.text;

@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("lines of a report are unchanged", "[text]") {
+TEST_CASE("lines of a memory report are unchanged", "[text]") {
   for (const std::string line : {
            "  1. Size: 11.44G",
            "     Operator: op_name=\"jit(t)/foo[ dimension=4\\n  ]\" source_file=\"/home/a/t.py\" source_line=3",

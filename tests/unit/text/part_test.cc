@@ -19,7 +19,7 @@ Line Piece(const std::string& text, bool goes_on, const std::string& reporter = 
   return part;
 }
 
-// The fate of the piece: "kept", or the returned text.
+// The result of joining the piece: "kept", or the returned text.
 std::string Join(Unfinished* unfinished, Line part) {
   switch (unfinished->Join(&part)) {
     case Unfinished::Joined::kKept:
